@@ -83,7 +83,8 @@ export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
       const secret = bearerToken(authorization);
       if (secret === null || !checkFormat(secret).ok) throw unauthenticated();
       // In memory a plain digest will do, made at a tenth of the cost of the stored form's (3 of 25 µs a request).
-      const principal = await find(digest("sha256", secret, "base64"), secret);
+      const found = find(digest("sha256", secret, "base64"), secret);
+      const principal = found instanceof Promise ? await found : found;
       if (principal === null) throw unauthenticated();
       services.onUsed?.(principal.key.id);
       return principal;

@@ -97,9 +97,10 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
   return {
     account: (key) => accounts.get(key),
     pausedUntil: (key, model, at) => {
-      const ends = (pauses.get(key) ?? []).filter(
-        (each) => (each.model === null || each.model === model) && each.until > at,
-      );
+      const known = pauses.get(key);
+      // Asked twice a call, and hardly any account is.
+      if (known === undefined) return null;
+      const ends = known.filter((each) => (each.model === null || each.model === model) && each.until > at);
       return ends.map(({ until }) => until).reduce<Date | null>((a, b) => (a !== null && a > b ? a : b), null);
     },
     pausedAt: (at) => rows.pauses.filter(({ until }) => until > at),

@@ -40,27 +40,37 @@ export function createAdmission(isClosing: () => boolean, roomBytes: BodyRoom = 
         throw new GatewayError("SHUTTING_DOWN", {
           message: "This process is shutting down. Retry: another one will answer.",
         });
-      const room = rooms[place];
-      let heldBytes = 0;
-      const hold = (wanted: number): void => {
-        if (wanted <= heldBytes) return;
-        if (!room.take(owner, wanted - heldBytes))
-          throw new GatewayError("OVERLOADED", {
-            message: "The gateway holds as many request bodies as it can. Retry in a few seconds.",
-            retryAfterSeconds: 5,
-          });
-        heldBytes = wanted;
-      };
-      hold(bytes);
-      return {
-        received: hold,
-        [Symbol.dispose]: () => {
-          room.give(owner, heldBytes);
-          heldBytes = 0;
-        },
-      };
+      const held = new HeldBody(rooms[place], owner);
+      held.received(bytes);
+      return held;
     },
   };
+}
+
+class HeldBody implements AdmittedBody {
+  readonly #room: Room;
+  readonly #owner: BodyOwner;
+  #bytes = 0;
+
+  constructor(room: Room, owner: BodyOwner) {
+    this.#room = room;
+    this.#owner = owner;
+  }
+
+  received(bytes: number): void {
+    if (bytes <= this.#bytes) return;
+    if (!this.#room.take(this.#owner, bytes - this.#bytes))
+      throw new GatewayError("OVERLOADED", {
+        message: "The gateway holds as many request bodies as it can. Retry in a few seconds.",
+        retryAfterSeconds: 5,
+      });
+    this.#bytes = bytes;
+  }
+
+  [Symbol.dispose](): void {
+    this.#room.give(this.#owner, this.#bytes);
+    this.#bytes = 0;
+  }
 }
 
 interface Room {

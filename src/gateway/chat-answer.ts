@@ -1,10 +1,13 @@
 // The routed answer of a chat, made alike from a plain reply and from an assembled stream (contract 7). Pure.
 import type { ChatAnswer, ToolCall } from "../contract/chat.ts";
 import type { Warning } from "../contract/transcription.ts";
+import { createIsoTime } from "../lib/iso-time.ts";
 import type { TokenUsage } from "../metering/ledger.ts";
 import type { ChatFinishReason } from "../providers/chat-provider.ts";
 import type { ChatAttempt, DecidedChat } from "./chat-attempt.ts";
 import { preferenceDropped } from "./speech-request.ts";
+
+const isoTime = createIsoTime();
 
 export interface ChatContent {
   /** null or empty: nothing but tool calls. */
@@ -27,7 +30,7 @@ export function chatAnswer({ id, createdAt, decision, attempt, content, usage }:
   return {
     id,
     object: "chat",
-    created_at: createdAt.toISOString(),
+    created_at: isoTime(createdAt.getTime()),
     status: "completed",
     content: text === "" && content.toolCalls.length > 0 ? null : text,
     finish_reason: content.finishReason,

@@ -1,7 +1,16 @@
 // One call to one chat target, from its reservation to its settlement (contract 9): whoever opens it ends it, once, with what
 // became of it. Reserved durably before the first byte leaves; whatever was used is on record in every ending.
 import { newId } from "../contract/ids.ts";
-import type { AttemptOutcome, Ledger, SlotEnd, TokenUsage } from "../metering/ledger.ts";
+import type { Soon } from "../lib/soon.ts";
+import type {
+  AttemptOutcome,
+  Reservation,
+  Reserved,
+  Settled,
+  Settlement,
+  SlotEnd,
+  TokenUsage,
+} from "../metering/ledger.ts";
 import type { ChatPlan, ChatProvider, ChatUsage } from "../providers/chat-provider.ts";
 import { type FailureKind, ProviderError, type StreamingIo } from "../providers/io.ts";
 import type { ChatDecision } from "../routing/decide-chat-route.ts";
@@ -27,7 +36,7 @@ export interface ChatAttempt {
   readonly billing: ChatBilling;
   readonly io: StreamingIo;
   /** The answer is there: charged by what was used, and kept under the slot where there is one. */
-  readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => Promise<unknown>;
+  readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => Soon<Settled>;
   /**
    * When nothing of it runs any more. Charged only when its caller hung up on it after it was sent. A fault of ours says nothing of
    * the provider, and leaves the reservation to the sweeper.
@@ -47,7 +56,11 @@ export const NOTHING_USED: Used = { reported: null, inputTokens: null, outputTok
 /** Whose chat it is: a request of its own, or the one whose transcript is translated. */
 export type ChatCaller = Pick<ChatCall, "requestId" | "endpoint" | "principal" | "receivedAtMs" | "clientGone">;
 
-export type AttemptLedger = Pick<Ledger, "reserve" | "settle">;
+/** One that pays from what is held already answers at once. */
+export interface AttemptLedger {
+  reserve(reservation: Reservation): Soon<Reserved>;
+  settle(settlement: Settlement): Soon<Settled>;
+}
 
 interface AttemptOptions {
   readonly slot: HeldSlot | null;
@@ -78,16 +91,19 @@ export async function openAttempt(
   const ledger = options.ledger ?? (options.slot === null ? services.leases : services.ledger);
   const asked = countedTokens(quoted, decision.wanted);
   const countTokens = await unlessAway(services.quotas.takeTokens(call.principal, asked));
-  const billing = await reserveChat(services, call, candidate, quoted, {
-    attemptId,
-    purpose: decision.purpose.svc_applied_purpose,
-    timeoutMs,
-    slot: options.slot,
-    ledger,
-  }).catch((error: unknown) => {
+  let billing: ChatBilling;
+  try {
+    billing = await reserveChat(services, call, candidate, quoted, {
+      attemptId,
+      purpose: decision.purpose.svc_applied_purpose,
+      timeoutMs,
+      slot: options.slot,
+      ledger,
+    });
+  } catch (error) {
     countTokens(0);
     throw error;
-  });
+  }
 
   const { testMode } = call.principal;
   const watched = watchCall(services, { requestId: call.requestId, attemptId, operation: "chat", target, testMode });
@@ -104,7 +120,7 @@ export async function openAttempt(
       readonly providerRequestId: string | null;
       readonly slot?: SlotEnd | undefined;
     },
-  ): Promise<unknown> =>
+  ): Soon<Settled> =>
     ledger.settle({
       attemptId,
       outcome,

@@ -130,6 +130,8 @@ export function openRecord(
     },
     end: ({ status, code }) =>
       keep({
+        // First: behind other members V8 copies one by one.
+        ...decision,
         requestId,
         workspaceId: principal?.workspace.id ?? null,
         appId: principal?.app?.id ?? null,
@@ -140,7 +142,6 @@ export function openRecord(
         endedAtMs: nowMs(),
         status,
         code: code ?? broken,
-        ...decision,
         keyUse,
         audioMs,
         jobId,

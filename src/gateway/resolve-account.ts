@@ -18,8 +18,16 @@ export const TEST_CIRCUITS = "test/";
 
 /** What rests after failures: one model on one account, so that no tenant's bad key takes a provider from another. */
 export function circuitOf(target: Target, testMode: boolean): string {
-  return `${testMode ? TEST_CIRCUITS : ""}${target.account}/${target.model}`;
+  const known = circuitNames.get(target);
+  if (known !== undefined) return testMode ? known.test : known.live;
+  const live = `${target.account}/${target.model}`;
+  const names = { live, test: TEST_CIRCUITS + live };
+  circuitNames.set(target, names);
+  return testMode ? names.test : names.live;
 }
+
+/** A target is its route's for as long as that stays as it is; a text made anew for each look-up would be hashed anew. */
+const circuitNames = new WeakMap<Target, { readonly live: string; readonly test: string }>();
 
 /** As of now. Test keys call the sandbox, which nobody pauses. */
 export function restsFor(
@@ -36,8 +44,12 @@ export function restsFor(
 }
 
 /** Since it was chosen: others were tried before it, or speech was heard that it is to translate, which may have taken long. */
-export function isPausedByNow(services: RestServices, target: Target, payer: { readonly testMode: boolean }): boolean {
-  return restsFor(services, payer)(target)?.kind === "paused";
+export function isPausedByNow(
+  { directory, now }: Pick<RestServices, "directory" | "now">,
+  target: Target,
+  { testMode }: { readonly testMode: boolean },
+): boolean {
+  return !testMode && directory().pausedUntil(target.account, target.model, now()) !== null;
 }
 
 export type RestServices = Pick<GatewayServices, "circuits" | "directory" | "now">;

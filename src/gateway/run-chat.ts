@@ -1,6 +1,7 @@
 // Tries the capable chat targets in order until one answers (contract 7). Unlike audio a chat falls back after an unknown
 // outcome too, as long as nothing of an answer was received; each attempt is reserved and settled on its own.
-import type { TokenUsage } from "../metering/ledger.ts";
+import type { Soon } from "../lib/soon.ts";
+import type { Settled, TokenUsage } from "../metering/ledger.ts";
 import { chatReceipts } from "../providers/chat-receipts.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
@@ -28,7 +29,7 @@ export interface ServedChat {
   readonly content: ChatContent;
   readonly usage: TokenUsage;
   /** Charges the attempt and stores the answer under the idempotency key, in one transaction. */
-  readonly settle: (reply: GatewayReply) => Promise<unknown>;
+  readonly settle: (reply: GatewayReply) => Soon<Settled>;
 }
 
 export interface ChatRunOptions {

@@ -5,6 +5,7 @@ import type { Measurer } from "../audio/measure.ts";
 import type { Spool } from "../audio/spool.ts";
 import type { RemoteAudio } from "../audio/remote-audio.ts";
 import type { Directory } from "../directory/snapshot.ts";
+import type { Leases } from "../metering/leases.ts";
 import type { Ledger } from "../metering/ledger.ts";
 import type { PriceBook } from "../metering/price.ts";
 import type { ChatProvider } from "../providers/chat-provider.ts";
@@ -55,7 +56,7 @@ export interface GatewayServices {
   readonly observer: Observer;
   readonly ledger: Ledger;
   /** What chats without an idempotency key are paid from: an app's budgets, in slices held by this process. */
-  readonly leases: Pick<Ledger, "reserve" | "settle">;
+  readonly leases: Pick<Leases, "reserve" | "settle">;
   /** Longest silence of a provider in the middle of a streamed answer. */
   readonly streamIdleMs: number;
   readonly idempotency: Idempotency;

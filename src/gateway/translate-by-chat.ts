@@ -135,7 +135,7 @@ export async function translateByChat(
     served: withText(transcribed, translationIn(chat.content)),
     warnings: [TRANSLATED_BY_CHAT, ...warnings.filter(({ code }) => !heardSimulated || code !== "SIMULATED_PROVIDER")],
     isSimulated: heardSimulated || chat.attempt.billing.billingClass === "simulated",
-    finish: chat.settle,
+    finish: async (reply) => chat.settle(reply),
   };
 }
 

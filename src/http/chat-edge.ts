@@ -3,8 +3,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Principal } from "../auth/principal.ts";
 import type { ChatAnswer, ChatFields } from "../contract/chat.ts";
-import { type EndpointContract, endpointName } from "../contract/endpoint.ts";
-import { type Admission, bodyOwner } from "../gateway/admission.ts";
+import { type AdmittedBody, type Admission, bodyOwner } from "../gateway/admission.ts";
 import { chat, type ChatStreamPart, streamChat } from "../gateway/chat.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { declaredLength } from "./content-type.ts";
@@ -37,44 +36,68 @@ export interface WordedChat {
 export async function serveChat(
   edge: ChatEdge,
   context: HandlerContext<Principal>,
-  contract: EndpointContract,
   read: (request: FastifyRequest, bound: KeptBodyBound) => Promise<WordedChat>,
 ): Promise<Reply> {
   const principal = principalOf(context);
   const { headers } = context.request;
   const routed = routedHeaders(headers);
-  using held = new DisposableStack();
-  held.defer(await unlessAway(edge.gateway.quotas.enter(principal)));
-  const declaredBytes = declaredLength(headers) ?? 0;
-  // Of a body that announces more than is ever taken nothing is read: the size is at fault, not our room.
-  const bytes = declaredBytes > edge.maxBodyBytes ? 0 : declaredBytes;
-  const body = held.use(edge.admission.enter({ owner: bodyOwner(principal), place: "memory", bytes }));
-  // Fields are sent in the body; a route-control field is refused wherever it stands.
-  refuseAnyQuery(context.request.query);
-  const { fields, present, events } = await read(context.request, {
-    maxBytes: edge.maxBodyBytes,
-    received: (receivedBytes) => body.received(receivedBytes),
-  });
-  const call = {
-    requestId: context.requestId,
-    endpoint: endpointName(contract),
-    principal,
-    fields,
-    purposeHeader: routed.purpose,
-    idempotencyKey: routed.idempotencyKey,
-    recorder: recorderOf(context),
-    receivedAtMs: context.receivedAtMs,
-    clientGone: context.clientGone,
-    present,
-  };
-  if (fields.stream !== true || fields.dry_run === true) {
-    return sendGatewayReply(await chat(edge.gateway, call));
+  const held = new HeldChat(await unlessAway(edge.gateway.quotas.enter(principal)));
+  let isStreamed = false;
+  try {
+    const declaredBytes = declaredLength(headers) ?? 0;
+    // Of a body that announces more than is ever taken nothing is read: the size is at fault, not our room.
+    const bytes = declaredBytes > edge.maxBodyBytes ? 0 : declaredBytes;
+    const body = held.with(edge.admission.enter({ owner: bodyOwner(principal), place: "memory", bytes }));
+    // Fields are sent in the body; a route-control field is refused wherever it stands.
+    refuseAnyQuery(context.request.query);
+    const { fields, present, events } = await read(context.request, {
+      maxBytes: edge.maxBodyBytes,
+      received: (receivedBytes) => body.received(receivedBytes),
+    });
+    const call = {
+      requestId: context.requestId,
+      endpoint: context.endpoint,
+      principal,
+      fields,
+      purposeHeader: routed.purpose,
+      idempotencyKey: routed.idempotencyKey,
+      recorder: recorderOf(context),
+      receivedAtMs: context.receivedAtMs,
+      clientGone: context.clientGone,
+      present,
+    };
+    if (fields.stream !== true || fields.dry_run === true) {
+      return sendGatewayReply(await chat(edge.gateway, call));
+    }
+    const stream = await streamChat(edge.gateway, call);
+    const errors = { requestId: context.requestId, publicUrl: edge.publicUrl() };
+    isStreamed = true;
+    return {
+      status: 200,
+      headers: stream.simulated ? { "x-svc-simulated": "true", ...stream.facts } : stream.facts,
+      body: { events: events(stream.parts, errors), held },
+    };
+  } finally {
+    if (!isStreamed) held[Symbol.dispose]();
   }
-  const stream = await streamChat(edge.gateway, call);
-  const errors = { requestId: context.requestId, publicUrl: edge.publicUrl() };
-  return {
-    status: 200,
-    headers: stream.simulated ? { "x-svc-simulated": "true", ...stream.facts } : stream.facts,
-    body: { events: events(stream.parts, errors), held: held.move() },
-  };
+}
+
+/** A chat's places and the room of its body. Not a `DisposableStack`, nor `using`: V8's own cost a hundredth of a plain chat. */
+class HeldChat implements Disposable {
+  readonly #leave: () => void;
+  #body: AdmittedBody | null = null;
+
+  constructor(leave: () => void) {
+    this.#leave = leave;
+  }
+
+  with(body: AdmittedBody): AdmittedBody {
+    this.#body = body;
+    return body;
+  }
+
+  [Symbol.dispose](): void {
+    this.#body?.[Symbol.dispose]();
+    this.#leave();
+  }
 }

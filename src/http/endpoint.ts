@@ -16,6 +16,8 @@ export interface HandlerContext<P extends EdgePrincipal = EdgePrincipal> {
   readonly requestId: RequestId;
   /** `request.raw` is the unread body. */
   readonly request: FastifyRequest;
+  /** As records and idempotency slots name it. */
+  readonly endpoint: string;
   /** Null exactly where the contract says `auth: "none"`. */
   readonly principal: P | null;
   /** Aborts when nobody is left to answer: the caller hung up, or the exchange was cut (slow or broken body). */

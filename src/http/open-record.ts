@@ -22,6 +22,7 @@ export type OpenRecordFor<P extends EdgePrincipal> = (opening: {
 export const CLIENT_GONE = 499;
 
 interface Opening<P> {
+  readonly endpoint: string;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly principal: P | null;
@@ -34,7 +35,7 @@ export function openRecord<P extends EdgePrincipal>(
   frame: Pick<Frame<P>, "openRecord">,
   opening: Opening<P>,
 ): Recorded | null {
-  return contract.isRouted === true ? open(edge, endpointName(contract), frame, opening) : null;
+  return contract.isRouted === true ? open(edge, frame, opening) : null;
 }
 
 /**
@@ -45,22 +46,22 @@ export async function recordRefused<P extends EdgePrincipal>(
   edge: Edge,
   contract: EndpointContract | null,
   frame: Frame<P>,
-  { request, reply }: Omit<Opening<P>, "principal">,
+  { request, reply }: Pick<Opening<P>, "request" | "reply">,
 ): Promise<void> {
   if (frame.openRecord === undefined || (contract !== null && contract.isRouted !== true)) return;
   const authorization = onlyAuthorization(request.raw.rawHeaders);
   const principal =
     authorization === undefined ? null : await unlessAway(frame.authenticate(authorization)).catch(() => null);
-  if (contract !== null) openRecord(edge, contract, frame, { request, reply, principal });
+  const endpoint = contract === null ? `${request.method} (none)` : endpointName(contract);
+  if (contract !== null) openRecord(edge, contract, frame, { endpoint, request, reply, principal });
   // Anybody can ask for anything: without a key these are counted and logged like any exchange, and no more.
-  else if (principal !== null) open(edge, `${request.method} (none)`, frame, { request, reply, principal });
+  else if (principal !== null) open(edge, frame, { endpoint, request, reply, principal });
 }
 
 function open<P extends EdgePrincipal>(
   edge: Edge,
-  endpoint: string,
   frame: Pick<Frame<P>, "openRecord">,
-  { request, reply, principal }: Opening<P>,
+  { endpoint, request, reply, principal }: Opening<P>,
 ): Recorded | null {
   const exchange = edge.exchanges.get(request.raw);
   if (frame.openRecord === undefined || exchange === undefined) return null;

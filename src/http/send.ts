@@ -13,19 +13,20 @@ const PLAIN = { "cache-control": "no-store", "x-content-type-options": "nosniff"
 const NO_FIELDS: Readonly<Record<string, string>> = {};
 const JSON_TYPE = "application/json; charset=utf-8";
 
-export async function sendReply(
+/** Null: it is handed to Node whole. Otherwise it takes as long as what comes to be sent. */
+export function sendReply(
   edge: Edge,
   request: FastifyRequest,
   reply: FastifyReply,
   answer: Reply,
-): Promise<FastifyReply> {
+): Promise<FastifyReply> | null {
   const { body } = answer;
   if ("events" in body) return sendStream(edge, request, reply, answer.headers ?? {}, body);
   if ("session" in body) return sendSession(edge, request, reply, body);
   // Serialised before the first header is set: a value that is no JSON becomes a clean 500.
   const payload = "json" in body ? JSON.stringify(body.json) : "text" in body ? body.text : body.bytes;
   settleConnection(edge, request, reply);
-  return reply
+  reply
     .code(answer.status)
     .headers(PLAIN)
     .headers(fieldsOf(edge, request))
@@ -33,6 +34,7 @@ export async function sendReply(
     .header("content-type", "json" in body ? JSON_TYPE : body.contentType)
     .header("x-request-id", request.id)
     .send(payload);
+  return null;
 }
 
 /** The reply is ours from here on; a fault that the events did not turn into one of theirs cuts the connection. */

@@ -1,9 +1,9 @@
 // The frame around a handler: key, scope, content encoding, then the handler, unless the exchange is cut first
 // (contract 1, order of judgement).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type EndpointContract, isLimited } from "../contract/endpoint.ts";
+import { type EndpointContract, endpointName, isLimited } from "../contract/endpoint.ts";
 import { brand } from "../contract/ids.ts";
-import { unlessAway, unlessUndone } from "../gateway/unless-away.ts";
+import { refuseWhileAway, unlessAway, unlessUndone } from "../gateway/unless-away.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
 import { refuseEncoding } from "./content-type.ts";
 import type { Edge } from "./edge.ts";
@@ -31,25 +31,34 @@ interface Admitted<P> {
 
 const NOBODY = { principal: null, recorded: null };
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Of a route of ours; a path without one has none. */
+    readonly contract?: EndpointContract;
+  }
+}
+
 export function serve<P extends EdgePrincipal>(
   app: FastifyInstance,
-  endpoint: Endpoint<P> | EndpointWithToken<P>,
+  each: Endpoint<P> | EndpointWithToken<P>,
   edge: Edge,
   frame: Frame<P>,
 ): void {
-  const { contract, handle } = endpoint;
-  const byToken = "authenticate" in endpoint ? endpoint.authenticate : () => null;
+  const { contract, handle } = each;
+  const endpoint = endpointName(contract);
+  const byToken = "authenticate" in each ? each.authenticate : () => null;
   // What picks a model judges its query after quotas, with its other fields; probes and pages without a key take any.
   const takesNoQuery = contract.query === undefined && contract.isRouted !== true && contract.auth !== "none";
   const admit = async (request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Promise<Admitted<P>> => {
-    const authenticated = unlessAway(byToken(request) ?? frame.authenticate(request.headers.authorization));
-    const principal = await authenticated.catch((error: unknown) => {
-      openRecord(edge, contract, frame, { request, reply, principal: null });
-      throw error;
-    });
+    const principal = await (byToken(request) ?? frame.authenticate(request.headers.authorization)).catch(
+      (error: unknown) => {
+        openRecord(edge, contract, frame, { endpoint, request, reply, principal: null });
+        return refuseWhileAway(error);
+      },
+    );
     const { quotaFields } = frame;
     if (isLimited(contract) && quotaFields !== undefined) exchange.fields = () => quotaFields(principal);
-    const recorded = openRecord(edge, contract, frame, { request, reply, principal });
+    const recorded = openRecord(edge, contract, frame, { endpoint, request, reply, principal });
     if (contract.auth === "operator") requireOperator(principal);
     if (contract.scope !== undefined) requireScope(principal, contract.scope);
     return { principal, recorded };
@@ -57,6 +66,7 @@ export function serve<P extends EdgePrincipal>(
   app.route({
     method: contract.method,
     url: contract.path,
+    config: { contract },
     handler: async (request, reply) => {
       const { raw } = request;
       const exchange = exchangeOf(edge, request);
@@ -75,6 +85,7 @@ export function serve<P extends EdgePrincipal>(
       const handled = handle({
         requestId: brand("request", request.id),
         request,
+        endpoint,
         principal,
         clientGone: exchange.signal,
         receivedAtMs: exchange.receivedAtMs,
@@ -84,6 +95,7 @@ export function serve<P extends EdgePrincipal>(
       recorded?.during(handled);
       const answer = exchange.unlessCut(handled);
       const sent = sendReply(edge, request, reply, await unlessDatabaseAway(contract, answer));
+      if (sent === null) return undefined;
       edge.underWay.add(sent);
       recorded?.during(sent);
       return sent;

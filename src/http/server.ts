@@ -2,7 +2,6 @@
 import { createServer as createNodeServer, type Server } from "node:http";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { endpointName } from "../contract/endpoint.ts";
 import { newId } from "../contract/ids.ts";
 import { createLockstep } from "../lib/lockstep.ts";
 import { createNote } from "../lib/note.ts";
@@ -58,7 +57,6 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   );
   const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
   const hint = nowhereHint(options.endpoints.map(({ contract }) => contract));
-  const contracts = new Map(options.endpoints.map(({ contract }) => [endpointName(contract), contract]));
   const turns = createTurns();
   const server = nodeServer(edge, { allowed, socketPaths, turns });
   const inLockstep = createLockstep(noteKnocks(server));
@@ -77,7 +75,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     },
     // Paths the router cannot decode, before any hook runs.
     frameworkErrors: (_error, request, reply) => {
-      open(edge, request, reply);
+      open(edge, request, reply, null);
       void recordRefused(edge, null, options, { request, reply });
       const judgesIdempotencyKey = !READS.has(request.method);
       sendError(
@@ -101,13 +99,13 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   });
   // Of the two ways to write a hook the one that makes no promise.
   app.addHook("onRequest", (request, reply, done) => {
-    open(edge, request, reply);
+    // Made anew by each look at it.
+    const { url, config } = request.routeOptions;
+    open(edge, request, reply, url ?? null);
     // The router decodes what it compares; a path has one spelling only here.
     const target = request.raw.url ?? "";
     const isNowhere = request.is404 || plainPath(target) === null;
-    const path = request.routeOptions.url;
-    const contract =
-      isNowhere || path === undefined ? null : (contracts.get(endpointName({ method: request.method, path })) ?? null);
+    const contract = isNowhere ? null : (config.contract ?? null);
     // A request that reads ignores a key, and so does a routed request that turns out to be a stream or a dry run.
     const judgesIdempotencyKey = !READS.has(request.method) && contract?.isRouted !== true;
     const refusal =
@@ -162,7 +160,7 @@ function nodeServer(edge: Edge, { socketPaths, ...parts }: ServerParts): Server 
   return server;
 }
 
-function open(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
+function open(edge: Edge, request: FastifyRequest, reply: FastifyReply, route: string | null): void {
   const receivedAtMs = edge.nowMs();
   const exchange = openExchange(request.raw, reply.raw, receivedAtMs);
   edge.exchanges.set(request.raw, exchange);
@@ -170,7 +168,6 @@ function open(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
   edge.watch?.arrived(request.id, request.raw.headers["traceparent"]?.toString());
   reply.raw.on("close", () => {
     const { method, id } = request;
-    const route = request.routeOptions.url ?? null;
     const status = exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode;
     const endedAtMs = edge.nowMs();
     const traceIdOf = edge.watch?.traceIdOf ?? null;

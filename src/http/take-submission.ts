@@ -2,7 +2,6 @@
 // judgement" 1, 2). What it takes is held until the caller lets go.
 import type { Principal } from "../auth/principal.ts";
 import type { Spool } from "../audio/spool.ts";
-import { type EndpointContract, endpointName } from "../contract/endpoint.ts";
 import { type Admission, bodyOwner } from "../gateway/admission.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { expectedLength } from "./content-type.ts";
@@ -20,7 +19,6 @@ export interface SubmissionEdge {
 }
 
 interface SubmissionOf<S extends FieldSchema> {
-  readonly contract: EndpointContract;
   readonly schema: S;
   /** Judged before anything is taken. */
   readonly routed: RoutedHeaders;
@@ -32,7 +30,7 @@ interface SubmissionOf<S extends FieldSchema> {
 export async function takeSubmission<S extends FieldSchema>(
   edge: SubmissionEdge,
   context: HandlerContext<Principal>,
-  { contract, schema, routed, quotas, held }: SubmissionOf<S>,
+  { schema, routed, quotas, held }: SubmissionOf<S>,
 ) {
   const principal = principalOf(context);
   const { headers, raw, query } = context.request;
@@ -49,7 +47,7 @@ export async function takeSubmission<S extends FieldSchema>(
     fields,
     call: {
       requestId: context.requestId,
-      endpoint: endpointName(contract),
+      endpoint: context.endpoint,
       principal,
       audio,
       purposeHeader: routed.purpose,

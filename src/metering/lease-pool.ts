@@ -2,6 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { LeaseOwner } from "../storage/budget-leases.ts";
 import type { Database } from "../storage/database.ts";
+import type { Soon } from "../lib/soon.ts";
 import type { BudgetExceeded } from "./budget.ts";
 import { type Grown, growLease, shrinkLease, type Slice } from "./grow-lease.ts";
 import { Lease } from "./lease.ts";
@@ -11,7 +12,7 @@ export type Taken =
   | { readonly ok: false; readonly exceeded: BudgetExceeded };
 
 export interface LeasePool {
-  take(need: Slice): Promise<Taken>;
+  take(need: Slice): Soon<Taken>;
   /** Nothing more is being taken from the budgets. */
   grown(): Promise<void>;
   /** All that must be renewed. */
@@ -93,25 +94,35 @@ export function createLeasePool(database: Database, owner: LeaseOwner, holder: s
     grow(lease.isEnding() ? null : lease, need, false).catch(() => undefined);
   };
 
-  return {
-    take: async (need) => {
-      for (let hasWaited = false; ; ) {
-        if (current !== null && !current.isUsable()) retire();
-        const lease: Lease | null = current;
-        if (lease?.take(need) === true) {
-          growAhead(lease, need);
-          return { ok: true, lease };
+  /** From what is held; null: it is not enough. */
+  const takeHeld = (need: Slice): Lease | null => {
+    if (current !== null && !current.isUsable()) retire();
+    const lease: Lease | null = current;
+    if (lease?.take(need) !== true) return null;
+    growAhead(lease, need);
+    return lease;
+  };
+
+  const takeMore = async (need: Slice): Promise<Taken> => {
+    for (let hasWaited = false; ; ) {
+      // Whoever waits for another's growth looks again before asking for more.
+      if (growing !== null) await growing;
+      else {
+        const more = await grow(current, need, !hasWaited && others.mayBeAsked());
+        if (!more.ok) {
+          if (hasWaited || !(await others.gaveBack())) return { ok: false, exceeded: more.exceeded };
+          hasWaited = true;
         }
-        // Whoever waits for another's growth looks again before asking for more.
-        if (growing !== null) {
-          await growing;
-          continue;
-        }
-        const more = await grow(lease, need, !hasWaited && others.mayBeAsked());
-        if (more.ok) continue;
-        if (hasWaited || !(await others.gaveBack())) return { ok: false, exceeded: more.exceeded };
-        hasWaited = true;
       }
+      const lease = takeHeld(need);
+      if (lease !== null) return { ok: true, lease };
+    }
+  };
+
+  return {
+    take: (need) => {
+      const lease = takeHeld(need);
+      return lease === null ? takeMore(need) : { ok: true, lease };
     },
     grown,
     leases: () => [...(current === null ? [] : [current]), ...retired],

@@ -2,11 +2,13 @@
 // settles in batches, so that no chat waits for a commit of its own. A budget is never exceeded: what is held here is reserved
 // there. After a crash the sweeper counts what was not settled as spent, and marks it.
 import { randomUUID } from "node:crypto";
+import type { AppId, WorkspaceId } from "../contract/ids.ts";
+import type { Soon } from "../lib/soon.ts";
 import type { Database } from "../storage/database.ts";
 import { closeHeld, type Slice } from "./grow-lease.ts";
 import type { Lease } from "./lease.ts";
-import { createLeasePool, type LeasePool } from "./lease-pool.ts";
-import type { Ledger, Reservation } from "./ledger.ts";
+import { createLeasePool, type LeasePool, type Taken } from "./lease-pool.ts";
+import type { Funding, Reservation, Reserved, Settled, Settlement } from "./ledger.ts";
 import { renewLeases } from "../storage/budget-leases.ts";
 import { spentTokens } from "./settle-batch.ts";
 import { createWording } from "../storage/shared-rows.ts";
@@ -15,7 +17,10 @@ import { createSettleQueue } from "./settle-queue.ts";
 import { sweepLeases } from "./sweep-leases.ts";
 import { batches, sweeps } from "../storage/system.ts";
 
-export interface Leases extends Pick<Ledger, "reserve" | "settle"> {
+export interface Leases {
+  /** What is held already is reserved at once. */
+  reserve(item: Reservation): Soon<Reserved>;
+  settle(item: Settlement): Settled;
   /** Everything settled so far is durable when it resolves. */
   flush(): Promise<void>;
   /** What this request has used so far is durable when it resolves. */
@@ -42,31 +47,33 @@ const RENEW_EVERY_MS = 10_000;
 const IDLE_MS = 10_000;
 /** With so many settlements unwritten, the next reservation waits for a batch: memory is bounded, and a crash loses no more. */
 const MAX_UNWRITTEN = 20_000;
+const OK = { ok: true } as const;
 
 export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptions): Leases {
   const holder = randomUUID();
   const tell = (error: unknown) => onError?.(error);
   const queue = createSettleQueue(database, nowMs, tell);
   const word = createWording();
-  const pools = new Map<string, LeasePool>();
+  const poolsOf = new Map<AppId, Map<Funding, LeasePool>>();
+  const pools = new Map<LeasePool, WorkspaceId>();
   const open = new Map<
     string,
     { readonly reservation: Reservation; readonly lease: Lease; readonly reservedAtMs: number }
   >();
 
-  const ownerOf = new Map<LeasePool, string>();
-  const poolOf = (item: Reservation): LeasePool => {
-    const { workspaceId, appId, funding = "none" } = item;
-    const key = `${appId} ${funding}`;
-    const pool = pools.get(key) ?? createLeasePool(database, { workspaceId, appId, funding }, holder, nowMs);
-    pools.set(key, pool);
-    ownerOf.set(pool, workspaceId);
+  const poolOf = ({ workspaceId, appId, funding = "none" }: Reservation): LeasePool => {
+    const ofApp = poolsOf.get(appId) ?? new Map<Funding, LeasePool>();
+    const known = ofApp.get(funding);
+    if (known !== undefined) return known;
+    const pool = createLeasePool(database, { workspaceId, appId, funding }, holder, nowMs);
+    poolsOf.set(appId, ofApp.set(funding, pool));
+    pools.set(pool, workspaceId);
     return pool;
   };
 
   /** Only after what was settled from them is written. */
   const giveBack = async (): Promise<void> => {
-    const done = [...pools.values()].flatMap((pool) => pool.done());
+    const done = [...pools.keys()].flatMap((pool) => pool.done());
     if (done.length === 0) return;
     await queue.flush();
     const ids = done.map((lease) => lease.id);
@@ -75,13 +82,13 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
   };
 
   const forget = (ids: ReadonlySet<string>): void => {
-    for (const pool of pools.values()) pool.forget(ids);
+    for (const pool of pools.keys()) pool.forget(ids);
   };
 
   const renew = async (): Promise<void> => {
-    for (const pool of pools.values()) pool.retireIdle(IDLE_MS);
+    for (const pool of pools.keys()) pool.retireIdle(IDLE_MS);
     await giveBack();
-    const held = [...pools.values()].flatMap((pool) => pool.leases());
+    const held = [...pools.keys()].flatMap((pool) => pool.leases());
     const ids = held.map((lease) => lease.id);
     const ours = await renewLeases(batches(database).db, holder, ids);
     forget(new Set(ids.filter((id) => !ours.has(id))));
@@ -90,15 +97,23 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
   const timer = setInterval(() => void renew().catch(tell), RENEW_EVERY_MS);
   timer.unref();
 
+  const reserved = (item: Reservation, taken: Taken): Reserved => {
+    if (!taken.ok) return taken;
+    open.set(item.attemptId, { reservation: item, lease: taken.lease, reservedAtMs: nowMs() });
+    return OK;
+  };
+  const reserveWhenWritten = async (item: Reservation): Promise<Reserved> => {
+    while (queue.size() >= MAX_UNWRITTEN) await queue.written();
+    return reserved(item, await poolOf(item).take(needOf(item)));
+  };
+
   return {
-    reserve: async (item) => {
-      while (queue.size() >= MAX_UNWRITTEN) await queue.written();
-      const taken = await poolOf(item).take(needOf(item));
-      if (!taken.ok) return taken;
-      open.set(item.attemptId, { reservation: item, lease: taken.lease, reservedAtMs: nowMs() });
-      return { ok: true };
+    reserve: (item) => {
+      if (queue.size() >= MAX_UNWRITTEN) return reserveWhenWritten(item);
+      const taken = poolOf(item).take(needOf(item));
+      return taken instanceof Promise ? taken.then((more) => reserved(item, more)) : reserved(item, taken);
     },
-    settle: async (item) => {
+    settle: (item) => {
       const held = open.get(item.attemptId);
       if (held === undefined) return { changed: false, slotEnded: false };
       open.delete(item.attemptId);
@@ -116,14 +131,14 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
     },
     renew,
     giveBack: async (workspaceId) => {
-      const asked = [...pools.values()].filter((pool) => workspaceId === null || ownerOf.get(pool) === workspaceId);
-      await Promise.all(asked.map((pool) => pool.giveBack())).catch(tell);
+      const asked = [...pools].filter(([, owner]) => workspaceId === null || owner === workspaceId);
+      await Promise.all(asked.map(([pool]) => pool.giveBack())).catch(tell);
     },
     sweep: () => sweeps(database).transaction((tx) => sweepLeases(tx)),
     close: async () => {
       clearInterval(timer);
-      await Promise.all([...pools.values()].map((pool) => pool.grown()));
-      for (const pool of pools.values()) pool.retireIdle(0);
+      await Promise.all([...pools.keys()].map((pool) => pool.grown()));
+      for (const pool of pools.keys()) pool.retireIdle(0);
       await giveBack();
       await queue.flush();
     },

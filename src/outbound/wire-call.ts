@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { getDefaultHighWaterMark, type Readable } from "node:stream";
 import { type Dispatcher, errors } from "undici";
+import { createNote } from "../lib/note.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";
 
 export interface WireRequest {
@@ -109,15 +110,12 @@ export class WireCall {
 
   #dispatch(dispatcher: Dispatcher): void {
     const { method, url, pathAndQuery, headers, body } = this.#request;
+    const place = placeOf(url);
     const options: Dispatcher.DispatchOptions = {
-      origin: url.origin,
-      path: pathAndQuery ?? `${url.pathname}${url.search}`,
+      origin: place.origin,
+      path: pathAndQuery ?? place.path,
       method,
-      headers: {
-        "accept-encoding": "identity",
-        ...headers,
-        ...(body === undefined ? {} : { "content-length": String(body.sizeBytes) }),
-      },
+      headers: { ...headers, "accept-encoding": "identity", ...lengthOf(body) },
       body: body === undefined ? null : (body.bytes ?? asyncBody(this.#upload(body))),
     };
     dispatcher.dispatch(options, {
@@ -189,6 +187,27 @@ export class WireCall {
     clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
   }
+}
+
+function lengthOf(body: OutboundBody | undefined): Readonly<Record<string, string>> {
+  return body === undefined ? NO_LENGTH : { "content-length": String(body.sizeBytes) };
+}
+
+interface Place {
+  readonly origin: string;
+  readonly path: string;
+}
+
+const NO_LENGTH = {};
+/** A URL words its parts anew whenever it is asked for them, and most are asked again. */
+const places = createNote<URL, Place>("where it leads");
+
+function placeOf(url: URL): Place {
+  const known = places.get(url);
+  if (known !== undefined) return known;
+  const place = { origin: url.origin, path: `${url.pathname}${url.search}` };
+  places.set(url, place);
+  return place;
 }
 
 /** undici takes any async iterable as a body (core/request.js); its types name only `Readable`, which reads ahead. */

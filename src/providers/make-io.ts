@@ -181,25 +181,34 @@ type Destination =
 
 function destination(request: Pick<WireRequest, "path" | "query" | "siblings">, options: IoOptions): Destination {
   const { callerPolicy } = options;
-  const url = urlOf(baseUrlOf(options.baseUrl, request), request);
+  const baseUrl = baseUrlOf(options.baseUrl, request);
+  const target = targetOf(request);
   return callerPolicy === undefined
-    ? { trust: "operator", url: parsed(url) }
-    : { trust: "caller", url, policy: callerPolicy, wholeReply: true };
+    ? { trust: "operator", url: parsed(baseUrl, target) }
+    : { trust: "caller", url: joined(baseUrl, target), policy: callerPolicy, wholeReply: true };
 }
 
 /** Most calls go to the same few addresses; those of single runs come and go. */
 const MAX_PARSED = 256;
 /** Longer ones hold what a caller said, and 100 words of it make 90 kB. */
 const MAX_PARSED_CHARACTERS = 512;
-const parsedUrls = new Map<string, URL>();
+/** By base URL and target, which are texts that stay: one joined for each look-up would be hashed anew. */
+const parsedUrls = new Map<string, Map<string, URL>>();
+let parsedCount = 0;
 
-function parsed(text: string): URL {
-  const known = parsedUrls.get(text);
+function parsed(baseUrl: string, target: string): URL {
+  const known = parsedUrls.get(baseUrl)?.get(target);
   if (known !== undefined) return known;
+  const text = joined(baseUrl, target);
   const url = new URL(text);
   if (text.length > MAX_PARSED_CHARACTERS) return url;
-  if (parsedUrls.size >= MAX_PARSED) parsedUrls.clear();
-  parsedUrls.set(text, url);
+  if (parsedCount >= MAX_PARSED) {
+    parsedUrls.clear();
+    parsedCount = 0;
+  }
+  const ofBase = parsedUrls.get(baseUrl) ?? new Map<string, URL>();
+  parsedUrls.set(baseUrl, ofBase.set(target, url));
+  parsedCount += 1;
   return url;
 }
 
@@ -230,8 +239,12 @@ function baseUrlOf(baseUrl: string, { siblings = [] }: Pick<WireRequest, "siblin
   return siblings.find(({ domain }) => hostname.endsWith(`.${domain}`))?.origin ?? baseUrl;
 }
 
-function urlOf(baseUrl: string, request: Pick<WireRequest, "path" | "query">): string {
-  const query = (request.query ?? []).map((pair) => pair.map(encodeURIComponent).join("="));
-  const search = query.length === 0 ? "" : `?${query.join("&")}`;
-  return `${baseUrl.replace(/\/+$/, "")}${request.path}${search}`;
+/** Path and query. */
+function targetOf({ path, query = [] }: Pick<WireRequest, "path" | "query">): string {
+  if (query.length === 0) return path;
+  return `${path}?${query.map((pair) => pair.map(encodeURIComponent).join("=")).join("&")}`;
+}
+
+function joined(baseUrl: string, target: string): string {
+  return baseUrl.replace(/\/+$/, "") + target;
 }

@@ -1,5 +1,6 @@
 // What counts quotas (contract 2), in this process alone or over all of them: a sum over the last minute or hour, or places that are
 // held. Several limits, the key's and the app's, are taken together or not at all.
+import type { Soon } from "../lib/soon.ts";
 import type { CountKey } from "../storage/quota-counts.ts";
 
 export interface Limit extends CountKey {
@@ -25,9 +26,6 @@ export interface Standing {
   /** Until there is more than that; null: nobody knows, or nothing was taken. */
   readonly moreInMs: number | null;
 }
-
-/** What can be said at once is, so that nobody waits for a turn. */
-export type Soon<T> = T | Promise<T>;
 
 export interface Counters {
   take(limits: readonly Limit[], amount: number): Soon<Verdict>;

@@ -1,6 +1,7 @@
 // The places this process holds of a limit on requests at once (contract 2): one that falls free serves the next request here, and goes
 // back when none has come for a second.
-import type { Limit, Soon, Standing, Verdict } from "./counters.ts";
+import type { Soon } from "../lib/soon.ts";
+import type { Limit, Standing, Verdict } from "./counters.ts";
 import type { PlaceAsk } from "./draw.ts";
 
 interface Waiter {

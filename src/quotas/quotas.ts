@@ -2,6 +2,7 @@
 // key and app applies. How they are counted is `counters.ts`'s; what a caller is told is decided here.
 import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
+import type { Soon } from "../lib/soon.ts";
 import type { CountUnit } from "../storage/quota-counts.ts";
 import type { Counters, Limit, Refused } from "./counters.ts";
 import { type LimitStanding, rateLimitFields } from "./rate-limit-fields.ts";
@@ -9,14 +10,14 @@ import { UNITS } from "./units.ts";
 
 export interface Quotas {
   /** Counts a request in; call the answer when it ends. Throws RATE_LIMITED or CONCURRENCY_LIMITED. */
-  enter(holders: QuotaHolders): Promise<() => void>;
+  enter(holders: QuotaHolders): Soon<() => void>;
   /**
    * Counts seconds of audio about to be sent to a provider. Throws RATE_LIMITED; then nothing was counted. Where they are not all known
    * yet, tell the answer how many were sent in the end: the rest is free.
    */
-  takeAudio(holders: QuotaHolders, seconds: number): Promise<(used: number) => void>;
+  takeAudio(holders: QuotaHolders, seconds: number): Soon<(used: number) => void>;
   /** The same for the tokens a chat may use; those beyond what was taken count too. */
-  takeTokens(holders: QuotaHolders, tokens: number): Promise<(used: number) => void>;
+  takeTokens(holders: QuotaHolders, tokens: number): Soon<(used: number) => void>;
   /** What `takeAudio` would throw; null: there is room. Nothing is counted. */
   judgeAudio(holders: QuotaHolders, seconds: number): Promise<GatewayError | null>;
   judgeTokens(holders: QuotaHolders, tokens: number): Promise<GatewayError | null>;
@@ -33,22 +34,36 @@ export interface QuotaHolders {
 }
 
 export function createQuotas(counters: Counters): Quotas {
-  const take = async (holders: QuotaHolders, unit: CountUnit, amount: number): Promise<void> => {
-    const limits = limitsOf(holders, unit);
+  const take = async (limits: readonly Limit[], unit: CountUnit, amount: number): Promise<void> => {
     if (limits.length === 0) return;
     const counted = Math.ceil(amount * UNITS[unit].scale);
     const verdict = await counters.take(limits, counted);
     if (!verdict.ok) throw limitReached(unit, verdict, counted);
   };
-  const takeUpTo = async (holders: QuotaHolders, unit: CountUnit, amount: number): Promise<(used: number) => void> => {
+  const takeUpTo = (holders: QuotaHolders, unit: CountUnit, amount: number): Soon<(used: number) => void> => {
     const limits = limitsOf(holders, unit);
-    if (limits.length === 0) return NOTHING_TO_DO;
-    await take(holders, unit, amount);
+    return limits.length === 0 ? NOTHING_TO_DO : takeOf(limits, unit, amount);
+  };
+  const takeOf = async (limits: readonly Limit[], unit: CountUnit, amount: number): Promise<(used: number) => void> => {
+    await take(limits, unit, amount);
     const { scale } = UNITS[unit];
     return (used) => {
       const difference = Math.ceil(used * scale) - Math.ceil(amount * scale);
       if (difference !== 0) counters.correct(limits, difference);
     };
+  };
+  const enter = async (rates: readonly Limit[], places: readonly Limit[]): Promise<() => void> => {
+    await take(rates, "requests", 1);
+    if (places.length === 0) return NOTHING_TO_DO;
+    try {
+      const entered = await counters.enter(places);
+      if (entered.ok) return once(entered.leave);
+      throw tooManyAtOnce(entered.limit);
+    } catch (error) {
+      // It was not let in, so it does not count.
+      counters.correct(rates, -1);
+      throw error;
+    }
   };
   const judge = async (holders: QuotaHolders, unit: CountUnit, amount: number): Promise<GatewayError | null> => {
     const limits = limitsOf(holders, unit);
@@ -58,19 +73,9 @@ export function createQuotas(counters: Counters): Quotas {
     return verdict.ok ? null : limitReached(unit, verdict, counted);
   };
   return {
-    enter: async (holders) => {
+    enter: (holders) => {
       const [rates, places] = [limitsOf(holders, "requests"), limitsOf(holders, "concurrent")];
-      if (rates.length > 0) await take(holders, "requests", 1);
-      if (places.length === 0) return NOTHING_TO_DO;
-      try {
-        const entered = await counters.enter(places);
-        if (entered.ok) return once(entered.leave);
-        throw tooManyAtOnce(entered.limit);
-      } catch (error) {
-        // It was not let in, so it does not count.
-        counters.correct(rates, -1);
-        throw error;
-      }
+      return rates.length === 0 && places.length === 0 ? NOTHING_TO_DO : enter(rates, places);
     },
     takeAudio: (holders, seconds) => takeUpTo(holders, "audio", seconds),
     takeTokens: (holders, tokens) => takeUpTo(holders, "tokens", tokens),

@@ -1,6 +1,7 @@
 // What this process holds of a quota of the last minute or hour (contract 2): spent in memory, drawn ahead of need while there is
 // plenty, given back when it is not used.
-import type { Limit, Refused, Soon, Standing, Verdict } from "./counters.ts";
+import type { Soon } from "../lib/soon.ts";
+import type { Limit, Refused, Standing, Verdict } from "./counters.ts";
 import type { WindowAsk, WindowDrawn } from "./draw.ts";
 import { type Slots, slotsAt, standingOf } from "./window.ts";
 

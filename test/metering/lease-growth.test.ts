@@ -110,8 +110,8 @@ async function spendUntilMore(): Promise<number> {
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
 /** Whose provider answered nothing: all that was reserved for them is free again. */
-async function endAll(): Promise<void> {
-  for (const item of made.splice(0)) await leases.settle(chatSettlement(item, 0, 0n, "failed:provider_error"));
+function endAll(): void {
+  for (const item of made.splice(0)) leases.settle(chatSettlement(item, 0, 0n, "failed:provider_error"));
 }
 
 /** Transactions from now on wait until it is opened. */
@@ -192,7 +192,7 @@ test("contract 9: a lease near its end is replaced while it is spent, and goes b
   nowMs = 60_000;
   await reserveMany(10);
   assert.equal(transactions, 2, "the new one serves when the old one may not");
-  await endAll();
+  endAll();
   await leases.renew();
   assert.deepEqual(await states(), ["closed", "open"]);
   await leases.close();
@@ -229,7 +229,7 @@ test("contract 9: what is left of another window is not counted for a call of th
   await setClock(database, "2026-03-31T00:00:00Z");
   assert(await reserve(900));
   assert.deepEqual(await granted(), [100 + 112, 900 + 12]);
-  await endAll();
+  endAll();
   await leases.close();
   assert.deepEqual(
     (await windowsOf(id)).map(({ reserved_tokens: reserved }) => reserved),
@@ -243,7 +243,7 @@ test("contract 9: a lease in use stays while another goes back, and one that was
   const [running] = made.splice(0);
   nowMs = 60_000;
   assert(await reserve());
-  await endAll();
+  endAll();
   nowMs = 69_999;
   await leases.renew();
   assert.deepEqual(await states(), ["open", "open"]);
@@ -251,7 +251,7 @@ test("contract 9: a lease in use stays while another goes back, and one that was
   await leases.renew();
   assert.deepEqual(await states(), ["open", "closed"]);
   assert(running);
-  await leases.settle(chatSettlement(running, TOKENS));
+  leases.settle(chatSettlement(running, TOKENS));
   await leases.renew();
   assert.deepEqual(await states(), ["closed", "closed"]);
   const before = transactions;
@@ -285,7 +285,7 @@ test("contract 9: what is not in use goes back when it is asked for, with what w
   await back;
   assert.deepEqual(await reserved(), [made.length * TOKENS]);
   assert(await reserve());
-  await endAll();
+  endAll();
   nowMs = 10_000;
   await leases.renew();
   await leases.giveBack(null);
@@ -298,7 +298,7 @@ test("contract 9: what is taken ahead while the process ends goes back too", asy
   const gate = shutGate();
   await reserveMany(2);
   beforeEachTransaction = () => undefined;
-  await endAll();
+  endAll();
   const closed = leases.close();
   // Whatever does not wait for the slice is done in this time.
   for (let look = 0; look < 10; look += 1) await windowsOf(id);
@@ -321,7 +321,7 @@ test("contract 9: with 20,000 settlements unwritten a call waits for a batch of 
   await reserveMany(20_000);
   const waiting: (() => void)[] = [];
   beforeEachTransaction = () => new Promise((resolve) => waiting.push(resolve));
-  await endAll();
+  endAll();
   let isReserved = false;
   const reserved = reserve().finally(() => {
     isReserved = true;

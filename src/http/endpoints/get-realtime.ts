@@ -2,7 +2,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Principal } from "../../auth/principal.ts";
 import type { RealtimeTokens } from "../../auth/realtime-tokens.ts";
-import { endpointName } from "../../contract/endpoint.ts";
 import { getRealtimeContract, type RealtimeStart } from "../../contract/realtime.ts";
 import { type Admission, bodyOwner } from "../../gateway/admission.ts";
 import { liveTranscription } from "../../gateway/live-transcription.ts";
@@ -34,14 +33,14 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
       refuseAnyQuery(context.request.query);
       const principal = principalOf(context);
       const routed = routedHeaders(context.request.headers);
-      const { requestId } = context;
+      const { requestId, endpoint } = context;
       const recorder = recorderOf(context);
       await using held = new AsyncDisposableStack();
       held.defer(await unlessAway(gateway.quotas.enter(principal)));
       held.use(admission.enter({ owner: bodyOwner(principal), place: "memory", bytes: 0 }));
       const liveCall = ({ encoding, type: _type, sample_rate: _rate, ...fields }: RealtimeStart) => ({
         requestId,
-        endpoint: endpointName(getRealtimeContract),
+        endpoint,
         task: "transcribe" as const,
         principal,
         fields: { ...fields, stream: true },

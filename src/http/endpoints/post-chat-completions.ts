@@ -8,11 +8,10 @@ import type { Endpoint } from "../endpoint.ts";
 import { readPassedOn } from "../read-fields.ts";
 
 export function postChatCompletions(edge: ChatEdge): Endpoint<Principal> {
-  const contract = postChatCompletionsContract;
   return {
-    contract,
+    contract: postChatCompletionsContract,
     handle: (context) =>
-      serveChat(edge, context, contract, async (request, bound) => {
+      serveChat(edge, context, async (request, bound) => {
         const given = await readPassedOn(request, chatCompletionFields, bound);
         const { model } = given;
         const includeUsage = given.stream_options?.include_usage === true;

@@ -10,11 +10,10 @@ import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
 import { readPassedOn } from "../read-fields.ts";
 
 export function postChat(edge: ChatEdge): Endpoint<Principal> {
-  const contract = postChatContract;
   return {
-    contract,
+    contract: postChatContract,
     handle: (context) =>
-      serveChat(edge, context, contract, async (request, bound) => ({
+      serveChat(edge, context, async (request, bound) => ({
         fields: await readPassedOn(request, chatFields, bound),
         present: (answer) => answer,
         events: (parts, errors) => passedOn(parts, { each: (some) => some.map((part) => eventOf(part, errors)) }),

@@ -16,15 +16,13 @@ export interface JobEdge extends SubmissionEdge {
 }
 
 export function postJob(edge: JobEdge): Endpoint<Principal> {
-  const contract = postJobContract;
   return {
-    contract,
+    contract: postJobContract,
     handle: async (context) => {
       const routed = routedHeaders(context.request.headers);
       await using held = new AsyncDisposableStack();
       const { quotas } = edge.jobs.gateway;
       const { fields, call } = await takeSubmission({ ...edge, hashed: true }, context, {
-        contract,
         schema: jobFields,
         routed,
         quotas,

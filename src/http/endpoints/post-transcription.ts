@@ -89,7 +89,7 @@ export function speechEndpoint<S extends FieldSchema>(
       const worded = word(headers.accept);
       await using held = new AsyncDisposableStack();
       const { quotas } = edge.gateway;
-      const taken = await takeSubmission(edge, context, { contract, schema, routed, quotas, held });
+      const taken = await takeSubmission(edge, context, { schema, routed, quotas, held });
       const { events, delivery, present, ...given } = worded(taken.fields);
       const call = { ...taken.call, task, ...given };
       if (call.fields.mode === "async") {
