@@ -1,6 +1,6 @@
 // What the endpoints that chat have in common at the edge: admission for as long as the answer takes, one call into the
 // gateway, and the answer plain or as events. How it is worded is the endpoint's.
-import type { FastifyRequest } from "fastify";
+import type { z } from "zod";
 import type { Principal } from "../auth/principal.ts";
 import type { ChatAnswer, ChatFields } from "../contract/chat.ts";
 import { type AdmittedBody, type Admission, bodyOwner } from "../gateway/admission.ts";
@@ -9,7 +9,8 @@ import type { GatewayServices } from "../gateway/services.ts";
 import { declaredLength } from "./content-type.ts";
 import { type HandlerContext, principalOf, recorderOf, type Reply } from "./endpoint.ts";
 import type { ErrorReplyContext } from "./error-reply.ts";
-import type { KeptBodyBound } from "./read-json.ts";
+import type { FieldSchema } from "./fields.ts";
+import { readPassedOn } from "./read-fields.ts";
 import { refuseAnyQuery } from "./refuse-query.ts";
 import { routedHeaders } from "./routed-headers.ts";
 import { sendGatewayReply } from "./send-gateway-reply.ts";
@@ -23,7 +24,7 @@ export interface ChatEdge {
   readonly publicUrl: () => string;
 }
 
-/** A request as its endpoint read it, and how it words the answer. */
+/** A request as its endpoint understands it, and how it words the answer. */
 export interface WordedChat {
   readonly fields: ChatFields;
   readonly present: (answer: ChatAnswer) => unknown;
@@ -33,10 +34,11 @@ export interface WordedChat {
   ) => AsyncIterable<readonly ServerEvent[]>;
 }
 
-export async function serveChat(
+export async function serveChat<S extends FieldSchema>(
   edge: ChatEdge,
   context: HandlerContext<Principal>,
-  read: (request: FastifyRequest, bound: KeptBodyBound) => Promise<WordedChat>,
+  schema: S,
+  word: (given: z.infer<S>) => WordedChat,
 ): Promise<Reply> {
   const principal = principalOf(context);
   const { headers } = context.request;
@@ -50,10 +52,11 @@ export async function serveChat(
     const body = held.with(edge.admission.enter({ owner: bodyOwner(principal), place: "memory", bytes }));
     // Fields are sent in the body; a route-control field is refused wherever it stands.
     refuseAnyQuery(context.request.query);
-    const { fields, present, events } = await read(context.request, {
+    const given = await readPassedOn(context.request, schema, {
       maxBytes: edge.maxBodyBytes,
       received: (receivedBytes) => body.received(receivedBytes),
     });
+    const { fields, present, events } = word(given);
     const call = {
       requestId: context.requestId,
       endpoint: context.endpoint,

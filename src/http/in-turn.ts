@@ -31,8 +31,8 @@ const MOST_WAITING = 32;
 
 /** Call `serve` once: its handler gets a request when the connection's answers before it are finished. */
 export function createTurns(): Turns & { serve(server: Server, handler: Handler): void } {
-  const latest = new WeakMap<Socket, Turn>();
-  const waiting = new WeakMap<Socket, number>();
+  const latest = createNote<Socket, Turn>("latest request");
+  const waiting = createNote<Socket, number>("requests that wait for their turn");
   const waited = createNote<IncomingMessage, true>("waited for its turn");
 
   function queue(before: Turn, turn: Turn, handler: Handler): void {

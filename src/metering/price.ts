@@ -45,16 +45,18 @@ export const BUILT_IN_PRICES: readonly AudioPrice[] = [
 
 /** The operator's prices replace built-in ones of the same model. */
 export function createPriceBook(audio: readonly AudioPrice[], chat: readonly ChatPrice[] = []): PriceBook {
-  const audioBook = byName([...BUILT_IN_PRICES, ...audio]);
-  const chatBook = byName(chat);
+  const audioBook = byModel([...BUILT_IN_PRICES, ...audio]);
+  const chatBook = byModel(chat);
   return {
-    audio: (provider, model) => audioBook.get(nameOf(provider, model)) ?? null,
-    chat: (provider, model) => chatBook.get(nameOf(provider, model)) ?? null,
+    audio: (provider, model) => audioBook.get(provider)?.get(model) ?? null,
+    chat: (provider, model) => chatBook.get(provider)?.get(model) ?? null,
   };
 }
 
-function byName<P extends Price>(prices: readonly P[]): ReadonlyMap<string, P> {
-  return new Map(prices.map((price) => [nameOf(price.provider, price.model), price]));
+/** Of two prices of a model the last counts. */
+function byModel<P extends Price>(prices: readonly P[]): ReadonlyMap<string, ReadonlyMap<string, P>> {
+  const ofProviders = Map.groupBy(prices, ({ provider }) => provider);
+  return new Map([...ofProviders].map(([provider, own]) => [provider, new Map(own.map((each) => [each.model, each]))]));
 }
 
 const MS_PER_HOUR = 3_600_000n;
@@ -140,8 +142,4 @@ export function parseChatPrice(
   const nanoUsdPerMillionOutputTokens = parseUsd(usdPerMillionOutputTokens);
   if (nanoUsdPerMillionInputTokens === null || nanoUsdPerMillionOutputTokens === null) return null;
   return { ...rest, nanoUsdPerMillionInputTokens, nanoUsdPerMillionOutputTokens };
-}
-
-function nameOf(provider: string, model: string): string {
-  return `${provider}/${model}`;
 }

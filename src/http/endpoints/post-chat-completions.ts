@@ -5,14 +5,12 @@ import { chatCompletionFields } from "../../contract/openai-compatible.ts";
 import { type ChatEdge, serveChat } from "../chat-edge.ts";
 import { toChatFields, toChunks, toCompletion } from "../compatible/chat-completion.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { readPassedOn } from "../read-fields.ts";
 
 export function postChatCompletions(edge: ChatEdge): Endpoint<Principal> {
   return {
     contract: postChatCompletionsContract,
     handle: (context) =>
-      serveChat(edge, context, async (request, bound) => {
-        const given = await readPassedOn(request, chatCompletionFields, bound);
+      serveChat(edge, context, chatCompletionFields, (given) => {
         const { model } = given;
         const includeUsage = given.stream_options?.include_usage === true;
         return {

@@ -7,14 +7,13 @@ import { passedOn } from "../../lib/passed-on.ts";
 import { type ChatEdge, serveChat } from "../chat-edge.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
-import { readPassedOn } from "../read-fields.ts";
 
 export function postChat(edge: ChatEdge): Endpoint<Principal> {
   return {
     contract: postChatContract,
     handle: (context) =>
-      serveChat(edge, context, async (request, bound) => ({
-        fields: await readPassedOn(request, chatFields, bound),
+      serveChat(edge, context, chatFields, (fields) => ({
+        fields,
         present: (answer) => answer,
         events: (parts, errors) => passedOn(parts, { each: (some) => some.map((part) => eventOf(part, errors)) }),
       })),
