@@ -72,7 +72,7 @@ function open<P extends EdgePrincipal>(
     receivedAtMs: exchange.receivedAtMs,
     hasIdempotencyKey: request.headers["idempotency-key"] !== undefined,
   });
-  return recordUntilEnd(opened, exchange, () => (exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode));
+  return recordUntilEnd(opened, exchange, () => (exchange.isGone ? CLIENT_GONE : reply.raw.statusCode));
 }
 
 /** Of two keys it is not known whose request it is. */

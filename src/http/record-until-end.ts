@@ -17,11 +17,10 @@ export function recordUntilEnd(record: OpenRecord, exchange: Exchange, statusOf:
     running -= 1;
     if (running === 0) record.end({ status, code: exchange.code });
   };
-  const replied = (): void => {
+  exchange.onClose(() => {
     status = statusOf();
     oneEnded();
-  };
-  void exchange.closed.then(replied);
+  });
   return {
     recorder: record.recorder,
     during: (work) => {

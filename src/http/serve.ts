@@ -79,7 +79,7 @@ export function serve<P extends EdgePrincipal>(
           socket: exchange.socket,
           limits: edge.limits,
           schedule: edge.schedule,
-          tooSlow: exchange.cut,
+          tooSlow: (error) => exchange.cut(error),
         });
       });
       const handled = handle({

@@ -12,7 +12,7 @@ import { answerClientErrors, type ClientErrorParts } from "./client-error.ts";
 import { endSilentConnections, noteConnections, noteKnocks } from "./connections.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
-import { openExchange } from "./exchange.ts";
+import { Exchange, SparingRequest } from "./exchange.ts";
 import { plainPath, refuseHead } from "./head.ts";
 import { createTurns } from "./in-turn.ts";
 import { EDGE_LIMITS, type EdgeLimits } from "./limits.ts";
@@ -138,6 +138,7 @@ interface ServerParts extends ClientErrorParts {
 function nodeServer(edge: Edge, { socketPaths, ...parts }: ServerParts): Server {
   const { limits } = edge;
   const server = createNodeServer({
+    IncomingMessage: SparingRequest,
     // Room for the longest target on top, so that our own exact checks decide, and not Node's sum of both.
     maxHeaderSize: limits.maxHeaderBytes + limits.maxTargetBytes,
     headersTimeout: limits.headersTimeoutMs,
@@ -162,13 +163,13 @@ function nodeServer(edge: Edge, { socketPaths, ...parts }: ServerParts): Server 
 
 function open(edge: Edge, request: FastifyRequest, reply: FastifyReply, route: string | null): void {
   const receivedAtMs = edge.nowMs();
-  const exchange = openExchange(request.raw, reply.raw, receivedAtMs);
+  const exchange = new Exchange(request.raw, reply.raw, receivedAtMs);
   edge.exchanges.set(request.raw, exchange);
   // Repeated, it is joined, and then it is none.
   edge.watch?.arrived(request.id, request.raw.headers["traceparent"]?.toString());
-  reply.raw.on("close", () => {
+  exchange.onClose(() => {
     const { method, id } = request;
-    const status = exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode;
+    const status = exchange.isGone ? CLIENT_GONE : reply.raw.statusCode;
     const endedAtMs = edge.nowMs();
     const traceIdOf = edge.watch?.traceIdOf ?? null;
     const line = { request_id: id, method, route, status, code: exchange.code, ms: endedAtMs - receivedAtMs };

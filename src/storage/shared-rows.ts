@@ -72,5 +72,6 @@ function arrayOf(values: readonly Value[]): string {
 function elementOf(value: Value): string {
   if (value === null) return "NULL";
   if (typeof value !== "string") return String(value);
-  return `"${/["\\]/u.test(value) ? value.replaceAll(/["\\]/gu, String.raw`\$&`) : value}"`;
+  const isPlain = !value.includes('"') && !value.includes("\\");
+  return `"${isPlain ? value : value.replaceAll(/["\\]/gu, String.raw`\$&`)}"`;
 }
