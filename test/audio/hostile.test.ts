@@ -1,7 +1,7 @@
 // Hostile audio: every media row of test/cases/bad-input.json and our own, through the real worker (reliability.md section 5).
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { PerformanceObserver } from "node:perf_hooks";
+import { type PerformanceEntry, PerformanceObserver } from "node:perf_hooks";
 import { after, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { createMeasurer } from "../../src/audio/measure.ts";
@@ -31,32 +31,38 @@ const WORK_MS = 2000;
 const BLOCK_MS = 50;
 
 /** A recording of 25 MiB has garbage collected among all that this process has loaded for other tests: that is not its work. */
-let collectedMs = 0;
-const collections = new PerformanceObserver((list) => {
-  for (const { duration } of list.getEntries()) collectedMs += duration;
-});
-collections.observe({ entryTypes: ["gc"] });
-after(() => collections.disconnect());
+const collections: PerformanceEntry[] = [];
+const collector = new PerformanceObserver((list) => collections.push(...list.getEntries()));
+collector.observe({ entryTypes: ["gc"] });
+after(() => collector.disconnect());
+
+/** What was collected since, and nothing of before: Node tells of a collection in a later turn. */
+async function collectedMsSince(startedAt: number): Promise<number> {
+  for (let turns = 0; turns < 3; turns += 1) await turn();
+  return collections.filter((one) => one.startTime >= startedAt).reduce((sum, { duration }) => sum + duration, 0);
+}
 
 /** Time on the processor, of which a busy neighbour takes none: all threads, and this one, whose loop must stay free. */
 async function watchWork<T>(work: () => Promise<T>): Promise<{ result: T; workMs: number; ownMs: number }> {
+  const startedAt = performance.now();
   const before = process.cpuUsage();
   const ownBefore = process.threadCpuUsage();
-  const collectedBefore = collectedMs;
   const result = await work();
   const own = process.threadCpuUsage(ownBefore);
   const all = process.cpuUsage(before);
-  // Node tells of a collection in a later turn.
-  for (let turns = 0; turns < 3; turns += 1) await turn();
-  const ownMs = (own.user + own.system) / 1000 - (collectedMs - collectedBefore);
+  const ownMs = (own.user + own.system) / 1000 - (await collectedMsSince(startedAt));
   return { result, workMs: (all.user + all.system) / 1000, ownMs };
 }
 
+async function blockFor60Ms(): Promise<void> {
+  const before = process.threadCpuUsage();
+  while (process.threadCpuUsage(before).user + process.threadCpuUsage(before).system < 60_000);
+}
+
 test("the watch on this thread sees a block of 60 ms", async () => {
-  const { ownMs } = await watchWork(async () => {
-    const before = process.threadCpuUsage();
-    while (process.threadCpuUsage(before).user + process.threadCpuUsage(before).system < 60_000);
-  });
+  let { ownMs } = await watchWork(blockFor60Ms);
+  // As below: the loop itself makes garbage, and a collection may fall into it.
+  for (let attempt = 1; attempt < 4 && ownMs < BLOCK_MS; attempt++) ({ ownMs } = await watchWork(blockFor60Ms));
   assert.ok(ownMs >= BLOCK_MS, `${ownMs} ms`);
 });
 
