@@ -39,6 +39,7 @@ export async function serveChat<S extends FieldSchema>(
   context: HandlerContext<Principal>,
   schema: S,
   word: (given: z.infer<S>) => WordedChat,
+  isCertain?: (body: object) => body is z.infer<S>,
 ): Promise<Reply> {
   const principal = principalOf(context);
   const { headers } = context.request;
@@ -52,10 +53,8 @@ export async function serveChat<S extends FieldSchema>(
     const body = held.with(edge.admission.enter({ owner: bodyOwner(principal), place: "memory", bytes }));
     // Fields are sent in the body; a route-control field is refused wherever it stands.
     refuseAnyQuery(context.request.query);
-    const given = await readPassedOn(context.request, schema, {
-      maxBytes: edge.maxBodyBytes,
-      received: (receivedBytes) => body.received(receivedBytes),
-    });
+    const received = (receivedBytes: number): void => body.received(receivedBytes);
+    const given = await readPassedOn(context.request, schema, { maxBytes: edge.maxBodyBytes, received }, isCertain);
     const { fields, present, events } = word(given);
     const call = {
       requestId: context.requestId,

@@ -20,14 +20,15 @@ export async function readKept(request: FastifyRequest, maxBytes: number, faults
   return body;
 }
 
-/** A body that is passed on: what stands in its texts is the provider's to judge. */
+/** A body that is passed on: what stands in its texts is the provider's to judge. What `isCertain` takes the schema takes as it is. */
 export async function readPassedOn<S extends FieldSchema>(
   request: FastifyRequest,
   schema: S,
   bound: KeptBodyBound,
+  isCertain?: (body: object) => body is z.infer<S>,
 ): Promise<z.infer<S>> {
   const body = objectOf(await readBody(request, bound));
-  return judgedFields(schema, body, createFaults(schema.shape));
+  return isCertain?.(body) === true ? body : judgedFields(schema, body, createFaults(schema.shape));
 }
 
 export function readQuery<S extends FieldSchema>({ query }: Pick<FastifyRequest, "query">, schema: S): z.infer<S> {

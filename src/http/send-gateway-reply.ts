@@ -3,7 +3,7 @@ import type { GatewayReply } from "../gateway/reply.ts";
 import type { Reply } from "./endpoint.ts";
 
 export function sendGatewayReply({ status, headers, body }: GatewayReply): Reply {
-  const contentType = headers["content-type"] ?? "application/json";
+  const contentType = headers["content-type"] ?? "application/json; charset=utf-8";
   return {
     status,
     headers,

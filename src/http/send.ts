@@ -11,6 +11,8 @@ import { sendEvents } from "./sse.ts";
 /** Transcripts are other people's text: nobody on the way keeps one, and no browser takes one for a page. */
 const PLAIN = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 const NO_FIELDS: Readonly<Record<string, string>> = {};
+const CLOSE = { connection: "close" };
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Null: it is handed to Node whole. Otherwise it takes as long as what comes to be sent. */
@@ -25,15 +27,22 @@ export function sendReply(
   if ("session" in body) return sendSession(edge, request, reply, body);
   // Serialised before the first header is set: a value that is no JSON becomes a clean 500.
   const payload = "json" in body ? JSON.stringify(body.json) : "text" in body ? body.text : body.bytes;
-  settleConnection(edge, request, reply);
-  reply
-    .code(answer.status)
-    .headers(PLAIN)
-    .headers(fieldsOf(edge, request))
-    .headers(answer.headers ?? NO_FIELDS)
-    .header("content-type", "json" in body ? JSON_TYPE : body.contentType)
-    .header("x-request-id", request.id)
-    .send(payload);
+  const fields = {
+    ...PLAIN,
+    ...fieldsOf(edge, request),
+    ...answer.headers,
+    "content-type": "json" in body ? JSON_TYPE : body.contentType,
+    "x-request-id": request.id,
+  };
+  const connection = connectionFields(edge, request, reply);
+  if (request.method === "HEAD" || BODILESS.has(answer.status)) {
+    reply.code(answer.status).headers(fields).headers(connection).send(payload);
+    return null;
+  }
+  // No hook waits for what is sent whole: Node needs none of what Fastify does on the way, a fiftieth of a plain chat.
+  reply.raw.writeHead(answer.status, { ...fields, ...connection, "content-length": Buffer.byteLength(payload) });
+  reply.hijack();
+  reply.raw.end(payload);
   return null;
 }
 
@@ -55,7 +64,7 @@ async function sendStream(
         ...exchange.fields(),
         ...headers,
         "x-request-id": request.id,
-        ...(edge.draining() ? { connection: "close" } : {}),
+        ...(edge.draining() ? CLOSE : NO_FIELDS),
       },
       clientGone: exchange.signal,
       schedule: edge.schedule,
@@ -104,10 +113,9 @@ export function sendError(edge: Edge, request: FastifyRequest, reply: FastifyRep
     const route = request.routeOptions.url ?? null;
     edge.logger.error({ request_id: request.id, method: request.method, route, code: answer.code, err });
   }
-  settleConnection(edge, request, reply);
   return reply
     .code(answer.status)
-    .headers({ ...fieldsOf(edge, request), ...answer.headers })
+    .headers({ ...fieldsOf(edge, request), ...answer.headers, ...connectionFields(edge, request, reply) })
     .send(answer.body);
 }
 
@@ -115,12 +123,12 @@ function fieldsOf(edge: Edge, request: FastifyRequest): Readonly<Record<string, 
   return edge.exchanges.get(request.raw)?.fields() ?? {};
 }
 
-function settleConnection(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
+/** What is said of the connection with an answer that leaves nothing of its request to be read. */
+function connectionFields(edge: Edge, request: FastifyRequest, reply: FastifyReply): Readonly<Record<string, string>> {
   const exchange = edge.exchanges.get(request.raw);
   if (exchange !== undefined && hasUnreadBody(request.raw)) {
-    reply.header("connection", "close");
     lingerAfterReply(request.raw, reply.raw, exchange.socket, edge.limits);
-  } else if (edge.draining()) {
-    reply.header("connection", "close");
+    return CLOSE;
   }
+  return edge.draining() ? CLOSE : NO_FIELDS;
 }

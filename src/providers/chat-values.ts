@@ -8,6 +8,10 @@ import { ProviderError } from "./io.ts";
 /** Beyond any model's context: a report of more is a fault, and at a price it would be more money than can be counted. */
 const MOST_TOKENS = 1_000_000_000;
 
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MOST_TOKENS;
+}
+
 /** A count of tokens; anything else is undefined. */
 export const tokens = z.int().min(0).max(MOST_TOKENS).optional().catch(undefined);
 

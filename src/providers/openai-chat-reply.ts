@@ -2,7 +2,7 @@
 // objects, calls without an index, usage in odd places.
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
-import { finishIn, type FinishReasons, newCallId, tokens, usageOf } from "./chat-values.ts";
+import { finishIn, type FinishReasons, isCount, newCallId, tokens, usageOf } from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
 import { ProviderError } from "./io.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
@@ -72,10 +72,28 @@ function finishOf(reason: string, seen: { readonly calls: boolean; readonly refu
   return seen.calls ? "tool_calls" : "stop";
 }
 
+type Answered = z.infer<typeof reply>;
+
+/** Most answers: one text and its usage, which the schema would take as it is in ten times the time. Null: for the schema to judge. */
+export function plainAnswer(body: unknown): Answered | null {
+  const { choices, usage: used } = (body ?? {}) as Partial<Answered>;
+  if (!Array.isArray(choices) || choices.length !== 1) return null;
+  const { message: said, finish_reason } = (choices[0] ?? {}) as Partial<Answered["choices"][number]>;
+  if (typeof said?.content !== "string" || said.tool_calls != null || said.refusal != null) return null;
+  if (typeof finish_reason !== "string" || !isCount(used?.prompt_tokens) || !isCount(used.completion_tokens))
+    return null;
+  const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = used;
+  if (details != null && !isCount(details.cached_tokens)) return null;
+  return {
+    choices: [{ message: said, finish_reason }],
+    usage: { prompt_tokens, completion_tokens, prompt_tokens_details: details },
+  };
+}
+
 export function readOpenAiAnswer({ body, headers }: JsonReply): ChatResult {
-  const parsed = reply.safeParse(body);
-  const choice = parsed.data?.choices[0];
-  if (!parsed.success || choice === undefined) throw new ProviderError("bad_reply", { reason: "odd_shape" });
+  const answered = plainAnswer(body) ?? reply.safeParse(body).data;
+  const choice = answered?.choices[0];
+  if (answered === undefined || choice === undefined) throw new ProviderError("bad_reply", { reason: "odd_shape" });
   const toolCalls = (choice.message.tool_calls ?? []).map((call): ChatToolCall => {
     const name = call.function?.name;
     if (name == null || name === "") throw new ProviderError("bad_reply", { reason: "nameless_call" });
@@ -88,7 +106,7 @@ export function readOpenAiAnswer({ body, headers }: JsonReply): ChatResult {
     text: text === "" && toolCalls.length > 0 ? null : text,
     toolCalls,
     finishReason: finishOf(choice.finish_reason, { calls: toolCalls.length > 0, refusal: Boolean(refusal) }),
-    usage: toUsage(parsed.data.usage),
+    usage: toUsage(answered.usage),
     providerRequestId: requestIdOf(headers, "x-request-id"),
   };
 }

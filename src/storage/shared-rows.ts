@@ -46,8 +46,8 @@ export function sharedRows<Row extends SharingRow>(
     numbers.set(row.shared, known);
     return known;
   };
-  const arrays = [sql`${arrayOf(rows.map(numberOf))}::bigint[]`];
-  for (const [type, valueOf] of Object.values(own)) arrays.push(sql`${arrayOf(rows.map(valueOf))}::${sql.raw(type)}[]`);
+  const arrays = [sql`${arrayOf(rows, numberOf)}::bigint[]`];
+  for (const [type, valueOf] of Object.values(own)) arrays.push(sql`${arrayOf(rows, valueOf)}::${sql.raw(type)}[]`);
   const typed = Object.entries(shared).map(([name, type]) => `${name} ${type}`);
   return sql`unnest(${sql.join(arrays)}) as own (number, ${sql.raw(Object.keys(own).join(", "))})
     join rows from (jsonb_to_recordset(${`[${[...numbers.keys()].join(",")}]`}::jsonb) as (${sql.raw(typed.join(", "))}))
@@ -65,8 +65,10 @@ export function timedBy(nowMs: number, column: string): RawBuilder<unknown> {
 }
 
 /** As the server reads an array: text in quotes, or it might be NULL or a comma. */
-function arrayOf(values: readonly Value[]): string {
-  return `{${values.map(elementOf).join(",")}}`;
+function arrayOf<Row>(rows: readonly Row[], valueOf: (row: Row) => Value): string {
+  let text = "";
+  for (const row of rows) text += text === "" ? elementOf(valueOf(row)) : `,${elementOf(valueOf(row))}`;
+  return `{${text}}`;
 }
 
 function elementOf(value: Value): string {

@@ -1,24 +1,26 @@
 // POST /v1/chat (spec 4.8): admits, reads the body, hands over to the gateway; a stream's parts become the events of contract 7.
 import type { Principal } from "../../auth/principal.ts";
-import { chatFields, type ChatStreamEvent } from "../../contract/chat.ts";
+import { chatFields, type ChatFields, type ChatStreamEvent } from "../../contract/chat.ts";
 import { postChatContract } from "../../contract/endpoint-chat.ts";
+import { isPlainChat } from "../../contract/plain-chat.ts";
 import type { ChatStreamPart } from "../../gateway/chat.ts";
 import { passedOn } from "../../lib/passed-on.ts";
-import { type ChatEdge, serveChat } from "../chat-edge.ts";
+import { type ChatEdge, serveChat, type WordedChat } from "../chat-edge.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
 
 export function postChat(edge: ChatEdge): Endpoint<Principal> {
   return {
     contract: postChatContract,
-    handle: (context) =>
-      serveChat(edge, context, chatFields, (fields) => ({
-        fields,
-        present: (answer) => answer,
-        events: (parts, errors) => passedOn(parts, { each: (some) => some.map((part) => eventOf(part, errors)) }),
-      })),
+    handle: (context) => serveChat(edge, context, chatFields, worded, isPlainChat),
   };
 }
+
+const worded = (fields: ChatFields): WordedChat => ({
+  fields,
+  present: (answer) => answer,
+  events: (parts, errors) => passedOn(parts, { each: (some) => some.map((part) => eventOf(part, errors)) }),
+});
 
 function eventOf(part: ChatStreamPart, errors: Omit<ErrorReplyContext, "accept">): ChatStreamEvent {
   switch (part.kind) {

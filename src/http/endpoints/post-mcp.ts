@@ -115,5 +115,9 @@ async function* onlyEvent(answer: Promise<McpAnswer>): AsyncGenerator<ServerEven
 
 function answered({ status, text }: McpAnswer): Reply {
   const headers = status >= 400 ? { "x-should-retry": "false" } : {};
-  return { status, headers, body: { text, contentType: text === "" ? "text/plain" : "application/json" } };
+  return {
+    status,
+    headers,
+    body: { text, contentType: text === "" ? "text/plain" : "application/json; charset=utf-8" },
+  };
 }

@@ -1,0 +1,39 @@
+// Most chats: texts and a few numbers. What is taken here the schema of the endpoint takes as it is, and takes a fortieth of the whole
+// exchange's time to say so; of everything else, faults above all, it alone is the judge.
+import type { ChatFields } from "./chat.ts";
+
+const isShare = (most: number) => (value: unknown) => typeof value === "number" && value >= 0 && value <= most;
+const isBoolean = (value: unknown): boolean => typeof value === "boolean";
+
+const IS_PLAIN: ReadonlyMap<string, (value: unknown) => boolean> = new Map<string, (value: unknown) => boolean>([
+  ["messages", isPlainConversation],
+  ["max_tokens", (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1_000_000],
+  ["temperature", isShare(2)],
+  ["top_p", isShare(1)],
+  ["stream", isBoolean],
+  ["dry_run", isBoolean],
+]);
+
+export function isPlainChat(given: object): given is ChatFields {
+  if (!Object.hasOwn(given, "messages")) return false;
+  for (const [name, value] of Object.entries(given)) if (IS_PLAIN.get(name)?.(value) !== true) return false;
+  return true;
+}
+
+const MOST_MESSAGES = 100;
+
+function isPlainConversation(messages: unknown): boolean {
+  if (!Array.isArray(messages) || messages.length > MOST_MESSAGES) return false;
+  let isAsked = false;
+  for (const message of messages) {
+    if (!isPlainMessage(message)) return false;
+    isAsked ||= message.role !== "system";
+  }
+  return isAsked;
+}
+
+function isPlainMessage(message: unknown): message is { readonly role: string; readonly content: string } {
+  if (typeof message !== "object" || message === null || Object.keys(message).length !== 2) return false;
+  const { role, content } = message as { readonly role?: unknown; readonly content?: unknown };
+  return typeof content === "string" && (role === "user" || role === "system" || role === "assistant");
+}
