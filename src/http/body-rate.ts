@@ -17,9 +17,10 @@ export const schedule: Schedule = (run, ms) => {
   return () => clearTimeout(timer);
 };
 
-/** Calls `run` when somebody first asks the stream for its body, if a body was announced. */
+/** Calls `run` when somebody first asks the stream for its body, if one was announced that did not come with its head, unasked. */
 export function onFirstRead(raw: IncomingMessage, run: () => void): void {
   if (!hasUnreadBody(raw)) return;
+  if (raw.headers.expect === undefined && hasCome(raw, declaredLength(raw.headers))) return;
   const read = raw.read.bind(raw);
   raw.read = (size) => {
     raw.read = read;

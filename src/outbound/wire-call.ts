@@ -189,8 +189,9 @@ export class WireCall {
   }
 }
 
+/** Of bytes in one piece undici says it. */
 function lengthOf(body: OutboundBody | undefined): Readonly<Record<string, string>> {
-  return body === undefined ? NO_LENGTH : { "content-length": String(body.sizeBytes) };
+  return body === undefined || body.bytes !== undefined ? NO_LENGTH : { "content-length": String(body.sizeBytes) };
 }
 
 interface Place {
@@ -215,14 +216,20 @@ function asyncBody(chunks: AsyncIterable<Uint8Array>): Readable {
   return chunks as unknown as Readable;
 }
 
-/** One text for each: what came more than once is joined (RFC 9110, 5.3). */
-export function singleValues(headers: IncomingHttpHeaders): Record<string, string> {
+/** One text for each: what came more than once is joined (RFC 9110, 5.3). Most come once, and are left where they are. */
+export function singleValues(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  if (areSingle(headers)) return headers;
   const single: Record<string, string> = {};
   for (const name of Object.keys(headers)) {
     const value = headers[name];
     single[name] = Array.isArray(value) ? value.join(", ") : (value ?? "");
   }
   return single;
+}
+
+function areSingle(headers: IncomingHttpHeaders): headers is Record<string, string> {
+  for (const name in headers) if (typeof headers[name] !== "string") return false;
+  return true;
 }
 
 function codeOf(error: unknown): string | null {
