@@ -4,7 +4,6 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { brand, type RequestId } from "../contract/ids.ts";
 import { type EndpointContract, endpointName } from "../contract/endpoint.ts";
 import type { OpenRecord } from "../gateway/request-record.ts";
-import { unlessAway } from "../gateway/unless-away.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal } from "./endpoint.ts";
 import { type Recorded, recordUntilEnd } from "./record-until-end.ts";
@@ -51,7 +50,7 @@ export async function recordRefused<P extends EdgePrincipal>(
   if (frame.openRecord === undefined || (contract !== null && contract.isRouted !== true)) return;
   const authorization = onlyAuthorization(request.raw.rawHeaders);
   const principal =
-    authorization === undefined ? null : await unlessAway(frame.authenticate(authorization)).catch(() => null);
+    authorization === undefined ? null : await Promise.resolve(frame.authenticate(authorization)).catch(() => null);
   const endpoint = contract === null ? `${request.method} (none)` : endpointName(contract);
   if (contract !== null) openRecord(edge, contract, frame, { endpoint, request, reply, principal });
   // Anybody can ask for anything: without a key these are counted and logged like any exchange, and no more.

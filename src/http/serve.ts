@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type EndpointContract, endpointName, isLimited } from "../contract/endpoint.ts";
 import { brand } from "../contract/ids.ts";
 import { refuseWhileAway, unlessAway, unlessUndone } from "../gateway/unless-away.ts";
+import type { Soon } from "../lib/soon.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
 import { refuseEncoding } from "./content-type.ts";
 import type { Edge } from "./edge.ts";
@@ -15,7 +16,7 @@ import { requireOperator, requireScope } from "./require-scope.ts";
 import { refuseAnyQuery } from "./refuse-query.ts";
 import { sendReply } from "./send.ts";
 
-export type Authenticate<P extends EdgePrincipal> = (authorization: string | undefined) => Promise<P>;
+export type Authenticate<P extends EdgePrincipal> = (authorization: string | undefined) => Soon<P>;
 
 export interface Frame<P extends EdgePrincipal> {
   readonly authenticate: Authenticate<P>;
@@ -49,13 +50,18 @@ export function serve<P extends EdgePrincipal>(
   const byToken = "authenticate" in each ? each.authenticate : () => null;
   // What picks a model judges its query after quotas, with its other fields; probes and pages without a key take any.
   const takesNoQuery = contract.query === undefined && contract.isRouted !== true && contract.auth !== "none";
-  const admit = async (request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Promise<Admitted<P>> => {
-    const principal = await (byToken(request) ?? frame.authenticate(request.headers.authorization)).catch(
+  const admit = (request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Soon<Admitted<P>> => {
+    const known = byToken(request) ?? frame.authenticate(request.headers.authorization);
+    if (!(known instanceof Promise)) return admitted(known, request, reply, exchange);
+    return known.then(
+      (principal) => admitted(principal, request, reply, exchange),
       (error: unknown) => {
         openRecord(edge, contract, frame, { endpoint, request, reply, principal: null });
         return refuseWhileAway(error);
       },
     );
+  };
+  const admitted = (principal: P, request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Admitted<P> => {
     const { quotaFields } = frame;
     if (isLimited(contract) && quotaFields !== undefined) exchange.fields = () => quotaFields(principal);
     const recorded = openRecord(edge, contract, frame, { endpoint, request, reply, principal });
@@ -70,7 +76,8 @@ export function serve<P extends EdgePrincipal>(
     handler: async (request, reply) => {
       const { raw } = request;
       const exchange = exchangeOf(edge, request);
-      const { principal, recorded } = contract.auth === "none" ? NOBODY : await admit(request, reply, exchange);
+      const judged = contract.auth === "none" ? NOBODY : admit(request, reply, exchange);
+      const { principal, recorded } = judged instanceof Promise ? await judged : judged;
       refuseEncoding(request.headers);
       if (takesNoQuery) refuseAnyQuery(request.query);
       onFirstRead(raw, () => {

@@ -41,7 +41,7 @@ test("contract 2: a revoked key is refused on another process once the change wa
   const heard = next();
   await revoke(key, { announced: true });
   assert.equal(await heard, key.id);
-  await assert.rejects(verifier.verify(key.header), { code: "UNAUTHENTICATED" });
+  await assert.rejects(async () => verifier.verify(key.header), { code: "UNAUTHENTICATED" });
 });
 
 test("contract 2: whoever ends a key is answered when it no longer works on that process, announced or not", async () => {
@@ -50,12 +50,12 @@ test("contract 2: whoever ends a key is answered when it no longer works on that
   const revoked = await makeKey();
   await verifier.verify(revoked.header);
   await revokeKey(services, revoked, null);
-  await assert.rejects(verifier.verify(revoked.header), { code: "UNAUTHENTICATED" });
+  await assert.rejects(async () => verifier.verify(revoked.header), { code: "UNAUTHENTICATED" });
 
   const rotated = await makeKey();
   await verifier.verify(rotated.header);
   await rotateKey(services, rotated, null, 0);
-  await assert.rejects(verifier.verify(rotated.header), { code: "UNAUTHENTICATED" });
+  await assert.rejects(async () => verifier.verify(rotated.header), { code: "UNAUTHENTICATED" });
 });
 
 test("contract 2: whoever changes a key, its app or its workspace is answered when that is in force on that process", async () => {
@@ -87,7 +87,7 @@ test("contract 2: where the announcement is lost, a revoked key is refused withi
   nowMs += 3_999;
   await verifier.verify(key.header);
   nowMs += 1;
-  await assert.rejects(verifier.verify(key.header), { code: "UNAUTHENTICATED" });
+  await assert.rejects(async () => verifier.verify(key.header), { code: "UNAUTHENTICATED" });
 });
 
 test("contract 2: a clock that is set back prolongs no revoked key's life", async () => {
@@ -97,7 +97,7 @@ test("contract 2: a clock that is set back prolongs no revoked key's life", asyn
   await verifier.verify(key.header);
   await revoke(key, { announced: false });
   nowMs -= 3_600_000;
-  await assert.rejects(verifier.verify(key.header), { code: "UNAUTHENTICATED" });
+  await assert.rejects(async () => verifier.verify(key.header), { code: "UNAUTHENTICATED" });
 });
 
 test("contract 2: what was looked up before a change is not remembered after it", async () => {
@@ -118,7 +118,7 @@ test("contract 2: what was looked up before a change is not remembered after it"
   verifier.forget();
   answer.resolve();
   await first;
-  await assert.rejects(verifier.verify(key.header), { code: "UNAUTHENTICATED" });
+  await assert.rejects(async () => verifier.verify(key.header), { code: "UNAUTHENTICATED" });
 });
 
 test("contract 2: a key that is known costs no look-up until something changes", async () => {

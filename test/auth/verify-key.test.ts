@@ -16,7 +16,7 @@ async function refusalOf(authorization: string | undefined) {
     return null;
   };
   const verifier = createKeyVerifier({ pepper: PEPPER, findKey, nowMs: () => 0 });
-  const error = await verifier.verify(authorization).catch((thrown: unknown) => thrown);
+  const error: unknown = await Promise.resolve(verifier.verify(authorization)).catch((thrown: unknown) => thrown);
   assert.ok(error instanceof GatewayError);
   return { lookUps, told: [error.code, error.message, error.details] };
 }
@@ -55,7 +55,7 @@ function lookedUpByHand() {
     },
     nowMs: () => nowMs,
   });
-  const verify = () => verifier.verify(`Bearer ${key}`);
+  const verify = async () => verifier.verify(`Bearer ${key}`);
   return {
     asked,
     setClock: (ms: number) => {
