@@ -98,12 +98,20 @@ const chatResponseFormat = z.discriminatedUnion("type", [
   }),
 ]);
 
+export const MOST_MESSAGES = 10_000;
+export const MOST_OUTPUT_TOKENS = 1_000_000;
+
 const STOP = z.string().min(1).max(256);
 
 /** The body of `POST /v1/chat`; `model` and `provider` are refused by name before it is judged. */
 const fields = z.strictObject({
-  messages: z.array(chatMessage).min(1).max(10_000).describe("The conversation so far, oldest first."),
-  max_tokens: z.int().min(1).max(1_000_000).describe("Most tokens of the answer; within the model's limit.").optional(),
+  messages: z.array(chatMessage).min(1).max(MOST_MESSAGES).describe("The conversation so far, oldest first."),
+  max_tokens: z
+    .int()
+    .min(1)
+    .max(MOST_OUTPUT_TOKENS)
+    .describe("Most tokens of the answer; within the model's limit.")
+    .optional(),
   temperature: z.number().min(0).max(2).describe("Sampling temperature; a preference.").optional(),
   top_p: z.number().min(0).max(1).describe("Nucleus sampling; a preference.").optional(),
   seed: z.int().describe("For answers that repeat as far as the model can; a preference.").optional(),

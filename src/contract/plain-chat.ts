@@ -1,13 +1,13 @@
 // Most chats: texts and a few numbers. What is taken here the schema of the endpoint takes as it is, and takes a fortieth of the whole
 // exchange's time to say so; of everything else, faults above all, it alone is the judge.
-import type { ChatFields } from "./chat.ts";
+import { type ChatFields, MOST_MESSAGES, MOST_OUTPUT_TOKENS } from "./chat.ts";
 
 const isShare = (most: number) => (value: unknown) => typeof value === "number" && value >= 0 && value <= most;
 const isBoolean = (value: unknown): boolean => typeof value === "boolean";
 
 const IS_PLAIN: ReadonlyMap<string, (value: unknown) => boolean> = new Map<string, (value: unknown) => boolean>([
   ["messages", isPlainConversation],
-  ["max_tokens", (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1_000_000],
+  ["max_tokens", (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST_OUTPUT_TOKENS],
   ["temperature", isShare(2)],
   ["top_p", isShare(1)],
   ["stream", isBoolean],
@@ -19,8 +19,6 @@ export function isPlainChat(given: object): given is ChatFields {
   for (const [name, value] of Object.entries(given)) if (IS_PLAIN.get(name)?.(value) !== true) return false;
   return true;
 }
-
-const MOST_MESSAGES = 100;
 
 function isPlainConversation(messages: unknown): boolean {
   if (!Array.isArray(messages) || messages.length > MOST_MESSAGES) return false;

@@ -75,7 +75,7 @@ function finishOf(reason: string, seen: { readonly calls: boolean; readonly refu
 type Answered = z.infer<typeof reply>;
 
 /** Most answers: one text and its usage, which the schema would take as it is in ten times the time. Null: for the schema to judge. */
-export function plainAnswer(body: unknown): Answered | null {
+function plainAnswer(body: unknown): Answered | null {
   const { choices, usage: used } = (body ?? {}) as Partial<Answered>;
   if (!Array.isArray(choices) || choices.length !== 1) return null;
   const { message: said, finish_reason } = (choices[0] ?? {}) as Partial<Answered["choices"][number]>;
