@@ -21,8 +21,8 @@ export interface ChatBilling {
   readonly funding: Funding;
 }
 
-/** Reserved for a model whose limit nobody declared. */
-const UNKNOWN_OUTPUT_TOKENS = 8_192;
+/** Reserved for a model whose limit nobody declared; where it has a price, sent as the limit too. */
+export const UNDECLARED_OUTPUT_TOKENS = 8_192;
 
 export function chatQuote(
   services: Pick<GatewayServices, "prices">,
@@ -32,8 +32,8 @@ export function chatQuote(
 ): ChatBilling {
   const price = services.prices().chat(target.provider, target.model);
   const billingClass = billingClassOf(principal, target, price);
-  const inputTokens = estimateInputTokens(request);
-  const outputTokens = (target.chat === null ? null : outputCap(request, target.chat)) ?? UNKNOWN_OUTPUT_TOKENS;
+  const inputTokens = estimateInputTokens(request, target.chat?.limits);
+  const outputTokens = (target.chat === null ? null : outputCap(request, target.chat)) ?? UNDECLARED_OUTPUT_TOKENS;
   const list = price === null ? null : chatCharge(price, inputTokens, outputTokens);
   const planPays = billingClass === "metered" && principal.workspace.plan !== null;
   return {

@@ -14,7 +14,7 @@ import { chatAnswer } from "./chat-answer.ts";
 import { chatRequest } from "./chat-request.ts";
 import { judgedChat } from "./judged-decision.ts";
 import { payloadFingerprint } from "./fingerprint.ts";
-import { chatPlanner } from "./plan-chat.ts";
+import { chatPlanner, type PlanServices } from "./plan-chat.ts";
 import { decided } from "./refuse-route.ts";
 import { type GatewayReply, jsonReply } from "./reply.ts";
 import type { Asked, Recorder } from "./request-record.ts";
@@ -79,7 +79,7 @@ export async function streamChat(services: GatewayServices, call: ChatCall): Pro
 
 /** Every request, stream and dry run is judged here, and what was decided recorded. */
 export function decideChat(
-  services: RestServices & Pick<GatewayServices, "chatProviders">,
+  services: RestServices & PlanServices,
   call: Pick<ChatCall, "principal" | "fields" | "purposeHeader" | "recorder">,
   stream: boolean,
 ): ChatDecision {

@@ -1,17 +1,17 @@
 // How many tokens a chat will be, before anybody has counted: what is reserved, and what is recorded (and marked) where a
 // provider reports nothing (contract 7, 9). Pure.
-import type { ChatPart, ChatRequest, ChatResult } from "../providers/chat-provider.ts";
+import type { ChatLimits, ChatPart, ChatRequest, ChatResult } from "../providers/chat-provider.ts";
 
 /** Prose is near 4 bytes a token, code and most other scripts near 3: at 3 an estimate is seldom too low. */
 const BYTES_PER_TOKEN = 3;
 /** Role marks and separators of one message, as OpenAI and Anthropic count them, rounded up. */
 const TOKENS_PER_MESSAGE = 8;
-/** The dearest that a full-size image is at Anthropic (1,600) and, in high detail, at OpenAI (1,445). */
-const TOKENS_PER_IMAGE = 1_600;
+/** The dearest that an image is at Anthropic (4,784 since Opus 4.7) and, in patches, at OpenAI (3,779); the catalogue knows who asks more. */
+const TOKENS_PER_IMAGE = 5_000;
 /** Speech at 32 tokens a second in an mp3 of 64 kbit/s, the densest that is common; a WAV is overestimated. */
 const AUDIO_BYTES_PER_TOKEN = 250;
 
-export function estimateInputTokens(request: ChatRequest): number {
+export function estimateInputTokens(request: ChatRequest, limits: ChatLimits = {}): number {
   let tokens = 0;
   for (const message of request.messages) {
     tokens += TOKENS_PER_MESSAGE;
@@ -21,7 +21,7 @@ export function estimateInputTokens(request: ChatRequest): number {
         tokens += estimateTextTokens(message.text);
         break;
       case "user":
-        for (const part of message.parts) tokens += partTokens(part);
+        for (const part of message.parts) tokens += partTokens(part, limits);
         break;
       case "assistant":
         tokens += estimateTextTokens(message.text ?? "");
@@ -47,12 +47,12 @@ export function estimateOutputTokens({ text, toolCalls }: Pick<ChatResult, "text
   );
 }
 
-function partTokens(part: ChatPart): number {
+function partTokens(part: ChatPart, { imageTokens = TOKENS_PER_IMAGE }: ChatLimits): number {
   switch (part.kind) {
     case "text":
       return estimateTextTokens(part.text);
     case "image":
-      return TOKENS_PER_IMAGE;
+      return imageTokens;
     case "audio":
       return Math.ceil((part.base64.length * 3) / 4 / AUDIO_BYTES_PER_TOKEN);
   }

@@ -15,14 +15,15 @@ import { describeUnmeasured } from "./describe-decision.ts";
 import { judgedAudio, judgedChat } from "./judged-decision.ts";
 import { openRecord, type Recorder, type RequestRecord } from "./request-record.ts";
 import { EVERY_TARGET, type RestServices, restsFor } from "./resolve-account.ts";
+import type { PlanServices } from "./plan-chat.ts";
 import type { GatewayServices } from "./services.ts";
 import { decideWithChat } from "./translate-by-chat.ts";
 import { liveFacts } from "./unmeasured-audio.ts";
 
 export type RouteTrace = Pick<RequestRecord, "asked" | "purpose" | "route" | "routeVersion" | "refusal" | "candidates">;
 
-export type ExplainServices = RestServices & Pick<GatewayServices, "decoder" | "chatProviders">;
-export type JudgeServices = ExplainServices & Pick<GatewayServices, "ledger" | "prices" | "quotas">;
+export type ExplainServices = RestServices & PlanServices & Pick<GatewayServices, "decoder">;
+export type JudgeServices = ExplainServices & Pick<GatewayServices, "ledger" | "quotas">;
 
 export interface AudioExplanation {
   readonly kind: "audio";

@@ -22,7 +22,7 @@ import {
 import { attemptWarnings, type ChatContent } from "./chat-answer.ts";
 import type { AttemptLedger, ChatCaller, DecidedChat } from "./chat-attempt.ts";
 import { chatQuote } from "./chat-quote.ts";
-import { chatPlanner } from "./plan-chat.ts";
+import { chatPlanner, type PlanServices } from "./plan-chat.ts";
 import type { GatewayReply } from "./reply.ts";
 import { type RestServices, restsFor } from "./resolve-account.ts";
 import { runChat, type ServedChat } from "./run-chat.ts";
@@ -50,7 +50,7 @@ export const TRANSLATED_BY_CHAT: Warning = {
 };
 
 export function decideWithChat(
-  services: RestServices & Pick<GatewayServices, "decoder" | "chatProviders">,
+  services: RestServices & PlanServices & Pick<GatewayServices, "decoder">,
   call: RoutedCall,
   facts: MeasuredFacts,
 ): AudioDecision {

@@ -16,7 +16,7 @@ import type { RouteTraceView } from "../contract/route-explanation.ts";
 import { transcriptionFields, translationFields } from "../contract/transcription.ts";
 import { findKey } from "../directory/find-key.ts";
 import { findAppPrincipal, findKeyById } from "../directory/find-principal.ts";
-import { loadDirectory } from "../directory/load-directory.ts";
+import { loadDirectory, loadPrices } from "../directory/load-directory.ts";
 import { explainRoute, type RouteQuestion, type RouteTrace, traceView } from "../gateway/explain-route.ts";
 import { declaredFacts } from "../gateway/unmeasured-audio.ts";
 import { issueWords } from "../lib/issue-words.ts";
@@ -45,11 +45,13 @@ export async function explainHere(
   const principal = await principalOf(options, terminal, database, secrets.pepper);
   const directory = await loadDirectory({ database, seal: createSeal({ keys: secrets.encryptionKeys }) });
   const ffmpeg = findFfmpeg(terminal.env["PATH"]);
+  const prices = await loadPrices(database);
   const services = {
     decoder: createDecoder({ ffmpeg, directory: configuration.storage.dataDir }),
     circuits: createCircuits(Date.now),
     now: () => new Date(),
     chatProviders,
+    prices: () => prices,
   };
   const asked = routeQuestion(principal, question);
   const live = explainRoute({ ...services, directory: () => directory }, asked);

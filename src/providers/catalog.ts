@@ -92,7 +92,8 @@ const GEMINI_3: ChatModel = { ...GEMINI, quirks: ["signed_tool_calls"] };
 export const CHAT_MODELS: Readonly<Partial<Record<ProviderKind, Readonly<Record<string, ChatModel>>>>> = {
   openai: {
     "gpt-4o": OPENAI,
-    "gpt-4o-mini": OPENAI,
+    // 2,833 and 5,667 for each of at most eight tiles: its price of a token is a fraction of the others', that of an image is not.
+    "gpt-4o-mini": { ...OPENAI, limits: { ...OPENAI.limits, imageTokens: 48_169 } },
     "gpt-4.1": OPENAI_LONG,
     "gpt-4.1-mini": OPENAI_LONG,
     "gpt-4.1-nano": OPENAI_LONG,

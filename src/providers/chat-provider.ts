@@ -33,6 +33,8 @@ export interface ChatLimits {
   readonly maxStopSequences?: number;
   /** The efforts that the model knows; absent: none. */
   readonly reasoningEfforts?: readonly ReasoningEffort[];
+  /** What one image is at most; absent: no more than with others. */
+  readonly imageTokens?: number;
   /** Media types of images taken; absent: any. */
   readonly imageTypes?: readonly string[];
 }

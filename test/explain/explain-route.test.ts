@@ -10,6 +10,7 @@ import { translationFields } from "../../src/contract/transcription.ts";
 import { findKey } from "../../src/directory/find-key.ts";
 import { loadDirectory } from "../../src/directory/load-directory.ts";
 import { explainRoute, traceView } from "../../src/gateway/explain-route.ts";
+import { createPriceBook } from "../../src/metering/price.ts";
 import { createCircuits } from "../../src/providers/health.ts";
 import { chatProviders } from "../../src/providers/registry.ts";
 import { createSeal } from "../../src/storage/seal.ts";
@@ -40,6 +41,7 @@ test("contract 3, 10: over random routes the record of each request equals the e
       circuits: createCircuits(Date.now),
       now: () => new Date(),
       chatProviders,
+      prices: () => createPriceBook([]),
     };
     const outcomes = new Map<string, number>();
     for (const { app, request, id } of asked) {

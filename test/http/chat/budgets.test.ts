@@ -15,6 +15,8 @@ const FREE_KEY = "key-of-a-workspace-without-one";
 const NARROW_KEY = "key-of-the-app-with-few-tokens";
 const TOLD_KEY = "key-of-the-app-that-is-told-01";
 const WIDE_KEY = "key-of-the-app-with-more-tokens";
+const PRICED_KEY = "key-of-an-app-on-a-priced-model";
+const UNPRICED_KEY = "key-of-an-app-on-an-unpriced-1";
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
 const TOOL = { type: "function", function: { name: "weather" } };
 
@@ -35,8 +37,18 @@ before(async () => {
         budgets: [{ period: "month" as const, ...budget }],
         keys: [{ id: `${id}-key`, secret: key, scopes: ["chat" as const] }],
       });
+      const declared = { capabilities: ["chat" as const] };
+      const endless = { ...own, id: "endless", models: { priced: declared, unpriced: declared } };
+      const [price] = file.prices ?? [];
+      assert(price !== undefined);
       return {
         ...file,
+        prices: [...(file.prices ?? []), { ...price, model: "priced" }],
+        connections: [...(file.connections ?? []), endless],
+        routes: [
+          ...(file.routes ?? []),
+          ...Object.keys(endless.models).map((id) => ({ id, targets: [{ connection: "endless", model: id }] })),
+        ],
         plans: [
           { id: "starter", monthly_chat_tokens: 300, credits_usd: "0" },
           { id: "paid", monthly_chat_tokens: 0, credits_usd: "0.01" },
@@ -51,6 +63,13 @@ before(async () => {
           workspace("paying", CREDIT_KEY, { plan: "paid" }),
           workspace("byok", BYOK_KEY, { plan: "starter", connections: [own] }),
           workspace("free", FREE_KEY, {}),
+          {
+            id: "endless",
+            apps: [
+              { ...app("priced", PRICED_KEY, { limit_usd: "1" }), route: "priced" },
+              { ...app("unpriced", UNPRICED_KEY, { limit_usd: "1" }), route: "unpriced" },
+            ],
+          },
           {
             id: "quotas",
             apps: [
@@ -90,6 +109,20 @@ test("contract 9: input estimate and max_tokens are reserved, reported usage is 
 test("contract 9: without max_tokens the model's limit is reserved", async () => {
   const refused = await postChat(gateway.origin, {}, { key: TOKENS_KEY });
   assert.equal(detailsOf(refused)["requested"], 1_010);
+});
+
+test("contract 9: of a priced model whose limit nobody declared no more is asked than is reserved; of an unpriced one its own limit holds", async () => {
+  const sent = async (key: string, fields: object): Promise<unknown> => {
+    gateway.first.calls.length = 0;
+    assert.equal((await postChat(gateway.origin, fields, { key })).status, 200);
+    return gateway.first.calls.map(({ body }) => body["max_tokens"]);
+  };
+  assert.deepEqual(await sent(PRICED_KEY, {}), [8_192]);
+  const [attempt] = await attemptsOf(gateway);
+  // "Hello" is estimated at 10 tokens, at 1 USD a million, and each of the answer costs ten times that.
+  assert.deepEqual([attempt?.reserved_tokens, attempt?.reserved_nano_usd], [8_202n, 81_930_000n]);
+  assert.deepEqual(await sent(PRICED_KEY, { max_tokens: 20_000 }), [20_000]);
+  assert.deepEqual(await sent(UNPRICED_KEY, {}), [undefined]);
 });
 
 test("contract 9: money is reserved at the list price and charged by use; failed attempts cost nothing", async () => {
