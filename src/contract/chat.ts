@@ -5,10 +5,12 @@ import { errorBody } from "./error-body.ts";
 import { PURPOSE_LABEL, PURPOSE_POLICY, purposeFields, warning } from "./transcription.ts";
 
 const TOOL_NAME = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/u, "1 to 64 letters, digits, _ or -");
+/** Manuals of ten thousand characters are sent; the cap of the whole body bounds the rest. */
+const DESCRIPTION = z.string().max(65_536);
 /** A JSON object whose inside is the provider's business: a schema, or the arguments that fit one. */
 const jsonObject = z.record(z.string(), z.unknown());
 
-const textPart = z.strictObject({ type: z.literal("text"), text: z.string() });
+export const textPart = z.strictObject({ type: z.literal("text"), text: z.string() });
 const imagePart = z.strictObject({
   type: z.literal("image_url"),
   image_url: z.strictObject({
@@ -16,7 +18,10 @@ const imagePart = z.strictObject({
       .string()
       .refine(isImageUrl, "must be a data: URL of a png, jpeg, webp or gif image in base64; no other URL is taken")
       .describe("A `data:` URL; other URLs are neither fetched nor passed on."),
-    detail: z.enum(["auto", "low", "high"]).describe("How closely to look; a preference.").nullish(),
+    detail: z
+      .enum(["auto", "low", "high", "original"])
+      .describe("How closely to look; a preference. `original` is asked for as `high`.")
+      .nullish(),
   }),
 });
 const audioPart = z.strictObject({
@@ -47,15 +52,14 @@ const CALL_ID = z.string().min(1).max(65_536);
 /** Clients send an empty list where they mean none; an answer of ours without calls has one. */
 const noneForEmpty = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? null : value);
 
-/** An assistant's call brought back: in our shape, or in OpenAI's. */
-const givenToolCall = z.union([
-  z.strictObject({ id: CALL_ID, name: TOOL_NAME, arguments: z.string() }),
-  z.strictObject({
-    id: CALL_ID,
-    type: z.literal("function"),
-    function: z.strictObject({ name: TOOL_NAME, arguments: z.string() }),
-  }),
-]);
+/** An assistant's call brought back, in our shape. */
+export const ownToolCall = z.strictObject({ id: CALL_ID, name: TOOL_NAME, arguments: z.string() });
+const calledFunction = z.strictObject({ name: TOOL_NAME, arguments: z.string() });
+/** And in OpenAI's. */
+export const openAiToolCall = z.strictObject({ id: CALL_ID, type: z.literal("function"), function: calledFunction });
+
+export const toolCallsOf = <T extends z.ZodType>(call: T) =>
+  z.preprocess(noneForEmpty, z.array(call).min(1).max(128).nullish());
 
 export const chatMessage = z.discriminatedUnion("role", [
   z.strictObject({ role: z.literal("system"), content: textContent }),
@@ -63,7 +67,7 @@ export const chatMessage = z.discriminatedUnion("role", [
   z.strictObject({
     role: z.literal("assistant"),
     content: textContent.nullish(),
-    tool_calls: z.preprocess(noneForEmpty, z.array(givenToolCall).min(1).max(128).nullish()),
+    tool_calls: toolCallsOf(z.union([ownToolCall, openAiToolCall])),
   }),
   z.strictObject({ role: z.literal("tool"), tool_call_id: CALL_ID, content: z.string() }),
 ]);
@@ -73,7 +77,7 @@ export const chatTool = z.strictObject({
   type: z.literal("function"),
   function: z.strictObject({
     name: TOOL_NAME,
-    description: z.string().max(4096).nullish(),
+    description: DESCRIPTION.nullish(),
     parameters: jsonObject.nullish().describe("JSON Schema of the arguments."),
     strict: z.boolean().nullish(),
   }),
@@ -91,7 +95,7 @@ const chatResponseFormat = z.discriminatedUnion("type", [
     type: z.literal("json_schema"),
     json_schema: z.strictObject({
       name: TOOL_NAME,
-      description: z.string().max(4096).nullish(),
+      description: DESCRIPTION.nullish(),
       schema: jsonObject,
       strict: z.boolean().nullish(),
     }),

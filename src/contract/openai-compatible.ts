@@ -1,7 +1,8 @@
 // The endpoints for clients that were written for OpenAI (contract 8): their fields and answers, over the same core. What has
 // no meaning here is taken where it asks for nothing, and refused otherwise.
 import { z } from "zod";
-import { chatFieldsOfClients, chatMessage, chatTool, chatToolChoice } from "./chat.ts";
+import { chatFieldsOfClients, chatTool, chatToolChoice } from "./chat.ts";
+import { completionMessage } from "./completion-message.ts";
 import { LANGUAGE_TAG, transcriptionFields } from "./transcription.ts";
 
 const MODEL = z
@@ -12,24 +13,6 @@ const MODEL = z
 
 /** A default that clients send along and that changes nothing. */
 const neutral = <T extends z.ZodType>(schema: T, what: string) => schema.nullish().describe(what);
-
-const textParts = z.array(z.strictObject({ type: z.literal("text"), text: z.string() })).min(1);
-const [system, user, assistant, tool] = chatMessage.options;
-
-const completionMessage = z.discriminatedUnion("role", [
-  system.extend({ name: z.string().nullish() }),
-  system.extend({ role: z.literal("developer"), name: z.string().nullish() }),
-  user.extend({ name: z.string().nullish() }),
-  // An answer of ours comes back as its reader kept it.
-  assistant.extend({
-    name: z.string().nullish(),
-    refusal: z.string().nullish().describe("What the assistant said instead of an answer."),
-    audio: z.null().optional(),
-    function_call: z.null().optional(),
-    annotations: z.array(z.unknown()).max(0).nullish(),
-  }),
-  tool.extend({ content: z.union([z.string(), textParts]) }),
-]);
 
 const { max_tokens, temperature, top_p, seed, stop, stream, parallel_tool_calls, response_format } =
   chatFieldsOfClients.shape;
@@ -59,14 +42,17 @@ export const chatCompletionFields = z.strictObject({
   user: neutral(z.string(), "Taken and not used."),
   safety_identifier: neutral(z.string(), "Taken and not used."),
   prompt_cache_key: neutral(z.string(), "Taken and not used."),
+  prompt_cache_retention: neutral(z.string(), "Taken and not used."),
   store: neutral(z.literal(false), "Nothing is stored."),
   metadata: neutral(z.record(z.string(), z.string()), "Taken and not used."),
   logprobs: neutral(z.literal(false), "Not available."),
+  top_logprobs: neutral(z.literal(0), "Not available."),
   logit_bias: neutral(z.strictObject({}), "Not available."),
   modalities: neutral(z.tuple([z.literal("text")]), "Text is answered."),
   service_tier: neutral(z.enum(["auto", "default"]), "Taken and not used; the target's setting decides."),
-  frequency_penalty: neutral(z.literal(0), "Not available."),
-  presence_penalty: neutral(z.literal(0), "Not available."),
+  frequency_penalty: neutral(z.literal(0), "Not available: any other number is refused."),
+  presence_penalty: neutral(z.literal(0), "Not available: any other number is refused."),
+  functions: neutral(z.array(z.unknown()).max(0), "Not available; see `tools`."),
 });
 export type ChatCompletionFields = z.infer<typeof chatCompletionFields>;
 

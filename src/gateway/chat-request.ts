@@ -72,7 +72,8 @@ function toParts(content: Extract<GivenMessage, { role: "user" }>["content"]): r
           kind: "image",
           mediaType: mediaTypeOf(url),
           base64: url.slice(url.indexOf(",") + 1),
-          ...(detail == null ? {} : { detail }),
+          // The closest that every model has a word for.
+          ...(detail == null ? {} : { detail: detail === "original" ? "high" : detail }),
         };
       }
       case "input_audio":

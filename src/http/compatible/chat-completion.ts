@@ -7,6 +7,7 @@ import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
 import type { ServerEvent } from "../sse.ts";
 import { createFaults } from "../faults.ts";
 import { judgedFields } from "../fields.ts";
+import { toMessages } from "./completion-message.ts";
 import { purposeOfModel } from "./model-purpose.ts";
 
 /** The same conversation as `POST /v1/chat` would be sent it, judged by the same schema. */
@@ -17,7 +18,7 @@ export function toChatFields(given: ChatCompletionFields): ChatFields {
   // Clients send an empty list where they mean none.
   const hasTools = tools !== undefined && tools.length > 0;
   const values = {
-    messages: messages.map(toMessage),
+    messages: toMessages(messages),
     max_tokens: max_completion_tokens ?? max_tokens,
     temperature,
     top_p,
@@ -37,37 +38,6 @@ export function toChatFields(given: ChatCompletionFields): ChatFields {
 
 function isForced(choice: ChatCompletionFields["tool_choice"]): boolean {
   return choice !== undefined && choice !== "auto" && choice !== "none";
-}
-
-function toMessage(message: ChatCompletionFields["messages"][number]): ChatFields["messages"][number] {
-  switch (message.role) {
-    case "system":
-    case "developer":
-      return { role: "system", content: message.content };
-    case "user":
-      return { role: "user", content: message.content };
-    case "assistant":
-      return {
-        role: "assistant",
-        content: saidBy(message),
-        ...(message.tool_calls == null ? {} : { tool_calls: message.tool_calls }),
-      };
-    case "tool": {
-      const { content } = message;
-      const text = typeof content === "string" ? content : content.map((part) => part.text).join("");
-      return { role: "tool", tool_call_id: message.tool_call_id, content: text };
-    }
-  }
-}
-
-type AssistantMessage = Extract<ChatCompletionFields["messages"][number], { readonly role: "assistant" }>;
-
-/** A refusal is what was said, as it is the content of an answer of ours. */
-function saidBy({ content, refusal }: AssistantMessage): AssistantMessage["content"] {
-  if (!refusal) return content;
-  if (!content) return refusal;
-  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
-  return [...parts, { type: "text", text: refusal }];
 }
 
 export function toCompletion(answer: ChatAnswer, model: string): object {

@@ -1,0 +1,39 @@
+// A message as clients of OpenAI send it to the compatible endpoint (contract 8): what they and their own helpers write beside its
+// content, an answer of ours brought back as its reader kept it included. What is not used is taken, and nobody is told of it.
+import { z } from "zod";
+import { chatMessage, openAiToolCall, ownToolCall, textPart, toolCallsOf } from "./chat.ts";
+
+const NOT_USED = "Taken and not used.";
+const name = z.string().nullish().describe(NOT_USED);
+/** The client's own reading of a text beside it. */
+const parsed = z.unknown().optional().describe(NOT_USED);
+
+const textParts = z.array(textPart).min(1);
+const refusalPart = z.strictObject({ type: z.literal("refusal"), refusal: z.string() });
+const [system, user, assistant, tool] = chatMessage.options;
+
+export const completionMessage = z.discriminatedUnion("role", [
+  system.extend({ name }),
+  system.extend({ role: z.literal("developer"), name }),
+  user.extend({ name }),
+  assistant.extend({
+    content: z.union([z.string(), z.array(z.discriminatedUnion("type", [textPart, refusalPart])).min(1)]).nullish(),
+    name,
+    refusal: z.string().nullish().describe("What the assistant said instead of an answer."),
+    tool_calls: toolCallsOf(
+      z.union([
+        ownToolCall,
+        openAiToolCall.extend({
+          index: z.int().nullish().describe(NOT_USED),
+          function: openAiToolCall.shape.function.extend({ parsed_arguments: parsed }),
+        }),
+      ]),
+    ),
+    parsed,
+    audio: z.null().optional(),
+    function_call: z.null().optional(),
+    annotations: z.array(z.unknown()).max(0).nullish(),
+  }),
+  tool.extend({ content: z.union([z.string(), textParts]), name }),
+]);
+export type CompletionMessage = z.infer<typeof completionMessage>;

@@ -1,0 +1,118 @@
+// POST /v1/chat/completions as clients of OpenAI speak to it (contract 8): what they send along and means nothing here reaches
+// nobody, and what means something is asked of the model.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { HELLO, postChat } from "../../harness/chat-client.ts";
+import type { Answer } from "../../harness/client.ts";
+import { answer, completion, json } from "../../harness/chat-upstream.ts";
+import { type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
+
+let gateway: ChatGateway;
+before(async () => {
+  gateway = await startChatGateway();
+});
+after(() => gateway.close());
+beforeEach(async () => {
+  await forget(gateway);
+  gateway.first.behave(answer);
+});
+
+const complete = (fields: object): Promise<Answer> =>
+  postChat(gateway.origin, { model: "auto", ...fields }, { path: "/v1/chat/completions" });
+
+/** What of it reached the model. */
+async function sent(fields: object): Promise<Record<string, unknown>> {
+  const reply = await complete(fields);
+  assert.equal(reply.status, 200, reply.text);
+  return gateway.first.calls.at(-1)?.body ?? {};
+}
+
+const CALL = { id: "call_1", type: "function", function: { name: "weather", arguments: '{"city":"Rome"}' } };
+const RESULT = { role: "tool", tool_call_id: "call_1", content: "sunny" };
+const TOOLS = [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }];
+const CALLED = { role: "assistant", content: null, tool_calls: [CALL] };
+
+const BESIDE: readonly (readonly [string, object, object])[] = [
+  ["a tool message's name, as LangChain sends it", CALLED, { ...RESULT, name: "weather" }],
+  ["the index of a call of a stream", { ...CALLED, tool_calls: [{ index: 0, ...CALL }] }, RESULT],
+  [
+    "what the client read in the arguments of a strict tool",
+    {
+      ...CALLED,
+      parsed: null,
+      tool_calls: [{ ...CALL, function: { ...CALL.function, parsed_arguments: { city: "Rome" } } }],
+    },
+    RESULT,
+  ],
+  ["what the client read in a text", { ...CALLED, parsed: { city: "Rome" } }, RESULT],
+];
+for (const [name, called, result] of BESIDE) {
+  test(`contract 8: ${name} is taken and not used`, async () => {
+    const { messages } = await sent({ tools: TOOLS, messages: [...HELLO, called, result] });
+    assert.deepEqual(messages, [...HELLO, CALLED, RESULT]);
+  });
+}
+
+test("contract 8: a call's other strange members are still told", async () => {
+  const reply = await complete({
+    tools: TOOLS,
+    messages: [...HELLO, { ...CALLED, tool_calls: [{ ...CALL, mood: "good" }] }, RESULT],
+  });
+  assert.deepEqual([reply.status, reply.code], [400, "INVALID_REQUEST"], reply.text);
+});
+
+for (const role of ["system", "developer"]) {
+  test(`contract 8: of a conversation of ${role} messages alone the last is what is asked`, async () => {
+    const first = { role, content: "Answer in French." };
+    const last = { role, content: [{ type: "text", text: "Say hello." }] };
+    assert.deepEqual((await sent({ messages: [last] }))["messages"], [{ role: "user", content: "Say hello." }]);
+    assert.deepEqual((await sent({ messages: [first, last] }))["messages"], [
+      { role: "system", content: "Answer in French." },
+      { role: "user", content: "Say hello." },
+    ]);
+    assert.deepEqual((await sent({ messages: [...HELLO, first] }))["messages"], [
+      ...HELLO,
+      { role: "system", content: "Answer in French." },
+    ]);
+  });
+}
+
+for (const path of ["/v1/chat", "/v1/chat/completions"]) {
+  test(`contract 7: the manual of a tool or a schema may have 65,536 characters, and no more (${path})`, async () => {
+    const fields = (description: string) => ({
+      ...(path === "/v1/chat" ? {} : { model: "auto" }),
+      tools: [{ type: "function", function: { name: "weather", description } }],
+      response_format: { type: "json_schema", json_schema: { name: "a", description, schema: {} } },
+    });
+    gateway.first.behave((call) => json(call, 200, completion({ role: "assistant", content: "{}" }, "stop")));
+    const manual = "x".repeat(65_536);
+    const taken = await postChat(gateway.origin, fields(manual), { path });
+    assert.equal(taken.status, 200, taken.text);
+    assert.equal(JSON.stringify(gateway.first.calls.at(-1)?.body).split(manual).length, 3);
+    assert.equal((await postChat(gateway.origin, fields(`${manual}x`), { path })).status, 400);
+  });
+}
+
+test("contract 8: an assistant's part that refuses is what it said", async () => {
+  const content = [
+    { type: "text", text: "Well. " },
+    { type: "refusal", refusal: "No." },
+  ];
+  const { messages } = await sent({ messages: [...HELLO, { role: "assistant", content }, ...HELLO] });
+  assert.deepEqual(messages, [...HELLO, { role: "assistant", content: "Well. No." }, ...HELLO]);
+});
+
+test("contract 8: an image to be seen in its original size is asked to be looked at closely", async () => {
+  const url = "data:image/png;base64,iVBORw0KGgo=";
+  const { messages } = await sent({
+    messages: [{ role: "user", content: [{ type: "image_url", image_url: { url, detail: "original" } }] }],
+  });
+  assert.deepEqual(messages, [{ role: "user", content: [{ type: "image_url", image_url: { url, detail: "high" } }] }]);
+});
+
+test("contract 8: what changes nothing is taken, and what would is refused", async () => {
+  const neutral = { prompt_cache_retention: "24h", top_logprobs: 0, functions: [], frequency_penalty: 0 };
+  assert.deepEqual(Object.keys(await sent(neutral)).toSorted(), ["max_tokens", "messages", "model"]);
+  for (const meant of [{ top_logprobs: 2 }, { functions: [{ name: "weather" }] }, { frequency_penalty: 0.5 }])
+    assert.equal((await complete(meant)).code, "INVALID_REQUEST");
+});
