@@ -70,7 +70,7 @@ export const chatCompletion = z.looseObject({
   }),
 });
 
-const { prompt, response_format: audioFormat } = transcriptionFields.shape;
+const { prompt, response_format: audioFormat, keyterms } = transcriptionFields.shape;
 const audioTemperature = z.number().min(0).max(1).describe("Taken and not used.").optional();
 
 export const audioTranslationFields = z.strictObject({
@@ -78,6 +78,13 @@ export const audioTranslationFields = z.strictObject({
   prompt,
   response_format: audioFormat,
   temperature: audioTemperature,
+});
+
+const voiceDetection = z.strictObject({
+  type: z.literal("server_vad"),
+  prefix_padding_ms: z.number().optional(),
+  silence_duration_ms: z.number().optional(),
+  threshold: z.number().optional(),
 });
 
 export const audioTranscriptionFields = audioTranslationFields.extend({
@@ -89,7 +96,11 @@ export const audioTranscriptionFields = audioTranslationFields.extend({
     .max(2)
     .describe("With `verbose_json`: which times.")
     .optional(),
-  chunking_strategy: z.literal("auto").describe("Taken and not used.").optional(),
+  keywords: keyterms.describe("Terms to recognise: `keyterms`."),
+  chunking_strategy: z
+    .union([z.literal("auto"), voiceDetection])
+    .describe("Taken and not used; an object as JSON, or its members as `chunking_strategy[type]`.")
+    .optional(),
 });
 export type AudioTranscriptionFields = z.infer<typeof audioTranscriptionFields>;
 

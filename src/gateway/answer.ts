@@ -21,7 +21,7 @@ export async function answerOf(
   input: AnswerInput,
 ): Promise<{ envelope: TranscriptionEnvelope; finished: FinishedTranscript }> {
   const { wanted, served, audioSeconds } = input;
-  const { candidate, transcript, billing } = served;
+  const { transcript, billing } = served;
   const finished = await finishTranscript(transcript, wanted, audioSeconds);
   const envelope = buildEnvelope({
     id: newId("transcription"),
@@ -34,8 +34,7 @@ export async function answerOf(
     billableAudioSeconds: billing.billableMs / 1000,
     warnings: [
       ...input.warnings,
-      ...droppedPreferences(candidate, wanted, served.dropped),
-      ...emulatedFeatures(candidate),
+      ...callWarnings(wanted, served),
       ...finished.warnings,
       ...served.warnings,
       ...(billing.billingClass === "simulated" ? [SIMULATED] : []),
@@ -45,7 +44,15 @@ export async function answerOf(
   return { envelope, finished };
 }
 
-const SIMULATED: Warning = {
+/** What is known of an answer before it is whole. */
+export function callWarnings(
+  wanted: Requirements,
+  { candidate, dropped }: Pick<Served, "candidate" | "dropped">,
+): readonly Warning[] {
+  return [...droppedPreferences(candidate, wanted, dropped), ...emulatedFeatures(candidate)];
+}
+
+export const SIMULATED: Warning = {
   code: "SIMULATED_PROVIDER",
   message: "The sandbox answered: the audio was measured, nothing was recognised.",
   param: null,

@@ -24,7 +24,7 @@ export interface CallTarget {
 
 /** How a planned call is made: in one go, or by a job that remembers where it stands. Each `Io` has its time limit anew. */
 export type Execute = (
-  call: Pick<CallTarget, "provider" | "candidate" | "audio">,
+  call: Pick<CallTarget, "provider" | "candidate" | "audio"> & { readonly dropped: readonly Preference[] },
   plan: SpeechPlan,
   openIo: () => StreamingIo,
 ) => Promise<RawTranscript>;
@@ -53,7 +53,7 @@ export async function callTarget(
   if (!planned.ok)
     throw new Error(`${provider.kind} ${target.model} declares but does not plan: ${planned.missing.join(", ")}`);
   try {
-    const raw = await execute(call, planned.plan, openIo);
+    const raw = await execute({ ...call, dropped: planned.dropped }, planned.plan, openIo);
     if ((raw.characters ?? 0) > LONG_REPLY_CHARACTERS) await giveWay();
     const transcript = provider.normalise(raw, request, speechTarget, audio);
     const missing = transcript.receipts

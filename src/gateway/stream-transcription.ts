@@ -1,10 +1,10 @@
 // A transcript while it is made (contract 3, "Mode"): only from targets that stream. Until a provider's first content every
 // failure is an ordinary refusal and the next target may be tried; after it, never. Keys are ignored.
 import type { GatewayError } from "../contract/errors.ts";
-import type { TranscriptionEnvelope } from "../contract/transcription.ts";
+import type { TranscriptionEnvelope, Warning } from "../contract/transcription.ts";
 import { createHandover, type Handover } from "../lib/handover.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
-import { answerOf } from "./answer.ts";
+import { answerOf, callWarnings, SIMULATED } from "./answer.ts";
 import type { Execute } from "./attempt.ts";
 import { callerGone } from "./attempt-end.ts";
 import { decideFor, payerOf, refuseTooManyKeyterms } from "./audio-call.ts";
@@ -13,7 +13,8 @@ import type { MeasuredAudio } from "./measure-audio.ts";
 import { decided } from "./refuse-route.ts";
 import type { Recorder } from "./request-record.ts";
 import { restsFor } from "./resolve-account.ts";
-import type { RunOutcome } from "./candidate-run.ts";
+import type { RunOutcome, Served } from "./candidate-run.ts";
+import { routingFacts } from "./routing-facts.ts";
 import { runCandidates } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
 import { slotKeeper } from "./slot-keeper.ts";
@@ -30,6 +31,8 @@ export type TranscriptPart =
 
 export interface TranscriptStream {
   readonly simulated: boolean;
+  /** As headers, for words that have no place for them. */
+  readonly facts: Readonly<Record<string, string>>;
   readonly parts: AsyncIterable<TranscriptPart>;
 }
 
@@ -49,8 +52,22 @@ export async function streamTranscription(services: GatewayServices, call: Strea
   const run = startRun(services, call, audio, decision);
   const first = await run.pieces.next();
   // Whatever became of it before its first content is an answer like any other.
-  if (first === null) throwUnlessServed(await run.outcome, decision);
-  return { simulated: run.isSimulated(), parts: relay(services, call.recorder, audio, decision, run, first) };
+  const teller = first === null ? servedOr(await run.outcome, decision) : run.teller();
+  const simulated = run.isSimulated();
+  const warnings = [
+    ...warningsBefore(decision, audio),
+    ...callWarnings(decision.wanted, teller),
+    ...(simulated ? [SIMULATED] : []),
+  ];
+  return {
+    simulated,
+    facts: routingFacts({ ...decision.purpose, warnings }),
+    parts: relay(services, call.recorder, audio, decision, run, first),
+  };
+}
+
+function warningsBefore(decision: Decided, audio: MeasuredAudio): readonly Warning[] {
+  return [...decision.warnings, ...audio.warnings];
 }
 
 async function decideOrRelease(services: GatewayServices, call: StreamCall, audio: TakenAudio): Promise<Decided> {
@@ -70,16 +87,22 @@ interface Run {
   readonly keeper: ReturnType<typeof slotKeeper>;
   readonly stop: () => void;
   readonly isSimulated: () => boolean;
+  /** Whose pieces they are; once there is one. */
+  readonly teller: () => Teller;
 }
+
+type Teller = Pick<Served, "candidate" | "dropped">;
 
 function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio, decision: Decided): Run {
   const left = new AbortController();
   const pieces = createHandover<TranscriptPiece>();
   const keeper = slotKeeper(services, payerOf(call, decision), null);
   let isSimulated = call.principal.testMode;
+  let teller: Teller | null = null;
   const told = tellTranscript(decision.wanted, audio.speech.durationSeconds, pieces);
   const execute: Execute = (target, plan, openIo) => {
     isSimulated ||= target.candidate.target.ownership === "simulated";
+    teller = target;
     return told(target, plan, openIo);
   };
   const outcome = whileHeard(audio, pieces, () =>
@@ -102,7 +125,11 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
     left.abort();
     pieces.abandon();
   };
-  return { pieces, outcome, keeper, stop, isSimulated: () => isSimulated };
+  const knownTeller = (): Teller => {
+    if (teller === null) throw new Error("a piece was told by nobody");
+    return teller;
+  };
+  return { pieces, outcome, keeper, stop, isSimulated: () => isSimulated, teller: knownTeller };
 }
 
 async function whileHeard<T>(audio: TakenAudio, pieces: Handover<TranscriptPiece>, run: () => Promise<T>): Promise<T> {
@@ -138,7 +165,7 @@ async function* relay(
       createdAt: services.now(),
       wanted: decision.wanted,
       purpose: decision.purpose,
-      warnings: [...decision.warnings, ...audio.warnings],
+      warnings: warningsBefore(decision, audio),
       audioSeconds: audio.speech.durationSeconds,
       served: outcome,
     });
@@ -159,8 +186,8 @@ async function settleAbandoned({ outcome, keeper }: Run): Promise<void> {
   if (ended?.kind === "served") await keeper.settle(ended.settlement);
 }
 
-function throwUnlessServed(outcome: RunOutcome, { considered }: Decided): void {
-  if (outcome.kind === "served") return;
+function servedOr(outcome: RunOutcome, { considered }: Decided): Served {
+  if (outcome.kind === "served") return outcome;
   if (outcome.kind === "exhausted") throw exhausted(outcome.failures, considered);
   throw outcome.kind === "unknown" ? outcomeUnknown(outcome.how, USE_A_JOB) : callerGone();
 }

@@ -9,7 +9,7 @@ import { parseStrictJson } from "./strict-json.ts";
 
 export type FieldSchema = z.ZodObject;
 
-type TextKind = "text" | "boolean" | "number" | "list" | "boolean or list" | "object";
+type TextKind = "text" | "boolean" | "number" | "list" | "boolean or list" | "object" | "text or object";
 
 export const VALUE_LIMITS = { maxDepth: 64, maxKeys: 1_000, maxElements: 10_000 };
 
@@ -49,8 +49,11 @@ export function textKind(type: z.core.$ZodType): TextKind {
     case "record":
     case "object":
       return "object";
-    case "union":
-      return def.options.some((option) => textKind(option) === "list") ? "boolean or list" : "text";
+    case "union": {
+      const kinds = new Set(def.options.map(textKind));
+      if (kinds.has("list")) return "boolean or list";
+      return kinds.has("object") ? "text or object" : "text";
+    }
     case "string":
     default:
       return "text";
@@ -71,15 +74,20 @@ export function valueOfText(field: TextField, kind: TextKind, faults: Faults): u
     case "boolean":
       return booleanOf(first) ?? refuse(`\`${field.name}\` must be true, false, 1 or 0.`);
     case "number":
-      return /^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,9})?$/.test(first)
+      return /^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,20})?$/.test(first)
         ? Number(first)
         : refuse(`\`${field.name}\` must be a number.`);
-    case "object": {
-      const parsed = parseStrictJson(Buffer.from(first), VALUE_LIMITS);
-      return parsed.ok ? parsed.value : refuse(`\`${field.name}\` must be a JSON object.`);
-    }
+    case "text or object":
+      return first.trimStart().startsWith("{") ? objectOf() : first;
+    case "object":
+      return objectOf();
     case "text":
       return first;
+  }
+
+  function objectOf(): unknown {
+    const parsed = parseStrictJson(Buffer.from(first), VALUE_LIMITS);
+    return parsed.ok ? parsed.value : refuse(`\`${field.name}\` must be a JSON object.`);
   }
 
   function refuse(message: string): undefined {

@@ -34,6 +34,8 @@ export interface SubmissionOptions {
   readonly maxAudioBytes: number;
   /** The verb asks for the hash, with a key or without. */
   readonly hashed?: boolean;
+  /** Clients of the endpoint write an empty form field where they mean none. */
+  readonly emptyIsUnsent?: boolean;
 }
 
 /** Where the schema has a `model` of its own, that is no route control. */
@@ -55,7 +57,8 @@ export async function readSubmission<S extends FieldSchema>(
     faults,
   });
   try {
-    const reading: BodyReading = { body: request.body, intake, faults, schema, maxAudioBytes: options.maxAudioBytes };
+    const { maxAudioBytes, emptyIsUnsent = false } = options;
+    const reading: BodyReading = { body: request.body, intake, faults, schema, maxAudioBytes, emptyIsUnsent };
     const raw = type.kind === "json" ? await readJsonBody(reading) : await readFormBody(reading, type.boundary);
     return await judge(schema, raw, type, reading);
   } catch (error) {

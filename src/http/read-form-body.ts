@@ -1,10 +1,12 @@
 // The multipart carrier of a submission: the file part or a base64 field to the spool, every other field as text.
+import type { z } from "zod";
 import { audioTooLarge } from "../audio/spool.ts";
-import { audioFields } from "../contract/transcription.ts";
+import { recordOf } from "../lib/loosely.ts";
 import { utf8Text } from "../lib/utf8.ts";
 import { eachChunk } from "./body-chunks.ts";
 import { createByteCollector } from "./byte-collector.ts";
 import { notAField, type TextField, textKind, valueOfText } from "./fields.ts";
+import { formField } from "./form-field.ts";
 import { createMultipartReader, MultipartFault, type PartReceiver } from "./multipart.ts";
 import type { PartHeaders } from "./part-headers.ts";
 import { type BodyReading, FORM_FRAMING_BYTES, MAX_REST_BYTES, type RawBody } from "./raw-body.ts";
@@ -27,7 +29,8 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
       return onBase64(part, part.name);
     const isBracketed = part.name.endsWith("[]");
     const name = isBracketed ? part.name.slice(0, -2) : part.name;
-    if (!isKnown(name)) {
+    const field = formField(schema, name);
+    if (field === null) {
       faults.add(part.name, notAField(schema, part.name));
       return IGNORED;
     }
@@ -35,13 +38,7 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
       faults.add(name, `\`${name}\` must be a plain field, without a file name.`);
       return IGNORED;
     }
-    return onText(name, isBracketed);
-  }
-
-  function isKnown(name: string): boolean {
-    return name.startsWith("audio.")
-      ? Object.hasOwn(audioFields.shape, name.slice(6))
-      : Object.hasOwn(schema.shape, name);
+    return onText(name, isBracketed, field.type);
   }
 
   function onFile(part: PartHeaders): PartReceiver {
@@ -78,9 +75,8 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
     };
   }
 
-  function onText(name: string, isBracketed: boolean): PartReceiver {
-    const type = schema.shape[name];
-    const isList = type !== undefined && textKind(type) === "list";
+  function onText(name: string, isBracketed: boolean, type: z.core.$ZodType): PartReceiver {
+    const isList = textKind(type) === "list";
     const maxBytes = isList ? MAX_LIST_BYTES : MAX_VALUE_BYTES;
     const value = createByteCollector(isList ? maxBytes - listBytes : maxBytes);
     let fits = true;
@@ -123,15 +119,28 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
 
 function typed(
   texts: ReadonlyMap<string, TextField>,
-  { schema, faults }: BodyReading,
+  { schema, faults, emptyIsUnsent }: BodyReading,
 ): Pick<RawBody, "fields" | "audio"> {
   const fields = new Map<string, unknown>();
   const audio = new Map<string, unknown>();
   for (const [name, field] of texts) {
-    const member = name.startsWith("audio.") ? name.slice(6) : null;
-    const type = member === null ? schema.shape[name] : audioFields.shape[member as keyof typeof audioFields.shape];
-    if (type === undefined) continue;
-    (member === null ? fields : audio).set(member ?? name, valueOfText(field, textKind(type), faults));
+    const meant = formField(schema, name);
+    if (meant === null) continue;
+    const { owner, key, type } = meant;
+    if (emptyIsUnsent && isEmpty(field) && mayBeMissing(type)) continue;
+    const value = valueOfText(field, textKind(type), faults);
+    if (owner === "audio") audio.set(key, value);
+    else if (owner === null) fields.set(key, value);
+    else if (texts.has(owner)) faults.add(name, `\`${owner}\` was sent whole and in members.`);
+    else fields.set(owner, { ...recordOf(fields.get(owner)), [key]: value });
   }
   return { fields, audio };
+}
+
+function isEmpty({ values }: TextField): boolean {
+  return values.every((value) => value === "");
+}
+
+function mayBeMissing(type: z.core.$ZodType): boolean {
+  return (type as z.ZodType).def.type === "optional";
 }

@@ -16,6 +16,7 @@ export interface SubmissionEdge {
   readonly spool: Spool;
   readonly maxAudioBytes: number;
   readonly hashed?: boolean;
+  readonly emptyIsUnsent?: boolean;
 }
 
 interface SubmissionOf<S extends FieldSchema> {

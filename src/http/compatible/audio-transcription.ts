@@ -4,6 +4,7 @@ import type { ResponseFormat, TranscriptionEnvelope, TranslationFields } from ".
 import type { Delivery } from "../../gateway/envelope.ts";
 import { toErrorBody } from "../error-reply.ts";
 import type { WordTranscript } from "../transcript-events.ts";
+import { languageName } from "./language-name.ts";
 import { purposeOfModel } from "./model-purpose.ts";
 
 /** A translation has fewer of them. */
@@ -11,7 +12,7 @@ export type GivenFields = Partial<AudioTranscriptionFields> & Pick<AudioTranscri
 
 /** `temperature` and `chunking_strategy` say how OpenAI's own models work; nothing of an answer depends on them. */
 export function toTranscriptionFields(given: GivenFields): TranslationFields {
-  const { model, language, prompt, response_format, stream, timestamp_granularities: granularities } = given;
+  const { model, language, prompt, response_format, stream, keywords, timestamp_granularities: granularities } = given;
   const purpose = purposeOfModel(model);
   const timestamps = granularities === undefined ? undefined : granularities.length > 1 ? "both" : granularities[0];
   return {
@@ -19,6 +20,7 @@ export function toTranscriptionFields(given: GivenFields): TranslationFields {
     ...(prompt === undefined ? {} : { prompt }),
     ...(response_format === undefined ? {} : { response_format }),
     ...(stream === undefined ? {} : { stream }),
+    ...(keywords === undefined ? {} : { keyterms: keywords }),
     ...(timestamps === undefined ? {} : { timestamps }),
     ...(purpose === undefined ? {} : { purpose }),
   };
@@ -43,7 +45,8 @@ export function toAudioAnswer(envelope: TranscriptionEnvelope, format: ResponseF
   }
   return {
     ...head,
-    language: languageName(envelope.language),
+    // Of the text: a translation's is always that.
+    language: envelope.object === "translation" ? "english" : languageName(envelope.language),
     segments: envelope.segments.map((segment) => ({ ...UNKNOWN, ...segmentOf(segment) })),
     ...(envelope.words.length === 0
       ? {}
@@ -88,15 +91,4 @@ const UNKNOWN = {
 
 function segmentOf({ id, start, end, text }: TranscriptionEnvelope["segments"][number]): object {
   return { id, start, end, text };
-}
-
-/** They write `english` where we write `en`. */
-function languageName(tag: string | null): string {
-  if (tag === null) return "";
-  try {
-    return new Intl.DisplayNames("en", { type: "language" }).of(tag)?.toLowerCase() ?? tag;
-  } catch {
-    // The transcript is made and paid for, whatever its provider calls the language.
-    return tag;
-  }
 }

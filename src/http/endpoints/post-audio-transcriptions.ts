@@ -2,6 +2,7 @@
 import type { Principal } from "../../auth/principal.ts";
 import { postAudioTranscriptionsContract, postAudioTranslationsContract } from "../../contract/endpoint-compatible.ts";
 import { audioTranscriptionFields, audioTranslationFields } from "../../contract/openai-compatible.ts";
+import { invalidRequest } from "../../contract/invalid-request.ts";
 import {
   deliveryOf,
   type GivenFields,
@@ -13,7 +14,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { speechEndpoint, type TranscriptionEdge, type WordedSpeech } from "./post-transcription.ts";
 
 export function postAudioTranscriptions(edge: TranscriptionEdge): Endpoint<Principal> {
-  return speechEndpoint(edge, {
+  return speechEndpoint(openAiEdge(edge), {
     contract: postAudioTranscriptionsContract,
     task: "transcribe",
     schema: audioTranscriptionFields,
@@ -22,7 +23,7 @@ export function postAudioTranscriptions(edge: TranscriptionEdge): Endpoint<Princ
 }
 
 export function postAudioTranslations(edge: TranscriptionEdge): Endpoint<Principal> {
-  return speechEndpoint(edge, {
+  return speechEndpoint(openAiEdge(edge), {
     contract: postAudioTranslationsContract,
     task: "translate",
     schema: audioTranslationFields,
@@ -30,8 +31,18 @@ export function postAudioTranslations(edge: TranscriptionEdge): Endpoint<Princip
   });
 }
 
+/** LiveKit's client sends `language=` for a language it does not know. */
+function openAiEdge(edge: TranscriptionEdge): TranscriptionEdge {
+  return { ...edge, emptyIsUnsent: true };
+}
+
 /** The fields decide the format; these clients send `Accept: application/json` whatever they ask for. */
 function openAiWording(given: GivenFields): WordedSpeech {
+  if (given.stream === true && (given.response_format === "srt" || given.response_format === "vtt")) {
+    const message =
+      "is made of the whole transcript and cannot be streamed: leave `stream` out, or ask for json or text.";
+    throw invalidRequest("response_format", `\`response_format\` ${given.response_format} ${message}`);
+  }
   return {
     fields: toTranscriptionFields(given),
     delivery: deliveryOf(given.response_format),

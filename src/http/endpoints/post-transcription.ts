@@ -104,7 +104,7 @@ export function speechEndpoint<S extends FieldSchema>(
         const errors = { requestId: context.requestId, publicUrl: edge.publicUrl() };
         return {
           status: 200,
-          headers: stream.simulated ? { "x-svc-simulated": "true" } : {},
+          headers: stream.simulated ? { "x-svc-simulated": "true", ...stream.facts } : stream.facts,
           body: { events: events(stream.parts, errors), held: held.move() },
         };
       }

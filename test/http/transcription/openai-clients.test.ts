@@ -1,0 +1,186 @@
+// /v1/audio/transcriptions and /v1/audio/translations as clients of OpenAI speak to them (contract 8): what they send along, how
+// their forms spell it, and the words they expect of the answer.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Sandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import type { TranscriptionEnvelope } from "../../../src/contract/transcription.ts";
+import { toAudioAnswer } from "../../../src/http/compatible/audio-transcription.ts";
+import { type Answer, detailsOf, postForm, type TranscriptionCall } from "../../harness/client.ts";
+import { KEY } from "../../harness/gateway.ts";
+import { startQuietGateway } from "../../harness/quiet-gateway.ts";
+import { streamForm } from "./streamed.ts";
+
+function file(sandbox: Sandbox): ConfigurationFile {
+  return {
+    connections: [
+      { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
+      { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
+    ],
+    routes: [
+      {
+        id: "speech",
+        targets: [
+          { connection: "oa", model: "whisper-1" },
+          { connection: "oa", model: "gpt-4o-transcribe-diarize" },
+          { connection: "dg", model: "nova-3" },
+        ],
+      },
+    ],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [{ id: "notes", route: "speech", keys: [{ id: "notes", secret: KEY, scopes: ["transcribe"] }] }],
+      },
+    ],
+  };
+}
+
+const gateway = await startQuietGateway(file);
+const TRANSCRIPTIONS = "/v1/audio/transcriptions";
+
+const transcribe = (fields: TranscriptionCall["fields"] = {}, path = TRANSCRIPTIONS): Promise<Answer> =>
+  postForm(gateway.origin, { path, fields: { model: "auto", ...fields } });
+
+/** What of the form reached the model beside its audio. */
+async function sent(fields: TranscriptionCall["fields"], path?: string): Promise<Readonly<Record<string, unknown>>> {
+  const reply = await transcribe(fields, path);
+  assert.equal(reply.status, 200, reply.text);
+  const call = gateway.sandbox.calls.at(-1);
+  gateway.sandbox.clearCalls();
+  return Object.fromEntries([...(call?.query ?? []), ...(call?.fields ?? [])]);
+}
+
+function issuesOf(answer: Answer): readonly { readonly param: string; readonly message: string }[] {
+  assert.deepEqual([answer.status, answer.code], [400, "INVALID_REQUEST"], answer.text);
+  return detailsOf(answer)["issues"] as readonly { param: string; message: string }[];
+}
+
+test("contract 8: an empty text of an optional field counts as not sent, as LiveKit's language is", async () => {
+  const plain = await sent({});
+  for (const name of ["language", "prompt", "temperature", "response_format", "stream", "chunking_strategy"])
+    assert.deepEqual(await sent({ [name]: "" }), plain, name);
+  assert.deepEqual(await sent({ prompt: "" }, "/v1/audio/translations"), await sent({}, "/v1/audio/translations"));
+  assert.equal(issuesOf(await transcribe({ model: "" }))[0]?.param, "model");
+  // Who writes for this gateway means what is written.
+  const native = await postForm(gateway.origin, { fields: { language: "" } });
+  assert.equal(issuesOf(native)[0]?.param, "language");
+});
+
+const STRATEGIES: readonly Readonly<Record<string, string>>[] = [
+  { chunking_strategy: "auto" },
+  { chunking_strategy: '{"type":"server_vad","threshold":0.5}' },
+  { "chunking_strategy[type]": "server_vad" },
+  {
+    "chunking_strategy[type]": "server_vad",
+    "chunking_strategy[threshold]": "0.5",
+    "chunking_strategy[prefix_padding_ms]": "300",
+  },
+];
+for (const strategy of STRATEGIES) {
+  test(`contract 8: a chunking strategy is taken and not used: ${JSON.stringify(strategy)}`, async () => {
+    assert.deepEqual(await sent(strategy), await sent({}));
+  });
+}
+
+const WRONG: readonly (readonly [Readonly<Record<string, string>>, string, RegExp])[] = [
+  [{ "chunking_strategy[type]": "guess" }, "chunking_strategy.type", /server_vad/u],
+  [{ "chunking_strategy[mood]": "good" }, "chunking_strategy[mood]", /not a field/u],
+  [
+    { "chunking_strategy[type]": "server_vad", "chunking_strategy[threshold]": "much" },
+    "chunking_strategy[threshold]",
+    /number/u,
+  ],
+  [{ "language[type]": "en" }, "language[type]", /not a field/u],
+  [{ "chunking_strategy[__proto__]": "x" }, "chunking_strategy[__proto__]", /not a field/u],
+  [
+    { chunking_strategy: "auto", "chunking_strategy[type]": "server_vad" },
+    "chunking_strategy[type]",
+    /whole and in members/u,
+  ],
+  [{ chunking_strategy: "{" }, "chunking_strategy", /JSON/u],
+];
+for (const [fields, param, words] of WRONG) {
+  test(`contract 3: a form names what it has: ${JSON.stringify(fields)}`, async () => {
+    const issue = issuesOf(await transcribe(fields)).find((one) => one.param === param);
+    assert.match(issue?.message ?? "", words);
+    assert.equal(gateway.sandbox.callCount, 0);
+  });
+}
+
+test("contract 8: a number of a form has as many decimals as a client's arithmetic leaves it", async () => {
+  assert.deepEqual(await sent({ temperature: "0.30000000000000004" }), await sent({}));
+  assert.equal(issuesOf(await transcribe({ temperature: "1.1" }))[0]?.param, "temperature");
+});
+
+test("contract 8: keywords are the terms to recognise, and a model that takes them is asked", async () => {
+  const asked = await sent({ "keywords[]": ["Patchbay", "Krakow"] });
+  assert.equal(asked["keyterm"], "Krakow");
+});
+
+for (const format of ["srt", "vtt"]) {
+  test(`contract 8: ${format} is made of the whole transcript: as a stream it is refused, and nobody called`, async () => {
+    const [issue] = issuesOf(await transcribe({ stream: "true", response_format: format }));
+    assert.deepEqual([issue?.param, /cannot be streamed/u.test(issue?.message ?? "")], ["response_format", true]);
+    assert.equal(gateway.sandbox.callCount, 0);
+  });
+}
+
+for (const path of [TRANSCRIPTIONS, "/v1/transcription"]) {
+  test(`contract 8: a stream's headers say that a purpose was not applied and a preference dropped (${path})`, async () => {
+    const fields =
+      path === TRANSCRIPTIONS
+        ? { model: "purpose/unheard", prompt: "Names: Ada." }
+        : { purpose: "unheard", prompt: "Names: Ada." };
+    const { headers } = await streamForm(gateway.origin, { path, fields });
+    assert.deepEqual(
+      ["requested-purpose", "applied-purpose", "purpose-source", "warnings"].map((name) =>
+        headers.get(`x-svc-${name}`),
+      ),
+      ["unheard", null, "fallback", "PURPOSE_NOT_APPLIED, PREFERENCE_DROPPED"],
+    );
+  });
+}
+
+const envelope = (some: Partial<TranscriptionEnvelope>): TranscriptionEnvelope => ({
+  id: "tr_1",
+  object: "transcription",
+  created_at: "2026-11-20T00:00:00.000Z",
+  status: "completed",
+  content: "Hello.",
+  language: null,
+  language_confidence: null,
+  duration_seconds: 1,
+  segments: [],
+  words: [],
+  warnings: [],
+  usage: { audio_seconds: 1, billable_audio_seconds: 1, total_tokens: 0 },
+  svc_requested_purpose: null,
+  svc_applied_purpose: null,
+  svc_purpose_source: "none",
+  ...some,
+});
+const languageOf = (some: Partial<TranscriptionEnvelope>): unknown =>
+  (toAudioAnswer(envelope(some), "verbose_json") as { readonly language?: unknown }).language;
+
+test("openai-audio.md section 3: a language has the name that OpenAI's models give it, whatever its script and region", () => {
+  const names = {
+    en: "english",
+    "en-US": "english",
+    "pt-BR": "portuguese",
+    "zh-Hans-CN": "chinese",
+    "nb-NO": "norwegian",
+    bn: "bengali",
+    tl: "tagalog",
+    my: "myanmar",
+    mi: "maori",
+    nn: "nynorsk",
+    xq: "xq",
+  };
+  for (const [language, name] of Object.entries(names)) assert.equal(languageOf({ language }), name, language);
+  assert.equal(languageOf({ language: null }), "");
+});
+
+test("openai-audio.md section 4: the language of a translation is that of its text", () => {
+  for (const language of ["de", null]) assert.equal(languageOf({ object: "translation", language }), "english");
+});
