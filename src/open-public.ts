@@ -22,7 +22,7 @@ import { getJob } from "./http/endpoints/get-job.ts";
 import { getJobResult } from "./http/endpoints/get-job-result.ts";
 import { getLimits } from "./http/endpoints/get-limits.ts";
 import { getMe } from "./http/endpoints/get-me.ts";
-import { getModels } from "./http/endpoints/get-models.ts";
+import { getModel, getModels, getPurposeModel } from "./http/endpoints/get-models.ts";
 import { getPlayground } from "./http/endpoints/get-playground.ts";
 import { getRealtime, type RealtimeEdge } from "./http/endpoints/get-realtime.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
@@ -111,6 +111,8 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
     postAudioTranscriptions(speech),
     postAudioTranslations(speech),
     getModels(gateway),
+    getModel(gateway),
+    getPurposeModel(gateway),
     postMcp({ server: parts.server, version: packageVersion(), logger: gateway.logger, admission, publicUrl }),
     postJob({ jobs, admission, spool, maxAudioBytes: limits.maxJobAudioBytes }),
     listJobs(jobs),

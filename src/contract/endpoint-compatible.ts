@@ -8,6 +8,7 @@ import {
   audioTranslationFields,
   chatCompletion,
   chatCompletionFields,
+  listedModel,
   modelList,
 } from "./openai-compatible.ts";
 
@@ -90,4 +91,27 @@ export const getModelsContract: EndpointContract = {
   auth: "key",
   responses: { 200: { description: "The list.", content: { "application/json": modelList } } },
   errors: [],
+};
+
+const oneModel = {
+  method: "GET",
+  auth: "key",
+  responses: { 200: { description: "As the list has it.", content: { "application/json": listedModel } } },
+  errors: ["NOT_FOUND"],
+} as const satisfies Partial<EndpointContract>;
+
+export const getModelContract: EndpointContract = {
+  ...oneModel,
+  path: "/v1/models/:model",
+  alsoSpelt: /^\/v1\/models\/purpose%2F[a-z0-9][a-z0-9_-]{0,62}(?:\?|$)/u,
+  operationId: "getModel",
+  summary: "One of the list of models",
+  description: "`auto`, or `purpose%2F<label>`, as OpenAI's client spells it.",
+};
+
+export const getPurposeModelContract: EndpointContract = {
+  ...oneModel,
+  path: "/v1/models/purpose/:label",
+  operationId: "getPurposeModel",
+  summary: "One of the list of models, by its purpose",
 };

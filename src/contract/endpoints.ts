@@ -6,7 +6,9 @@ import { getAudioUrlDomainsContract, putAudioUrlDomainsContract } from "./audio-
 import { getLimitsContract, getMeContract, getMyLimitsContract } from "./endpoint-account.ts";
 import { postChatContract } from "./endpoint-chat.ts";
 import {
+  getModelContract,
   getModelsContract,
+  getPurposeModelContract,
   postAudioTranscriptionsContract,
   postAudioTranslationsContract,
   postChatCompletionsContract,
@@ -51,6 +53,8 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   postAudioTranscriptionsContract,
   postAudioTranslationsContract,
   getModelsContract,
+  getModelContract,
+  getPurposeModelContract,
   postMcpContract,
   getRealtimeContract,
   postRealtimeTokenContract,

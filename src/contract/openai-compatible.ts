@@ -104,10 +104,13 @@ export const audioTranscriptionFields = audioTranslationFields.extend({
 });
 export type AudioTranscriptionFields = z.infer<typeof audioTranscriptionFields>;
 
-export const modelList = z.strictObject({
-  object: z.literal("list"),
-  data: z.array(
-    z.strictObject({ id: z.string(), object: z.literal("model"), created: z.int(), owned_by: z.literal("patchbay") }),
-  ),
+export const listedModel = z.strictObject({
+  id: z.string(),
+  object: z.literal("model"),
+  created: z.int(),
+  owned_by: z.literal("patchbay"),
 });
+export type ListedModel = z.infer<typeof listedModel>;
+
+export const modelList = z.strictObject({ object: z.literal("list"), data: z.array(listedModel) });
 export type ModelList = z.infer<typeof modelList>;

@@ -104,7 +104,8 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     open(edge, request, reply, url ?? null);
     // The router decodes what it compares; a path has one spelling only here.
     const target = request.raw.url ?? "";
-    const isNowhere = request.is404 || plainPath(target) === null;
+    const isPlain = plainPath(target) !== null || config.contract?.alsoSpelt?.test(target) === true;
+    const isNowhere = request.is404 || !isPlain;
     const contract = isNowhere ? null : (config.contract ?? null);
     // A request that reads ignores a key, and so does a routed request that turns out to be a stream or a dry run.
     const judgesIdempotencyKey = !READS.has(request.method) && contract?.isRouted !== true;

@@ -21,6 +21,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "/v1/audio/": "for OpenAI's own clients",
   "/v1/chat/completions": "for OpenAI's own clients",
   "/v1/models": "for OpenAI's own clients",
+  "/v1/models/": "for OpenAI's own clients",
   "/mcp": "for clients of the Model Context Protocol",
   "/v1/me/limits": "another name of /v1/melimits",
   "/v1/transcription/realtime": "a WebSocket, which the platform opens with the token of realtimeToken()",

@@ -142,6 +142,8 @@ test("contract 8: model selects a purpose, and nothing else", async () => {
     list.data.map((model) => model.id),
     ["auto", "purpose/brief"],
   );
+  for (const model of list.data) assert.deepEqual(await client().models.retrieve(model.id), model);
+  await assert.rejects(client().models.retrieve("purpose/off"), OpenAI.NotFoundError);
   const { response } = await client().chat.completions.create({ model: "purpose/brief", messages }).withResponse();
   assert.equal(response.status, 200);
   await assert.rejects(client().chat.completions.create({ model: "gpt-4o", messages }), (error: unknown) => {

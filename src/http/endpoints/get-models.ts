@@ -1,27 +1,51 @@
-// GET /v1/models (contract 8): exactly what `model` may be on the compatible endpoints.
+// GET /v1/models and one of them (contract 8): exactly what `model` may be on the compatible endpoints.
 import type { Principal } from "../../auth/principal.ts";
-import { getModelsContract } from "../../contract/endpoint-compatible.ts";
-import type { ModelList } from "../../contract/openai-compatible.ts";
-import { describeKey } from "../../gateway/describe-key.ts";
+import { getModelContract, getModelsContract, getPurposeModelContract } from "../../contract/endpoint-compatible.ts";
+import type { EndpointContract } from "../../contract/endpoint.ts";
+import { GatewayError } from "../../contract/errors.ts";
+import type { ListedModel, ModelList } from "../../contract/openai-compatible.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
+import { listedModels } from "../compatible/listed-models.ts";
 import { modelOfPurpose } from "../compatible/model-purpose.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
+import { type Endpoint, type HandlerContext, principalOf } from "../endpoint.ts";
+import { pathParameter } from "../path-parameter.ts";
 
-export function getModels(gateway: Pick<GatewayServices, "directory">): Endpoint<Principal> {
+type Gateway = Pick<GatewayServices, "directory">;
+
+export function getModels(gateway: Gateway): Endpoint<Principal> {
   return {
     contract: getModelsContract,
     handle: async (context) => {
-      const principal = principalOf(context);
-      const { workspace, app, key } = principal;
-      const routing = app === null ? null : gateway.directory().contextOf(workspace.id, app, key.routing);
-      const { purposes } = describeKey(principal, routing);
-      const labels = purposes.flatMap(({ purpose, is_enabled }) => (is_enabled ? [modelOfPurpose(purpose)] : []));
-      const created = Math.floor(key.createdAt.getTime() / 1000);
-      const json: ModelList = {
-        object: "list",
-        data: ["auto", ...labels].map((id) => ({ id, object: "model", created, owned_by: "patchbay" })),
-      };
+      const json: ModelList = { object: "list", data: listedModels(gateway, principalOf(context)) };
       return { status: 200, body: { json } };
+    },
+  };
+}
+
+export function getModel(gateway: Gateway): Endpoint<Principal> {
+  return oneModel(gateway, getModelContract, (context) => pathParameter(context, "model"));
+}
+
+/** Its id has a slash, which most write as it is. */
+export function getPurposeModel(gateway: Gateway): Endpoint<Principal> {
+  return oneModel(gateway, getPurposeModelContract, (context) => modelOfPurpose(pathParameter(context, "label")));
+}
+
+function oneModel(
+  gateway: Gateway,
+  contract: EndpointContract,
+  idOf: (context: Pick<HandlerContext, "request">) => string,
+): Endpoint<Principal> {
+  return {
+    contract,
+    handle: async (context) => {
+      const id = idOf(context);
+      const json: ListedModel | undefined = listedModels(gateway, principalOf(context)).find((each) => each.id === id);
+      if (json !== undefined) return { status: 200, body: { json } };
+      throw new GatewayError("NOT_FOUND", {
+        message: "The model does not exist, or you do not have access to it. GET /v1/models lists what there is.",
+        param: "model",
+      });
     },
   };
 }

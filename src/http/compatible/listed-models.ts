@@ -1,0 +1,15 @@
+// What `model` may be for a key on the compatible endpoints (contract 8): `auto`, and its published and enabled purposes. Pure.
+import type { Principal } from "../../auth/principal.ts";
+import type { ListedModel } from "../../contract/openai-compatible.ts";
+import { describeKey } from "../../gateway/describe-key.ts";
+import type { GatewayServices } from "../../gateway/services.ts";
+import { modelOfPurpose } from "./model-purpose.ts";
+
+export function listedModels(gateway: Pick<GatewayServices, "directory">, principal: Principal): ListedModel[] {
+  const { workspace, app, key } = principal;
+  const routing = app === null ? null : gateway.directory().contextOf(workspace.id, app, key.routing);
+  const { purposes } = describeKey(principal, routing);
+  const labels = purposes.flatMap(({ purpose, is_enabled }) => (is_enabled ? [modelOfPurpose(purpose)] : []));
+  const created = Math.floor(key.createdAt.getTime() / 1000);
+  return ["auto", ...labels].map((id) => ({ id, object: "model", created, owned_by: "patchbay" }));
+}
