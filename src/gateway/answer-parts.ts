@@ -24,7 +24,7 @@ export function createAnswerParts(): ChatAnswerParts {
       switch (event.type) {
         case "text":
           text += event.text;
-          return { kind: "text", text: event.text };
+          return { kind: "text", text: event.text, isRefusal: event.isRefusal === true };
         case "tool_call": {
           const { type: _, ...delta } = event;
           const call = (toolCalls[event.index] ??= { id: "", name: "", arguments: "" });

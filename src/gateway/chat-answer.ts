@@ -12,6 +12,8 @@ const isoTime = createIsoTime();
 export interface ChatContent {
   /** null or empty: nothing but tool calls. */
   readonly text: string | null;
+  /** Of an answer in one piece; a stream's pieces say it of themselves. */
+  readonly isRefusal?: boolean;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: ChatFinishReason;
 }

@@ -10,7 +10,7 @@ import { askedChatFeatures } from "../providers/asked-chat-features.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
 import { type ChatDecision, decideChatRoute } from "../routing/decide-chat-route.ts";
 import { appOf } from "./app-of.ts";
-import { chatAnswer } from "./chat-answer.ts";
+import { type ChatContent, chatAnswer } from "./chat-answer.ts";
 import { chatRequest } from "./chat-request.ts";
 import { judgedChat } from "./judged-decision.ts";
 import { payloadFingerprint } from "./fingerprint.ts";
@@ -38,13 +38,13 @@ export interface ChatCall {
   /** Aborts when the caller hangs up. */
   readonly clientGone: AbortSignal;
   /** The answer as the endpoint words it, and as an idempotency key keeps it. */
-  readonly present: (answer: ChatAnswer) => unknown;
+  readonly present: (answer: ChatAnswer, content: Pick<ChatContent, "isRefusal">) => unknown;
 }
 
 /** What the edge sends on, in order; after an `error` nothing follows. */
 export type ChatStreamPart =
   | { readonly kind: "started"; readonly id: string; readonly createdAt: string }
-  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "text"; readonly text: string; readonly isRefusal: boolean }
   | { readonly kind: "tool_call"; readonly delta: ChatEventData<"chat.tool_call.delta"> }
   | { readonly kind: "completed"; readonly answer: ChatAnswer }
   | { readonly kind: "error"; readonly error: GatewayError };
@@ -64,7 +64,7 @@ export async function chat(services: GatewayServices, call: ChatCall): Promise<G
     const served = await runChat(services, call, decision, slot);
     const answer = chatAnswer({ id: newId("chat"), createdAt: services.now(), decision, ...served });
     const simulated = served.attempt.billing.billingClass === "simulated";
-    const body = call.present(answer);
+    const body = call.present(answer, served.content);
     const facts = body === answer ? {} : routingFacts(answer);
     const reply = jsonReply(200, body, simulated ? { "x-svc-simulated": "true", ...facts } : facts);
     await served.settle(reply);

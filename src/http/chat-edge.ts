@@ -2,9 +2,9 @@
 // gateway, and the answer plain or as events. How it is worded is the endpoint's.
 import type { z } from "zod";
 import type { Principal } from "../auth/principal.ts";
-import type { ChatAnswer, ChatFields } from "../contract/chat.ts";
+import type { ChatFields } from "../contract/chat.ts";
 import { type AdmittedBody, type Admission, bodyOwner } from "../gateway/admission.ts";
-import { chat, type ChatStreamPart, streamChat } from "../gateway/chat.ts";
+import { type ChatCall, chat, type ChatStreamPart, streamChat } from "../gateway/chat.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { declaredLength } from "./content-type.ts";
 import { type HandlerContext, principalOf, recorderOf, type Reply } from "./endpoint.ts";
@@ -27,7 +27,7 @@ export interface ChatEdge {
 /** A request as its endpoint understands it, and how it words the answer. */
 export interface WordedChat {
   readonly fields: ChatFields;
-  readonly present: (answer: ChatAnswer) => unknown;
+  readonly present: ChatCall["present"];
   readonly events: (
     parts: AsyncIterable<readonly ChatStreamPart[]>,
     errors: Omit<ErrorReplyContext, "accept">,

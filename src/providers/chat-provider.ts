@@ -145,6 +145,8 @@ export interface ChatUsage {
 export interface ChatResult {
   /** null only with tool calls alone. */
   readonly text: string | null;
+  /** The text is what the model said instead of an answer, where the protocol tells one from the other. */
+  readonly isRefusal?: boolean;
   readonly toolCalls: readonly ChatToolCall[];
   readonly finishReason: ChatFinishReason;
   /** null: the provider did not report any; to be estimated and marked. */
@@ -166,8 +168,8 @@ export interface ChatReceipt {
 export type ChatEvent =
   /** The provider took the request; nothing of the answer is there yet. */
   | { readonly type: "open"; readonly providerRequestId: string | null }
-  /** Never empty. */
-  | { readonly type: "text"; readonly text: string }
+  /** Never empty. `isRefusal`: as of a result. */
+  | { readonly type: "text"; readonly text: string; readonly isRefusal?: boolean }
   /** `index` counts the answer's calls from 0. The first piece of a call has its id and name, later ones neither. */
   | {
       readonly type: "tool_call";

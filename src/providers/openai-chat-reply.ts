@@ -72,6 +72,10 @@ function finishOf(reason: string, seen: { readonly calls: boolean; readonly refu
   return seen.calls ? "tool_calls" : "stop";
 }
 
+function refusalMark(said: z.infer<typeof message> | null | undefined): { readonly isRefusal?: true } {
+  return said?.refusal && !said.content ? { isRefusal: true } : {};
+}
+
 type Answered = z.infer<typeof reply>;
 
 /** Most answers: one text and its usage, which the schema would take as it is in ten times the time. Null: for the schema to judge. */
@@ -104,6 +108,7 @@ export function readOpenAiAnswer({ body, headers }: JsonReply): ChatResult {
   if (choice.finish_reason == null) throw new ProviderError("bad_reply", { reason: "no_finish" });
   return {
     text: text === "" && toolCalls.length > 0 ? null : text,
+    ...refusalMark(choice.message),
     toolCalls,
     finishReason: finishOf(choice.finish_reason, { calls: toolCalls.length > 0, refusal: Boolean(refusal) }),
     usage: toUsage(answered.usage),
@@ -166,7 +171,7 @@ export function openAiEvents(): EventReader {
       for (const { delta, finish_reason: reason } of parsed.data.choices ?? []) {
         const text = delta?.content || (delta?.refusal ?? "");
         hasRefusal ||= Boolean(delta?.refusal);
-        if (text !== "") events.push({ type: "text", text });
+        if (text !== "") events.push({ type: "text", text, ...refusalMark(delta) });
         for (const piece of delta?.tool_calls ?? []) events.push(readCall(piece));
         if (reason != null && reason !== "") for (const event of readFinish(reason)) events.push(event);
       }

@@ -375,6 +375,15 @@ test("OpenAI: a refusal is what the model said, ended by a filter", async () => 
   );
   for (const result of [whole, assembled(events)])
     assert.deepEqual([result.text, result.finishReason], ["I can't help with that.", "content_filter"]);
+  assert.equal(whole.isRefusal, true);
+  const said = events.filter((event) => event.type === "text");
+  assert.deepEqual(
+    said.map(({ isRefusal }) => isRefusal),
+    [true, true],
+  );
+  const both = { content: "Well. ", refusal: "No." };
+  const mixed = await plain("openai", { choices: [{ message: both, finish_reason: "stop" }] });
+  assert.equal(mixed.isRefusal, undefined);
 });
 
 test("the provider's own name of the exchange is kept, plain and streamed, where it comes in a header", async () => {

@@ -103,3 +103,33 @@ for (const stream of [false, true]) {
     assert.equal(await runner.finalContent(), TEXT);
   });
 }
+
+test("contract 8: parse() and stream() find a refusal where OpenAI has it, and it goes back as it is", async () => {
+  const refusal = "I can't help with that.";
+  gateway.first.behave((call) => {
+    if (call.body["stream"] !== true)
+      return json(call, 200, completion({ role: "assistant", content: null, refusal }, "stop"));
+    beginStream(call);
+    for (const piece of ["I can't ", "help with that."]) chunk(call, { refusal: piece });
+    endStream(call);
+  });
+  const { parameters: schema, ...named } = STRICT_TOOL.function;
+  const asked = {
+    model: "auto",
+    messages,
+    response_format: { type: "json_schema" as const, json_schema: { ...named, schema } },
+  };
+  const parsed = (await client().chat.completions.parse(asked)).choices[0]?.message;
+  const streamed = await client().chat.completions.stream(asked).finalMessage();
+  gateway.first.behave(answer);
+  assert.equal(parsed?.parsed, null);
+  for (const message of [parsed, streamed]) {
+    assert.equal(message.refusal, refusal);
+    await client().chat.completions.create({ model: "auto", messages: [...messages, message, ...messages] });
+    assert.deepEqual(gateway.first.calls.at(-1)?.body["messages"], [
+      ...messages,
+      { role: "assistant", content: refusal },
+      ...messages,
+    ]);
+  }
+});

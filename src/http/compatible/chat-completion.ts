@@ -40,7 +40,10 @@ function isForced(choice: ChatCompletionFields["tool_choice"]): boolean {
   return choice !== undefined && choice !== "auto" && choice !== "none";
 }
 
-export function toCompletion(answer: ChatAnswer, model: string): object {
+export function toCompletion(
+  answer: ChatAnswer,
+  { model, isRefusal }: { readonly model: string; readonly isRefusal: boolean },
+): object {
   return {
     id: answer.id,
     object: "chat.completion",
@@ -51,12 +54,11 @@ export function toCompletion(answer: ChatAnswer, model: string): object {
         index: 0,
         message: {
           role: "assistant",
-          content: answer.content,
-          refusal: null,
+          ...(isRefusal ? { content: null, refusal: answer.content } : { content: answer.content, refusal: null }),
           ...(answer.tool_calls.length === 0 ? {} : { tool_calls: answer.tool_calls.map(toToolCall) }),
         },
         logprobs: null,
-        finish_reason: answer.finish_reason,
+        finish_reason: finishReason(answer, isRefusal),
       },
     ],
     usage: toUsage(answer),
@@ -70,6 +72,7 @@ export function toChunks(
   { model, includeUsage }: { readonly model: string; readonly includeUsage: boolean },
 ): AsyncIterable<readonly ServerEvent[]> {
   let head = { id: "", object: "chat.completion.chunk", created: 0, model };
+  let hasRefusal = false;
   const chunk = (delta: object, finishReason: string | null = null): ServerEvent => ({
     data: {
       ...head,
@@ -83,12 +86,13 @@ export function toChunks(
         head = { ...head, id: part.id, created: unixSeconds(part.createdAt) };
         return chunk({ role: "assistant", content: "", refusal: null });
       case "text":
-        return chunk({ content: part.text });
+        hasRefusal ||= part.isRefusal;
+        return chunk(part.isRefusal ? { refusal: part.text } : { content: part.text });
       case "tool_call":
         return chunk({ tool_calls: [toToolCallDelta(part.delta)] });
       case "completed":
         return [
-          chunk({}, part.answer.finish_reason),
+          chunk({}, finishReason(part.answer, hasRefusal)),
           ...(includeUsage ? [{ data: { ...head, choices: [], usage: toUsage(part.answer) } }] : []),
           { data: "[DONE]" },
         ];
@@ -97,6 +101,11 @@ export function toChunks(
     }
   };
   return passedOn(parts, { each: (some) => some.flatMap(chunksOf) });
+}
+
+/** A model that refuses has ended by itself: clients read the refusal where no filter cut anything. */
+function finishReason({ finish_reason: reason }: ChatAnswer, isRefusal: boolean): ChatAnswer["finish_reason"] {
+  return isRefusal && reason === "content_filter" ? "stop" : reason;
 }
 
 function toToolCall({ id, name, arguments: text }: ToolCall): object {

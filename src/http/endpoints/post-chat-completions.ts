@@ -15,7 +15,7 @@ export function postChatCompletions(edge: ChatEdge): Endpoint<Principal> {
         const includeUsage = given.stream_options?.include_usage === true;
         return {
           fields: toChatFields(given),
-          present: (answer) => toCompletion(answer, model),
+          present: (answer, { isRefusal = false }) => toCompletion(answer, { model, isRefusal }),
           events: (parts, errors) => toChunks(parts, errors, { model, includeUsage }),
         };
       }),

@@ -2,9 +2,18 @@
 // nobody, and what means something is asked of the model.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { HELLO, postChat } from "../../harness/chat-client.ts";
+import { chatCompletion } from "../../../src/contract/openai-compatible.ts";
+import { chatOf, HELLO, postChat } from "../../harness/chat-client.ts";
 import type { Answer } from "../../harness/client.ts";
-import { answer, completion, json } from "../../harness/chat-upstream.ts";
+import {
+  answer,
+  beginStream,
+  chunk,
+  completion,
+  endStream,
+  json,
+  type UpstreamCall,
+} from "../../harness/chat-upstream.ts";
 import { type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
 
 let gateway: ChatGateway;
@@ -115,4 +124,42 @@ test("contract 8: what changes nothing is taken, and what would is refused", asy
   assert.deepEqual(Object.keys(await sent(neutral)).toSorted(), ["max_tokens", "messages", "model"]);
   for (const meant of [{ top_logprobs: 2 }, { functions: [{ name: "weather" }] }, { frequency_penalty: 0.5 }])
     assert.equal((await complete(meant)).code, "INVALID_REQUEST");
+});
+
+const REFUSAL = "I can't help with that.";
+const refuse = (call: UpstreamCall): void => {
+  if (call.body["stream"] !== true)
+    return json(call, 200, completion({ role: "assistant", content: null, refusal: REFUSAL }, "stop"));
+  beginStream(call);
+  for (const refusal of ["I can't ", "help with that."]) chunk(call, { refusal });
+  endStream(call);
+};
+
+test("contract 8: what a model says instead of an answer is its refusal, and the answer has ended", async () => {
+  gateway.first.behave(refuse);
+  const [choice] = chatCompletion.parse((await complete({})).json).choices;
+  assert.deepEqual(
+    [choice?.message["content"], choice?.message["refusal"], choice?.["finish_reason"]],
+    [null, REFUSAL, "stop"],
+  );
+  // There it stays the content, whose end says that something was withheld.
+  const { content, finish_reason } = chatOf(await postChat(gateway.origin, {}));
+  assert.deepEqual([content, finish_reason], [REFUSAL, "content_filter"]);
+});
+
+test("contract 8: a refusal comes as one in a stream too, and what a filter cut is cut", async () => {
+  gateway.first.behave(refuse);
+  const { text } = await complete({ stream: true });
+  const choices = text
+    .split("\n\n")
+    .filter((event) => event.startsWith("data: {"))
+    .map((event) => (JSON.parse(event.slice("data: ".length)) as { choices: Record<string, unknown>[] }).choices[0]);
+  assert.deepEqual(
+    choices.map((choice) => choice?.["delta"]),
+    [{ role: "assistant", content: "", refusal: null }, { refusal: "I can't " }, { refusal: "help with that." }, {}],
+  );
+  assert.equal(choices.at(-1)?.["finish_reason"], "stop");
+  gateway.first.behave((call) => json(call, 200, completion({ role: "assistant", content: "Well" }, "content_filter")));
+  const [cut] = chatCompletion.parse((await complete({})).json).choices;
+  assert.deepEqual([cut?.message["content"], cut?.["finish_reason"]], ["Well", "content_filter"]);
 });
