@@ -21,7 +21,7 @@ export const postChatCompletionsContract: EndpointContract = {
   operationId: "createChatCompletion",
   summary: "Answer a conversation, for OpenAI clients",
   description:
-    "The same as `POST /v1/chat` in OpenAI's words. With `stream: true` the answer is a stream of `chat.completion.chunk` and ends with `[DONE]`.",
+    "The same as `POST /v1/chat` in OpenAI's words. With `stream: true` the answer is a stream of `chat.completion.chunk` and ends with `[DONE]`. The Vercel AI SDK speaks it by `openai.chat('auto')`: its default posts to `/v1/responses`, which is not served.",
   auth: "key",
   scope: "chat",
   isRouted: true,
