@@ -41,7 +41,6 @@ const streamEvent = z.discriminatedUnion("type", [
     index: z.int(),
     delta: z.object({ type: z.string(), text: z.string().optional(), partial_json: z.string().optional() }),
   }),
-  z.object({ type: z.literal("content_block_stop"), index: z.int() }),
   z.object({
     type: z.literal("message_delta"),
     delta: z.object({ stop_reason: z.string().nullish() }),
@@ -66,19 +65,26 @@ export function readAnthropicAnswer({ body, headers }: JsonReply): ChatResult {
   if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });
   const { content, stop_reason: reason, usage: reported } = parsed.data;
   if (reason == null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+  const finishReason = finishIn(FINISH, reason);
   const toolCalls = content.flatMap((each) => {
     if (each.type !== "tool_use") return [];
     if (!each.id || !each.name) throw new ProviderError("bad_reply", { reason: "nameless_call" });
-    return [{ id: each.id, name: each.name, arguments: JSON.stringify(each.input ?? {}) }];
+    return [{ id: each.id, name: each.name, arguments: argumentsOf(each.input, finishReason) }];
   });
   const text = content.map((each) => (each.type === "text" ? (each.text ?? "") : "")).join("");
   return {
     text: text === "" && toolCalls.length > 0 ? null : text,
     toolCalls,
-    finishReason: finishIn(FINISH, reason),
+    finishReason,
     usage: reported == null ? null : toUsage(reported),
     providerRequestId: requestIdOf(headers, "request-id"),
   };
+}
+
+/** An empty object is how every call begins: of an answer that was cut by its length it says nothing. */
+function argumentsOf(input: unknown, finish: ChatFinishReason): string {
+  const text = JSON.stringify(input ?? {});
+  return text === "{}" && finish === "length" ? "" : text;
 }
 
 /** Its input figure leaves out what was cached. */
@@ -89,9 +95,17 @@ function toUsage(reported: Usage): ChatUsage | null {
   return usageOf(fresh == null ? undefined : fresh + written + read, output ?? undefined, read);
 }
 
+interface OpenCall {
+  readonly index: number;
+  /** The arguments that it had from the start. */
+  readonly input: unknown;
+  hasArguments: boolean;
+}
+
 export function anthropicEvents(): EventReader {
-  /** Our index of the call in each open block, whether any of its arguments was written, and those it had from the start. */
-  const calls = new Map<number, { readonly index: number; readonly input: unknown; hasArguments: boolean }>();
+  const calls: OpenCall[] = [];
+  /** The last call of each block on the wire. */
+  const ofBlocks = new Map<number, OpenCall>();
   let counted: Usage = {};
   let finish: ChatFinishReason | null = null;
 
@@ -99,9 +113,19 @@ export function anthropicEvents(): EventReader {
     if (begun.type === "text") return textEvents(begun.text);
     if (begun.type !== "tool_use") return [];
     if (!begun.id || !begun.name) throw new ProviderError("bad_reply", { reason: "nameless_call" });
-    const call = { index: calls.size, input: begun.input, hasArguments: false };
-    calls.set(index, call);
+    const call = { index: calls.length, input: begun.input, hasArguments: false };
+    calls.push(call);
+    ofBlocks.set(index, call);
     return [{ type: "tool_call", index: call.index, id: begun.id, name: begun.name, arguments: "" }];
+  }
+
+  function readFinish(reason: string): readonly ChatEvent[] {
+    const reached = finishIn(FINISH, reason);
+    finish = reached;
+    return calls.flatMap(({ index, input, hasArguments }): readonly ChatEvent[] => {
+      const rest = hasArguments ? "" : argumentsOf(input, reached);
+      return rest === "" ? [] : [{ type: "tool_call", index, arguments: rest }];
+    });
   }
 
   function usageEvents(reported: Usage | null | undefined, isFinal: boolean): readonly ChatEvent[] {
@@ -114,7 +138,7 @@ export function anthropicEvents(): EventReader {
 
   return {
     read: (body) => {
-      // Events of unknown types are to be ignored, says the protocol; `ping` and `message_stop` say nothing new.
+      // Events of unknown types are to be ignored, says the protocol; `ping` and the two that end something say nothing new.
       if (!EVENT_TYPES.has(typeOf(body))) return [];
       const parsed = streamEvent.safeParse(body);
       if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });
@@ -125,21 +149,17 @@ export function anthropicEvents(): EventReader {
         case "content_block_start":
           return start(event.index, event.content_block);
         case "content_block_delta": {
-          const call = calls.get(event.index);
+          const call = ofBlocks.get(event.index);
           if (event.delta.type === "text_delta") return textEvents(event.delta.text);
           if (event.delta.type !== "input_json_delta" || call === undefined || !event.delta.partial_json) return [];
           call.hasArguments = true;
           return [{ type: "tool_call", index: call.index, arguments: event.delta.partial_json }];
         }
-        case "content_block_stop": {
-          const call = calls.get(event.index);
-          return call === undefined || call.hasArguments
-            ? []
-            : [{ type: "tool_call", index: call.index, arguments: JSON.stringify(call.input ?? {}) }];
+        case "message_delta": {
+          const { stop_reason: reason } = event.delta;
+          const rest = reason == null || finish !== null ? [] : readFinish(reason);
+          return [...rest, ...usageEvents(event.usage, true)];
         }
-        case "message_delta":
-          if (event.delta.stop_reason != null) finish = finishIn(FINISH, event.delta.stop_reason);
-          return usageEvents(event.usage, true);
       }
     },
     finishReason: () => finish,

@@ -50,7 +50,7 @@ export async function* streamChat(
       if (isOver) break;
     }
   } catch (error) {
-    // An answer with its end is whole, whatever becomes of the connection.
+    // An answer with its end is whole, whatever comes behind it: a cut, or an error among the events.
     if (reader.finishReason() === null || !(error instanceof ProviderError)) throw error;
   }
   const reason = reader.finishReason();

@@ -49,10 +49,20 @@ const reply = z.object({
 });
 
 const chunk = z.object({
-  choices: z.array(z.object({ delta: message.nullish(), finish_reason: z.string().nullish() })).nullish(),
+  choices: z
+    .array(
+      z.object({
+        index: z.int().nullish().catch(undefined),
+        delta: message.nullish(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .nullish(),
   usage: usage.nullish().catch(undefined),
   x_groq: z.object({ usage: usage.nullish() }).nullish().catch(undefined),
 });
+
+type Choice = NonNullable<z.infer<typeof chunk>["choices"]>[number];
 
 const FINISH: FinishReasons = {
   stop: "stop",
@@ -64,9 +74,17 @@ const FINISH: FinishReasons = {
   content_filter: "content_filter",
 };
 
+interface Seen {
+  readonly text: boolean;
+  readonly calls: boolean;
+  readonly refusal: boolean;
+}
+
 /** A forced call ends with `stop` at OpenAI itself; a refusal is a filter by another name. */
-function finishOf(reason: string, seen: { readonly calls: boolean; readonly refusal: boolean }): ChatFinishReason {
+function finishOf(reason: string, seen: Seen): ChatFinishReason {
   const finish = finishIn(FINISH, reason);
+  if (finish === "tool_calls" && !seen.calls && !seen.text)
+    throw new ProviderError("bad_reply", { reason: "no_calls" });
   if (finish !== "stop") return finish;
   if (seen.refusal) return "content_filter";
   return seen.calls ? "tool_calls" : "stop";
@@ -74,6 +92,11 @@ function finishOf(reason: string, seen: { readonly calls: boolean; readonly refu
 
 function refusalMark(said: z.infer<typeof message> | null | undefined): { readonly isRefusal?: true } {
   return said?.refusal && !said.content ? { isRefusal: true } : {};
+}
+
+/** A call without arguments is one of nothing; where the answer was cut by its length, what was to come is not known. */
+function argumentsOf(written: string, finish: ChatFinishReason): string {
+  return written === "" && finish !== "length" ? "{}" : written;
 }
 
 type Answered = z.infer<typeof reply>;
@@ -98,19 +121,22 @@ export function readOpenAiAnswer({ body, headers }: JsonReply): ChatResult {
   const answered = plainAnswer(body) ?? reply.safeParse(body).data;
   const choice = answered?.choices[0];
   if (answered === undefined || choice === undefined) throw new ProviderError("bad_reply", { reason: "odd_shape" });
-  const toolCalls = (choice.message.tool_calls ?? []).map((call): ChatToolCall => {
-    const name = call.function?.name;
-    if (name == null || name === "") throw new ProviderError("bad_reply", { reason: "nameless_call" });
-    return { id: call.id || newCallId(), name, arguments: call.function?.arguments || "{}" };
-  });
   const { refusal } = choice.message;
   const text = choice.message.content || (refusal ?? "");
+  const calls = choice.message.tool_calls ?? [];
   if (choice.finish_reason == null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+  const seen = { text: text !== "", calls: calls.length > 0, refusal: Boolean(refusal) };
+  const finishReason = finishOf(choice.finish_reason, seen);
+  const toolCalls = calls.map((call): ChatToolCall => {
+    const name = call.function?.name;
+    if (name == null || name === "") throw new ProviderError("bad_reply", { reason: "nameless_call" });
+    return { id: call.id || newCallId(), name, arguments: argumentsOf(call.function?.arguments ?? "", finishReason) };
+  });
   return {
     text: text === "" && toolCalls.length > 0 ? null : text,
     ...refusalMark(choice.message),
     toolCalls,
-    finishReason: finishOf(choice.finish_reason, { calls: toolCalls.length > 0, refusal: Boolean(refusal) }),
+    finishReason,
     usage: toUsage(answered.usage),
     providerRequestId: requestIdOf(headers, "x-request-id"),
   };
@@ -130,7 +156,8 @@ export function openAiEvents(): EventReader {
   const calls: OpenCall[] = [];
   /** The last call of each index on the wire. */
   const positions = new Map<number, number>();
-  let finish: string | null = null;
+  let finish: ChatFinishReason | null = null;
+  let hasText = false;
   let hasRefusal = false;
 
   /** By index; a server that counts none, or only from 0, starts a new call with each new id. */
@@ -155,12 +182,21 @@ export function openAiEvents(): EventReader {
   }
 
   function readFinish(reason: string): readonly ChatEvent[] {
-    finish = reason;
+    const reached = finishOf(reason, { text: hasText, calls: calls.length > 0, refusal: hasRefusal });
+    finish = reached;
     return calls.flatMap((call, index): readonly ChatEvent[] => {
-      if (call.hasArguments) return [];
-      call.hasArguments = true;
-      return [{ type: "tool_call", index, arguments: "{}" }];
+      const rest = call.hasArguments ? "" : argumentsOf("", reached);
+      return rest === "" ? [] : [{ type: "tool_call", index, arguments: rest }];
     });
+  }
+
+  function readChoice({ delta, finish_reason: reason }: Choice, events: ChatEvent[]): void {
+    const text = delta?.content || (delta?.refusal ?? "");
+    hasText ||= text !== "";
+    hasRefusal ||= Boolean(delta?.refusal);
+    if (text !== "") events.push({ type: "text", text, ...refusalMark(delta) });
+    for (const piece of delta?.tool_calls ?? []) events.push(readCall(piece));
+    if (reason != null && reason !== "") for (const event of readFinish(reason)) events.push(event);
   }
 
   return {
@@ -168,17 +204,14 @@ export function openAiEvents(): EventReader {
       const parsed = chunk.safeParse(body);
       if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });
       const events: ChatEvent[] = [];
-      for (const { delta, finish_reason: reason } of parsed.data.choices ?? []) {
-        const text = delta?.content || (delta?.refusal ?? "");
-        hasRefusal ||= Boolean(delta?.refusal);
-        if (text !== "") events.push({ type: "text", text, ...refusalMark(delta) });
-        for (const piece of delta?.tool_calls ?? []) events.push(readCall(piece));
-        if (reason != null && reason !== "") for (const event of readFinish(reason)) events.push(event);
+      for (const choice of parsed.data.choices ?? []) {
+        // One choice is asked for. Behind its finish stands nothing of it: usage alone.
+        if ((choice.index ?? 0) === 0 && finish === null) readChoice(choice, events);
       }
       const reported = toUsage(parsed.data.usage ?? parsed.data.x_groq?.usage);
       if (reported !== null) events.push({ type: "usage", usage: reported, isFinal: finish !== null });
       return events;
     },
-    finishReason: () => (finish === null ? null : finishOf(finish, { calls: calls.length > 0, refusal: hasRefusal })),
+    finishReason: () => finish,
   };
 }

@@ -244,16 +244,49 @@ test("Gemini: a call whose id is empty gets one, for its result has to name it",
   assert.match(toolCalls[0]?.id ?? "", /^call_[0-9a-f]{32}$/u);
 });
 
+const toolUse = (index: number, id: string, input: object): readonly object[] => [
+  { type: "content_block_start", index, content_block: { type: "tool_use", id, name: "f", input } },
+  { type: "content_block_stop", index },
+];
+const endedBy = (reason: string): object => ({
+  type: "message_delta",
+  delta: { stop_reason: reason },
+  usage: { output_tokens: 3 },
+});
+const anthropicStream = async (...events: readonly object[]): Promise<ChatResult> =>
+  assembled(
+    await streamed("anthropic", [Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""))]),
+  );
+
 test("Anthropic: arguments that stand at the start of a call, with none to follow, are the call's", async () => {
-  const events = [
-    { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "a", name: "f", input: { x: 1 } } },
-    { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 3 } },
-    { type: "message_stop" },
-  ];
-  const bytes = Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
-  const { toolCalls } = assembled(await streamed("anthropic", [bytes]));
-  assert.deepEqual(toolCalls, [{ id: "a", name: "f", arguments: '{"x":1}' }]);
+  for (const reason of ["tool_use", "max_tokens"]) {
+    const { toolCalls } = await anthropicStream(...toolUse(0, "a", { x: 1 }), endedBy(reason));
+    assert.deepEqual(toolCalls, [{ id: "a", name: "f", arguments: '{"x":1}' }]);
+  }
+});
+
+test("contract 7: Anthropic: of a call whose arguments had not begun when the answer was cut by its length, none are made up", async () => {
+  const content = [{ type: "tool_use", id: "a", name: "f", input: {} }];
+  for (const [reason, written] of [
+    ["max_tokens", ""],
+    ["tool_use", "{}"],
+  ] as const) {
+    const { toolCalls } = await anthropicStream(...toolUse(0, "a", {}), endedBy(reason), endedBy("end_turn"));
+    assert.deepEqual(toolCalls, [{ id: "a", name: "f", arguments: written }]);
+    const whole = await plain("anthropic", { type: "message", content, stop_reason: reason });
+    assert.deepEqual(whole.toolCalls, toolCalls);
+  }
+});
+
+test("Anthropic: calls are told apart, also by a server that gives every block the same index", async () => {
+  const { toolCalls } = await anthropicStream(
+    ...["a", "b", "c"].flatMap((id) => toolUse(0, id, { of: id })),
+    endedBy("tool_use"),
+  );
+  assert.deepEqual(
+    toolCalls,
+    ["a", "b", "c"].map((id) => ({ id, name: "f", arguments: `{"of":"${id}"}` })),
+  );
 });
 
 test("Gemini: a blocked prompt is an answer withheld by a filter", async () => {
@@ -292,6 +325,8 @@ for (const [wire, body] of [
   ["openai", { choices: [{ message: { content: "Hi" }, finish_reason: null }] }],
   ["openai", { choices: [{ message: { content: "Hi" }, finish_reason: "error" }] }],
   ["openai", { choices: [{ message: { content: "Hi" }, finish_reason: "constructor" }] }],
+  ["openai", { choices: [{ message: { content: null }, finish_reason: "tool_calls" }] }],
+  ["openai", { choices: [{ message: { content: "", tool_calls: [] }, finish_reason: "tool_calls" }] }],
   ["openai", { choices: [] }],
   [
     "openai",
@@ -345,6 +380,61 @@ test("compatible servers: calls without an index, or all with index 0, are told 
     ]);
     assert.equal(result.finishReason, "tool_calls");
   }
+});
+
+const begun = call({ index: 0, id: "a", function: { name: "one", arguments: "" } });
+
+test("contract 7: of a call whose arguments had not begun when the answer was cut by its length, none are made up", async () => {
+  assert.equal(assembled(await compatible(begun, delta({}, "stop"))).toolCalls[0]?.arguments, "{}");
+  assert.equal(assembled(await compatible(begun, delta({}, "length"))).toolCalls[0]?.arguments, "");
+  for (const [finish, written] of [
+    ["tool_calls", "{}"],
+    ["length", ""],
+  ] as const) {
+    const message = { tool_calls: [{ id: "a", function: { name: "one", arguments: "" } }] };
+    const whole = await plain("openai", { choices: [{ message, finish_reason: finish }] });
+    assert.deepEqual([whole.finishReason, whole.toolCalls[0]?.arguments], [finish, written]);
+  }
+});
+
+test("contract 7: openai: what comes behind the finish, other finishes too, is no part of the answer and no failure of it", async () => {
+  const events = await compatible(
+    begun,
+    delta({ content: "Hi" }, "stop"),
+    delta({ content: " again" }, "length"),
+    call({ index: 1, id: "b", function: { name: "two", arguments: "{}" } }),
+    { choices: [], usage: { prompt_tokens: 5, completion_tokens: 6 } },
+    { error: { code: "server_error", message: "no" } },
+  );
+  assert.deepEqual(assembled(events), {
+    text: "Hi",
+    toolCalls: [{ id: "a", name: "one", arguments: "{}" }],
+    finishReason: "tool_calls",
+    usage: { inputTokens: 5, outputTokens: 6, cachedInputTokens: 0 },
+    providerRequestId: null,
+  });
+});
+
+test("contract 7: openai: of several choices the first is the answer", async () => {
+  const events = await compatible(
+    {
+      choices: [
+        { index: 1, delta: { content: "B" } },
+        { index: 0, delta: { content: "A" } },
+      ],
+    },
+    { choices: [{ index: 1, delta: { content: "B" }, finish_reason: "length" }] },
+    delta({ content: "a" }, "stop"),
+  );
+  assert.deepEqual([assembled(events).text, assembled(events).finishReason], ["Aa", "stop"]);
+  const other = { choices: [{ index: 1, delta: { content: "B" }, finish_reason: "stop" }] };
+  const error = await compatible(delta({ content: "A" }), other).catch((thrown: unknown) => thrown);
+  assert.equal(whyBad(error), "bad_reply: no_finish");
+});
+
+test("contract 7: openai: an end by calls, with neither calls nor words, is no answer", async () => {
+  const error = await compatible(delta({}, "tool_calls")).catch((thrown: unknown) => thrown);
+  assert.equal(whyBad(error), "bad_reply: no_calls");
 });
 
 test("compatible servers: arguments as an object, a call without an id, content in parts, usage where Groq puts it", async () => {
