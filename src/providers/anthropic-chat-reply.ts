@@ -1,7 +1,7 @@
 // Anthropic's answers, whole and in events.
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatUsage } from "./chat-provider.ts";
-import { finishIn, type FinishReasons, tokens, usageOf } from "./chat-values.ts";
+import { finishIn, type FinishReasons, tokens, usageOf, writtenArguments } from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
 import { ProviderError } from "./io.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
@@ -69,7 +69,7 @@ export function readAnthropicAnswer({ body, headers }: JsonReply): ChatResult {
   const toolCalls = content.flatMap((each) => {
     if (each.type !== "tool_use") return [];
     if (!each.id || !each.name) throw new ProviderError("bad_reply", { reason: "nameless_call" });
-    return [{ id: each.id, name: each.name, arguments: argumentsOf(each.input, finishReason) }];
+    return [{ id: each.id, name: each.name, arguments: argumentsOf(writtenArguments(each.input ?? {}), finishReason) }];
   });
   const text = content.map((each) => (each.type === "text" ? (each.text ?? "") : "")).join("");
   return {
@@ -82,9 +82,8 @@ export function readAnthropicAnswer({ body, headers }: JsonReply): ChatResult {
 }
 
 /** An empty object is how every call begins: of an answer that was cut by its length it says nothing. */
-function argumentsOf(input: unknown, finish: ChatFinishReason): string {
-  const text = JSON.stringify(input ?? {});
-  return text === "{}" && finish === "length" ? "" : text;
+function argumentsOf(input: string, finish: ChatFinishReason): string {
+  return input === "{}" && finish === "length" ? "" : input;
 }
 
 /** Its input figure leaves out what was cached. */
@@ -98,7 +97,7 @@ function toUsage(reported: Usage): ChatUsage | null {
 interface OpenCall {
   readonly index: number;
   /** The arguments that it had from the start. */
-  readonly input: unknown;
+  readonly input: string;
   hasArguments: boolean;
 }
 
@@ -113,7 +112,7 @@ export function anthropicEvents(): EventReader {
     if (begun.type === "text") return textEvents(begun.text);
     if (begun.type !== "tool_use") return [];
     if (!begun.id || !begun.name) throw new ProviderError("bad_reply", { reason: "nameless_call" });
-    const call = { index: calls.length, input: begun.input, hasArguments: false };
+    const call = { index: calls.length, input: writtenArguments(begun.input ?? {}), hasArguments: false };
     calls.push(call);
     ofBlocks.set(index, call);
     return [{ type: "tool_call", index: call.index, id: begun.id, name: begun.name, arguments: "" }];

@@ -3,7 +3,7 @@
 import type { ChatFeature } from "../contract/features.ts";
 import { askedChatFeatures } from "./asked-chat-features.ts";
 import type { ChatReceipt, ChatRequest, ChatResult } from "./chat-provider.ts";
-import { objectOrNull } from "./chat-values.ts";
+import { isObject } from "./chat-values.ts";
 import { parsedReply } from "./read-reply.ts";
 
 /** What both a reply and an assembled stream come down to. */
@@ -28,7 +28,7 @@ function receiptOf(
     case "parallel_tool_calls":
       return shown(toolCalls.length <= 1);
     case "response_format.json_object":
-      return shown(finishReason !== "stop" || objectOrNull(text ?? "") !== null);
+      return shown(finishReason !== "stop" || isObject(parsedReply({ text: text ?? "" })));
     case "response_format.json_schema":
       return shown(finishReason !== "stop" || parsedReply({ text: text ?? "" }) !== undefined);
     case "tools":

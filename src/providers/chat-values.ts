@@ -4,6 +4,7 @@ import { z } from "zod";
 import { memberOf } from "../lib/member-of.ts";
 import type { ChatFinishReason, ChatUsage } from "./chat-provider.ts";
 import { ProviderError } from "./io.ts";
+import { parsedReply } from "./read-reply.ts";
 
 /** Beyond any model's context: a report of more is a fault, and at a price it would be more money than can be counted. */
 const MOST_TOKENS = 1_000_000_000;
@@ -35,21 +36,32 @@ export function newCallId(): string {
   return `call_${randomUUID().replaceAll("-", "")}`;
 }
 
+/** As deep as callers' own JSON may be. JSON.parse takes any depth; JSON.stringify, at some thousand levels, has no stack left. */
+const MAX_DEPTH = 64;
+
+/** Arguments that a provider sent as an object. */
+export function writtenArguments(value: unknown): string {
+  if (!isShallow(value)) throw new ProviderError("bad_reply", { reason: "too_deep" });
+  return JSON.stringify(value);
+}
+
+function isShallow(value: unknown, levels = MAX_DEPTH): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1));
+}
+
 /** Arguments for protocols that want an object: what is none, or broken, is kept under a name of its own. */
 export function argumentsObject(text: string): Readonly<Record<string, unknown>> {
   return objectOrNull(text.trim() === "" ? "{}" : text) ?? { unparsed: text };
 }
 
+/** For a request that it becomes part of. */
 export function objectOrNull(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = parsedReply({ text });
+  return isObject(value) && isShallow(value) ? value : null;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

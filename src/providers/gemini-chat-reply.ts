@@ -1,7 +1,7 @@
 // Gemini's answers: whole ones, and streams of fragments that each look like a whole one.
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
-import { finishIn, type FinishReasons, newCallId, signedId, tokens, usageOf } from "./chat-values.ts";
+import { finishIn, type FinishReasons, newCallId, signedId, tokens, usageOf, writtenArguments } from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
 import { ProviderError } from "./io.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
@@ -99,7 +99,7 @@ export function geminiEvents(): EventReader {
           index: calls++,
           id: signedId(id || newCallId(), piece.thoughtSignature),
           name,
-          arguments: JSON.stringify(args ?? {}),
+          arguments: writtenArguments(args ?? {}),
         },
       ];
     }

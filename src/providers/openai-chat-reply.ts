@@ -2,7 +2,7 @@
 // objects, calls without an index, usage in odd places.
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
-import { finishIn, type FinishReasons, isCount, newCallId, tokens, usageOf } from "./chat-values.ts";
+import { finishIn, type FinishReasons, isCount, newCallId, tokens, usageOf, writtenArguments } from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
 import { ProviderError } from "./io.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
@@ -22,7 +22,7 @@ const calledFunction = z.object({
   arguments: z
     .union([z.string(), z.record(z.string(), z.unknown())])
     .nullish()
-    .transform((value) => (typeof value === "object" && value !== null ? JSON.stringify(value) : (value ?? ""))),
+    .transform((value) => (typeof value === "object" && value !== null ? writtenArguments(value) : (value ?? ""))),
 });
 
 const toolCall = z.object({

@@ -13,8 +13,10 @@ import { RECORDED, type RecordedAnswer, type RecordedCase, SIGNED, SIGNED_ID } f
 const streamed = (wire: ChatWire, chunks: Iterable<Uint8Array>, together = false): Promise<readonly ChatEvent[]> =>
   eventsOf(CHAT_WIRES[wire].provider.stream(planFor(wire, { stream: true }), ioOfChunks(chunks, { together })));
 
-function plain(wire: ChatWire, body: unknown): Promise<ChatResult> {
-  const reply: WireReply = { status: 200, headers: {}, text: JSON.stringify(body) };
+const plain = (wire: ChatWire, body: unknown): Promise<ChatResult> => plainText(wire, JSON.stringify(body));
+
+function plainText(wire: ChatWire, text: string): Promise<ChatResult> {
+  const reply: WireReply = { status: 200, headers: {}, text };
   return CHAT_WIRES[wire].provider.chat(planFor(wire), { ...ioOfChunks([]), send: async () => reply });
 }
 
@@ -129,6 +131,39 @@ for (const [wire, what, message] of [
     assert(events.length > MANY, String(events.length));
     assert.equal(events.at(-1)?.type, "finish");
   });
+
+/** JSON.parse takes it, and JSON.stringify has no stack for it. */
+const DEEP = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
+const HELD = { a: "DEEP" };
+for (const [wire, whole, event] of [
+  [
+    "openai",
+    {
+      choices: [
+        { message: { tool_calls: [{ id: "x", function: { name: "f", arguments: HELD } }] }, finish_reason: "stop" },
+      ],
+    },
+    { choices: [{ delta: { tool_calls: [{ index: 0, id: "x", function: { name: "f", arguments: HELD } }] } }] },
+  ],
+  [
+    "anthropic",
+    { type: "message", content: [{ type: "tool_use", id: "x", name: "f", input: HELD }], stop_reason: "tool_use" },
+    { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "x", name: "f", input: HELD } },
+  ],
+  [
+    "gemini",
+    { candidates: [{ content: { parts: [{ functionCall: { name: "f", args: HELD } }] }, finishReason: "STOP" }] },
+    { candidates: [{ content: { parts: [{ functionCall: { name: "f", args: HELD } }] } }] },
+  ],
+] as const) {
+  test(`contract 1: ${wire}: arguments nested too deeply to be written again are a bad_reply, plain and streamed`, async () => {
+    const deep = (body: object): string => JSON.stringify(body).replace('"DEEP"', DEEP);
+    assert.equal(whyBad(await outcomeOf(plainText(wire, deep(whole)))), "bad_reply: too_deep");
+    const end = { type: "message_delta", delta: { stop_reason: "tool_use" } };
+    const events = [Buffer.from(`data: ${deep(event)}\n\ndata: ${JSON.stringify(end)}\n\n`)];
+    assert.equal(whyBad(await outcomeOf(streamed(wire, events))), "bad_reply: too_deep");
+  });
+}
 
 const outcomeOf = async (work: Promise<unknown>): Promise<unknown> => work.catch((thrown: unknown) => thrown);
 

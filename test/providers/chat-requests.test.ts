@@ -274,6 +274,28 @@ test("arguments that are no object go back to the providers that want one under 
   assert.ok(JSON.stringify(planFor("gemini", { messages }).body).includes('"args":{"unparsed":"{\\"cut\\":\\"of"}'));
 });
 
+test("arguments and results nested deeper than 64 levels go to those providers as the text they are", () => {
+  const nested = (levels: number): string => `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
+  for (const [levels, isObject] of [
+    [64, true],
+    [65, false],
+    [5_000, false],
+  ] as const) {
+    const text = nested(levels);
+    const messages: ChatRequest["messages"] = [
+      ...HELLO.messages,
+      { role: "assistant", text: null, toolCalls: [{ id: "a", name: "get_time", arguments: text }] },
+      { role: "tool", toolCallId: "a", text },
+    ];
+    const anthropic = JSON.stringify(planFor("anthropic", { messages }).body);
+    const gemini = JSON.stringify(planFor("gemini", { messages }).body);
+    const kept = (name: string): string => (isObject ? text : JSON.stringify({ [name]: text }));
+    assert.ok(anthropic.includes(`"input":${kept("unparsed")}`));
+    assert.ok(gemini.includes(`"args":${kept("unparsed")}`));
+    assert.ok(gemini.includes(`"response":${kept("result")}`));
+  }
+});
+
 // Dialects of compatible servers (openai-compatible-chat.md).
 
 const compatibleBody = (
@@ -367,6 +389,12 @@ const answer = { text: "", toolCalls: [], finishReason: "stop", usage: null, pro
 const timeCall = { id: "a", name: "get_time", arguments: "{}" };
 for (const [name, wishes, result, expected] of [
   ["JSON that is an object", { responseFormat: { kind: "json_object" } }, { text: '{"a":1}' }, [true]],
+  [
+    "JSON that is nested as deep as it likes",
+    { responseFormat: { kind: "json_object" } },
+    { text: `{"a":${"[".repeat(90)}${"]".repeat(90)}}` },
+    [true],
+  ],
   ["JSON that is no object", { responseFormat: { kind: "json_object" } }, { text: "[1]" }, [false]],
   ["no JSON", { responseFormat: { kind: "json_object" } }, { text: "Sure! {}" }, [false]],
   [

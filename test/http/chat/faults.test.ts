@@ -65,6 +65,18 @@ const BEFORE_CONTENT: readonly Fault[] = [
     behave: ({ response }) => void response.writeHead(200, { "content-type": "application/json" }).end("<html>"),
     outcome: "failed:bad_reply",
   },
+  {
+    name: "arguments of a call that are nested without end",
+    behave: ({ body, response }) => {
+      const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
+      const said = `{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":${deep}}}]}`;
+      const isStream = body["stream"] === true;
+      response.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
+      if (isStream) response.end(`data: {"choices":[{"index":0,"delta":${said}}]}\n\n`);
+      else response.end(`{"choices":[{"message":${said},"finish_reason":"tool_calls"}]}`);
+    },
+    outcome: "failed:bad_reply",
+  },
   { name: "a stall before the reply", behave: () => undefined, outcome: "unknown" },
 ];
 

@@ -234,6 +234,19 @@ test("contract 7: a conversation with calls goes on at another provider when its
   }
 });
 
+test("contract 7: arguments and results that are nested without end are brought back to every provider", async () => {
+  const deep = `{"a":${"[".repeat(5_000)}${"]".repeat(5_000)}}`;
+  const messages = [
+    ...MESSAGES,
+    { role: "assistant", content: null, tool_calls: [{ id: "call_a", name: "get_time", arguments: deep }] },
+    { role: "tool", tool_call_id: "call_a", content: deep },
+  ];
+  for (const wire of WIRES) {
+    const answered = await postChat(gateway.origin, { messages, tools: TOOLS }, { key: keyOf(wire) });
+    assert.equal(answered.status, 200, `${wire}: ${answered.text}`);
+  }
+});
+
 test("spec 4.8: when every eligible target failed, each was asked once and the answer is all_providers_exhausted", async () => {
   gateway.sandbox.addFault({ fault: { kind: "status", status: 529 } });
   const refused = await postChat(gateway.origin, { messages: MESSAGES }, { key: keyOf("from-gemini") });
