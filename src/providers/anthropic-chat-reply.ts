@@ -1,7 +1,7 @@
 // Anthropic's answers, whole and in events.
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatUsage } from "./chat-provider.ts";
-import { finishIn, type FinishReasons, tokens, usageOf, writtenArguments } from "./chat-values.ts";
+import { finishIn, type FinishReasons, MOST_PARTS, partsOf, tokens, usageOf, writtenArguments } from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
 import { ProviderError } from "./io.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
@@ -25,7 +25,7 @@ const block = z.object({
 
 const reply = z.object({
   type: z.literal("message"),
-  content: z.array(block),
+  content: partsOf(block),
   stop_reason: z.string().nullish(),
   usage: usage.nullish().catch(undefined),
 });
@@ -112,6 +112,7 @@ export function anthropicEvents(): EventReader {
     if (begun.type === "text") return textEvents(begun.text);
     if (begun.type !== "tool_use") return [];
     if (!begun.id || !begun.name) throw new ProviderError("bad_reply", { reason: "nameless_call" });
+    if (calls.length >= MOST_PARTS) throw new ProviderError("bad_reply", { reason: "too_many_calls" });
     const call = { index: calls.length, input: writtenArguments(begun.input ?? {}), hasArguments: false };
     calls.push(call);
     ofBlocks.set(index, call);

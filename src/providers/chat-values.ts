@@ -22,6 +22,17 @@ export function usageOf(input: number | undefined, output: number | undefined, c
   return { inputTokens: input, outputTokens: output, cachedInputTokens: Math.min(cached, input) };
 }
 
+/** Of one answer or event. A few dozen are many; to look at a million empty ones takes a schema seconds. */
+export const MOST_PARTS = 1_000;
+
+/** Parts of an answer. Too long a list is refused before its members are looked at. */
+export function partsOf<Part extends z.ZodType>(part: Part) {
+  return z.custom<unknown[]>((list) => Array.isArray(list) && list.length <= MOST_PARTS).pipe(z.array(part));
+}
+
+/** Arguments as an object. What is in it is not looked at, which takes a schema half a second for a million members. */
+export const argumentsSent = z.custom<Readonly<Record<string, unknown>>>(isObject);
+
 export type FinishReasons = Readonly<Record<string, ChatFinishReason>>;
 
 /** A reason that the protocol's table does not have is the end of an answer that failed. */

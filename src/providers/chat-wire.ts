@@ -10,8 +10,15 @@ import { eventBody, failedReply, type JsonReply, kindOfUnended, readJsonReply, r
 
 type Headers = Readonly<Record<string, string>>;
 
+/**
+ * Of a plain answer. The longest models write 128,000 tokens, of which the dearest script, each letter escaped, makes two and a half
+ * million bytes.
+ */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+
 export async function sendChat(plan: ChatPlan, io: StreamingIo, headers: Headers): Promise<JsonReply> {
-  return readJsonReply(await io.send(wireRequest(plan, headers)), io.credential);
+  const request = { ...wireRequest(plan, headers), maxReplyBytes: MAX_ANSWER_BYTES };
+  return readJsonReply(await io.send(request), io.credential);
 }
 
 /** One protocol's way of reading its own events; it remembers what it has seen of one answer. */

@@ -1,7 +1,17 @@
 // Gemini's answers: whole ones, and streams of fragments that each look like a whole one.
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
-import { finishIn, type FinishReasons, newCallId, signedId, tokens, usageOf, writtenArguments } from "./chat-values.ts";
+import {
+  argumentsSent,
+  partsOf,
+  finishIn,
+  type FinishReasons,
+  newCallId,
+  signedId,
+  tokens,
+  usageOf,
+  writtenArguments,
+} from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
 import { ProviderError } from "./io.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
@@ -14,20 +24,18 @@ const part = z.object({
     .object({
       id: z.string().optional(),
       name: z.string().min(1),
-      args: z.record(z.string(), z.unknown()).nullish(),
+      args: argumentsSent.nullish(),
     })
     .optional(),
 });
 
 const fragment = z.object({
-  candidates: z
-    .array(
-      z.object({
-        content: z.object({ parts: z.array(part).nullish() }).nullish(),
-        finishReason: z.string().nullish(),
-      }),
-    )
-    .nullish(),
+  candidates: partsOf(
+    z.object({
+      content: z.object({ parts: partsOf(part).nullish() }).nullish(),
+      finishReason: z.string().nullish(),
+    }),
+  ).nullish(),
   promptFeedback: z.object({ blockReason: z.string().nullish() }).nullish(),
   usageMetadata: z
     .object({

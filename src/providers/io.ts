@@ -78,6 +78,8 @@ export interface WireRequest {
    * one place.
    */
   readonly siblings?: readonly { readonly domain: string; readonly origin: string }[];
+  /** Of a reply that is read whole; 64 MiB unless said. A longer one is a `bad_reply`. */
+  readonly maxReplyBytes?: number;
 }
 /** `sizeBytes` is exact: it becomes the Content-Length. */
 export interface WireBody {
@@ -90,7 +92,7 @@ export interface WireBody {
 export interface WireReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The whole body, at most `maxReplyBytes` (64 MiB); a larger one is a `bad_reply`. */
+  /** The whole body, at most the request's `maxReplyBytes`. */
   readonly text: string;
   /** Of a long text: what it says as JSON; undefined where it is none. */
   readonly parsed?: { readonly body: unknown };

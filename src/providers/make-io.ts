@@ -171,6 +171,7 @@ function outboundRequest(request: WireRequest, options: IoOptions, timeoutMs: nu
     signal: options.signal,
     timeoutMs,
     ...(request.body === undefined ? {} : { body: request.body }),
+    ...(request.maxReplyBytes === undefined ? {} : { maxReplyBytes: request.maxReplyBytes }),
     ...(options.onDispatch === undefined || request.isFree === true ? {} : { onDispatch: options.onDispatch }),
   };
 }

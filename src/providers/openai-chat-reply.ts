@@ -2,13 +2,24 @@
 // objects, calls without an index, usage in odd places.
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
-import { finishIn, type FinishReasons, isCount, newCallId, tokens, usageOf, writtenArguments } from "./chat-values.ts";
+import {
+  argumentsSent,
+  partsOf,
+  finishIn,
+  type FinishReasons,
+  isCount,
+  MOST_PARTS,
+  newCallId,
+  tokens,
+  usageOf,
+  writtenArguments,
+} from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
 import { ProviderError } from "./io.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
 
 const content = z
-  .union([z.string(), z.array(z.object({ type: z.string(), text: z.string().optional() }))])
+  .union([z.string(), partsOf(z.object({ type: z.string(), text: z.string().optional() }))])
   .nullish()
   // Mistral sends parts, some of which are thoughts and not the answer.
   .transform((value) => {
@@ -20,7 +31,7 @@ const calledFunction = z.object({
   name: z.string().nullish(),
   // Ollama has sent objects.
   arguments: z
-    .union([z.string(), z.record(z.string(), z.unknown())])
+    .union([z.string(), argumentsSent])
     .nullish()
     .transform((value) => (typeof value === "object" && value !== null ? writtenArguments(value) : (value ?? ""))),
 });
@@ -34,7 +45,7 @@ const toolCall = z.object({
 const message = z.object({
   content,
   refusal: z.string().nullish(),
-  tool_calls: z.array(toolCall).nullish(),
+  tool_calls: partsOf(toolCall).nullish(),
 });
 
 const usage = z.object({
@@ -44,20 +55,18 @@ const usage = z.object({
 });
 
 const reply = z.object({
-  choices: z.array(z.object({ message, finish_reason: z.string().nullish() })).min(1),
+  choices: partsOf(z.object({ message, finish_reason: z.string().nullish() })),
   usage: usage.nullish().catch(undefined),
 });
 
 const chunk = z.object({
-  choices: z
-    .array(
-      z.object({
-        index: z.int().nullish().catch(undefined),
-        delta: message.nullish(),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .nullish(),
+  choices: partsOf(
+    z.object({
+      index: z.int().nullish().catch(undefined),
+      delta: message.nullish(),
+      finish_reason: z.string().nullish(),
+    }),
+  ).nullish(),
   usage: usage.nullish().catch(undefined),
   x_groq: z.object({ usage: usage.nullish() }).nullish().catch(undefined),
 });
@@ -176,6 +185,7 @@ export function openAiEvents(): EventReader {
     }
     const name = piece.function?.name;
     if (name == null || name === "") throw new ProviderError("bad_reply", { reason: "nameless_call" });
+    if (calls.length >= MOST_PARTS) throw new ProviderError("bad_reply", { reason: "too_many_calls" });
     if (piece.index != null) positions.set(piece.index, calls.length);
     calls.push({ wireId: piece.id || null, hasArguments: written !== "" });
     return { type: "tool_call", index: calls.length - 1, id: piece.id || newCallId(), name, arguments: written };

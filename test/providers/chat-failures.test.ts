@@ -353,6 +353,38 @@ test("contract 1: Mistral's error under 200 is an error", async (t) => {
   assert.deepEqual([error.kind, error.reason], ["bad_reply", "internal_error"]);
 });
 
+for (const wire of WIRE_NAMES)
+  test(`contract 7: ${wire}: an answer of more than 8 MiB is given up, and is no answer`, async (t) => {
+    const [answer] = RECORDED;
+    assert.ok(answer);
+    const padded = (bytes: number): string => JSON.stringify(answer.wires[wire].plain).padEnd(bytes, " ");
+    const { provider } = CHAT_WIRES[wire];
+    let sizeBytes = 8 * 1024 * 1024;
+    const url = await httpServer(t, async (request, response) => {
+      await readAll(request);
+      response.on("error", () => {});
+      response.writeHead(200, { "content-type": "application/json" }).end(padded(sizeBytes));
+    });
+    assert.equal((await provider.chat(planFor(wire), chatIo(t, url))).text, answer.text);
+    sizeBytes += 1;
+    const { error } = await failureAt(t, wire, false, url);
+    assert.equal(error.kind, "bad_reply");
+  });
+
+test("contract 7: an event of more than two million characters is no chat's", async (t) => {
+  const event = (characters: number): string => {
+    const [head, tail] = ['data: {"choices":[{"delta":{"content":"', '"}}]}'];
+    return `${head}${"x".repeat(characters - head.length - tail.length)}${tail}\n\n`;
+  };
+  const ofEvent = (text: string) =>
+    failureOf(t, "openai", true, (response) =>
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(text),
+    );
+  const taken = await ofEvent(event(1_999_000));
+  assert.deepEqual([taken.error.reason, taken.events.length], ["no_finish", 2]);
+  assert.equal((await ofEvent(event(2_200_000))).error.reason, "event_too_long");
+});
+
 test("contract 7: an event without an end is given up before it fills the memory", async (t) => {
   const mebibyte = "x".repeat(1024 * 1024);
   const { error } = await failureOf(t, "openai", true, (response) => {

@@ -114,23 +114,49 @@ for (const [what, fault] of [
     });
 }
 
-const MANY = 300_000;
-const manyOf = (piece: string) => Array<string>(MANY).fill(piece).join(",");
+const listOf = (length: number, piece: string): string => Array<string>(length).fill(piece).join(",");
 
-for (const [wire, what, message] of [
-  ["openai", "texts", `{"choices":[${manyOf('{"delta":{"content":"a"}}')},{"delta":{},"finish_reason":"stop"}]}`],
+test("contract 7: openai: one message may hold more pieces than a call takes arguments", async () => {
+  const choice = `{"delta":{"tool_calls":[${listOf(500, '{"index":0}')}]}}`;
+  const message = `{"choices":[${listOf(300, choice)},{"delta":{},"finish_reason":"stop"}]}`;
+  const events = [begun, message].map((body) => `data: ${typeof body === "string" ? body : JSON.stringify(body)}\n\n`);
+  const read = await streamed("openai", [Buffer.from(events.join(""))]);
+  assert.ok(read.length > 150_000, String(read.length));
+  assert.equal(read.at(-1)?.type, "finish");
+});
+
+/** A list of a thousand and one is too long, whatever is in it: half of them would be looked at for longer than a loop may be held. */
+for (const [wire, what, whole] of [
+  ["openai", "choices", (n) => `{"choices":[${listOf(n, '{"message":{"content":"a"},"finish_reason":"stop"}')}]}`],
   [
     "openai",
-    "pieces of a call",
-    `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"one","function":{"name":"f"}},${manyOf('{"index":0}')}]},"finish_reason":"stop"}]}`,
+    "parts of its content",
+    (n) => `{"choices":[{"message":{"content":[${listOf(n, '{"type":"text","text":"a"}')}]},"finish_reason":"stop"}]}`,
   ],
-  ["gemini", "texts", `{"candidates":[{"content":{"parts":[${manyOf('{"text":"a"}')}]},"finishReason":"STOP"}]}`],
-] as const)
-  test(`contract 7: ${wire}: one message may hold any number of ${what}`, async () => {
-    const events = await streamed(wire, [Buffer.from(`data: ${message}\n\n`)]);
-    assert(events.length > MANY, String(events.length));
-    assert.equal(events.at(-1)?.type, "finish");
+  [
+    "openai",
+    "calls",
+    (n) =>
+      `{"choices":[{"message":{"tool_calls":[${listOf(n, '{"function":{"name":"f"}}')}]},"finish_reason":"stop"}]}`,
+  ],
+  [
+    "anthropic",
+    "blocks",
+    (n) => `{"type":"message","content":[${listOf(n, '{"type":"text"}')}],"stop_reason":"end_turn"}`,
+  ],
+  [
+    "gemini",
+    "parts",
+    (n) => `{"candidates":[{"content":{"parts":[${listOf(n, '{"text":"a"}')}]},"finishReason":"STOP"}]}`,
+  ],
+  ["gemini", "candidates", (n) => `{"candidates":[{"finishReason":"STOP"},${listOf(n - 1, "{}")}]}`],
+] as const satisfies readonly (readonly [ChatWire, string, (n: number) => string])[]) {
+  test(`contract 7: ${wire}: more than a thousand ${what} are no answer`, async () => {
+    const taken = await outcomeOf(plainText(wire, whole(1_000)));
+    assert.ok(isAnswer(taken), String(taken));
+    assert.equal(whyBad(await outcomeOf(plainText(wire, whole(1_001)))), "bad_reply: odd_shape");
   });
+}
 
 /** JSON.parse takes it, and JSON.stringify has no stack for it. */
 const DEEP = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
@@ -448,6 +474,23 @@ test("contract 7: openai: what comes behind the finish, other finishes too, is n
     usage: { inputTokens: 5, outputTokens: 6, cachedInputTokens: 0 },
     providerRequestId: null,
   });
+});
+
+test("contract 7: no stream has more than a thousand calls", async () => {
+  const every = (length: number) => Array.from({ length }, (_, index) => index);
+  const [most, tooMany] = [1_000, 1_001].map(every);
+  assert.ok(most && tooMany);
+  const openAi = (indexes: readonly number[]) =>
+    compatible(
+      ...indexes.map((index) => call({ index, id: `c${index}`, function: { name: "f", arguments: "{}" } })),
+      delta({}, "stop"),
+    );
+  const anthropic = (indexes: readonly number[]) =>
+    anthropicStream(...indexes.flatMap((index) => toolUse(index, `c${index}`, {})), endedBy("tool_use"));
+  assert.equal(assembled(await openAi(most)).toolCalls.length, 1_000);
+  assert.equal((await anthropic(most)).toolCalls.length, 1_000);
+  for (const failed of [openAi(tooMany), anthropic(tooMany)])
+    assert.equal(whyBad(await outcomeOf(failed)), "bad_reply: too_many_calls");
 });
 
 test("contract 7: openai: of several choices the first is the answer", async () => {
