@@ -117,9 +117,10 @@ export function geminiEvents(): EventReader {
   }
 
   function usageEvents(reported: Fragment["usageMetadata"]): readonly ChatEvent[] {
-    const usage = toUsage(reported) ?? last;
+    const usage = toUsage(reported);
+    // Figures that came before the end do not count what was written since, though no others may follow.
     const isFinal = finish !== null;
-    // Each fragment repeats the figures; they are news when they change, and at the end.
+    // Each fragment repeats them; they are news when they change, and at the end.
     if (usage === null || (!isFinal && JSON.stringify(usage) === JSON.stringify(last))) return [];
     last = usage;
     return [{ type: "usage", usage, isFinal }];

@@ -370,6 +370,24 @@ test("Anthropic: what is counted before the end is marked as not final", async (
   );
 });
 
+test("contract 9: Gemini: only figures that came with the end or behind it are those of the answer", async () => {
+  const fragment = (text: string, finishReason?: string) => ({
+    candidates: [{ content: { parts: [{ text }] }, finishReason }],
+  });
+  const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 2 };
+  const streamOf = (...bodies: readonly object[]) =>
+    streamed("gemini", [Buffer.from(bodies.map((body) => `data: ${JSON.stringify(body)}\n\n`).join(""))]);
+  const finals = (events: readonly ChatEvent[]) =>
+    events.flatMap((event) => (event.type === "usage" ? [[event.usage.outputTokens, event.isFinal]] : []));
+  const early = await streamOf({ ...fragment("Hi"), usageMetadata }, fragment(" there, and more", "STOP"));
+  assert.deepEqual(finals(early), [[2, false]]);
+  const late = await streamOf({ ...fragment("Hi"), usageMetadata }, fragment("!", "STOP"), { usageMetadata });
+  assert.deepEqual(finals(late), [
+    [2, false],
+    [2, true],
+  ]);
+});
+
 for (const [wire, plainBody] of [
   ["openai", { choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] }],
   ["openai", { choices: [{ message: { content: "Hi" }, finish_reason: "stop" }], usage: { prompt_tokens: -1 } }],
