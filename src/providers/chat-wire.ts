@@ -1,11 +1,10 @@
 // What the chat protocols have in common on the way out and back: JSON there, JSON or events here, and the guards that no
 // adapter may be without: no finish, an error body under a success, an error among the events are failures (contract 7).
-import type { EventSourceMessage } from "eventsource-parser";
 import { isEncoded } from "../lib/is-encoded.ts";
 import { wholeBody } from "../lib/whole-body.ts";
 import type { ChatEvent, ChatFinishReason, ChatPlan } from "./chat-provider.ts";
 import { ProviderError, type StreamingIo, type WireRequest, type WireStream } from "./io.ts";
-import { readEvents } from "./read-events.ts";
+import { type Messages, readEvents } from "./read-events.ts";
 import { eventBody, failedReply, type JsonReply, kindOfUnended, readJsonReply, requestIdOf } from "./read-reply.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -46,11 +45,11 @@ export async function* streamChat(
   const providerRequestId = requestIdHeader === null ? null : requestIdOf(stream.headers, requestIdHeader);
   yield [{ type: "open", providerRequestId }];
   try {
-    for await (const messages of readEvents(stream.body)) {
+    for await (const come of readEvents(stream)) {
       const events: ChatEvent[] = [];
       let isOver: boolean;
       try {
-        isOver = readTogether(messages, reader, io.credential, events);
+        isOver = readTogether(come, reader, io.credential, events);
       } finally {
         if (events.length > 0) yield events;
       }
@@ -67,7 +66,7 @@ export async function* streamChat(
 
 /** Into `events`, what came before a failure too. Whether the answer said that it is over. */
 function readTogether(
-  messages: readonly EventSourceMessage[],
+  { messages, broken }: Messages,
   reader: EventReader,
   credential: string | null,
   events: ChatEvent[],
@@ -76,7 +75,7 @@ function readTogether(
     // OpenAI's end mark; the other protocols have none.
     if (data === "[DONE]") return true;
     // Not spread: one message may hold more than a call takes arguments.
-    for (const event of reader.read(eventBody(data, credential))) events.push(event);
+    for (const event of reader.read(eventBody(data, credential, broken))) events.push(event);
   }
   return false;
 }

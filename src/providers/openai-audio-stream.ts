@@ -26,10 +26,10 @@ export async function* streamAudio(plan: SpeechPlan, audio: SpeechAudio, io: Str
   await refuseFailure(reply, io.credential);
   const segments: z.infer<typeof segment>[] = [];
   let end: object | null = null;
-  for await (const messages of readEvents(reply.body)) {
+  for await (const { messages, broken } of readEvents(reply)) {
     for (const { data } of messages) {
       if (data === "[DONE]") continue;
-      const parsed = known.safeParse(eventBody(data, io.credential)).data;
+      const parsed = known.safeParse(eventBody(data, io.credential, broken)).data;
       if (parsed?.type === "transcript.text.delta" && parsed.delta !== "") yield { type: "text", text: parsed.delta };
       if (parsed?.type === "transcript.text.segment") {
         segments.push(parsed);

@@ -3,8 +3,8 @@
 // way to a caller costs turns of its own.
 import { TextDecoder } from "node:util";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { ProviderError } from "./io.ts";
-import { LONG_CHARACTERS } from "./read-reply.ts";
+import { type FailureKind, ProviderError, type WireStream } from "./io.ts";
+import { kindOfUnended, LONG_CHARACTERS } from "./read-reply.ts";
 
 /**
  * An event is parsed and looked at in one step, which took 60 ms at this length and half a second at eight times it. The longest
@@ -12,10 +12,15 @@ import { LONG_CHARACTERS } from "./read-reply.ts";
  */
 const MAX_EVENT_CHARACTERS = LONG_CHARACTERS;
 
-/** Never an empty list. What came before a fault is passed on before it is thrown. */
-export async function* readEvents(
-  body: AsyncIterable<readonly Uint8Array[]>,
-): AsyncGenerator<readonly EventSourceMessage[]> {
+/** What came together; never nothing. */
+export interface Messages {
+  readonly messages: readonly EventSourceMessage[];
+  /** What it means that one of them is broken: the last of a stream may have been cut. */
+  readonly broken: FailureKind;
+}
+
+/** What came before a fault is passed on before it is thrown. */
+export async function* readEvents(stream: WireStream): AsyncGenerator<Messages> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let ready: EventSourceMessage[] = [];
   let isTooLong = false;
@@ -31,26 +36,27 @@ export async function* readEvents(
     parser.feed(text);
     if (isTooLong) throw new ProviderError("bad_reply", { reason: "event_too_long" });
   };
-  for await (const chunks of body) {
+  for await (const chunks of stream.body) {
     try {
-      for (const chunk of chunks) feed(decode(decoder, chunk));
+      for (const chunk of chunks) feed(orBroken("bad_reply", () => decoder.decode(chunk, { stream: true })));
     } finally {
-      if (ready.length > 0) yield ready;
+      if (ready.length > 0) yield { messages: ready, broken: "bad_reply" };
       ready = [];
     }
   }
+  const broken = kindOfUnended(stream);
   try {
     // Some servers end on their last line and forget the empty one.
-    feed(`${decode(decoder)}\n\n`);
+    feed(`${orBroken(broken, () => decoder.decode())}\n\n`);
   } finally {
-    if (ready.length > 0) yield ready;
+    if (ready.length > 0) yield { messages: ready, broken };
   }
 }
 
-function decode(decoder: TextDecoder, chunk?: Uint8Array): string {
+function orBroken(kind: FailureKind, decode: () => string): string {
   try {
-    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
+    return decode();
   } catch {
-    throw new ProviderError("bad_reply", { reason: "not_utf8" });
+    throw new ProviderError(kind, { reason: "not_utf8" });
   }
 }

@@ -60,10 +60,10 @@ export function eventFailure(body: unknown, credential: string | null): Provider
   return new ProviderError(KIND_OF_CODE.get(code ?? "") ?? "bad_reply", { reason: code ?? "error_event" });
 }
 
-/** Of one event: its JSON. Throws for what is none, and for an error. */
-export function eventBody(text: string, credential: string | null): unknown {
+/** Of one event: its JSON. Throws for what is none, which is of the kind `broken`, and for an error. */
+export function eventBody(text: string, credential: string | null, broken: FailureKind): unknown {
   const body = parsedReply({ text });
-  if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
+  if (body === undefined) throw new ProviderError(broken, { reason: "not_json" });
   const failure = eventFailure(body, credential);
   if (failure !== null) throw failure;
   return body;

@@ -8,7 +8,6 @@ import { readEvents as readForClient } from "../../src/client/read-events.ts";
 import { eventText } from "../../src/http/sse.ts";
 import { ProviderError } from "../../src/providers/io.ts";
 import { readEvents } from "../../src/providers/read-events.ts";
-import { eachOf } from "../harness/each-of.ts";
 import type { Fuzz } from "./fuzz.ts";
 import { cutAt, cuts } from "./pieces.ts";
 
@@ -54,7 +53,8 @@ async function* over(pieces: readonly Uint8Array[], together: boolean): AsyncGen
 async function fromProvider(pieces: readonly Uint8Array[], together = false) {
   const events: unknown[] = [];
   try {
-    for await (const { event, data } of eachOf(readEvents(over(pieces, together)))) events.push([event, data]);
+    for await (const { messages } of readEvents({ status: 200, headers: {}, body: over(pieces, together) }))
+      for (const { event, data } of messages) events.push([event, data]);
     return { events };
   } catch (error) {
     assert.ok(error instanceof ProviderError, String(error));

@@ -276,16 +276,27 @@ test("a stream cut anywhere before its finish fails, and never passes for a whol
   }
 });
 
-test("contract 1: a stream that only the end of its connection ends, and that lacks its finish, may have been cut", async () => {
+test("contract 1: a stream that only the end of its connection ends is unknown wherever it is cut, in a letter too", async () => {
+  const unicode = RECORDED.find(({ name }) => name === "unicode");
+  assert.ok(unicode);
   for (const wire of WIRE_NAMES) {
     const { provider } = CHAT_WIRES[wire];
-    const { open, ...io } = ioOfChunks([]);
-    const unframed = async () => ({ ...(await open(ANYTHING)), headers: { "content-type": "text/event-stream" } });
-    const error = await eventsOf(provider.stream(planFor(wire, { stream: true }), { ...io, open: unframed })).catch(
-      (thrown: unknown) => thrown,
-    );
-    assert.ok(error instanceof ProviderError, wire);
-    assert.deepEqual([error.kind, error.reason], ["unknown", "no_finish"]);
+    const { stream } = unicode.wires[wire];
+    const finishAt = stream.search(/"finish_reason":"|"stop_reason":"|"finishReason":"/u);
+    const whole = Buffer.from(stream.slice(0, finishAt));
+    for (let end = 0; end <= whole.length; end += 1) {
+      const failed = async (headers: Readonly<Record<string, string>>): Promise<string> => {
+        const io = ioOfChunks([whole.subarray(0, end)]);
+        const open = async () => ({
+          ...(await io.open(ANYTHING)),
+          headers: { "content-type": "text/event-stream", ...headers },
+        });
+        const events = eventsOf(provider.stream(planFor(wire, { stream: true }), { ...io, open }));
+        return whyBad(await outcomeOf(events)).split(":")[0] ?? "";
+      };
+      assert.equal(await failed({}), "unknown", `${wire} at ${end}`);
+      assert.equal(await failed({ "transfer-encoding": "chunked" }), "bad_reply", `${wire} at ${end}`);
+    }
   }
 });
 

@@ -163,6 +163,8 @@ test("contract 1: every model that streams events: each status, and every way it
           await ask("a stream without its end", "bad_reply", (r) => sse(r).end(begun));
           const unframed = `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n${begun}`;
           await ask("a stream that only its connection ends", "unknown", (r) => r.socket?.end(unframed));
+          const inEvent = `${unframed}data: {"type"`;
+          await ask("the same in the middle of an event", "unknown", (r) => r.socket?.end(inEvent));
           await ask("an end without its text", "bad_reply", (r) => sse(r).end(`${begun}${text([{ type: DONE }])}`));
           await ask("a stream that is cut", "unknown", (r) => sse(r).write(begun, () => r.destroy()));
           await ask("an event that is no JSON", "bad_reply", (r) => sse(r).end(`${begun}data: {"type"\n\n`));
