@@ -1,6 +1,6 @@
 // Anthropic's messages: POST /v1/messages (platform.claude.com and the types of its SDK, checked 2026-11-20).
 import { z } from "zod";
-import type { ChatFeature } from "../contract/features.ts";
+import type { ChatDropped, ChatFeature } from "../contract/features.ts";
 import { accountProbe, modelsIn } from "./account-probe.ts";
 import { anthropicEvents, readAnthropicAnswer } from "./anthropic-chat-reply.ts";
 import { droppedDetail, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
@@ -14,7 +14,7 @@ import type {
   ChatTarget,
   ChatTool,
 } from "./chat-provider.ts";
-import { conversationOf } from "./chat-turns.ts";
+import { conversationOf, isBlank } from "./chat-turns.ts";
 import { argumentsObject, fittingId } from "./chat-values.ts";
 import { sendChat, streamChat } from "./chat-wire.ts";
 
@@ -72,13 +72,21 @@ export const anthropicProbe = accountProbe({
 
 const CALL_IDS = { pattern: /^[A-Za-z0-9_-]{1,64}$/u, length: 32 };
 
+const NO_WORD = { seed: "none here" };
+
 function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult {
   const missing = unmetChatFeatures(request, target.chat, canSend);
   const cap = outputCap(request, target.chat);
   if (missing.length > 0 || cap === null)
     return { ok: false, missing: cap === null ? [...missing, "max_tokens"] : missing };
-  const { dropped, temperature, topP, stop } = samplingOf({ ...request, seed: null }, target.chat);
+  // "each stop sequence must contain non-whitespace": the others are sent.
+  const stops = request.stop.filter((sequence) => !isBlank(sequence));
+  const sampling = samplingOf({ ...request, stop: stops }, target.chat, NO_WORD);
+  const { temperature, topP, stop } = sampling;
+  const dropped = new Set<ChatDropped>([...sampling.dropped, ...droppedDetail(request)]);
+  if (stops.length < request.stop.length) dropped.add("stop");
   const { instructions, turns } = conversationOf(request.messages);
+  const times = new Map<string, number>();
   const { effort, service_tier: serviceTier } = readSettings.parse(target.settings);
   const tools = request.tools.length > 0 ? request.tools.map(wireTool) : pastTools(request);
   const choice = request.tools.length > 0 ? wireChoice(request) : tools.length > 0 ? { type: "none" } : null;
@@ -92,7 +100,10 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
     model: target.model,
     max_tokens: cap,
     ...(instructions === null ? {} : { system: instructions }),
-    messages: turns.map(({ speaker, messages }) => ({ role: speaker, content: messages.flatMap(blocksOf) })),
+    messages: turns.map(({ speaker, messages }) => ({
+      role: speaker,
+      content: messages.flatMap((message) => blocksOf(message, times)),
+    })),
     ...(temperature === null ? {} : { temperature }),
     ...(topP === null ? {} : { top_p: topP }),
     ...(stop.length === 0 ? {} : { stop_sequences: stop }),
@@ -105,7 +116,7 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
   return {
     ok: true,
     plan: { path: "/v1/messages", query: [], headers: {}, body },
-    dropped: [...dropped, ...(request.seed === null ? [] : ["seed" as const]), ...droppedDetail(request)],
+    dropped: [...dropped],
   };
 }
 
@@ -148,23 +159,42 @@ function wireTool({ name, description, parameters, strict }: ChatTool): object {
   };
 }
 
-function blocksOf(message: Exclude<ChatMessage, { readonly role: "system" }>): readonly object[] {
+/** `times` counts how often each id was called so far. */
+function blocksOf(
+  message: Exclude<ChatMessage, { readonly role: "system" }>,
+  times: Map<string, number>,
+): readonly object[] {
   switch (message.role) {
     case "user":
       return message.parts.flatMap(partBlocks);
     case "assistant":
       return [
         ...textBlocks(message.text ?? ""),
-        ...message.toolCalls.map((call) => ({
-          type: "tool_use",
-          id: fittingId(call.id, CALL_IDS),
-          name: call.name,
-          input: argumentsObject(call.arguments),
-        })),
+        ...message.toolCalls.map((call) => {
+          times.set(call.id, (times.get(call.id) ?? 0) + 1);
+          return {
+            type: "tool_use",
+            id: wireId(call.id, times),
+            name: call.name,
+            input: argumentsObject(call.arguments),
+          };
+        }),
       ];
     case "tool":
-      return [{ type: "tool_result", tool_use_id: fittingId(message.toolCallId, CALL_IDS), content: message.text }];
+      return [
+        {
+          type: "tool_result",
+          tool_use_id: wireId(message.toolCallId, times),
+          ...(isBlank(message.text) ? {} : { content: message.text }),
+        },
+      ];
   }
+}
+
+/** "`tool_use` ids must be unique", and servers that count their calls begin anew in each answer. A result is the last call's. */
+function wireId(id: string, times: ReadonlyMap<string, number>): string {
+  const time = times.get(id) ?? 1;
+  return fittingId(time === 1 ? id : `${id} (${time})`, CALL_IDS);
 }
 
 function partBlocks(part: ChatPart): readonly object[] {
@@ -178,7 +208,7 @@ function partBlocks(part: ChatPart): readonly object[] {
   }
 }
 
-/** "text content blocks must be non-empty". */
+/** "text content blocks must contain non-whitespace text". */
 function textBlocks(text: string): readonly object[] {
-  return text === "" ? [] : [{ type: "text", text }];
+  return isBlank(text) ? [] : [{ type: "text", text }];
 }

@@ -68,11 +68,11 @@ const NOTHING_ASKED: Sampling = {
   dropped: [],
 };
 
-/** The preferences as far as the model takes them, and the target's settings leave them to the caller. */
+/** The preferences as far as the model takes them. `withheld`: what the target's settings decide, or the wire has no word for. */
 export function samplingOf(
   request: ChatRequest,
   model: ChatModel,
-  settled: Readonly<Partial<Record<ChatPreference, unknown>>> = {},
+  withheld: Readonly<Partial<Record<ChatPreference, unknown>>> = {},
 ): Sampling {
   const { limits, preferences, rivals = [] } = model;
   const asked = new Set<ChatPreference>();
@@ -88,7 +88,7 @@ export function samplingOf(
   if (request.stop.length > (limits.maxStopSequences ?? Number.POSITIVE_INFINITY)) kept.delete("stop");
   if (request.reasoningEffort !== null && limits.reasoningEfforts?.includes(request.reasoningEffort) !== true)
     kept.delete("reasoning_effort");
-  for (const preference of asked) if (settled[preference] !== undefined) kept.delete(preference);
+  for (const preference of asked) if (withheld[preference] !== undefined) kept.delete(preference);
   for (const [first, second] of rivals) if (kept.has(first)) kept.delete(second);
   return {
     temperature: kept.has("temperature") ? request.temperature : null,

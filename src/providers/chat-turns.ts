@@ -15,16 +15,18 @@ export interface Conversation {
   readonly turns: readonly Turn[];
 }
 
+/** Both protocols want the user to begin; a conversation may begin with a greeting. It says as little as can be said. */
+const OPENING: Spoken = { role: "user", parts: [{ kind: "text", text: "." }] };
+
 export function conversationOf(messages: readonly ChatMessage[]): Conversation {
   const instructions: string[] = [];
   const turns: { speaker: Turn["speaker"]; messages: Spoken[] }[] = [];
   for (const message of messages) {
     if (message.role === "system") {
-      instructions.push(message.text);
+      if (!isBlank(message.text)) instructions.push(message.text);
       continue;
     }
-    // An answer that said nothing is no turn there, and would be refused as an empty one.
-    if (message.role === "assistant" && (message.text ?? "") === "" && message.toolCalls.length === 0) continue;
+    if (isSilent(message)) continue;
     const speaker = message.role === "assistant" ? "assistant" : "user";
     const last = turns.at(-1);
     if (last?.speaker === speaker) last.messages.push(message);
@@ -34,5 +36,22 @@ export function conversationOf(messages: readonly ChatMessage[]): Conversation {
   const alone = turns.length === 0 ? instructions.pop() : undefined;
   if (alone !== undefined)
     turns.push({ speaker: "user", messages: [{ role: "user", parts: [{ kind: "text", text: alone }] }] });
+  if (turns[0]?.speaker === "assistant") turns.unshift({ speaker: "user", messages: [OPENING] });
   return { instructions: instructions.length === 0 ? null : instructions.join("\n"), turns };
+}
+
+/** What says nothing is no turn there, and would be refused as an empty one. */
+function isSilent(message: Spoken): boolean {
+  switch (message.role) {
+    case "user":
+      return message.parts.every((part) => part.kind === "text" && isBlank(part.text));
+    case "assistant":
+      return isBlank(message.text ?? "") && message.toolCalls.length === 0;
+    case "tool":
+      return false;
+  }
+}
+
+export function isBlank(text: string): boolean {
+  return text.trim() === "";
 }

@@ -75,7 +75,7 @@ function planGemini(request: ChatRequest, target: ChatTarget): ChatPlanResult {
   // Several calls at once cannot be forbidden.
   const missing = unmetChatFeatures(request, target.chat, (feature) => feature !== "parallel_tool_calls");
   if (missing.length > 0) return { ok: false, missing };
-  const { dropped, ...sampling } = samplingOf(request, target.chat);
+  const { dropped, ...sampling } = samplingOf(request, target.chat, isSeed(request.seed) ? {} : { seed: request.seed });
   const { instructions, turns } = conversationOf(request.messages);
   const names = new Map<string, string>();
   const toolConfig = wireChoice(request);
@@ -108,6 +108,11 @@ function planGemini(request: ChatRequest, target: ChatTarget): ChatPlanResult {
     },
     dropped: [...dropped, ...droppedDetail(request)],
   };
+}
+
+/** An int32 there. */
+function isSeed(seed: number | null): boolean {
+  return seed === null || (seed >= -(2 ** 31) && seed < 2 ** 31);
 }
 
 function outputConfig(request: ChatRequest, model: ChatModel): object {

@@ -139,7 +139,11 @@ for (const [wire, model, wishes, expected] of [
   ["anthropic", "claude-sonnet-4-5", EVERY_PREFERENCE, ["top_p", "seed"]],
   ["anthropic", "claude-sonnet-4-5", { temperature: 1.5, topP: 0.9 }, ["temperature"]],
   ["anthropic", "claude-opus-5", EVERY_PREFERENCE, ["temperature", "top_p", "seed"]],
+  ["anthropic", "claude-sonnet-4-5", { stop: ["END", "\n\n"] }, ["stop"]],
   ["gemini", "gemini-3.5-flash", EVERY_PREFERENCE, []],
+  ["gemini", "gemini-3.5-flash", { seed: 2 ** 31 - 1 }, []],
+  ["gemini", "gemini-3.5-flash", { seed: 2 ** 31 }, ["seed"]],
+  ["gemini", "gemini-3.5-flash", { seed: -(2 ** 31) - 1 }, ["seed"]],
   ["openai", "gpt-5", { reasoningEffort: "minimal", verbosity: "high" }, []],
   ["openai", "gpt-5", { reasoningEffort: "xhigh" }, ["reasoning_effort"]],
   ["openai", "gpt-5.4", { reasoningEffort: "xhigh" }, []],
@@ -157,6 +161,13 @@ for (const [wire, model, wishes, expected] of [
 test("contract 7: what is dropped does not reach the wire", () => {
   const { body } = planned(openaiChat, chatTarget(openaiChat, "gpt-5"), EVERY_PREFERENCE);
   assert.deepEqual(Object.keys(body), ["model", "messages", "max_completion_tokens", "seed"]);
+});
+
+test("contract 7: Anthropic gets the stop sequences that are not blank; Gemini no seed that it could not read", () => {
+  const stops = (stop: readonly string[]): unknown => planFor("anthropic", { stop }).body["stop_sequences"];
+  assert.deepEqual(stops([" ", "END", "\n"]), ["END"]);
+  assert.deepEqual(stops(["\n"]), undefined);
+  assert.deepEqual(planFor("gemini", { seed: 2 ** 31 }).body["generationConfig"], { maxOutputTokens: 100 });
 });
 
 test("contract 8: a target's own effort and verbosity go before what a caller asks", () => {
@@ -210,11 +221,12 @@ test("Gemini before version 3 gets no stand-in for a signature; a signature that
   const brought = (model: string, id: string): unknown => {
     const { body } = planned(provider, chatTarget(provider, model), {
       messages: [
+        ...HELLO.messages,
         { role: "assistant", text: "", toolCalls: [{ id, name: "get_time", arguments: "{}" }] },
         { role: "tool", toolCallId: id, text: "noon" },
       ],
     });
-    return body["contents"];
+    return (body["contents"] as readonly unknown[]).slice(1);
   };
   const result = {
     role: "user",
@@ -243,6 +255,22 @@ test("Gemini: a result names the function of the call before it, where a server 
     ),
     ["get_weather", "get_time"],
   );
+});
+
+test("Anthropic: ids that a server gave again in each of its answers become unlike, each result with its own call", () => {
+  const turn = (text: string): ChatRequest["messages"] => [
+    { role: "assistant", text: null, toolCalls: [{ id: "call_0", name: "get_time", arguments: "{}" }] },
+    { role: "tool", toolCallId: "call_0", text },
+  ];
+  const messages = [...HELLO.messages, ...turn("one"), ...turn("two"), ...turn("three")];
+  const text = JSON.stringify(planFor("anthropic", { messages }).body["messages"]);
+  const [calls, results] = [/"id":"([^"]+)"/gu, /"tool_use_id":"([^"]+)"/gu].map((name) =>
+    [...text.matchAll(name)].map(([, id]) => id),
+  );
+  assert.deepEqual(results, calls);
+  assert.equal(new Set(calls).size, 3);
+  assert.equal(calls?.[0], "call_0");
+  for (const id of calls) assert.match(id ?? "", /^[A-Za-z0-9_-]{1,64}$/u);
 });
 
 test("ids that a provider would refuse become ids it takes, the same for a call and its result", () => {

@@ -214,6 +214,16 @@ test("a conversation that begins at one provider goes on at the others, calls an
   }
 });
 
+test("a conversation with a server that gives its calls the same id in each answer goes on everywhere", async (t) => {
+  const turn = (name: string): ChatMessage[] => [
+    { role: "assistant", text: null, toolCalls: [{ id: "call_0", name, arguments: "{}" }] },
+    { role: "tool", toolCallId: "call_0", text: "ok" },
+  ];
+  const messages = [user("Both?"), ...turn("get_weather"), ...turn("get_time")];
+  const result = await sameEverywhere(t, { messages, tools: [WEATHER, TIME] });
+  assert.equal(result.text, "[simulated reply, 5 messages, 3 words, 2 tool results]");
+});
+
 test("JSON by a schema fits it; JSON without one is an object; receipts hold", async (t) => {
   const bySchema = {
     messages: [user("As JSON.")],

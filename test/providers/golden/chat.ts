@@ -191,6 +191,142 @@ export const GOLDEN_WISHES: readonly GoldenWish[] = [
     },
   },
   {
+    name: "turns, instructions and texts that say nothing",
+    wishes: {
+      messages: [
+        { role: "system", text: "\n" },
+        { role: "user", parts: [{ kind: "text", text: "" }] },
+        {
+          role: "user",
+          parts: [
+            { kind: "text", text: "Hello" },
+            { kind: "text", text: "" },
+          ],
+        },
+        { role: "assistant", text: " \n", toolCalls: [] },
+        { role: "user", parts: [{ kind: "text", text: "Well?" }] },
+      ],
+    },
+    wires: {
+      openai: {
+        messages: [
+          { role: "system", content: "\n" },
+          { role: "user", content: "" },
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "Hello" },
+              { type: "text", text: "" },
+            ],
+          },
+          { role: "assistant", content: " \n" },
+          { role: "user", content: "Well?" },
+        ],
+      },
+      anthropic: {
+        messages: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "Hello" },
+              { type: "text", text: "Well?" },
+            ],
+          },
+        ],
+      },
+      gemini: { contents: [{ role: "user", parts: [{ text: "Hello" }, { text: "Well?" }] }] },
+    },
+  },
+  {
+    name: "a conversation that the assistant began",
+    wishes: {
+      messages: [
+        { role: "system", text: "Be brief." },
+        { role: "assistant", text: "How can I help?", toolCalls: [] },
+        { role: "user", parts: [{ kind: "text", text: "Hello" }] },
+      ],
+    },
+    wires: {
+      openai: {
+        messages: [
+          { role: "system", content: "Be brief." },
+          { role: "assistant", content: "How can I help?" },
+          { role: "user", content: "Hello" },
+        ],
+      },
+      anthropic: {
+        system: "Be brief.",
+        messages: [
+          { role: "user", content: [{ type: "text", text: "." }] },
+          { role: "assistant", content: [{ type: "text", text: "How can I help?" }] },
+          { role: "user", content: [{ type: "text", text: "Hello" }] },
+        ],
+      },
+      gemini: {
+        systemInstruction: { parts: [{ text: "Be brief." }] },
+        contents: [
+          { role: "user", parts: [{ text: "." }] },
+          { role: "model", parts: [{ text: "How can I help?" }] },
+          { role: "user", parts: [{ text: "Hello" }] },
+        ],
+      },
+    },
+  },
+  {
+    name: "words of nothing beside a call, and a result of nothing",
+    feature: "tools",
+    wishes: {
+      ...TOOLS,
+      messages: [
+        { role: "user", parts: [{ kind: "text", text: "Time?" }] },
+        { role: "assistant", text: "\n\n", toolCalls: [{ id: "call_a", name: "get_time", arguments: "{}" }] },
+        { role: "tool", toolCallId: "call_a", text: "\n" },
+      ],
+    },
+    wires: {
+      openai: {
+        tools: OPENAI_TOOLS,
+        messages: [
+          { role: "user", content: "Time?" },
+          {
+            role: "assistant",
+            content: "\n\n",
+            tool_calls: [{ id: "call_a", type: "function", function: { name: "get_time", arguments: "{}" } }],
+          },
+          { role: "tool", tool_call_id: "call_a", content: "\n" },
+        ],
+      },
+      anthropic: {
+        tools: ANTHROPIC_TOOLS,
+        messages: [
+          { role: "user", content: [{ type: "text", text: "Time?" }] },
+          { role: "assistant", content: [{ type: "tool_use", id: "call_a", name: "get_time", input: {} }] },
+          { role: "user", content: [{ type: "tool_result", tool_use_id: "call_a" }] },
+        ],
+      },
+      gemini: {
+        tools: GEMINI_TOOLS,
+        contents: [
+          { role: "user", parts: [{ text: "Time?" }] },
+          {
+            role: "model",
+            parts: [
+              { text: "\n\n" },
+              {
+                functionCall: { id: "call_a", name: "get_time", args: {} },
+                thoughtSignature: "skip_thought_signature_validator",
+              },
+            ],
+          },
+          {
+            role: "user",
+            parts: [{ functionResponse: { id: "call_a", name: "get_time", response: { result: "\n" } } }],
+          },
+        ],
+      },
+    },
+  },
+  {
     name: "no cap of its own: the model's",
     wishes: { maxTokens: null },
     wires: {
@@ -519,11 +655,11 @@ export const GOLDEN_WISHES: readonly GoldenWish[] = [
   },
   {
     name: "stop sequences",
-    wishes: { stop: ["END", "\n\n"] },
+    wishes: { stop: ["END", "\n\nQ:"] },
     wires: {
-      openai: { stop: ["END", "\n\n"] },
-      anthropic: { stop_sequences: ["END", "\n\n"] },
-      gemini: gemini({ stopSequences: ["END", "\n\n"] }),
+      openai: { stop: ["END", "\n\nQ:"] },
+      anthropic: { stop_sequences: ["END", "\n\nQ:"] },
+      gemini: gemini({ stopSequences: ["END", "\n\nQ:"] }),
     },
   },
 ];
