@@ -49,7 +49,7 @@ const request = z.strictObject({
   max_tokens: z.int().min(1),
   messages: z.array(message).min(1),
   system: z.union([z.string(), z.array(textBlock)]).optional(),
-  stop_sequences: z.array(z.string()).nullish(),
+  stop_sequences: z.array(z.string().regex(/\S/u, "each stop sequence must contain non-whitespace")).nullish(),
   stream: z.boolean().nullish(),
   temperature: z.number().min(0).max(1).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
@@ -96,6 +96,7 @@ export function judgeAnthropic(json: unknown, version: string): AnthropicJudgeme
   const fault =
     findSampling(chat, version) ??
     findWrongTools(chat) ??
+    findBlankSystem(chat) ??
     findWrongTurns(chat) ??
     findLimits(chat) ??
     findWrongSchema(chat);
@@ -140,14 +141,28 @@ function findWrongTools({ tools, tool_choice: choice, messages }: AnthropicChat)
     : null;
 }
 
+function findBlank(where: "messages" | "system", text: string): string | null {
+  if (text === "") return `${where}: text content blocks must be non-empty`;
+  return text.trim() === "" ? `${where}: text content blocks must contain non-whitespace text` : null;
+}
+
+const systemTexts = ({ system = [] }: AnthropicChat): readonly string[] =>
+  typeof system === "string" ? [system] : system.map((each) => each.text);
+
+function findBlankSystem(chat: AnthropicChat): string | null {
+  return systemTexts(chat).reduce<string | null>((found, text) => found ?? findBlank("system", text), null);
+}
+
 function findWrongTurns({ messages }: AnthropicChat): string | null {
+  const used = new Set<string>();
   if (messages[0]?.role !== "user") return 'messages: first message must use the "user" role';
   let open = new Set<string>();
   for (const [index, each] of messages.entries()) {
     const blocks = blocksOf(each);
     if (blocks.length === 0) return `messages.${index}: all messages must have non-empty content`;
     for (const [at, one] of blocks.entries()) {
-      if (one.type === "text" && one.text === "") return "messages: text content blocks must be non-empty";
+      const blank = one.type === "text" ? findBlank("messages", one.text) : null;
+      if (blank !== null) return blank;
       if (one.type === "image" && imageTypeOf(one.source.data) !== one.source.media_type)
         return `messages.${index}.content.${at}.image.source.base64: The image was specified using the ${one.source.media_type} media type, but does not appear to be a valid image of it`;
       if (
@@ -155,6 +170,9 @@ function findWrongTurns({ messages }: AnthropicChat): string | null {
         (one.type === "tool_use" || one.type === "tool_result")
       )
         return `messages.${index}: \`${one.type}\` blocks can only be in \`${one.type === "tool_use" ? "assistant" : "user"}\` messages`;
+      if (one.type === "tool_use" && used.has(one.id))
+        return `messages.${index}.content.${at}: \`tool_use\` ids must be unique`;
+      if (one.type === "tool_use") used.add(one.id);
       if (one.type === "tool_result" && !open.delete(one.tool_use_id))
         return `messages.${index}.content.${at}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${one.tool_use_id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
     }
@@ -182,7 +200,7 @@ function findWrongSchema({ output_config: config }: AnthropicChat): string | nul
 function askedOf(chat: AnthropicChat): ChatAsked {
   const blocks = chat.messages.flatMap(blocksOf);
   const results = blocks.filter((each) => each.type === "tool_result");
-  const system = typeof chat.system === "string" ? [chat.system] : (chat.system ?? []).map((each) => each.text);
+  const system = systemTexts(chat);
   const texts = blocks.flatMap((each) => {
     if (each.type === "text") return [each.text];
     return each.type === "tool_result" && typeof each.content === "string" ? [each.content] : [];

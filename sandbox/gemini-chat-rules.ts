@@ -29,7 +29,7 @@ const request = z.strictObject({
       temperature: z.number().min(0).max(2).optional(),
       topP: z.number().min(0).max(1).optional(),
       topK: z.number().optional(),
-      seed: z.int().optional(),
+      seed: z.int32().optional(),
       stopSequences: z.array(z.string()).max(5).optional(),
       candidateCount: z.literal(1).optional(),
       responseMimeType: z.enum(["text/plain", "application/json"]).optional(),
@@ -131,6 +131,8 @@ function findWrongTurns(contents: readonly Content[], model: string): string | n
     const responses = (next?.parts ?? []).filter((one) => one.functionResponse !== undefined);
     if (calls.length > 0 && next !== undefined && responses.length !== calls.length)
       return "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.";
+    if (calls.length > 0 && index === 0)
+      return "Please ensure that function call turn comes immediately after a user turn or after a function response turn.";
     const answers = each.parts.filter((one) => one.functionResponse !== undefined);
     const asked = (contents[index - 1]?.parts ?? []).filter((one) => one.functionCall !== undefined);
     if (answers.length > 0 && asked.length === 0)

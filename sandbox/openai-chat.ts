@@ -62,6 +62,10 @@ function answer(dialect: ChatDialect | null, input: WireInput, alteration: Alter
     });
   const judged = judgeOpenAiChat(read.json, model);
   if (!judged.ok) return refuse(400, judged.fault);
+  if (dialect === "mistral" && judged.chat.messages.at(-1)?.role === "assistant")
+    return refuse(400, {
+      message: "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+    });
   const simulated = simulateChat(judged.asked, alteration);
   return judged.chat.stream === true
     ? streamed(judged.chat, simulated, requestId)

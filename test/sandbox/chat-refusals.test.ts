@@ -123,7 +123,48 @@ const ANTHROPIC: readonly Refusal[] = [
     /first message must use the "user" role/,
   ],
   ["a system message among the messages", { messages: [{ role: "system", content: "x" }] }, 400, /^messages\.0\.role/],
-  ["an empty text block", userSays([{ type: "text", text: "" }]), 400, /must be non-empty/],
+  ["an empty text block", userSays([{ type: "text", text: "" }]), 400, /^messages: .* must be non-empty/],
+  [
+    "a blank text block",
+    userSays([{ type: "text", text: " \n" }]),
+    400,
+    /^messages: .* must contain non-whitespace text/,
+  ],
+  ["a blank text", userSays("\n"), 400, /^messages: .* must contain non-whitespace text/],
+  ["a blank system text", { system: " " }, 400, /^system: .* must contain non-whitespace text/],
+  [
+    "a blank system block",
+    {
+      system: [
+        { type: "text", text: "Be." },
+        { type: "text", text: " " },
+      ],
+    },
+    400,
+    /^system: .* must contain non-whitespace text/,
+  ],
+  ["a blank stop sequence", { stop_sequences: ["END", "\n"] }, 400, /each stop sequence must contain non-whitespace/],
+  [
+    "an input schema without its type",
+    { tools: [{ name: "one", input_schema: { properties: {} } }] },
+    400,
+    /^tools\.0\.input_schema\.type/,
+  ],
+  [
+    "an id of a call that was another's",
+    {
+      ...CLAUDE_TOOLS,
+      messages: [
+        { role: "user", content: "x" },
+        ...[1, 2].flatMap(() => [
+          claudeSays({ type: "tool_use", id: "a", name: "one", input: {} }),
+          { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: "1" }] },
+        ]),
+      ],
+    },
+    400,
+    /`tool_use` ids must be unique/,
+  ],
   ["tool_choice without tools", { tool_choice: { type: "any" } }, 400, /while providing tools/],
   [
     "a choice that is no tool",
@@ -195,6 +236,13 @@ const GEMINI: readonly Refusal[] = [
     /valid role: user, model/,
   ],
   ["a wrong type", { generationConfig: { temperature: "hot" } }, 400, /generationConfig\.temperature/],
+  ["a seed beyond 32 bits", { generationConfig: { seed: 2 ** 31 } }, 400, /generationConfig\.seed/],
+  [
+    "a call before anything was said",
+    { ...GEMINI_TOOLS, contents: [called({ thoughtSignature: "x" }), answered] },
+    400,
+    /comes immediately after a user turn/,
+  ],
   ["six stop sequences", { generationConfig: { stopSequences: ["1", "2", "3", "4", "5", "6"] } }, 400, /stopSequences/],
   [
     "a cap beyond the model's",
@@ -311,6 +359,22 @@ test("Gemini before version 3 takes tools or JSON, and calls without a signature
   const both = { ...GEMINI_TOOLS, generationConfig: { responseMimeType: "application/json" } };
   assert.match(messageOf(await ask("gemini", both, { path })), /is unsupported/);
   assert.equal((await ask("gemini", { ...GEMINI_TOOLS, contents: [asked, called(), answered] }, { path })).status, 200);
+});
+
+test("Mistral answers the user or a tool: a conversation that ends with the assistant is refused, as no other dialect does", async () => {
+  const messages = [
+    { role: "user", content: "x" },
+    { role: "assistant", content: "Sure," },
+  ];
+  for (const [dialect, status] of [
+    ["mistral", 400],
+    ["openai", 200],
+  ] as const) {
+    const path = `${new URL(sandbox.compatibleUrl(dialect)).pathname}/chat/completions`;
+    const answer = await ask("openai", { messages }, { path });
+    assert.equal(answer.status, status, answer.text);
+    if (status === 400) assert.match(messageOf(answer), /Expected last role User or Tool/);
+  }
 });
 
 for (const status of [400, 401, 402, 403, 404, 409, 413, 429, 500, 503, 529]) {
