@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { ChatAsked } from "./chat-simulate.ts";
 import { imageTypeOf } from "./media-content.ts";
+import { hasOpenObject } from "./open-schema.ts";
 
 const cached = { cache_control: z.looseObject({ type: z.literal("ephemeral") }).nullish() };
 const textBlock = z.strictObject({
@@ -191,8 +192,7 @@ function findLimits({ model, max_tokens: asked }: AnthropicChat): string | null 
 }
 
 function findWrongSchema({ output_config: config }: AnthropicChat): string | null {
-  const schema = config?.format?.schema;
-  return schema?.["type"] === "object" && schema["additionalProperties"] !== false
+  return hasOpenObject(config?.format?.schema)
     ? "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false"
     : null;
 }

@@ -13,10 +13,12 @@ import type {
   ChatRequest,
   ChatTarget,
   ChatTool,
+  JsonSchema,
 } from "./chat-provider.ts";
 import { conversationOf, isBlank } from "./chat-turns.ts";
 import { argumentsObject, fittingId } from "./chat-values.ts";
 import { sendChat, streamChat } from "./chat-wire.ts";
+import { closedSchema } from "./closed-schema.ts";
 
 const settings = z.strictObject({
   effort: z.enum(["low", "medium", "high", "xhigh", "max"]).describe("How much work the answer may take.").optional(),
@@ -75,7 +77,8 @@ const CALL_IDS = { pattern: /^[A-Za-z0-9_-]{1,64}$/u, length: 32 };
 const NO_WORD = { seed: "none here" };
 
 function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult {
-  const missing = unmetChatFeatures(request, target.chat, canSend);
+  const schema = outputSchema(request);
+  const missing = unmetChatFeatures(request, target.chat, (feature) => canSend(feature, schema));
   const cap = outputCap(request, target.chat);
   if (missing.length > 0 || cap === null)
     return { ok: false, missing: cap === null ? [...missing, "max_tokens"] : missing };
@@ -92,9 +95,7 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
   const choice = request.tools.length > 0 ? wireChoice(request) : tools.length > 0 ? { type: "none" } : null;
   const output = {
     ...(effort === undefined ? {} : { effort }),
-    ...(request.responseFormat.kind === "json_schema"
-      ? { format: { type: "json_schema", schema: request.responseFormat.schema } }
-      : {}),
+    ...(schema === null ? {} : { format: { type: "json_schema", schema } }),
   };
   const body = {
     model: target.model,
@@ -120,8 +121,14 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
   };
 }
 
-/** There is no JSON without a schema here, and no ear. */
-function canSend(feature: ChatFeature): boolean {
+/** Null: none is asked for, or one that may not be asked for here. */
+function outputSchema({ responseFormat }: ChatRequest): JsonSchema | null {
+  return responseFormat.kind === "json_schema" ? closedSchema(responseFormat.schema) : null;
+}
+
+/** There is no JSON without a schema here, none by a schema that is open, and no ear. */
+function canSend(feature: ChatFeature, schema: JsonSchema | null): boolean {
+  if (feature === "response_format.json_schema") return schema !== null;
   return feature !== "response_format.json_object" && feature !== "audio_parts";
 }
 
@@ -154,7 +161,8 @@ function wireTool({ name, description, parameters, strict }: ChatTool): object {
   return {
     name,
     ...(description === null ? {} : { description }),
-    input_schema: parameters ?? { type: "object", properties: {} },
+    // "input_schema.type: Field required".
+    input_schema: parameters === null ? { type: "object", properties: {} } : { type: "object", ...parameters },
     ...(strict === null ? {} : { strict }),
   };
 }

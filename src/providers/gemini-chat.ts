@@ -1,5 +1,6 @@
 // Gemini's generateContent and streamGenerateContent (ai.google.dev and the types of its SDK, checked 2026-11-20).
 import { z } from "zod";
+import type { ChatFeature } from "../contract/features.ts";
 import { accountProbe, modelsIn } from "./account-probe.ts";
 import { droppedDetail, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
 import { CHAT_MODELS } from "./catalog.ts";
@@ -72,8 +73,7 @@ export const geminiProbe = accountProbe({
 });
 
 function planGemini(request: ChatRequest, target: ChatTarget): ChatPlanResult {
-  // Several calls at once cannot be forbidden.
-  const missing = unmetChatFeatures(request, target.chat, (feature) => feature !== "parallel_tool_calls");
+  const missing = unmetChatFeatures(request, target.chat, (feature) => canSend(feature, request));
   if (missing.length > 0) return { ok: false, missing };
   const { dropped, ...sampling } = samplingOf(request, target.chat, isSeed(request.seed) ? {} : { seed: request.seed });
   const { instructions, turns } = conversationOf(request.messages);
@@ -108,6 +108,12 @@ function planGemini(request: ChatRequest, target: ChatTarget): ChatPlanResult {
     },
     dropped: [...dropped, ...droppedDetail(request)],
   };
+}
+
+/** Several calls at once cannot be forbidden, and a function's name "must start with a letter or an underscore". */
+function canSend(feature: ChatFeature, { tools }: ChatRequest): boolean {
+  if (feature === "tools") return tools.every(({ name }) => /^[A-Za-z_]/u.test(name));
+  return feature !== "parallel_tool_calls";
 }
 
 /** An int32 there. */

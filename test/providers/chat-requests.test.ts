@@ -324,6 +324,41 @@ test("arguments and results nested deeper than 64 levels go to those providers a
   }
 });
 
+test("contract 7: Anthropic gets a schema closed where it was silent, and refuses one that is open", () => {
+  const { provider, model } = CHAT_WIRES.anthropic;
+  const planOf = (schema: object) =>
+    provider.plan(
+      {
+        ...HELLO,
+        responseFormat: { kind: "json_schema", name: "p", description: null, schema: { ...schema }, strict: null },
+      },
+      chatTarget(provider, model),
+    );
+  const { additionalProperties: _, ...silent } = SCHEMA;
+  const plan = planOf(silent);
+  assert.ok(plan.ok);
+  assert.deepEqual(plan.plan.body["output_config"], { format: { type: "json_schema", schema: SCHEMA } });
+  const open = { ok: false, missing: ["response_format.json_schema"] };
+  assert.deepEqual(planOf({ ...silent, additionalProperties: true }), open);
+  assert.deepEqual(planOf({ type: "object" }), open);
+});
+
+test("Anthropic gets the type that a tool's schema leaves out", () => {
+  const { type: _, ...untyped } = WEATHER.parameters ?? {};
+  const schemaOf = (parameters: object): unknown =>
+    planFor("anthropic", { tools: [{ ...TIME, parameters: { ...parameters } }] }).body["tools"];
+  assert.deepEqual(schemaOf(untyped), [{ name: "get_time", input_schema: WEATHER.parameters }]);
+  assert.deepEqual(schemaOf({}), [{ name: "get_time", input_schema: { type: "object" } }]);
+});
+
+test("contract 7: a tool whose name Gemini does not take makes it lack tools, before it is asked", () => {
+  const { provider, model } = CHAT_WIRES.gemini;
+  const planOf = (name: string) =>
+    provider.plan({ ...HELLO, tools: [WEATHER, { ...TIME, name }] }, chatTarget(provider, model));
+  for (const name of ["2fa", "-f"]) assert.deepEqual(planOf(name), { ok: false, missing: ["tools"] });
+  for (const name of ["_2fa", "f-2"]) assert.ok(planOf(name).ok);
+});
+
 // Dialects of compatible servers (openai-compatible-chat.md).
 
 const compatibleBody = (

@@ -238,6 +238,14 @@ test("JSON by a schema fits it; JSON without one is an object; receipts hold", a
   assert.deepEqual(JSON.parse(object.text ?? ""), { simulated: true, messages: 1, words: 2 });
 });
 
+test("a schema that is silent, and tools without a type, are understood everywhere", async (t) => {
+  const schema = { type: "object", properties: { who: { type: "object", properties: { name: { type: "string" } } } } };
+  const responseFormat = { kind: "json_schema", name: "x", description: null, schema, strict: null } as const;
+  const result = await sameEverywhere(t, { messages: [user("As JSON.")], responseFormat });
+  assert.deepEqual(JSON.parse(result.text ?? ""), { who: { name: "simulated" } });
+  await sameEverywhere(t, { messages: [user("Time?")], tools: [{ ...TIME, parameters: { properties: {} } }] });
+});
+
 test("an image is taken by its content; audio where there is an ear", async (t) => {
   const image = { kind: "image", mediaType: "image/png", base64: PNG } as const;
   const seen = await sameEverywhere(t, {

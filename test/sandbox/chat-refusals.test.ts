@@ -215,6 +215,19 @@ const ANTHROPIC: readonly Refusal[] = [
     400,
     /additionalProperties/,
   ],
+  [
+    "a schema that is open inside",
+    {
+      output_config: {
+        format: {
+          type: "json_schema",
+          schema: { type: "object", properties: { a: { items: { type: "object" } } }, additionalProperties: false },
+        },
+      },
+    },
+    400,
+    /additionalProperties/,
+  ],
 ];
 
 const geminiSays = (...parts: readonly object[]): Body => ({ contents: [{ role: "user", parts }] });

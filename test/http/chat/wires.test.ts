@@ -193,7 +193,12 @@ for (const [feature, fields] of [
   ["tool_calls", { tools: TOOLS, tool_choice: "required" }],
   [
     "response_format",
-    { response_format: { type: "json_schema", json_schema: { name: "x", schema: { type: "object" } } } },
+    {
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "x", schema: { type: "object", properties: {} } },
+      },
+    },
   ],
 ] as const) {
   test(`contract 3: an answer without the ${feature} it had to have is withheld, and the next target asked`, async () => {
@@ -203,7 +208,7 @@ for (const [feature, fields] of [
     );
     assert.deepEqual(
       gateway.sandbox.calls.map((call) => call.wire),
-      feature === "tool_calls" ? ["openai", "anthropic"] : ["openai", "anthropic", "gemini"],
+      ["openai", "anthropic"],
     );
     if (feature === "tool_calls") assert.equal(chat.tool_calls.length, 2);
     else assert.deepEqual(JSON.parse(chat.content ?? ""), {});
