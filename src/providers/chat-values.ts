@@ -76,8 +76,11 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A signature that a provider wants back rides on the call's id, behind this mark. */
-const SIGNATURE_MARK = "~";
+/**
+ * A signature that a provider wants back rides on the call's id, behind this mark, which no server writes into ids of its own: a
+ * shorter one would make calls of the same id of what stands before it.
+ */
+const SIGNATURE_MARK = "~patchbay-signature~";
 
 export function signedId(id: string, signature: string | undefined): string {
   return signature === undefined ? id : `${id}${SIGNATURE_MARK}${signature}`;
@@ -85,7 +88,8 @@ export function signedId(id: string, signature: string | undefined): string {
 
 export function splitSignedId(signed: string): { readonly id: string; readonly signature: string | null } {
   const at = signed.indexOf(SIGNATURE_MARK);
-  return at === -1 ? { id: signed, signature: null } : { id: signed.slice(0, at), signature: signed.slice(at + 1) };
+  if (at === -1) return { id: signed, signature: null };
+  return { id: signed.slice(0, at), signature: signed.slice(at + SIGNATURE_MARK.length) };
 }
 
 /**

@@ -234,10 +234,28 @@ test("Gemini before version 3 gets no stand-in for a signature; a signature that
   };
   const functionCall = { id: "a", name: "get_time", args: {} };
   assert.deepEqual(brought("gemini-2.5-pro", "a"), [{ role: "model", parts: [{ functionCall }] }, result]);
-  assert.deepEqual(brought("gemini-3.5-flash", "a~SIG+/~=="), [
+  assert.deepEqual(brought("gemini-3.5-flash", "a~patchbay-signature~SIG+/~=="), [
     { role: "model", parts: [{ functionCall, thoughtSignature: "SIG+/~==" }] },
     result,
   ]);
+});
+
+test("Gemini: ids of another server's that hold a tilde stay ids, each its own", () => {
+  const ids = ["a~1", "a~2"];
+  const { body } = planned(CHAT_WIRES.gemini.provider, chatTarget(CHAT_WIRES.gemini.provider, "gemini-2.5-pro"), {
+    messages: [
+      ...HELLO.messages,
+      {
+        role: "assistant",
+        text: null,
+        toolCalls: ids.map((id) => ({ id, name: "get_time", arguments: "{}" })),
+      },
+      ...ids.map((toolCallId) => ({ role: "tool", toolCallId, text: "ok" }) as const),
+    ],
+  });
+  const sent = [...JSON.stringify(body["contents"]).matchAll(/"id":"([^"]+)"/gu)].map(([, id]) => id);
+  assert.deepEqual(sent, [...ids, ...ids]);
+  assert.ok(!JSON.stringify(body).includes("thoughtSignature"));
 });
 
 test("Gemini: a result names the function of the call before it, where a server gave the same id in each of its answers", () => {
@@ -274,7 +292,7 @@ test("Anthropic: ids that a server gave again in each of its answers become unli
 });
 
 test("ids that a provider would refuse become ids it takes, the same for a call and its result", () => {
-  const id = `call_${"x".repeat(50)}~SIG/+==`;
+  const id = `call_${"x".repeat(50)}~patchbay-signature~SIG/+==`;
   const messages: ChatRequest["messages"] = [
     { role: "user", parts: [{ kind: "text", text: "Time?" }] },
     { role: "assistant", text: null, toolCalls: [{ id, name: "get_time", arguments: "{}" }] },

@@ -372,4 +372,4 @@ export const SIGNED: RecordedAnswer = gemini(
   ],
   "STOP",
 );
-export const SIGNED_ID = `call_a~${SIGNATURE}`;
+export const SIGNED_ID = `call_a~patchbay-signature~${SIGNATURE}`;
