@@ -79,15 +79,26 @@ const openAiText = (pieces: readonly string[], finish: string): RecordedAnswer =
 // Anthropic ---------------------------------------------------------------------------------------------------------
 
 const ANTHROPIC_HEAD = { id: "msg_1", type: "message", role: "assistant", model: "claude-sonnet-4-5-20250929" };
-/** Input is 16 fresh and 4 from the cache. */
-const ANTHROPIC_INPUT = { input_tokens: 16, cache_creation_input_tokens: 0, cache_read_input_tokens: 4 };
+/** Input is 13 fresh, 3 written to the cache and 4 from it. */
+const ANTHROPIC_INPUT = { input_tokens: 13, cache_creation_input_tokens: 3, cache_read_input_tokens: 4 };
+/** Thoughts are not the answer, nor is the signature under them. */
+const ANTHROPIC_THOUGHT = {
+  start: { type: "thinking", thinking: "", signature: "" },
+  deltas: [
+    { type: "thinking_delta", thinking: "Let me " },
+    { type: "thinking_delta", thinking: "think." },
+    { type: "signature_delta", signature: "EqQBCgIYAhIM" },
+  ],
+  whole: { type: "thinking", thinking: "Let me think.", signature: "EqQBCgIYAhIM" },
+};
 
 const named = (body: { readonly type: string }): string => `event: ${body.type}\n${data(body)}`;
 
 function anthropic(
-  blocks: readonly { readonly start: object; readonly deltas: readonly object[]; readonly whole: object }[],
+  said: readonly { readonly start: object; readonly deltas: readonly object[]; readonly whole: object }[],
   stop: { readonly stop_reason: string; readonly stop_sequence: string | null },
 ): RecordedAnswer {
+  const blocks = [ANTHROPIC_THOUGHT, ...said];
   return {
     plain: {
       ...ANTHROPIC_HEAD,
@@ -139,13 +150,15 @@ const anthropicText = (
 // Gemini ------------------------------------------------------------------------------------------------------------
 
 const GEMINI_TAIL = { modelVersion: "gemini-3.5-flash", responseId: "resp1" };
+/** Input is 18 of the prompt and 2 of what tools of the provider's put there. */
 const GEMINI_USAGE = {
-  promptTokenCount: 20,
+  promptTokenCount: 18,
+  toolUsePromptTokenCount: 2,
   candidatesTokenCount: 9,
   thoughtsTokenCount: 3,
   cachedContentTokenCount: 4,
   totalTokenCount: 32,
-  promptTokensDetails: [{ modality: "TEXT", tokenCount: 20 }],
+  promptTokensDetails: [{ modality: "TEXT", tokenCount: 18 }],
 };
 
 function gemini(parts: readonly object[], finishReason: string, whole: readonly object[] = parts): RecordedAnswer {
@@ -164,7 +177,7 @@ function gemini(parts: readonly object[], finishReason: string, whole: readonly 
     stream: data(
       ...[thought, ...parts].map((part) => ({
         candidates: [candidate([part])],
-        usageMetadata: { promptTokenCount: 20, totalTokenCount: 20 },
+        usageMetadata: { promptTokenCount: 18, totalTokenCount: 18 },
         ...GEMINI_TAIL,
       })),
       { candidates: [candidate([{ text: "" }], { finishReason })], usageMetadata: GEMINI_USAGE, ...GEMINI_TAIL },
