@@ -43,6 +43,7 @@ const fragment = z.object({
       toolUsePromptTokenCount: tokens,
       candidatesTokenCount: tokens,
       thoughtsTokenCount: tokens,
+      totalTokenCount: tokens,
       cachedContentTokenCount: tokens,
     })
     .nullish()
@@ -142,10 +143,12 @@ export function geminiEvents(): EventReader {
   };
 }
 
-/** Thoughts are written, too; silence about what was written means nothing was. */
+/** Thoughts are written, too. Of what was written silence says that nothing was, unless the total says more. */
 function toUsage(reported: Fragment["usageMetadata"]): ChatUsage | null {
-  if (reported == null) return null;
-  const { promptTokenCount: prompt, toolUsePromptTokenCount: tools = 0 } = reported;
-  const output = (reported.candidatesTokenCount ?? 0) + (reported.thoughtsTokenCount ?? 0);
-  return usageOf(prompt === undefined ? undefined : prompt + tools, output, reported.cachedContentTokenCount);
+  if (reported?.promptTokenCount === undefined) return null;
+  const { candidatesTokenCount: written, thoughtsTokenCount: thought, totalTokenCount: total } = reported;
+  const input = reported.promptTokenCount + (reported.toolUsePromptTokenCount ?? 0);
+  const isSilent = written === undefined && thought === undefined;
+  const output = isSilent ? Math.max(0, (total ?? input) - input) : (written ?? 0) + (thought ?? 0);
+  return usageOf(input, output, reported.cachedContentTokenCount);
 }

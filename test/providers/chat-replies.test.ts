@@ -368,6 +368,12 @@ test("Gemini: a blocked prompt is an answer withheld by a filter", async () => {
   assert.deepEqual(result.usage, { inputTokens: 7, outputTokens: 0, cachedInputTokens: 0 });
 });
 
+test("contract 9: Gemini: of an answer that is counted in the total alone, the total less the prompt was written", async () => {
+  const usageMetadata = { promptTokenCount: 10, toolUsePromptTokenCount: 5, totalTokenCount: 60 };
+  const body = { candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }], usageMetadata };
+  assert.deepEqual((await plain("gemini", body)).usage, { inputTokens: 15, outputTokens: 45, cachedInputTokens: 0 });
+});
+
 test("Anthropic: what is counted before the end is marked as not final", async () => {
   const [text] = RECORDED;
   assert.ok(text);
