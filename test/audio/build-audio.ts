@@ -116,10 +116,23 @@ export type Mp4Options = {
 };
 
 const ASC_LC_16K_MONO = [0x14, 0x08];
-const ESDS = fullBox("esds", [3, 0x1a, 0, 1, 0, 4, 0x12, 0x40, 0x15], zeros(11), [5, 2, ...ASC_LC_16K_MONO, 6, 1, 2]);
+export const ESDS = fullBox("esds", [3, 0x1a, 0, 1, 0, 4, 0x12, 0x40, 0x15], zeros(11), [
+  5,
+  2,
+  ...ASC_LC_16K_MONO,
+  6,
+  1,
+  2,
+]);
 
 export const audioEntry = (type: string, ...children: readonly Uint8Array[]): Uint8Array =>
-  box(type, zeros(6), be16(1), zeros(8), be16(1), be16(16), zeros(4), be32(16_000 * 65_536), ...children);
+  ratedEntry(type, { rate: 16_000 }, ...children);
+export const ratedEntry = (
+  type: string,
+  { rate, version = 0 }: { readonly rate: number; readonly version?: number },
+  ...children: readonly Uint8Array[]
+): Uint8Array =>
+  box(type, zeros(6), be16(1), be16(version), zeros(6), be16(1), be16(16), zeros(4), be16(rate), zeros(2), ...children);
 
 /** AAC, 16 kHz, 1024 samples (64 ms) a packet; mdat comes last. */
 export function mp4(options: Mp4Options = {}): Uint8Array {

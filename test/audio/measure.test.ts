@@ -16,7 +16,7 @@ import {
 } from "fast-check";
 import { createMeasurer, type Measurement } from "../../src/audio/measure.ts";
 import type { AudioFormat } from "../../src/contract/audio-formats.ts";
-import { fixture } from "./build-audio.ts";
+import { be32, box, ESDS, fixture, fullBox, mp4, ratedEntry, zeros } from "./build-audio.ts";
 import { assertSane } from "./sane.ts";
 
 const measurer = createMeasurer();
@@ -70,6 +70,31 @@ test("§3 an mp4 cut off in its sound is as long as the sound that is there; cut
   assert.ok(cut.ok && cut.durationSeconds > 5 && cut.durationSeconds < 6.2, JSON.stringify(cut));
   const unindexed = await measure(fixture("speech-moov-at-end.m4a").slice(0, 20_000));
   assert.deepEqual(unindexed, { ok: false, code: "INVALID_AUDIO", reason: "is cut off before its index" });
+});
+
+for (const entry of ["alac", "fLaC"]) {
+  test(`§3 ${entry} at 96 kHz, more than the 16 bits of its mp4 entry can say, has the rate of its track's clock`, async () => {
+    const stsd = fullBox("stsd", be32(1), ratedEntry(entry, { rate: 0 }));
+    const measured = await measure(mp4({ timescale: 96_000, stsd }));
+    assert.ok(measured.ok, JSON.stringify(measured));
+    assert.equal(measured.sampleRate, 96_000);
+    assert.equal(measured.durationSeconds, (30 * 1024) / 96_000);
+  });
+}
+
+test("§3 the 16 bytes of QuickTime's version 1 are skipped under version 0 of stsd; ISO's version 1 has none, and says its rate in srat", async () => {
+  const rate = fullBox("srat", be32(22_050));
+  const ofIso = (entry: string, ...children: Uint8Array[]) =>
+    box("stsd", be32(0x0100_0000), be32(1), ratedEntry(entry, { rate: 1, version: 1 }, ...children));
+  const quickTime = fullBox("stsd", be32(1), ratedEntry("mp4a", { rate: 16_000, version: 1 }, zeros(16), ESDS));
+  const clockOf = async (stsd: Uint8Array) => {
+    const measured = await measure(mp4({ stsd, timescale: 90_000 }));
+    return measured.ok ? [measured.codec, measured.durationSeconds, measured.sampleRate] : measured;
+  };
+  // AAC's packets say their length, which the track's clock does not.
+  assert.deepEqual(await clockOf(ofIso("mp4a", ESDS, rate)), ["aac", 1.92, 16_000]);
+  assert.deepEqual(await clockOf(quickTime), ["aac", 1.92, 16_000]);
+  assert.deepEqual(await clockOf(ofIso("alac", rate)), ["alac", 0.341, 22_050]);
 });
 
 const recordings = names.map((name) => ({ name, bytes: fixture(name) }));

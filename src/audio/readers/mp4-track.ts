@@ -32,12 +32,15 @@ export function readTrack(reader: ByteReader, trak: BoxTree, movieTimescale: num
   const timescale = reader.u32(clock.start + (reader.u8(clock.start) === 1 ? 20 : 12));
   if (timescale === 0) throw new InvalidAudio("has an audio track without a clock");
   const id = reader.u32(header.start + (reader.u8(header.start) === 1 ? 20 : 12));
+  const { sampleRate, ...described } = readDescription(reader, description);
   return {
     id,
     timescale,
     table,
     edit: readEdit(reader, trak, timescale, movieTimescale),
-    ...readDescription(reader, description),
+    ...described,
+    // An entry has room for 65,535 Hz. Of more it says 0, and the track's clock runs at the rate of its samples.
+    sampleRate: sampleRate || timescale,
   };
 }
 
@@ -51,11 +54,13 @@ function readDescription(reader: ByteReader, box: Box): Description {
     throw new InvalidAudio("has an audio track without a description");
   if (entries.some((candidate) => candidate.type === "enca")) throw new InvalidAudio("is encrypted");
   if (entry.start + 28 > entry.end) throw new InvalidAudio("has a damaged description of its sound");
-  const version = reader.u32(entry.start + 8) >>> 16;
+  // The longer entries are QuickTime's, which knows no other version of the box around them; ISO's version 1 has boxes at once.
+  const version = reader.u8(box.start) === 0 ? reader.u32(entry.start + 8) >>> 16 : 0;
   const sizes = reader.u32(entry.start + 16);
   const channels = sizes >>> 16;
-  const sampleRate = reader.u32(entry.start + 24) >>> 16;
   const children = listBoxes(reader, entry.start + 28 + (version === 1 ? 16 : version === 2 ? 36 : 0), entry.end);
+  const exactRate = children.find((child) => child.type === "srat");
+  const sampleRate = exactRate ? reader.u32(exactRate.start + 4) : reader.u32(entry.start + 24) >>> 16;
   const base = { codec: nameCodec(entry.type), channels, sampleRate, packet: { kind: "clock" } } as const;
   if (entry.type === "Opus")
     return { ...base, channels: Math.max(1, channels), sampleRate: 48_000, packet: { kind: "opus" } };
