@@ -113,6 +113,8 @@ const frameMpeg2 = (): Uint8Array => patch(frame(0x40, 0xc0), 1, [0xf3]);
 /** MPEG 2.5, 8 kHz, 8 kbit/s: 72 ms of silence in 72 bytes. */
 const smallFrame = (): Uint8Array => patch(frame(0x18, 0xc0, 72), 1, [0xe3]);
 
+const BROKEN_TAG = id3(zeros(0), [0xff, 0xff, 0xff, 0xff]);
+
 const live = (...clusters: readonly Uint8Array[]): Uint8Array =>
   join(ebmlHeader(), unknownSize(SEGMENT, info(), webmTracks(), ...clusters));
 const liveCluster = (time: number): Uint8Array =>
@@ -426,6 +428,31 @@ const ROWS: readonly (readonly [string, HostileRow])[] = [
   ["OWN-043 an HTML page behind an ID3 tag", foreign("a.mp3", () => join(id3(zeros(10)), html()))],
   ["OWN-044 one byte", foreign("a.wav", () => Uint8Array.of(0x52))],
   ["OWN-045 a RIFX (big-endian) wav", foreign("a.wav", () => patch(wav(), 0, ascii("RIFX")))],
+  [
+    "OWN-047 17 mp3s joined, each with its own tag",
+    good("a.mp3", 17 * SECONDS_80_FRAMES, () => repeat(join(id3(zeros(50)), mp3()), 17)),
+  ],
+  [
+    "OWN-048 behind the frames a tag that is cut off",
+    good("a.mp3", SECONDS_80_FRAMES, () => join(mp3(), id3(noise(50), [0, 0, 4, 0]))),
+  ],
+  [
+    "OWN-049 between frames a tag of an invalid size",
+    good("a.mp3", 2 * SECONDS_80_FRAMES, () => join(mp3(), BROKEN_TAG, mp3())),
+  ],
+  [
+    "OWN-050 between frames a tag that claims more than there is",
+    good("a.mp3", 2 * SECONDS_80_FRAMES, () => join(mp3(), id3(zeros(0), [0, 1, 0, 0]), mp3())),
+  ],
+  ["OWN-051 between frames 200 stacked tags", invalid("a.mp3", () => join(mp3(), repeat(id3(zeros(10)), 200), mp3()))],
+  [
+    "OWN-052 a broken tag behind every third frame of an hour",
+    good("a.mp3", 48_000 * 0.072, () => repeat(join(repeat(smallFrame(), 3), BROKEN_TAG), 16_000)),
+  ],
+  [
+    "OWN-053 20 MB of broken tags between two halves",
+    good("a.mp3", SECONDS_80_FRAMES, () => join(mp3(40), repeat(BROKEN_TAG, 2_000_000), mp3(40))),
+  ],
 ];
 
 /** Keyed by id alone: `BAD-001`, `OWN-001`. */

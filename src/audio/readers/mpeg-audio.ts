@@ -8,9 +8,10 @@ const TAG_LIMIT = 16;
 const DECODER_DELAY = 529;
 
 export function readMpegAudio(reader: ByteReader): Reading {
-  const tags = { seen: 0 };
   const end = trimTrailingTags(reader);
-  let position = skipLeadingTags(reader, 0, end, tags);
+  const leading = skipTags(reader, 0, end);
+  if (leading.fault !== null) throw new InvalidAudio(leading.fault);
+  let { position } = leading;
   const begin = findFrame(reader, position, end);
   if (begin === null) throw new InvalidAudio(describeUnusable(reader, position, end));
   position = begin.offset;
@@ -30,12 +31,13 @@ export function readMpegAudio(reader: ByteReader): Reading {
       position += header.sizeBytes;
       continue;
     }
-    const afterTags = skipLeadingTags(reader, position, end, tags);
-    if (afterTags > position) {
-      position = afterTags;
+    // Recordings that were joined bring their tags along.
+    const behind = skipTags(reader, position, end);
+    if (behind.position > position) {
+      position = behind.position;
       continue;
     }
-    // Lost: look for the next run of frames. Every position is looked at once, so junk costs linear time.
+    // Lost, in a broken or cut tag too: look for the next run of frames. Every position is looked at once, so junk costs linear time.
     const found = findFrame(reader, position + 1, end);
     if (found === null) break;
     position = found.offset;
@@ -73,24 +75,28 @@ function describeUnusable(reader: ByteReader, position: number, end: number): st
   return "has no valid frame";
 }
 
-/** ID3v2 and APE tags from here on. They are metadata, however large; a broken or endless row of them is refused. */
-function skipLeadingTags(reader: ByteReader, from: number, end: number, tags: { seen: number }): number {
+/**
+ * Behind the ID3v2 and APE tags from here on, up to one that is broken. They are metadata, however large; an endless row of them,
+ * without sound between them, is refused.
+ */
+function skipTags(reader: ByteReader, from: number, end: number): { position: number; fault: string | null } {
   let position = from;
-  for (;;) {
+  for (let seen = 0; ; seen += 1) {
     const size = position + 10 <= end ? tagSize(reader, position, end) : 0;
-    if (size === 0) return position;
-    tags.seen += 1;
-    if (tags.seen > TAG_LIMIT) throw new InvalidAudio("has more tags than a recording can need");
+    if (size === null) return { position, fault: "has a tag with an invalid size" };
+    if (size === 0) return { position, fault: null };
+    if (position + size > end) return { position, fault: "ends inside a tag" };
+    if (seen === TAG_LIMIT) throw new InvalidAudio("has more tags than a recording can need");
     position += size;
-    if (position > end) throw new InvalidAudio("ends inside a tag");
   }
 }
 
-function tagSize(reader: ByteReader, position: number, end: number): number {
+/** Null when the size is none; 0 where no tag begins. */
+function tagSize(reader: ByteReader, position: number, end: number): number | null {
   const first = reader.u32(position);
   if (first >>> 8 === 0x494433 && (first & 0xff) !== 0xff) {
     const size = reader.u32(position + 6);
-    if ((size & 0x80808080) !== 0) throw new InvalidAudio("has a tag with an invalid size");
+    if ((size & 0x80808080) !== 0) return null;
     const bytes = ((size >>> 24) << 21) + (((size >>> 16) & 0xff) << 14) + (((size >>> 8) & 0xff) << 7) + (size & 0xff);
     const hasFooter = (reader.u8(position + 5) & 0x10) !== 0;
     return 10 + bytes + (hasFooter ? 10 : 0);
