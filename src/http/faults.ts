@@ -1,5 +1,5 @@
-// Gathers what is wrong with a request, so that all of it is told at once and a route-control field wins over every
-// other fault, wherever it stands (contract 1 "Order of judgement"; spec 2.1).
+// Gathers what is wrong with a request, so that all of it is told at once: a route-control field wins over every other
+// fault, wherever it stands, and any field over the size (contract 1 "Order of judgement"; spec 2.1).
 import { GatewayError } from "../contract/errors.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
 
@@ -9,7 +9,7 @@ export interface Faults {
   noteRouteControl(name: string): boolean;
   /** For a fault that makes the rest unreadable. */
   fatal(param: string | null, message: string): GatewayError;
-  /** The error that must win over `error`, which ended the reading. */
+  /** `error` ended the reading: what was found before wins over it. */
   outrank(error: unknown): unknown;
   /** Whether a fault so far is about the audio itself. */
   concernAudio(): boolean;
@@ -24,6 +24,8 @@ const MAX_CHARACTERS = 400;
 export function createFaults(own: Readonly<Record<string, unknown>> = {}): Faults {
   const issues: Issue[] = [];
   let refusedName: string | null = null;
+
+  const hasAny = (): boolean => refusedName !== null || issues.length > 0;
 
   function error(): GatewayError {
     if (refusedName !== null) {
@@ -49,13 +51,13 @@ export function createFaults(own: Readonly<Record<string, unknown>> = {}): Fault
       return error();
     },
     outrank(cause) {
-      return refusedName !== null && cause instanceof GatewayError ? error() : cause;
+      return cause instanceof GatewayError && hasAny() ? error() : cause;
     },
     concernAudio() {
       return issues.some(({ param }) => param === "file" || param === "audio" || param?.startsWith("audio."));
     },
     throwIfAny() {
-      if (refusedName !== null || issues.length > 0) throw error();
+      if (hasAny()) throw error();
     },
   };
 }

@@ -1,11 +1,12 @@
 // The multipart carrier of a submission: the file part or a base64 field to the spool, every other field as text.
-import type { z } from "zod";
+import { z } from "zod";
 import { audioTooLarge } from "../audio/spool.ts";
+import { audioFields } from "../contract/transcription.ts";
 import { recordOf } from "../lib/loosely.ts";
 import { utf8Text } from "../lib/utf8.ts";
 import { eachChunk } from "./body-chunks.ts";
 import { createByteCollector } from "./byte-collector.ts";
-import { notAField, type TextField, textKind, valueOfText } from "./fields.ts";
+import { notAField, type TextField, textKind, validateFields, valueOfText } from "./fields.ts";
 import { formField } from "./form-field.ts";
 import { createMultipartReader, MultipartFault, type PartReceiver } from "./multipart.ts";
 import type { PartHeaders } from "./part-headers.ts";
@@ -111,10 +112,18 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
     reader.end();
   } catch (error) {
     if (error instanceof MultipartFault) throw faults.fatal(error.param, error.message);
+    judgeSoFar(texts, reading);
     throw error;
   }
   const [file] = files;
   return { ...typed(texts, reading), fileName: file?.fileName ?? null, mediaType: file?.mediaType ?? null };
+}
+
+/** Of a form that was not read to its end: what it lacks may have been on its way. */
+function judgeSoFar(texts: ReadonlyMap<string, TextField>, reading: BodyReading): void {
+  const { fields, audio } = typed(texts, reading);
+  validateFields(z.object(reading.schema.shape).partial(), fields, reading.faults);
+  validateFields(audioFields, audio, reading.faults, "audio.");
 }
 
 function typed(

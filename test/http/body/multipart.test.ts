@@ -3,6 +3,10 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { test } from "node:test";
+import { z } from "zod";
+import type { GatewayError } from "../../../src/contract/errors.ts";
+import { transcriptionFields } from "../../../src/contract/transcription.ts";
+import { readSubmission } from "../../../src/http/read-audio.ts";
 import { audioOf, BOUNDARY, cut, field, file, form, formRequest, openBench, type Part, request } from "./bodies.ts";
 
 const AUDIO = randomBytes(5_000);
@@ -45,6 +49,39 @@ test("contract 3 Size: a base64 field counts its characters, N taken and N + 1 r
     const error = await bench.refuses(formRequest(form([field(name, text)])), "AUDIO_TOO_LARGE", text.length - 1);
     assert.equal(error.param, name);
   }
+});
+
+const BEFORE_THE_FILE: readonly [string, Part[], string][] = [
+  ["an unknown field", [field("colour", "red")], "colour"],
+  ["a duplicate", [field("purpose", "a"), field("purpose", "b")], "purpose"],
+  ["a field with a file name", [{ name: "language", fileName: "a", value: "en" }], "language"],
+  ["a text outside its schema", [field("language", "!")], "language"],
+  ["a text of another type", [field("diarization", "maybe")], "diarization"],
+  ["a member of audio outside its schema", [field("audio.filename", "x".repeat(256))], "audio.filename"],
+];
+for (const [name, parts, param] of BEFORE_THE_FILE) {
+  test(`contract 1: ${name} is judged before the size that is exceeded behind it`, async (t) => {
+    const bench = await openBench(t);
+    const error = await bench.refuses(formRequest(form([...parts, file(AUDIO)])), "INVALID_REQUEST", 4_000);
+    assert.equal(error.param, param);
+  });
+}
+
+test("contract 1: before the size all faults so far are told, and nothing of what may have been on its way", async (t) => {
+  const bench = await openBench(t);
+  const schema = transcriptionFields.extend({ model: z.string() });
+  const read = (parts: readonly Part[]) =>
+    readSubmission(schema, formRequest(form([...parts, file(AUDIO)])), { spool: bench.spool, maxAudioBytes: 4_000 });
+  await assert.rejects(read([field("language", "en")]), { code: "AUDIO_TOO_LARGE" });
+  await assert.rejects(read([field("x", ""), field("language", "!")]), ({ details }: GatewayError) => {
+    const issues = details?.["issues"] as readonly { readonly param: string }[];
+    assert.deepEqual(
+      issues.map(({ param }) => param),
+      ["x", "language"],
+    );
+    return true;
+  });
+  await bench.isEmpty();
 });
 
 test("contract 3 Size: the whole form is bounded, whatever it consists of", async (t) => {
