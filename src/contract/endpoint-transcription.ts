@@ -73,7 +73,7 @@ export const postTranscriptionContract: EndpointContract = {
   operationId: "createTranscription",
   summary: "Turn audio into text",
   description:
-    "Routes the audio to a model of the key's route that can do everything asked, or refuses. The answer is the JSON envelope for every `response_format`; `Accept: text/plain`, `application/x-subrip` or `text/vtt` gives the bare body instead; where no `response_format` is sent, the latter two ask for their captions. With `stream: true` the answer is an event stream, from models that stream alone: `transcript.delta`, `transcript.segment`, then `transcript.completed` with the whole envelope; one that breaks after its first content ends with one `error` event instead.",
+    "Routes the audio to a model of the key's route that can do everything asked, or refuses. The answer is the JSON envelope for every `response_format`; `Accept: text/plain`, `application/x-subrip` or `text/vtt` gives the bare body instead and, where no `response_format` is sent, asks for that of its own: the text with its speakers, or the captions. With `stream: true` the answer is an event stream, from models that stream alone: `transcript.delta`, `transcript.segment`, then `transcript.completed` with the whole envelope; one that breaks after its first content ends with one `error` event instead.",
   auth: "key",
   scope: "transcribe",
   isRouted: true,

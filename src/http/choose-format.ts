@@ -15,10 +15,10 @@ export function refuseUndeliverable(accept: string | undefined): void {
   chooseMediaType(accept, DELIVERED_TYPES);
 }
 
-/** The caption format that Accept asks for, where no response_format does; undefined: something else is as welcome. */
-export function captionsByAccept(accept: string | undefined): "srt" | "vtt" | undefined {
+/** The format that Accept asks for by a bare body, where no response_format does; undefined: JSON is as welcome. */
+export function bareByAccept(accept: string | undefined): Exclude<Delivery, "json"> | undefined {
   const chosen = mostWelcome(accept, DELIVERED_TYPES);
-  return (["srt", "vtt"] as const).find((format) => DELIVERY_TYPES[format] === chosen);
+  return (["text", "srt", "vtt"] as const).find((format) => DELIVERY_TYPES[format] === chosen);
 }
 
 /** The most welcome form that an answer in this format can take; JSON when all are. Throws `NOT_ACCEPTABLE`. */

@@ -14,7 +14,7 @@ import type { GatewayReply } from "../../gateway/reply.ts";
 import { streamTranscription } from "../../gateway/stream-transcription.ts";
 import { type TranscribeCall, transcribe } from "../../gateway/transcribe.ts";
 import type { JobCall } from "../../jobs/submit.ts";
-import { captionsByAccept, chooseDelivery, refuseUndeliverable } from "../choose-format.ts";
+import { bareByAccept, chooseDelivery, refuseUndeliverable } from "../choose-format.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { FieldSchema } from "../fields.ts";
 import { requireScope } from "../require-scope.ts";
@@ -59,9 +59,9 @@ export function nativeWording(accept: string | undefined): (fields: TranslationF
     const wording = { present: (envelope: TranscriptionEnvelope) => envelope, events: transcriptEvents };
     // A job and a stream have one form each, and so has the decision about one.
     if (asksForStream(fields) || fields.mode === "async") return { ...wording, fields, delivery: "json" };
-    const captions = fields.response_format === undefined ? captionsByAccept(accept) : undefined;
-    if (captions !== undefined)
-      return { ...wording, fields: { ...fields, response_format: captions }, formatByAccept: true, delivery: captions };
+    const bare = fields.response_format === undefined ? bareByAccept(accept) : undefined;
+    if (bare !== undefined)
+      return { ...wording, fields: { ...fields, response_format: bare }, formatByAccept: true, delivery: bare };
     return { ...wording, fields, delivery: chooseDelivery(accept, fields.response_format ?? "json") };
   };
 }

@@ -124,6 +124,15 @@ test("contract 3: Accept gives the bare body, with the facts in headers", async 
   assert.equal(mismatch.code, "NOT_ACCEPTABLE");
 });
 
+test("contract 3: where no response_format is sent, an Accept for text asks for its speakers too, and is no part of a keyed payload", async () => {
+  const call = { fields: { diarization: "true" }, headers: { "idempotency-key": "speakers-by-accept" } };
+  const text = await postForm(gateway.origin, { ...call, headers: { ...call.headers, accept: "text/plain" } });
+  assert.match(text.text, /^S1: .*\nS2: /);
+  const again = await postForm(gateway.origin, call);
+  assert.deepEqual([again.status, again.text], [200, text.text]);
+  assert.equal(again.headers.get("x-svc-idempotent-replay"), "true");
+});
+
 test("contract 3: where no response_format is sent, an Accept for captions asks for them; it is no part of a keyed payload", async () => {
   for (const [accept, type, begin] of [
     ["application/x-subrip", "application/x-subrip", "1\n00:00"],
