@@ -1,14 +1,16 @@
 // What the head says about the body: its type, its encoding, its length. No guessing: whatever is not exactly understood
-// is 415 (contract 1; bad-input cases 105, 108, 109, 150, 160, 194-196).
+// is 415, and a form without a boundary that can be used 400 (contract 1; bad-input cases 105, 108, 109, 150, 160, 194-196).
 import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
 
 export type BodyType = { readonly kind: "json" } | { readonly kind: "multipart"; readonly boundary: string };
 
-const TYPE = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*/;
+const TYPE = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?=;|$)/;
 const PARAMETER =
   /^;[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[\t\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*)"|([^\s;"]*))[ \t]*/;
+/** Some clients write the semicolon of a parameter that does not come. */
+export const LAST_SEMICOLON = /;[ \t]*$/;
 /** RFC 2046, section 5.1.1. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
 
@@ -21,6 +23,10 @@ export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly 
   const parsed = parseContentType(headers["content-type"]);
   if (parsed === null) throw unsupported(`The Content-Type is missing or malformed; send ${wanted}.`);
   const { type, parameters } = parsed;
+  if (parameters === null) {
+    if (type === "multipart/form-data" && accepted.multipart) throw unusableBoundary();
+    throw unsupported(`The Content-Type is malformed behind its type; send ${wanted}.`);
+  }
   const charset = parameters.get("charset");
   if (charset !== undefined && charset.toLowerCase() !== "utf-8")
     throw unsupported("The body's charset must be utf-8.");
@@ -34,12 +40,8 @@ export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly 
     throw unsupported(`The Content-Type is not taken here; send ${wanted}.`);
   const boundary = parameters.get("boundary") ?? "";
   parameters.delete("boundary");
-  if (boundary === "") {
-    const message = "The Content-Type multipart/form-data needs a boundary; let the HTTP client set this header.";
-    throw invalidRequest("content-type", message);
-  }
+  if (!BOUNDARY.test(boundary)) throw unusableBoundary();
   if (parameters.size > 0) throw unsupported("The Content-Type multipart/form-data takes no parameter but boundary.");
-  if (!BOUNDARY.test(boundary)) throw unsupported("The multipart boundary must be 1 to 70 characters of RFC 2046.");
   return { kind: "multipart", boundary };
 }
 
@@ -53,19 +55,27 @@ export function refuseEncoding(headers: IncomingHttpHeaders): void {
   });
 }
 
-/** Null when malformed or when a parameter is repeated. */
-export function parseContentType(header: string | undefined): { type: string; parameters: Map<string, string> } | null {
+export interface ContentType {
+  readonly type: string;
+  /** Null when they are malformed. */
+  readonly parameters: Map<string, string> | null;
+}
+
+/** Null without a type, and when a parameter is repeated. */
+export function parseContentType(header: string | undefined): ContentType | null {
   const head = TYPE.exec(header ?? "");
   if (header === undefined || head?.[1] === undefined) return null;
+  const type = head[1].toLowerCase();
   const parameters = new Map<string, string>();
-  for (let rest = header.slice(head[0].length); rest !== ""; ) {
+  for (let rest = header.slice(head[0].length).replace(LAST_SEMICOLON, ""); rest !== ""; ) {
     const match = PARAMETER.exec(rest);
     const name = match?.[1]?.toLowerCase();
-    if (match === null || name === undefined || parameters.has(name)) return null;
+    if (match === null || name === undefined) return { type, parameters: null };
+    if (parameters.has(name)) return null;
     parameters.set(name, match[2]?.replace(/\\(.)/g, "$1") ?? match[3] ?? "");
     rest = rest.slice(match[0].length);
   }
-  return { type: head[1].toLowerCase(), parameters };
+  return { type, parameters };
 }
 
 /** Null when the length is not announced (`Transfer-Encoding: chunked`). */
@@ -77,6 +87,12 @@ export function declaredLength(headers: IncomingHttpHeaders): number | null {
 /** Of a body that announces more than is ever taken the size is at fault, not our room for it. */
 export function expectedLength(headers: IncomingHttpHeaders, maxBytes: number): number {
   return Math.min(declaredLength(headers) ?? maxBytes, maxBytes);
+}
+
+function unusableBoundary(): GatewayError {
+  const message =
+    "The Content-Type multipart/form-data needs a boundary of 1 to 70 characters of RFC 2046; let the HTTP client set this header.";
+  return invalidRequest("content-type", message);
 }
 
 function unsupported(message: string): GatewayError {

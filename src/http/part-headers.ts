@@ -1,7 +1,7 @@
 // The headers of one multipart part (RFC 7578): exactly what a form needs, everything doubtful refused
 // (bad-input cases 126-148).
 import { utf8Text } from "../lib/utf8.ts";
-import { parseContentType } from "./content-type.ts";
+import { LAST_SEMICOLON, parseContentType } from "./content-type.ts";
 
 export interface PartHeaders {
   readonly name: string;
@@ -42,15 +42,18 @@ export function parsePartHeaders(block: Buffer): ParsedPartHeaders {
   const encoding = headers.get("content-transfer-encoding")?.toLowerCase() ?? "binary";
   if (!TRANSPARENT_ENCODINGS.has(encoding)) return refuse("A part must not have a Content-Transfer-Encoding.", name);
   const mediaType = headers.get("content-type");
-  const parsed = mediaType === undefined ? null : parseContentType(mediaType);
-  if (mediaType !== undefined && parsed === null) return refuse("A part's Content-Type is malformed.", name);
-  if (parsed !== null && /^(multipart|message)\//.test(parsed.type))
+  if (mediaType !== undefined && /^(multipart|message)\//i.test(mediaType))
     return refuse("A part must not be a multipart or message itself.", name);
-  const charset = parsed?.parameters.get("charset")?.toLowerCase();
+  const declared = parseContentType(mediaType);
+  const parametersOfType = declared?.parameters ?? null;
+  // What a file is its content says, and its media type is a hint; how a field is to be read nothing else says.
+  if (fileName === null && mediaType !== undefined && parametersOfType === null)
+    return refuse("A part's Content-Type is malformed.", name);
+  const charset = parametersOfType?.get("charset")?.toLowerCase();
   if (fileName === null && charset !== undefined && charset !== "utf-8" && charset !== "us-ascii") {
     return refuse("A field's charset must be utf-8.", name);
   }
-  return { ok: true, headers: { name, fileName, mediaType: parsed?.type ?? null } };
+  return { ok: true, headers: { name, fileName, mediaType: declared?.type ?? null } };
 }
 
 function refuse(message: string, param: string | null = null): ParsedPartHeaders {
@@ -80,7 +83,7 @@ function readDisposition(value: string): Map<string, string> | null {
   const kind = /^form-data[ \t]*/i.exec(value);
   if (kind === null) return null;
   const parameters = new Map<string, string>();
-  for (let rest = value.slice(kind[0].length); rest !== ""; ) {
+  for (let rest = value.slice(kind[0].length).replace(LAST_SEMICOLON, ""); rest !== ""; ) {
     const match = DISPOSITION_PARAMETER.exec(rest);
     const name = match?.[1]?.toLowerCase();
     if (match === null || name === undefined || parameters.has(name) || name === "name*") return null;

@@ -50,6 +50,8 @@ const HEADS: readonly [string, Record<string, string>][] = [
   ["an empty Content-Type", { "content-type": "" }],
   ["BAD-195 two charsets", { "content-type": "application/json; charset=utf-8; charset=utf-16" }],
   ["the same charset twice", { "content-type": "application/json; charset=utf-8; charset=utf-8" }],
+  ["a charset by its name alone", { "content-type": "application/json; charset" }],
+  ["two semicolons", { "content-type": "application/json;;" }],
   ["another parameter", { "content-type": "application/json; version=1" }],
   ["BAD-196 a urlencoded form", { "content-type": "application/x-www-form-urlencoded" }],
   ["application/json5", { "content-type": "application/json5" }],
@@ -70,6 +72,8 @@ test("application/json is taken in any case, and with charset=utf-8", async (t) 
     { "content-type": "Application/JSON" },
     { "content-type": 'application/json;charset="UTF-8"' },
     { "content-type": "application/json ; charset=utf-8" },
+    { "content-type": "application/json;" },
+    { "content-type": "application/json; charset=utf-8; " },
   ]) {
     const body = Buffer.from(JSON.stringify({ audio: BASE64 }));
     assert.deepEqual(await audioOf(await bench.read(request(body, headers))), AUDIO);

@@ -120,8 +120,20 @@ const TYPES: readonly [string, string, "INVALID_REQUEST" | "UNSUPPORTED_MEDIA_TY
   ["BAD-150 multipart/mixed", `multipart/mixed; boundary=${BOUNDARY}`, "UNSUPPORTED_MEDIA_TYPE"],
   ["BAD-150 multipart/related", `multipart/related; boundary=${BOUNDARY}`, "UNSUPPORTED_MEDIA_TYPE"],
   ["BAD-150 multipart/form-datax", `multipart/form-datax; boundary=${BOUNDARY}`, "UNSUPPORTED_MEDIA_TYPE"],
-  ["boundary of 71 characters", `multipart/form-data; boundary=${"b".repeat(71)}`, "UNSUPPORTED_MEDIA_TYPE"],
-  ["boundary outside RFC 2046", 'multipart/form-data; boundary="a*b"', "UNSUPPORTED_MEDIA_TYPE"],
+  ["boundary of 71 characters", `multipart/form-data; boundary=${"b".repeat(71)}`, "INVALID_REQUEST"],
+  ["boundary outside RFC 2046", 'multipart/form-data; boundary="a*b"', "INVALID_REQUEST"],
+  ["boundary with a blank at its end", 'multipart/form-data; boundary="a "', "INVALID_REQUEST"],
+  ["boundary with a blank and no quotes", "multipart/form-data; boundary=a b", "INVALID_REQUEST"],
+  ["boundary without its second quote", 'multipart/form-data; boundary="a', "INVALID_REQUEST"],
+  ["boundary by its name alone", "multipart/form-data; boundary", "INVALID_REQUEST"],
+  ["no boundary behind a semicolon", "multipart/form-data;", "INVALID_REQUEST"],
+  ["two semicolons at the end", `multipart/form-data; boundary=${BOUNDARY};;`, "INVALID_REQUEST"],
+  ["multipart/mixed with a boundary by its name alone", "multipart/mixed; boundary", "UNSUPPORTED_MEDIA_TYPE"],
+  [
+    "two types in one header",
+    `multipart/form-data, multipart/form-data; boundary=${BOUNDARY}`,
+    "UNSUPPORTED_MEDIA_TYPE",
+  ],
   ["two boundaries", `multipart/form-data; boundary=${BOUNDARY}; boundary=${BOUNDARY}`, "UNSUPPORTED_MEDIA_TYPE"],
   ["other parameter", `multipart/form-data; boundary=${BOUNDARY}; x=1`, "UNSUPPORTED_MEDIA_TYPE"],
 ];
@@ -189,6 +201,8 @@ const BAD_FORMS: readonly [string, Buffer, string | null][] = [
   ["BAD-142 a file name of 10 kB", form([file(AUDIO, long(10_000))]), null],
   ["a file name of 256 bytes", form([file(AUDIO, long(256))]), "file"],
   ["BAD-148 a part of type message/rfc822", form([file(AUDIO, "a.wav", "message/rfc822")]), "file"],
+  ["BAD-148 the same behind what cannot be read", form([file(AUDIO, "a.wav", "Message/rfc822;x;y")]), "file"],
+  ["a field of a type that cannot be read", form([file(AUDIO), { ...field("prompt", "x"), type: "text" }]), "prompt"],
   ["BAD-148 a part of type multipart/mixed", form([file(AUDIO, "a.wav", "multipart/mixed; boundary=x")]), "file"],
   [
     "a part with a Content-Transfer-Encoding",
@@ -412,6 +426,27 @@ for (const [id, name, hint] of NAMES) {
     assert.deepEqual(await audioOf(read), AUDIO);
   });
 }
+
+for (const type of ["audio", "", "audio/", "audio/wav; charset=a; charset=b", "audio/wav/x", "audio/wav x"]) {
+  test(`contract 3: a file's media type is a hint, and ${JSON.stringify(type)} is none`, async (t) => {
+    const bench = await openBench(t);
+    const read = await bench.read(formRequest(form([file(AUDIO, "a.wav", type)])));
+    assert.ok(read.audio.kind === "spooled");
+    assert.equal(read.audio.mediaTypeHint, null);
+    assert.deepEqual(await audioOf(read), AUDIO);
+  });
+}
+
+test("common clients: a semicolon behind the last parameter, of the body, a part and its type", async (t) => {
+  const bench = await openBench(t);
+  const headers = 'Content-Disposition: form-data; name="file"; filename="a.wav"; \r\nContent-Type: audio/wav;';
+  const read = await bench.read(
+    formRequest(form([{ headers, value: AUDIO }]), `multipart/form-data; boundary=${BOUNDARY}; `),
+  );
+  assert.ok(read.audio.kind === "spooled");
+  assert.deepEqual([read.audio.fileNameHint, read.audio.mediaTypeHint], ["a.wav", "audio/wav"]);
+  assert.deepEqual(await audioOf(read), AUDIO);
+});
 
 test("common clients: unquoted names, filename*, a padded boundary line, a quoted boundary", async (t) => {
   const bench = await openBench(t);
