@@ -1,5 +1,6 @@
 // What makes two requests the same payload under one idempotency key (contract 3, "Idempotency"). Pure.
 import { createHash } from "node:crypto";
+import { REDACTION_GROUPS, type RedactionGroup } from "../contract/features.ts";
 import type { TranslationFields } from "../contract/transcription.ts";
 import { mergedKeyterms } from "../routing/required-features.ts";
 
@@ -37,9 +38,15 @@ export function fingerprint(input: FingerprintInput): Buffer {
     purpose: input.requestedPurpose,
     purpose_policy: input.requestedPolicy,
     keyterms: terms.length > 0 ? terms : undefined,
-    redaction: redaction === true ? ["pii"] : redaction,
+    redaction: asSet(redaction),
     audio: input.audio,
   });
+}
+
+/** However the groups were written: each once, in the contract's order. `false` is sent, and not silence. */
+function asSet(redaction: TranslationFields["redaction"]): readonly RedactionGroup[] | false | undefined {
+  if (redaction === undefined || redaction === false) return redaction;
+  return redaction === true ? ["pii"] : REDACTION_GROUPS.filter((group) => redaction.includes(group));
 }
 
 /** Of plain data, however its members were ordered. */
