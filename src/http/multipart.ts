@@ -8,6 +8,8 @@ export interface PartReceiver {
   readonly end: () => Promise<void> | void;
 }
 
+export const IGNORED: PartReceiver = { data: () => undefined, end: () => undefined };
+
 /** The body is not multipart/form-data that this gateway takes. */
 export class MultipartFault extends Error {
   readonly param: string | null;

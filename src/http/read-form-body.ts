@@ -8,24 +8,24 @@ import { eachChunk } from "./body-chunks.ts";
 import { createByteCollector } from "./byte-collector.ts";
 import { notAField, type TextField, textKind, validateFields, valueOfText } from "./fields.ts";
 import { formField } from "./form-field.ts";
-import { createMultipartReader, MultipartFault, type PartReceiver } from "./multipart.ts";
+import { createFormFiles } from "./form-files.ts";
+import { createMultipartReader, IGNORED, MultipartFault, type PartReceiver } from "./multipart.ts";
 import type { PartHeaders } from "./part-headers.ts";
 import { type BodyReading, FORM_FRAMING_BYTES, MAX_REST_BYTES, type RawBody } from "./raw-body.ts";
 
 const MAX_VALUE_BYTES = 65_536;
 /** Of all lists together: a thousand terms of a hundred characters are longer than any other value. */
 const MAX_LIST_BYTES = MAX_REST_BYTES;
-const IGNORED: PartReceiver = { data: () => undefined, end: () => undefined };
 
 export async function readFormBody(reading: BodyReading, boundary: string): Promise<RawBody> {
   const { faults, intake, maxAudioBytes, schema } = reading;
   const texts = new Map<string, TextField>();
-  const files: PartHeaders[] = [];
+  const files = createFormFiles(intake, faults);
   let listBytes = 0;
 
   function onPart(part: PartHeaders): PartReceiver {
     if (faults.noteRouteControl(part.name)) return IGNORED;
-    if (part.name === "file") return onFile(part);
+    if (part.name === "file") return files.take(part);
     if (part.name === "audio" || part.name === "audio.base64" || part.name === "audio.data")
       return onBase64(part, part.name);
     const isBracketed = part.name.endsWith("[]");
@@ -40,19 +40,6 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
       return IGNORED;
     }
     return onText(name, isBracketed, field.type);
-  }
-
-  function onFile(part: PartHeaders): PartReceiver {
-    if (part.fileName === null) {
-      faults.add("file", "`file` must be a file part with a file name, not a plain field.");
-      return IGNORED;
-    }
-    if (files.length > 0) {
-      faults.add("file", "`file` was sent more than once.");
-      return IGNORED;
-    }
-    files.push(part);
-    return { data: intake.beginBytes("file"), end: () => undefined };
   }
 
   function onBase64(part: PartHeaders, param: "audio" | "audio.base64" | "audio.data"): PartReceiver {
@@ -115,7 +102,7 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
     judgeSoFar(texts, reading);
     throw error;
   }
-  const [file] = files;
+  const file = files.end(texts.has("audio.url"));
   return { ...typed(texts, reading), fileName: file?.fileName ?? null, mediaType: file?.mediaType ?? null };
 }
 

@@ -427,6 +427,30 @@ for (const [id, name, hint] of NAMES) {
   });
 }
 
+test("contract 3 Fields: a file that was not chosen, without name and bytes, is no source beside another, wherever it stands", async (t) => {
+  const bench = await openBench(t);
+  const unchosen = file("", "", "application/octet-stream");
+  for (const place of [0, 1]) {
+    const beside = (part: Part) => formRequest(form([part].toSpliced(place, 0, unchosen)));
+    const { audio } = await bench.read(beside(field("audio.url", "https://a.example/a.wav")));
+    assert.equal(audio.kind, "url");
+    for (const part of [file(AUDIO), file(AUDIO, ""), field("audio.base64", AUDIO.toString("base64"))])
+      assert.deepEqual(await audioOf(await bench.read(beside(part))), AUDIO);
+  }
+  assert.deepEqual(
+    await audioOf(await bench.read(formRequest(form([unchosen])))),
+    Buffer.alloc(0),
+    "alone it is the audio",
+  );
+  for (const sent of [file("", "a.wav"), file("RIFF", "")]) {
+    const error = await bench.refuses(
+      formRequest(form([sent, field("audio.url", "https://a.example/a.wav")])),
+      "INVALID_REQUEST",
+    );
+    assert.equal(error.param, "audio");
+  }
+});
+
 for (const type of ["audio", "", "audio/", "audio/wav; charset=a; charset=b", "audio/wav/x", "audio/wav x"]) {
   test(`contract 3: a file's media type is a hint, and ${JSON.stringify(type)} is none`, async (t) => {
     const bench = await openBench(t);
