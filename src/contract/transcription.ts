@@ -14,18 +14,37 @@ export const PURPOSE_LABEL = z
   .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,200}$/u, "1 to 200 visible characters");
 export const PURPOSE_POLICY = z.enum(["fallback", "strict"]);
 
-/** BCP-47 as far as callers use it: language, script, region, variants. Written as RFC 5646 section 2.1.1 advises: providers compare. */
+/** What may stand before an extended language, which names its language alone: `zh-yue` is `yue` (RFC 5646 section 2.2.2). */
+const EXTENDABLE = ["ar", "kok", "lv", "ms", "sgn", "sw", "uz", "zh"];
+const WELL_FORMED = new RegExp(
+  [
+    `^([A-Za-z]{2,3}|(${EXTENDABLE.map(inAnyCase).join("|")})-[A-Za-z]{3})`,
+    "(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*",
+    "(-[0-9A-WY-Za-wy-z](-[A-Za-z0-9]{2,8})+)*(-[Xx](-[A-Za-z0-9]{1,8})+)?$",
+  ].join(""),
+);
+
+/**
+ * BCP-47 as far as it names a language: not `x-…` alone, nor the irregular tags of before. Written as RFC 5646 section 2.1.1 advises:
+ * providers compare. Extensions and private use say nothing of what is spoken, and providers refuse them.
+ */
 export const LANGUAGE_TAG = z
   .string()
   .max(35)
-  .regex(
-    /^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*$/,
-    "a BCP-47 language tag such as en or pt-BR",
-  )
+  .regex(WELL_FORMED, "a BCP-47 language tag such as en or pt-BR")
   .overwrite(withUsualCase);
 
+/** The schema's pattern has no flags in OpenAPI. */
+function inAnyCase(letters: string): string {
+  return letters.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
+}
+
 function withUsualCase(tag: string): string {
-  const [language = "", ...others] = tag.toLowerCase().split("-");
+  const named = tag
+    .toLowerCase()
+    .replace(/-[a-z0-9]-.*$/, "")
+    .replace(/^[a-z]{2,3}-([a-z]{3})(?![a-z0-9])/, "$1");
+  const [language = "", ...others] = named.split("-");
   return [language, ...others.map(withUsualCaseOfSubtag)].join("-");
 }
 
@@ -50,7 +69,9 @@ export const transcriptionFields = z.strictObject({
     .boolean()
     .describe("Judge everything up to the call and answer with the routing decision; nothing is called or billed.")
     .optional(),
-  language: LANGUAGE_TAG.describe("BCP-47 tag of the spoken language.").optional(),
+  language: LANGUAGE_TAG.describe(
+    "BCP-47 tag of the spoken language; its extensions and private use are left out.",
+  ).optional(),
   diarization: z.boolean().describe("Separate and label speakers.").optional(),
   speaker_count_hint: z.int().min(1).max(32).describe("How many speakers to expect; a preference.").optional(),
   timestamps: z.enum(["word", "segment", "both"]).describe("Which times to return.").optional(),

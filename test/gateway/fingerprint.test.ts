@@ -106,11 +106,37 @@ test("contract 3: a language tag means the same in any case, is one payload, and
     "es-419": "ES-419",
     "de-1996": "DE-1996",
     "sl-rozaj": "SL-ROZAJ",
+    // Extended languages, extensions and private use.
+    yue: "zh-YUE",
+    "yue-Hant-HK": "ZH-yue-hant-hk",
+    "ar-Arab-EG": "ar-ARAB-eg-u-nu-latn",
+    "de-DE": "de-DE-u-co-phonebk",
+    "de-1901": "de-1901-t-en-a-bb-x-y-z",
+    fr: "fr-x-foo",
   };
   for (const [tag, written] of Object.entries(usual)) {
     assert.deepEqual(transcriptionFields.parse({ language: written }), { language: tag });
     assert.deepEqual(translationFields.parse({ to_language: written }), { to_language: tag });
   }
+});
+
+test("contract 3: what is no well-formed tag of a language is refused, and so is a longer language behind one that has none", () => {
+  const malformed = [
+    "e",
+    "english",
+    "en-",
+    "en-u",
+    "en-x",
+    "en-x-",
+    "x-foo",
+    "i-klingon",
+    "eng-usa",
+    "pt-bra",
+    "zh-yue-cmn",
+    "en_US",
+  ];
+  for (const language of [...malformed, "en-US-DE", "en-u-co-123456789", `en-${"x".repeat(33)}`])
+    assert.equal(transcriptionFields.safeParse({ language }).success, false, language);
 });
 
 test("I-06 any other audio, length, purpose, policy, endpoint or field is another payload; defaults are not filled in", () => {
