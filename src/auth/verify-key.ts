@@ -20,7 +20,10 @@ export interface VerifyKeyServices {
   readonly pepper: Buffer;
   /** The stored key with its workspace and app, null when unknown, revoked or expired by the database's clock. */
   readonly findKey: (secretHash: Buffer, testMode: boolean) => Promise<Principal | null>;
+  /** Says when a key expires. */
   readonly nowMs: () => number;
+  /** Says how old a look-up is, whoever sets the other clock. */
+  readonly monotonicMs?: () => number;
   /** Told of every request that a key was good for. */
   readonly onUsed?: (key: KeyId) => void;
 }
@@ -34,15 +37,16 @@ export interface KeyVerifier {
 
 interface Remembered {
   readonly principal: Principal;
+  /** Of the monotonic clock. */
   readonly fromMs: number;
 }
 
 export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
+  const { monotonicMs = () => performance.now() } = services;
   const remembered = new Map<string, Remembered>();
   const underWay = new Map<string, Promise<Principal | null>>();
-  // A clock that was set back makes nothing younger.
-  const isFresh = ({ principal, fromMs }: Remembered, nowMs: number): boolean =>
-    nowMs >= fromMs && nowMs < fromMs + REMEMBER_MS && !hasExpired(principal, nowMs);
+  const isFresh = ({ principal }: Remembered, ageMs: number): boolean =>
+    ageMs < REMEMBER_MS && !hasExpired(principal, services.nowMs);
 
   const remember = (cacheKey: string, principal: Principal | null, fromMs: number): void => {
     remembered.delete(cacheKey);
@@ -55,7 +59,7 @@ export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
   const lookUp = (cacheKey: string, secret: string): Promise<Principal | null> => {
     const shared = underWay.get(cacheKey);
     if (shared !== undefined) return shared;
-    const fromMs = services.nowMs();
+    const fromMs = monotonicMs();
     // What was read before a change that was announced meanwhile is good for those who wait already.
     const isLatest = (): boolean => underWay.get(cacheKey) === asked;
     const asked = services
@@ -73,10 +77,11 @@ export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
 
   const find = (cacheKey: string, secret: string): Principal | Promise<Principal | null> => {
     const known = remembered.get(cacheKey);
-    const nowMs = services.nowMs();
-    if (known === undefined || !isFresh(known, nowMs)) return lookUp(cacheKey, secret);
+    if (known === undefined) return lookUp(cacheKey, secret);
+    const ageMs = monotonicMs() - known.fromMs;
+    if (!isFresh(known, ageMs)) return lookUp(cacheKey, secret);
     // Where the database is away, whoever comes when the time is over hears of it.
-    if (nowMs >= known.fromMs + RENEW_AFTER_MS) lookUp(cacheKey, secret).catch(() => undefined);
+    if (ageMs >= RENEW_AFTER_MS) lookUp(cacheKey, secret).catch(() => undefined);
     return known.principal;
   };
 
@@ -109,9 +114,9 @@ function bearerToken(authorization: string | undefined): string | null {
   return /^bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1] ?? null;
 }
 
-function hasExpired(principal: Principal, nowMs: number): boolean {
+function hasExpired(principal: Principal, nowMs: () => number): boolean {
   const { expiresAt } = principal.key;
-  return expiresAt !== null && expiresAt.getTime() <= nowMs;
+  return expiresAt !== null && expiresAt.getTime() <= nowMs();
 }
 
 /** No key, malformed, unknown, revoked and expired answer alike. */

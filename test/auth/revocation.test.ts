@@ -80,24 +80,30 @@ test("contract 2: whoever changes a key, its app or its workspace is answered wh
 
 test("contract 2: where the announcement is lost, a revoked key is refused within 5 s", async () => {
   const key = await makeKey();
-  let nowMs = 1_000_000;
-  const { verifier } = await startProcess({ nowMs: () => nowMs });
+  let monotonicMs = 1_000_000;
+  const { verifier } = await startProcess({ monotonicMs: () => monotonicMs });
   await verifier.verify(key.header);
   await revoke(key, { announced: false });
-  nowMs += 3_999;
+  monotonicMs += 3_999;
   await verifier.verify(key.header);
-  nowMs += 1;
+  monotonicMs += 1;
   await assert.rejects(async () => verifier.verify(key.header), { code: "UNAUTHENTICATED" });
 });
 
-test("contract 2: a clock that is set back prolongs no revoked key's life", async () => {
-  const key = await makeKey();
-  let nowMs = 1_000_000;
-  const { verifier } = await startProcess({ nowMs: () => nowMs });
-  await verifier.verify(key.header);
-  await revoke(key, { announced: false });
-  nowMs -= 3_600_000;
-  await assert.rejects(async () => verifier.verify(key.header), { code: "UNAUTHENTICATED" });
+test("contract 2: a clock that is set, far or by as much as has passed, prolongs no revoked key's life", async () => {
+  for (const setMs of [-3_600_000, -2_900, 2_900]) {
+    const key = await makeKey();
+    let [nowMs, monotonicMs] = [1_000_000_000, 0];
+    const { verifier } = await startProcess({ nowMs: () => nowMs, monotonicMs: () => monotonicMs });
+    await verifier.verify(key.header);
+    await revoke(key, { announced: false });
+    nowMs += 2_900 + setMs;
+    monotonicMs += 2_900;
+    await verifier.verify(key.header);
+    nowMs += 1_100;
+    monotonicMs += 1_100;
+    await assert.rejects(async () => verifier.verify(key.header), { code: "UNAUTHENTICATED" }, `set by ${setMs} ms`);
+  }
 });
 
 test("contract 2: what was looked up before a change is not remembered after it", async () => {
@@ -168,8 +174,7 @@ test("contract 2: a listener whose connection was cut comes back, and says that 
 test("contract 10: a key that is taken out of the file stops working on a gateway that runs", {
   timeout: 30_000,
 }, async () => {
-  const now = new Date();
-  const gateway = await startGateway({ now: () => now });
+  const gateway = await startGateway();
   try {
     assert.equal((await get(gateway.origin, "/v1/me")).status, 200);
     const file = standardFile(gateway.sandbox);
@@ -181,8 +186,9 @@ test("contract 10: a key that is taken out of the file stops working on a gatewa
       await configurationOf(without, gateway.dataDir),
       { isFile: true },
     );
-    // Its clock stands still, so that no age makes it forget.
+    const appliedAtMs = performance.now();
     while ((await get(gateway.origin, "/v1/me", KEY)).status !== 401);
+    assert(performance.now() - appliedAtMs < 2_000, "it was told: no age has made it forget");
   } finally {
     await gateway.close();
   }

@@ -45,7 +45,7 @@ test("contract 2: a key that cannot exist is refused without a look-up, and told
 /** One key whose look-ups are answered by hand. */
 function lookedUpByHand() {
   const asked: PromiseWithResolvers<Principal | null>[] = [];
-  let nowMs = 0;
+  let ageMs = 0;
   const verifier = createKeyVerifier({
     pepper: PEPPER,
     findKey: () => {
@@ -53,13 +53,14 @@ function lookedUpByHand() {
       asked.push(answer);
       return answer.promise;
     },
-    nowMs: () => nowMs,
+    nowMs: () => 0,
+    monotonicMs: () => ageMs,
   });
   const verify = async () => verifier.verify(`Bearer ${key}`);
   return {
     asked,
     setClock: (ms: number) => {
-      nowMs = ms;
+      ageMs = ms;
     },
     forget: () => verifier.forget(),
     verify,
