@@ -1,7 +1,7 @@
 // A chat as a stream (contract 7): fallback is free until a provider's first content and never happens after it; one error
 // part ends a broken stream; whoever stops reading stops the provider, and what was used is on record in every ending.
 import { newId } from "../contract/ids.ts";
-import type { ChatEvent, ChatUsage } from "../providers/chat-provider.ts";
+import type { ChatEvent, ChatRequest, ChatUsage } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
 import { createAnswerParts } from "./answer-parts.ts";
 import { attemptWarnings, chatAnswer } from "./chat-answer.ts";
@@ -74,6 +74,7 @@ async function openOne(
       const events = await source.next();
       if (events === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
       if (events.some(isContent)) {
+        requireOfEmpty(decision.wanted, events);
         source.contentCame();
         return { attempt, stopping, source, first: events };
       }
@@ -209,6 +210,14 @@ function createSource({ attempt, stopping }: Stoppable, firstContentTimeoutMs: n
     usage: () => usage,
     providerRequestId: () => providerRequestId,
   };
+}
+
+/** One that lacks its receipts and is over before anything of it was sent is a failure like any other: the next target is tried. */
+function requireOfEmpty(request: ChatRequest, first: readonly ChatEvent[]): void {
+  for (const event of first) {
+    if (event.type === "text" || event.type === "tool_call") return;
+    if (event.type === "finish") requireReceipts(request, { text: "", toolCalls: [], finishReason: event.reason });
+  }
 }
 
 /** What makes the status line go out: a piece of the answer, or the regular end of an empty one. */

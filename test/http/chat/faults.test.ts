@@ -4,7 +4,16 @@ import { after, before, beforeEach, test } from "node:test";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { chatOf, names, postChat, streamChat } from "../../harness/chat-client.ts";
 import { detailsOf } from "../../harness/client.ts";
-import { answer, beginStream, type Behaviour, chunk, completion, json, TEXT } from "../../harness/chat-upstream.ts";
+import {
+  answer,
+  beginStream,
+  type Behaviour,
+  chunk,
+  completion,
+  endStream,
+  json,
+  TEXT,
+} from "../../harness/chat-upstream.ts";
 import { neverResting } from "../../harness/gateway.ts";
 import { pauseIn, resumeIn } from "../../harness/pause.ts";
 import { attemptsOf, type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
@@ -208,6 +217,42 @@ test("contract 3: an answer without what was required of it is withheld, and the
   gateway.second.behave((call) => json(call, 500, error));
   const refused = await postChat(gateway.origin, { response_format: { type: "json_object" } });
   assert.equal(refused.code, "FEATURE_NOT_DELIVERED");
+});
+
+test("contract 3, 7: a stream that ends empty, and without what was required of it, is withheld: nothing was sent, and the next target is tried", async () => {
+  const TOOLS = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
+  const finishAlone: Behaviour = (call) => {
+    beginStream(call);
+    endStream(call);
+  };
+  gateway.second.behave((call) => {
+    beginStream(call);
+    if (call.body["tools"] === undefined) chunk(call, { content: '{"a":1}' });
+    else chunk(call, { tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: "{}" } }] });
+    endStream(call, call.body["tools"] === undefined ? "stop" : "tool_calls");
+  });
+  for (const fields of [{ response_format: { type: "json_object" } }, { tools: TOOLS, tool_choice: "required" }]) {
+    await forget(gateway);
+    gateway.first.behave(finishAlone);
+    assert.equal(names(await streamChat(gateway.origin, fields)).at(-1), "chat.completed");
+    assert.deepEqual(
+      (await attemptsOf(gateway)).map((row) => [row.model, row.outcome, row.input_tokens]),
+      [
+        ["one", "failed:feature_dropped", 11n],
+        ["two", "succeeded", 11n],
+      ],
+    );
+    gateway.second.calls.length = 0;
+    gateway.first.behave((call) => {
+      beginStream(call);
+      chunk(call, { content: "no json" });
+      endStream(call);
+    });
+    assert.deepEqual(names(await streamChat(gateway.origin, fields)), ["chat.started", "chat.delta", "error"]);
+    assert.equal(gateway.second.calls.length, 0, "something had been sent");
+  }
+  gateway.first.behave(finishAlone);
+  assert.deepEqual(names(await streamChat(gateway.origin, {})), ["chat.started", "chat.completed"]);
 });
 
 test("§4.8 all targets failed: 503 all_providers_exhausted, retryable, with what each did and nobody's name", async () => {
