@@ -77,7 +77,7 @@ export interface Served {
 export type RunOutcome =
   | Served
   | { readonly kind: "exhausted"; readonly failures: readonly FailedAttempt[] }
-  /** A call may have been done and paid. */
-  | { readonly kind: "unknown"; readonly how: "unknown" | "timeout" }
+  /** A call may have been done and paid. `wasFollowed`: another target was tried after it, and failed. */
+  | { readonly kind: "unknown"; readonly how: "unknown" | "timeout"; readonly wasFollowed: boolean }
   /** The signal stopped it. */
   | { readonly kind: "aborted" };

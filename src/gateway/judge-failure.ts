@@ -136,14 +136,24 @@ function longestWait(failures: readonly FailedAttempt[]): number {
 /** For whoever sends a recording and waits. */
 export const USE_A_JOB = "For long recordings use POST /v1/transcription/jobs.";
 
-/** The answer after an unknown outcome. `advice`: what would have taken less time. */
-export function outcomeUnknown(kind: "unknown" | "timeout", advice: string | null = null): GatewayError {
+interface AfterUnknown {
+  /** What would have taken less time. */
+  readonly advice?: string;
+  /** Others were tried after it, and failed. */
+  readonly wasFollowed?: boolean;
+}
+
+/** The answer after an unknown outcome. */
+export function outcomeUnknown(
+  kind: "unknown" | "timeout",
+  { advice, wasFollowed = false }: AfterUnknown = {},
+): GatewayError {
+  const rest = `Whether it did the work is unknown; nothing was charged and ${wasFollowed ? "what was tried after it failed" : "no other provider was tried after it"}.`;
   return kind === "timeout"
     ? new GatewayError("PROVIDER_TIMEOUT", {
-        message: `The provider did not answer before the deadline. Whether it did the work is unknown; nothing was charged and no other provider was tried after it.${advice === null ? "" : ` ${advice}`}`,
+        message: `The provider did not answer before the deadline. ${rest}${advice === undefined ? "" : ` ${advice}`}`,
       })
     : new GatewayError("PROVIDER_RESULT_UNKNOWN", {
-        message:
-          "After the request was sent the connection to the provider broke, or the answer was 408, 499, 502 or 504. Whether it did the work is unknown; nothing was charged and no other provider was tried after it.",
+        message: `After the request was sent the connection to the provider broke, or the answer was 408, 499, 502 or 504. ${rest}`,
       });
 }

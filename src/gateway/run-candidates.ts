@@ -67,6 +67,7 @@ async function serveInOrder(
 ): Promise<RunOutcome> {
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
+  let wasFollowed = false;
   for (const candidate of candidates) {
     if (candidate !== run.candidates[0] && isPausedByNow(services, candidate.target, run.payer)) continue;
     const result = await callCandidate(services, run, cutter, candidate).catch((error: unknown) => {
@@ -83,7 +84,8 @@ async function serveInOrder(
     const isUnknown = kind === "unknown" || kind === "timeout";
     if (isUnknown) unknown = kind;
     else failures.push(result.failure);
+    wasFollowed = unknown !== null && !isUnknown;
     if (run.hasBegun?.() === true || (isUnknown && !run.mayPayTwice) || !hasTime(services, run)) break;
   }
-  return unknown === null ? { kind: "exhausted", failures } : { kind: "unknown", how: unknown };
+  return unknown === null ? { kind: "exhausted", failures } : { kind: "unknown", how: unknown, wasFollowed };
 }

@@ -104,7 +104,8 @@ export async function firstToServe<Served>(
   }
   // Work may have been done under this key: it must never run again.
   if (unknown !== null) await slot?.burn();
-  if (unknown !== null && failures.length < decision.candidates.length) throw outcomeUnknown(unknown);
+  if (unknown !== null && failures.length < decision.candidates.length)
+    throw outcomeUnknown(unknown, { wasFollowed: failures.at(-1)?.kind !== unknown });
   throw chatExhausted(failures, decision.considered, unknown !== null && slot !== null);
 }
 

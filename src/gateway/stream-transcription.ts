@@ -189,7 +189,8 @@ async function settleAbandoned({ outcome, keeper }: Run): Promise<void> {
 function servedOr(outcome: RunOutcome, { considered }: Decided): Served {
   if (outcome.kind === "served") return outcome;
   if (outcome.kind === "exhausted") throw exhausted(outcome.failures, considered);
-  throw outcome.kind === "unknown" ? outcomeUnknown(outcome.how, USE_A_JOB) : callerGone();
+  if (outcome.kind === "aborted") throw callerGone();
+  throw outcomeUnknown(outcome.how, { advice: USE_A_JOB, wasFollowed: outcome.wasFollowed });
 }
 
 /** What the caller is told of a stream that broke; null where nobody is left to be told. */

@@ -109,7 +109,7 @@ async function callTargets(
     case "unknown":
       // Work may have been done under this key: it must never run again.
       await slot?.burn();
-      throw outcomeUnknown(outcome.how, USE_A_JOB);
+      throw outcomeUnknown(outcome.how, { advice: USE_A_JOB, wasFollowed: outcome.wasFollowed });
     case "aborted":
       // Nobody reads this answer; the edge notices that the caller is gone.
       throw callerGone();

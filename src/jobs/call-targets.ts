@@ -61,7 +61,7 @@ export async function callTargets(
       throw waitsForPaused(gateway, payer, judged, all) ? new JobStop("paused") : allFailed(gateway, all, judged);
     }
     case "unknown":
-      throw gateway.now() >= deadlineAt ? deadlineExceeded() : outcomeUnknown(outcome.how);
+      throw gateway.now() >= deadlineAt ? deadlineExceeded() : outcomeUnknown(outcome.how, outcome);
     case "aborted":
       throw new JobStop("lost");
     default:

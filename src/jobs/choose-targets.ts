@@ -82,7 +82,10 @@ export function allFailed(
   considered: readonly Candidate[],
 ): GatewayError {
   const unknown = unknownOf(failures);
-  if (unknown !== null) return outcomeUnknown(unknown);
+  if (unknown !== null) {
+    const wasFollowed = failures.at(-1)?.kind !== unknown;
+    return outcomeUnknown(unknown, { wasFollowed });
+  }
   return exhausted(
     failures,
     considered.filter(({ target }) => hasAccount(services, target)),
