@@ -54,6 +54,7 @@ export async function callCandidate(
         timeoutMs: Math.max(1, Math.min(account.timeoutMs, run.deadlineAtMs - services.now().getTime())),
         beforePaid: async () => run.keeper.announce?.(),
         onDispatch: () => {
+          run.keeper.dispatched?.();
           sentMs += Math.round((piece?.audio ?? audio).durationSeconds * 1000);
         },
         onRemoteRun: (remote) => run.keeper.keepRun(candidate, remote, piece === null ? "whole" : "piece"),

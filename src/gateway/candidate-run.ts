@@ -32,6 +32,8 @@ export interface CallKeeper {
   reserve(reservation: Reservation): Promise<AttemptId>;
   /** Commits that the call is made, before the first byte of a request that is not free. */
   announce?(): Promise<void>;
+  /** Told as the first byte of a request that is not free leaves. */
+  dispatched?(): void;
   /** Ends an attempt that served nobody. */
   settle(settlement: Settlement, failure: FailedAttempt): Promise<void>;
   /** An answer that is doubted while another target is asked: its attempt stays open, and its target is not called again. */

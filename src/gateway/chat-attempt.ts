@@ -39,7 +39,7 @@ export interface ChatAttempt {
   readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => Soon<Settled>;
   /**
    * When nothing of it runs any more. Charged only when its caller hung up on it after it was sent. A fault of ours says nothing of
-   * the provider, and leaves the reservation to the sweeper.
+   * the provider: what became of the call is unknown.
    */
   readonly endBadly: (error: unknown, used: Used) => Promise<void>;
 }
@@ -146,6 +146,7 @@ export async function openAttempt(
       timeoutMs,
       onDispatch: () => {
         dispatched = true;
+        options.slot?.markDispatched();
       },
       ...(options.onReceived === undefined ? {} : { onReceived: options.onReceived }),
     }),
@@ -157,6 +158,8 @@ export async function openAttempt(
     endBadly: async (error, used) => {
       if (!(error instanceof ProviderError)) {
         end("aborted", null, false);
+        // No sweeper looks at what a lease pays for while its process lives.
+        await settle("unknown", null, { charged: false, providerRequestId: null });
         return;
       }
       const asRun = error.kind === "aborted" && dispatched;

@@ -52,10 +52,7 @@ export async function reserveChat(
         ...(slot === null ? {} : { slot: slot.ref }),
       }),
     );
-    if (reserved.ok) {
-      slot?.markDispatched();
-      return billing;
-    }
+    if (reserved.ok) return billing;
     if ("slotLost" in reserved) throw takenOver();
     const funding = reserved.exceeded.budgetKind === "allowance" ? nextFunding(billing.funding) : null;
     if (funding === null) throw budgetExceeded(reserved.exceeded);

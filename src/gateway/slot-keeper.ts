@@ -39,13 +39,11 @@ export function slotKeeper(
       const reserved = await unlessAway(
         ledger.reserve({ ...reservation, ...(slot === null ? {} : { slot: slot.ref }) }),
       );
-      if (reserved.ok) {
-        slot?.markDispatched();
-        return reservation.attemptId;
-      }
+      if (reserved.ok) return reservation.attemptId;
       if ("exceeded" in reserved) throw budgetExceeded(reserved.exceeded);
       throw takenOver();
     },
+    dispatched: () => slot?.markDispatched(),
     settle: async (settlement) => {
       await ledger.settle(settlement);
       await releaseRuns();

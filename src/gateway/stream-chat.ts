@@ -161,7 +161,8 @@ interface Source {
 
 function createSource({ attempt, stopping }: Stoppable, firstContentTimeoutMs: number, idleMs: number): Source {
   let waiting = false;
-  const iterator = attempt.provider.stream(attempt.plan, attempt.io)[Symbol.asyncIterator]();
+  /** Begun by whoever reads, so that what goes wrong in its beginning is met there. */
+  let iterator: AsyncIterator<readonly ChatEvent[]> | null = null;
   const tooLate = () => {
     if (waiting) stopping.abort(new ProviderError("timeout"));
   };
@@ -180,6 +181,7 @@ function createSource({ attempt, stopping }: Stoppable, firstContentTimeoutMs: n
       idle?.refresh();
       waiting = true;
       try {
+        iterator ??= attempt.provider.stream(attempt.plan, attempt.io)[Symbol.asyncIterator]();
         const result = await iterator.next();
         if (result.done === true) {
           stopTimers();
@@ -205,7 +207,7 @@ function createSource({ attempt, stopping }: Stoppable, firstContentTimeoutMs: n
     heard: () => void idle?.refresh(),
     close: async () => {
       stopTimers();
-      await iterator.return?.().catch(() => undefined);
+      await iterator?.return?.().catch(() => undefined);
     },
     usage: () => usage,
     providerRequestId: () => providerRequestId,

@@ -156,7 +156,7 @@ async function translate(
       judge: (content) => void translationIn(content),
     });
   } catch (error) {
-    // A fault of ours says nothing of the work: both reservations are left to the sweeper.
+    // A fault of ours says nothing of the work: the transcript's reservation is left to the sweeper.
     if (error instanceof GatewayError) {
       const isLeft = slot === null && call.clientGone.aborted;
       await keeper.settle(isLeft ? transcribed.settlement : undelivered(transcribed.settlement));

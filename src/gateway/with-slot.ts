@@ -11,7 +11,7 @@ import { unlessAway } from "./unless-away.ts";
 
 export interface HeldSlot {
   readonly ref: SlotRef;
-  /** The reservation that marked it dispatched is committed: from here on a crash of ours burns it. */
+  /** A first byte leaves: from here on a fault of ours burns it. A crash does from the reservation on, which nobody is left to tell apart. */
   markDispatched(): void;
   /** An outcome is unknown: the key must never run again. */
   burn(): Promise<void>;
