@@ -2,7 +2,7 @@
 // settles in batches, so that no chat waits for a commit of its own. A budget is never exceeded: what is held here is reserved
 // there. After a crash the sweeper counts what was not settled as spent, and marks it.
 import { randomUUID } from "node:crypto";
-import type { AppId, WorkspaceId } from "../contract/ids.ts";
+import type { AppId, LeaseId, WorkspaceId } from "../contract/ids.ts";
 import type { Soon } from "../lib/soon.ts";
 import type { Database } from "../storage/database.ts";
 import { closeHeld, type Slice } from "./grow-lease.ts";
@@ -85,13 +85,15 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
     for (const pool of pools.keys()) pool.forget(ids);
   };
 
+  const held = (): readonly LeaseId[] => [...pools.keys()].flatMap((pool) => pool.leases().map((lease) => lease.id));
+
+  /** What takes long, or fails, comes after: whoever is not renewed is taken for dead. */
   const renew = async (): Promise<void> => {
-    for (const pool of pools.keys()) pool.retireIdle(IDLE_MS);
-    await giveBack();
-    const held = [...pools.keys()].flatMap((pool) => pool.leases());
-    const ids = held.map((lease) => lease.id);
+    const ids = held();
     const ours = await renewLeases(batches(database).db, holder, ids);
     forget(new Set(ids.filter((id) => !ours.has(id))));
+    for (const pool of pools.keys()) pool.retireIdle(IDLE_MS);
+    await giveBack();
   };
 
   const timer = setInterval(() => void renew().catch(tell), RENEW_EVERY_MS);
@@ -134,7 +136,7 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
       const asked = [...pools].filter(([, owner]) => workspaceId === null || owner === workspaceId);
       await Promise.all(asked.map(([pool]) => pool.giveBack())).catch(tell);
     },
-    sweep: () => sweeps(database).transaction((tx) => sweepLeases(tx)),
+    sweep: () => sweeps(database).transaction((tx) => sweepLeases(tx, held())),
     close: async () => {
       clearInterval(timer);
       await Promise.all([...pools.keys()].map((pool) => pool.grown()));

@@ -6,8 +6,9 @@ import { releaseRemainder } from "./grow-lease.ts";
 
 const MAX_SWEPT = 200;
 
-export async function sweepLeases(tx: Transacting): Promise<number> {
-  const lapsed = await lockLapsedLeases(tx, MAX_SWEPT);
+/** `held`: by this process, which lives. One that it does not know of, for its grant was made and never answered for, is swept. */
+export async function sweepLeases(tx: Transacting, held: readonly string[] = []): Promise<number> {
+  const lapsed = await lockLapsedLeases(tx, MAX_SWEPT, held);
   if (lapsed.length === 0) return 0;
   await releaseRemainder(tx, lapsed, "spent");
   await closeLeases(

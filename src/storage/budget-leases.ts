@@ -109,12 +109,18 @@ export async function renewLeases(db: Handle, holder: string, ids: readonly stri
   return new Set(rows.map((row) => row.id));
 }
 
-/** Open ones whose holder has not renewed them; those that somebody else is just looking at are skipped. */
-export async function lockLapsedLeases(tx: Handle, most: number): Promise<readonly LeaseRow[]> {
+/** For a process that was kept from renewing its leases and lives: as long as it may take until it renews them again. */
+const GRACE_SECONDS = 10;
+
+/**
+ * Open ones whose holder has not renewed them; those that somebody else is just looking at are skipped, and `but`: the asker's own, which
+ * it still spends.
+ */
+export async function lockLapsedLeases(tx: Handle, most: number, but: readonly string[]): Promise<readonly LeaseRow[]> {
   const { rows } = await sql<LeaseRow>`select ${COLUMNS} from budget_leases
-    where state = 'open' and lease_until <= patchbay_now() order by id limit ${sql.lit(most)} for update skip locked`.execute(
-    tx,
-  );
+    where state = 'open' and lease_until <= patchbay_now() - ${sql.lit(GRACE_SECONDS)} * interval '1 second'
+      and id not in (select jsonb_array_elements_text(${JSON.stringify(but)}::jsonb))
+    order by id limit ${sql.lit(most)} for update skip locked`.execute(tx);
   return rows;
 }
 

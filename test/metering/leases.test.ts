@@ -239,8 +239,16 @@ test("contract 9: after a crash the unsettled remainder is spent and unresolved,
   leases.settle(chatSettlement(done, 40));
   await leases.flush();
   const granted = (await ownLeases())[0]?.granted_tokens ?? 0n;
-  await shiftClock(database, 31);
   const other = open();
+  // It lasts 30 s, and whoever lives has 10 more to renew it. Nobody takes his own for a dead one's.
+  for (const [seconds, sweeper] of [
+    [39, other],
+    [41, leases],
+  ] as const) {
+    await shiftClock(database, seconds);
+    await sweeper.sweep();
+    assert.equal((await ownLeases())[0]?.state, "open", `${seconds} s`);
+  }
   assert((await other.sweep()) > 0);
   assert.equal(await other.sweep(), 0);
   const [lease] = await ownLeases();
@@ -270,7 +278,7 @@ test("contract 9, 10: a lease that was given back goes with the request log, one
   await shiftClock(database, 0);
   leases.settle(chatSettlement(item, 1));
   await leases.close();
-  await shiftClock(database, 31);
+  await shiftClock(database, 41);
   await open().sweep();
   assert.deepEqual(new Set(await keptAfter(29 * DAY)), new Set([false, true]));
   assert.deepEqual(await keptAfter(31 * DAY), [true]);
@@ -410,6 +418,46 @@ test("contract 9: leases in use are renewed, idle ones given back", async () => 
   await own.renew();
   assert.deepEqual(await windows(id), [{ tokens: [50n, 0n], nanoUsd: [0n, 0n] }]);
   assert.equal((await ownLeases())[0]?.state, "closed");
+});
+
+test("contract 9: leases are renewed first: what cannot be settled or given back makes no process a dead one", async () => {
+  await budget({ tokens: 1_000n });
+  let now = 0;
+  let isStuck = false;
+  const transaction: TestDatabase["transaction"] = (work) =>
+    isStuck ? Promise.reject(sessionCut()) : database.transaction(work);
+  const own = createLeases({ database: { ...database, transaction }, nowMs: () => now, onError: () => undefined });
+  opened.push(own);
+  const [streams, ended] = [reservation(100), reservation(100)];
+  assert((await own.reserve(streams)).ok);
+  now = 60_000;
+  assert((await own.reserve(ended)).ok);
+  own.settle(chatSettlement(ended, 10));
+  now = 70_000;
+  isStuck = true;
+  await shiftClock(database, 25);
+  await assert.rejects(own.renew(), { code: "ECONNRESET" });
+  await shiftClock(database, 50);
+  await open().sweep();
+  assert.deepEqual(new Set((await ownLeases()).map(({ state }) => state)), new Set(["open"]));
+  isStuck = false;
+});
+
+test("contract 9: a lease that was granted and never answered for is swept, though its holder lives", async () => {
+  const id = await budget({ tokens: 1_000n });
+  let isLost = true;
+  const transaction: TestDatabase["transaction"] = async (work) => {
+    const result = await database.transaction(work);
+    if (!isLost) return result;
+    isLost = false;
+    throw sessionCut();
+  };
+  const own = createLeases({ database: { ...database, transaction } });
+  opened.push(own);
+  await assert.rejects(async () => own.reserve(reservation(100)), { code: "ECONNRESET" });
+  await shiftClock(database, 41);
+  await own.sweep();
+  assert.equal((await windows(id))[0]?.tokens[1], 0n);
 });
 
 test("contract 9: a lease of yesterday is not spent today", async () => {
