@@ -182,6 +182,7 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
     "metering/leases.ts",
     "metering/ledger.ts",
     "metering/settle-leased.ts",
+    "metering/spare.ts",
     "quotas/shared-counters.ts",
     "requests/log.ts",
     "storage/usage-hours.ts",

@@ -36,11 +36,11 @@ export function openAccounts(
   nowMs: () => number,
   metrics: Pick<Telemetry, "recorded">,
 ) {
-  const ledger = createLedger({ database, seal, nowMs });
   const leases = createLeases({
     database,
     onError: (error) => logger.error({ task: "settle", err: error }, "could not settle or renew; it is tried again"),
   });
+  const ledger = createLedger({ database, seal, spare: leases.spare, nowMs });
   const idempotency = createIdempotency({
     database,
     seal,

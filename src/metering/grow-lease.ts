@@ -4,12 +4,11 @@ import {
   addGranted,
   closeLeases,
   insertLease,
-  isHeldElsewhere,
+  type LeaseChange,
   type LeaseOwner,
   type LeaseRow,
   lockLeases,
 } from "../storage/budget-leases.ts";
-import { announceChange } from "../storage/announce.ts";
 import { changeWindows, readWindowKeys, windowId, type WindowKey } from "../storage/budget-windows.ts";
 import { lockBudgets, lockBudgetsOf } from "../storage/budgets.ts";
 import type { Database, Transacting } from "../storage/database.ts";
@@ -32,8 +31,6 @@ export interface GrowLease {
   readonly need: Slice;
   /** How many calls like this one it is to be for, where the budgets have room. */
   readonly calls: bigint;
-  /** Where it does not fit, whether others are asked for what they hold and do not use. */
-  readonly asksOthers: boolean;
 }
 
 export type Grown =
@@ -41,11 +38,11 @@ export type Grown =
       readonly ok: true;
       /** Another id than before: the windows have changed, and the old lease is to be spent no more. */
       readonly id: LeaseId;
-      /** Until the first window ends; null: for ever. */
-      readonly usableMs: number | null;
+      /** Until the first window ends; there may be none that does. */
+      readonly usableMs: number;
     })
-  /** `isAsked`: others hold some of the budgets and were asked for it, so that it may fit in a moment. */
-  | { readonly ok: false; readonly exceeded: BudgetExceeded; readonly isAsked: boolean };
+  /** `isOver`: the windows have changed, and the lease held now is to be spent no more. */
+  | { readonly ok: false; readonly exceeded: BudgetExceeded; readonly isOver: boolean };
 
 /** Of what is left in a budget at most this part is held in advance, so that other processes find some too. */
 const SHARE = 8n;
@@ -53,8 +50,7 @@ const SHARE = 8n;
 export function growLease(database: Database, request: GrowLease): Promise<Grown> {
   return transact(batches(database), async (tx) => {
     const held = request.lease === null ? undefined : (await lockLeases(tx, [request.lease.id])).get(request.lease.id);
-    const rows = await lockBudgetsOf(tx, [request.owner]);
-    const budgets = await withWindows(tx, rows);
+    const budgets = await withWindows(tx, await lockBudgetsOf(tx, [request.owner]));
     const windows = budgets.map(({ id, windowStart }) => ({ budgetId: id, windowStart }));
     const windowsKey = keyOf(windows);
     const isSame = held !== undefined && keyOf(readWindowKeys(held.windows)) === windowsKey;
@@ -62,7 +58,7 @@ export function growLease(database: Database, request: GrowLease): Promise<Grown
     const exceeded = budgets
       .map((budget) => judgeBudget(withoutHeld(budget, left), { ...request.need, audioMs: 0n }))
       .find((verdict) => verdict !== null);
-    if (exceeded !== undefined) return { ok: false, exceeded, isAsked: await askOthers(tx, request) };
+    if (exceeded !== undefined) return { ok: false, exceeded, isOver: !isSame };
 
     const slice = sliceOf(budgets, request, left);
     const id = isSame && request.lease !== null ? request.lease.id : newId("lease");
@@ -72,30 +68,24 @@ export function growLease(database: Database, request: GrowLease): Promise<Grown
       tx,
       windows.map((key) => move(key, { reserved: slice, spent: NOTHING })),
     );
-    return { ok: true, id, usableMs: usableMs(budgets, rows[0]?.now), ...slice };
+    return { ok: true, id, usableMs: usableMs(budgets), ...slice };
   });
 }
 
-async function askOthers(tx: Transacting, { owner, holder, asksOthers }: GrowLease): Promise<boolean> {
-  const { workspaceId } = owner;
-  if (!asksOthers || !(await isHeldElsewhere(tx, workspaceId, holder))) return false;
-  await announceChange(tx, "leases", workspaceId);
-  return true;
-}
-
-/** Gives back a part that nobody spends any more; the lease stays open for the calls that it pays for. */
-export async function shrinkLease(database: Database, id: LeaseId, rest: Slice): Promise<void> {
-  const back = { nanoUsd: -rest.nanoUsd, tokens: -rest.tokens };
+/** Gives back parts that nobody spends any more; the leases stay open for the calls that they pay for. */
+export async function shrinkLeases(database: Database, rests: readonly LeaseChange[]): Promise<void> {
+  const ids = rests.map(({ id }) => id);
   await transact(batches(database), async (tx) => {
-    const lease = (await lockLeases(tx, [id])).get(id);
-    if (lease === undefined) return;
-    const keys = readWindowKeys(lease.windows);
-    await lockBudgets(tx, [...new Set(keys.map((key) => key.budgetId))]);
-    await addGranted(tx, { id, ...back });
-    await changeWindows(
-      tx,
-      keys.map((key) => move(key, { reserved: back, spent: NOTHING })),
+    const leases = await lockLeases(tx, ids);
+    const back = rests
+      .filter(({ id }) => leases.has(id))
+      .map(({ id, nanoUsd, tokens }) => ({ id, nanoUsd: -nanoUsd, tokens: -tokens }));
+    const changes = back.flatMap((reserved) =>
+      readWindowKeys(leases.get(reserved.id)?.windows ?? []).map((key) => move(key, { reserved, spent: NOTHING })),
     );
+    await lockBudgets(tx, [...new Set(changes.map((change) => change.budgetId))]);
+    for (const change of back) await addGranted(tx, change);
+    await changeWindows(tx, changes);
   });
 }
 
@@ -169,9 +159,10 @@ function withoutHeld(budget: BudgetState, held: Slice): BudgetState {
   };
 }
 
-function usableMs(budgets: readonly BudgetState[], now: Date | undefined): number | null {
-  const ends = budgets.flatMap((budget) => (budget.resetsAt === null ? [] : [budget.resetsAt.getTime()]));
-  return now === undefined || ends.length === 0 ? null : Math.min(...ends) - now.getTime();
+function usableMs(budgets: readonly BudgetState[]): number {
+  return Math.min(
+    ...budgets.map(({ resetsAt, readAt }) => (resetsAt === null ? Infinity : resetsAt.getTime() - readAt.getTime())),
+  );
 }
 
 function keyOf(windows: readonly WindowKey[]): string {

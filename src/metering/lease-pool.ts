@@ -1,29 +1,39 @@
 // The leases of one app in this process: the one that is spent, and replaced ones whose calls are still under way (contract 9).
-import { setTimeout as pause } from "node:timers/promises";
 import type { LeaseOwner } from "../storage/budget-leases.ts";
 import type { Database } from "../storage/database.ts";
 import type { Soon } from "../lib/soon.ts";
 import type { BudgetExceeded } from "./budget.ts";
-import { type Grown, growLease, shrinkLease, type Slice } from "./grow-lease.ts";
+import { type Grown, growLease, NOTHING, shrinkLeases, type Slice } from "./grow-lease.ts";
 import { Lease } from "./lease.ts";
+import type { Spare, SpareHolder } from "./spare.ts";
 
 export type Taken =
   | { readonly ok: true; readonly lease: Lease }
   | { readonly ok: false; readonly exceeded: BudgetExceeded };
 
-export interface LeasePool {
+/** What is not in use goes back at once with `giveBack`: somebody else is in want of it. */
+export interface LeasePool extends SpareHolder {
   take(need: Slice): Soon<Taken>;
   /** Nothing more is being taken from the budgets. */
   grown(): Promise<void>;
   /** All that must be renewed. */
   leases(): readonly Lease[];
+  /** Those that are to be closed at once. */
   retireIdle(forMs: number): void;
-  /** What is not in use goes back at once: another process has asked for it. */
-  giveBack(): Promise<void>;
+  /** What calls of replaced leases did not use. */
+  giveBackRetired(): Promise<void>;
   /** Retired ones without a call under way: to be closed and then forgotten. */
   done(): readonly Lease[];
   /** They were closed, or lapsed and counted as spent; nothing more is taken from them. */
   forget(gone: ReadonlySet<string>): void;
+}
+
+export interface LeasePoolOptions {
+  readonly database: Database;
+  readonly owner: LeaseOwner;
+  readonly holder: string;
+  readonly spare: Spare;
+  readonly nowMs: () => number;
 }
 
 /** Budgets that are set or lowered meanwhile hold within this time for what is paid from leases. */
@@ -34,69 +44,64 @@ const MAX_CALLS = 16_384n;
 const GROW_EVERY_MS = 1_000;
 /** After so long without another growth a slice is small again. */
 const CALM_MS = 8_000;
-/** So long others have to give back what was asked for; it is asked for at most once a second, or a spent budget would cost them more. */
-const RETURN_MS = 150;
-const ASK_EVERY_MS = 1_000;
 
-export function createLeasePool(database: Database, owner: LeaseOwner, holder: string, nowMs: () => number): LeasePool {
+export function createLeasePool({ database, owner, holder, spare, nowMs }: LeasePoolOptions): LeasePool {
   let current: Lease | null = null;
-  let growing: Promise<unknown> | null = null;
+  const changes = createChanges();
   const pace = createPace(nowMs);
   const retired = new Set<Lease>();
-  const others = createOthers();
+
+  const leases = (): readonly Lease[] => [...(current === null ? [] : [current]), ...retired];
+
+  const giveBack = async (from: () => Iterable<Lease>): Promise<void> => {
+    while (changes.underWay() !== null) await changes.underWay();
+    const rests = [...from()].flatMap((lease) => (lease.hasRest ? [{ id: lease.id, ...lease.empty() }] : []));
+    if (rests.length === 0) return;
+    // Where this fails it goes back with the lease's end, which the row alone decides.
+    const returning = changes.make(() => shrinkLeases(database, rests));
+    spare.returns(returning);
+    await returning;
+  };
 
   const retire = (): void => {
     if (current !== null) retired.add(current);
     current = null;
   };
 
-  const grown = async (): Promise<void> => {
-    for (let asked = growing; asked !== null; asked = growing) await asked;
+  /** What is left of one that is spent no more is not kept for as long as its calls run. Whoever finds the database gone hears of it. */
+  const replace = (): void => {
+    retire();
+    giveBack(() => retired).catch(() => undefined);
   };
 
   const begin = ({ id, usableMs }: Grown & { readonly ok: true }): Lease => {
-    retire();
-    current = new Lease(id, Math.min(MAX_AGE_MS, usableMs ?? MAX_AGE_MS), nowMs);
+    replace();
+    current = new Lease(id, Math.min(MAX_AGE_MS, usableMs), nowMs);
     return current;
   };
 
   /** `before` null: another takes the place of the one that is spent. */
-  const grow = async (before: Lease | null, need: Slice, asksOthers: boolean): Promise<Grown> => {
-    const asked = growLease(database, {
-      owner,
-      holder,
-      lease: before === null ? null : { id: before.id, ...before.left },
-      need,
-      calls: pace.calls(),
-      asksOthers,
-    });
-    growing = asked.catch(() => undefined);
-    try {
-      const more = await asked;
-      if (!more.ok) {
-        // Before anybody who waited for this growth goes on, and would ask too.
-        if (more.isAsked) others.asked();
-        return more;
-      }
-      const lease = before?.id === more.id ? before : begin(more);
-      lease.grow(more, need);
-      pace.grown();
+  const grow = (before: Lease | null, need: Slice): Promise<Grown> =>
+    changes.make(async () => {
+      const lease = before === null ? null : { id: before.id, ...before.left };
+      const more = await growLease(database, { owner, holder, lease, need, calls: pace.calls() });
+      if (more.ok) {
+        (before?.id === more.id ? before : begin(more)).grow(more, need);
+        pace.grown();
+      } else if (more.isOver && current === before) replace();
       return more;
-    } finally {
-      growing = null;
-    }
-  };
+    });
 
   /** So that no call waits for it. Whoever is refused, or finds the database gone, hears of it when it is needed. */
   const growAhead = (lease: Lease, need: Slice): void => {
-    if (growing !== null || !lease.isDue) return;
+    if (changes.underWay() !== null || !lease.isDue) return;
     lease.asked();
-    grow(lease.isEnding() ? null : lease, need, false).catch(() => undefined);
+    grow(lease.isEnding() ? null : lease, need).catch(() => undefined);
   };
 
   /** From what is held; null: it is not enough. */
   const takeHeld = (need: Slice): Lease | null => {
-    if (current !== null && !current.isUsable()) retire();
+    if (current !== null && !current.isUsable()) replace();
     const lease: Lease | null = current;
     if (lease?.take(need) !== true) return null;
     growAhead(lease, need);
@@ -104,49 +109,68 @@ export function createLeasePool(database: Database, owner: LeaseOwner, holder: s
   };
 
   const takeMore = async (need: Slice): Promise<Taken> => {
-    for (let hasWaited = false; ; ) {
+    for (;;) {
+      let more: Grown | null = null;
       // Whoever waits for another's growth looks again before asking for more.
-      if (growing !== null) await growing;
-      else {
-        const more = await grow(current, need, !hasWaited && others.mayBeAsked());
-        if (!more.ok) {
-          if (hasWaited || !(await others.gaveBack())) return { ok: false, exceeded: more.exceeded };
-          hasWaited = true;
-        }
-      }
+      const underWay = changes.underWay();
+      if (underWay !== null) await underWay;
+      else more = await grow(current, need);
       const lease = takeHeld(need);
       if (lease !== null) return { ok: true, lease };
+      if (more?.ok === false) return { ok: false, exceeded: more.exceeded };
     }
   };
 
-  return {
+  const pool: LeasePool = {
+    owner,
     take: (need) => {
       const lease = takeHeld(need);
-      return lease === null ? takeMore(need) : { ok: true, lease };
+      if (lease !== null) return { ok: true, lease };
+      return spare.reserve(
+        owner,
+        () => takeMore(need),
+        () => current?.left ?? NOTHING,
+      );
     },
-    grown,
-    leases: () => [...(current === null ? [] : [current]), ...retired],
+    grown: async () => {
+      while (changes.underWay() !== null) await changes.underWay();
+    },
+    leases,
     retireIdle: (forMs) => {
       if (current?.isIdle(forMs) === true) retire();
     },
-    giveBack: async () => {
-      await grown();
-      const lease: Lease | null = current;
-      if (lease === null || (lease.left.nanoUsd <= 0n && lease.left.tokens <= 0n)) return;
-      const rest = lease.empty();
-      // Where this fails it goes back with the lease's end, which the row alone decides.
-      const shrinking = shrinkLease(database, lease.id, rest);
-      growing = shrinking.catch(() => undefined);
-      try {
-        await shrinking;
-      } finally {
-        growing = null;
-      }
-    },
+    spare: () =>
+      leases().reduce(
+        (sum, { left }) => ({ nanoUsd: sum.nanoUsd + left.nanoUsd, tokens: sum.tokens + left.tokens }),
+        NOTHING,
+      ),
+    giveBack: () => giveBack(leases),
+    giveBackRetired: () => giveBack(() => retired),
     done: () => [...retired].filter((lease) => !lease.isRunning),
     forget: (gone) => {
       if (current !== null && gone.has(current.id)) current = null;
       for (const lease of retired) if (gone.has(lease.id)) retired.delete(lease);
+    },
+  };
+  spare.add(pool);
+  return pool;
+}
+
+/** Of what the budgets hold for a pool one change is made at a time: what a growth counts on is not given back meanwhile. */
+function createChanges() {
+  let underWay: Promise<unknown> | null = null;
+  return {
+    /** Whoever has waited for one looks again before he makes another. */
+    underWay: () => underWay,
+    /** Those who wait go on when it has come to its end, whatever that is. */
+    make: async <T>(begin: () => Promise<T>): Promise<T> => {
+      const begun = begin();
+      underWay = begun.catch(() => undefined);
+      try {
+        return await begun;
+      } finally {
+        underWay = null;
+      }
     },
   };
 }
@@ -164,27 +188,6 @@ function createPace(nowMs: () => number) {
     },
     grown: (): void => {
       grownAtMs = nowMs();
-    },
-  };
-}
-
-/** Other processes, which may hold what a call here is in want of. */
-function createOthers() {
-  let askedAtMs = Number.NEGATIVE_INFINITY;
-  let returning: Promise<void> | null = null;
-  return {
-    mayBeAsked: (): boolean => performance.now() - askedAtMs >= ASK_EVERY_MS,
-    asked: (): void => {
-      askedAtMs = performance.now();
-      returning = pause(RETURN_MS, undefined, { ref: false }).finally(() => {
-        returning = null;
-      });
-    },
-    /** False: nothing is on its way back. */
-    gaveBack: async (): Promise<boolean> => {
-      if (returning === null) return false;
-      await returning;
-      return true;
     },
   };
 }

@@ -63,6 +63,10 @@ export class Lease {
     this.#growBelow = null;
   }
 
+  get hasRest(): boolean {
+    return this.#left.nanoUsd > 0n || this.#left.tokens > 0n;
+  }
+
   /** All that is not under way, to be given back. */
   empty(): Slice {
     const rest = this.#left;

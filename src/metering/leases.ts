@@ -9,6 +9,7 @@ import { closeHeld, type Slice } from "./grow-lease.ts";
 import type { Lease } from "./lease.ts";
 import { createLeasePool, type LeasePool, type Taken } from "./lease-pool.ts";
 import type { Funding, Reservation, Reserved, Settled, Settlement } from "./ledger.ts";
+import { createSpare, type Spare } from "./spare.ts";
 import { renewLeases } from "../storage/budget-leases.ts";
 import { spentTokens } from "./settle-batch.ts";
 import { createWording } from "../storage/shared-rows.ts";
@@ -27,6 +28,8 @@ export interface Leases {
   written(requestId: string): Promise<void>;
   /** Renews what is in use and gives back what is not; the timer calls it. */
   renew(): Promise<void>;
+  /** What reservations by rows are made with, so that none is refused for what leases hold and do not use. */
+  readonly spare: Pick<Spare, "reserve">;
   /** Gives back at once what is not in use of this workspace's budgets, or of all (null): somebody else's chat was refused for want of it. */
   giveBack(workspaceId: string | null): Promise<void>;
   /** Of processes that died. Answers how many. */
@@ -56,23 +59,31 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
   const word = createWording();
   const poolsOf = new Map<AppId, Map<Funding, LeasePool>>();
   const pools = new Map<LeasePool, WorkspaceId>();
+  const spares = new Map<WorkspaceId, Spare>();
   const open = new Map<
     string,
     { readonly reservation: Reservation; readonly lease: Lease; readonly reservedAtMs: number }
   >();
 
+  const spareOf = (workspaceId: WorkspaceId): Spare => {
+    const spare = spares.get(workspaceId) ?? createSpare(database, workspaceId, holder);
+    spares.set(workspaceId, spare);
+    return spare;
+  };
+
   const poolOf = ({ workspaceId, appId, funding = "none" }: Reservation): LeasePool => {
     const ofApp = poolsOf.get(appId) ?? new Map<Funding, LeasePool>();
     const known = ofApp.get(funding);
     if (known !== undefined) return known;
-    const pool = createLeasePool(database, { workspaceId, appId, funding }, holder, nowMs);
+    const owner = { workspaceId, appId, funding };
+    const pool = createLeasePool({ database, owner, holder, spare: spareOf(workspaceId), nowMs });
     poolsOf.set(appId, ofApp.set(funding, pool));
     pools.set(pool, workspaceId);
     return pool;
   };
 
   /** Only after what was settled from them is written. */
-  const giveBack = async (): Promise<void> => {
+  const closeDone = async (): Promise<void> => {
     const done = [...pools.keys()].flatMap((pool) => pool.done());
     if (done.length === 0) return;
     await queue.flush();
@@ -93,7 +104,8 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
     const ours = await renewLeases(batches(database).db, holder, ids);
     forget(new Set(ids.filter((id) => !ours.has(id))));
     for (const pool of pools.keys()) pool.retireIdle(IDLE_MS);
-    await giveBack();
+    await closeDone();
+    await Promise.all([...pools.keys()].map((pool) => pool.giveBackRetired()));
   };
 
   const timer = setInterval(() => void renew().catch(tell), RENEW_EVERY_MS);
@@ -132,6 +144,7 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
       if (queue.holds((item) => item.requestId === requestId)) await queue.flush();
     },
     renew,
+    spare: { reserve: (payer, ...attempt) => spareOf(payer.workspaceId).reserve(payer, ...attempt) },
     giveBack: async (workspaceId) => {
       const asked = [...pools].filter(([, owner]) => workspaceId === null || owner === workspaceId);
       await Promise.all(asked.map(([pool]) => pool.giveBack())).catch(tell);
@@ -141,7 +154,9 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
       clearInterval(timer);
       await Promise.all([...pools.keys()].map((pool) => pool.grown()));
       for (const pool of pools.keys()) pool.retireIdle(0);
-      await giveBack();
+      await closeDone();
+      // Of calls that outlive it only what they may use is left to the sweeper.
+      await Promise.all([...pools.keys()].map((pool) => pool.giveBack()));
       await queue.flush();
     },
   };

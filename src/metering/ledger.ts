@@ -14,6 +14,7 @@ import { judgeQuote, type Quote } from "./judge-quote.ts";
 import type { Price } from "./price.ts";
 import { readBudgetStates } from "./read-budgets.ts";
 import { type LedgerBatch, runLedgerBatch } from "./ledger-batch.ts";
+import type { Spare } from "./spare.ts";
 import { sweepAttempts } from "./sweep-attempts.ts";
 
 export type { Funding } from "../storage/tables-metering.ts";
@@ -119,6 +120,8 @@ const MAX_BATCH = 200;
 const REST_FACTOR = 0.5;
 
 export interface LedgerOptions {
+  /** Of the leases of this process. */
+  readonly spare?: Pick<Spare, "reserve">;
   readonly database: Database;
   readonly seal: Seal;
   /** The clock that deadlines are given in; the database keeps them in its own. */
@@ -129,7 +132,7 @@ export interface LedgerOptions {
 type Entry = { readonly reservation: Reservation } | { readonly settlement: Settlement };
 type Answer = { readonly reserved: Reserved } | { readonly settled: Settled } | { readonly error: unknown };
 
-export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions): Ledger {
+export function createLedger({ database, seal, spare, nowMs = Date.now }: LedgerOptions): Ledger {
   const runIn = (tx: Transacting, batch: Partial<LedgerBatch>) =>
     runLedgerBatch(tx, { seal, nowMs: nowMs() }, { reservations: [], settlements: [], ...batch });
   const settleAgain = (settlements: readonly Settlement[]) =>
@@ -160,12 +163,14 @@ export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions
     isOneItemsFault: isBadData,
   });
 
+  const reserve = async (reservation: Reservation): Promise<Reserved> => {
+    const answer = await enqueue({ reservation });
+    if ("reserved" in answer) return answer.reserved;
+    throw "error" in answer ? answer.error : new Error("a reservation was answered as a settlement");
+  };
+
   return {
-    reserve: async (reservation) => {
-      const answer = await enqueue({ reservation });
-      if ("reserved" in answer) return answer.reserved;
-      throw "error" in answer ? answer.error : new Error("a reservation was answered as a settlement");
-    },
+    reserve: (item) => (spare === undefined ? reserve(item) : spare.reserve(item, () => reserve(item))),
     settle: async (settlement) => {
       const answer = await enqueue({ settlement });
       if ("settled" in answer) return answer.settled;

@@ -187,11 +187,12 @@ test("contract 9: a lease near its end is replaced while it is spent, and goes b
   const gate = shutGate();
   await reserveMany(10);
   gate.open();
-  await untilEnded(2);
-  assert.equal((await granted()).length, 2);
+  // What was left of the old one goes back, though its calls still run.
+  await untilEnded(3);
+  assert.deepEqual(await granted(), [11 * TOKENS, FIRST]);
   nowMs = 60_000;
   await reserveMany(10);
-  assert.equal(transactions, 2, "the new one serves when the old one may not");
+  assert.equal(transactions, 3, "the new one serves when the old one may not");
   endAll();
   await leases.renew();
   assert.deepEqual(await states(), ["closed", "open"]);
@@ -199,7 +200,7 @@ test("contract 9: a lease near its end is replaced while it is spent, and goes b
   assert.deepEqual(await windowsOf(id), [{ spent_tokens: 0n, reserved_tokens: 0n }]);
 });
 
-test("contract 9: a lease whose time is over is spent no more, though much of it is left", async () => {
+test("contract 9: a lease whose time is over is spent no more, though much of it is left, and that goes back", async () => {
   await budget(1_000n);
   assert(await reserve(600));
   nowMs = 59_999;
@@ -207,7 +208,8 @@ test("contract 9: a lease whose time is over is spent no more, though much of it
   assert.equal(transactions, 1);
   nowMs = 60_000;
   assert(await reserve(25));
-  assert.deepEqual([transactions, (await granted()).length], [2, 2]);
+  assert.equal(transactions, 3);
+  assert.deepEqual(await granted(), [625, 25 + Math.floor((1_000 - 625 - 25) / 8)]);
 });
 
 test("contract 9: a lease is spent until the first window of its budgets ends", async () => {
@@ -219,7 +221,24 @@ test("contract 9: a lease is spent until the first window of its budgets ends", 
   assert.equal(transactions, 1);
   nowMs = 10_000;
   await reserveMany(1);
-  assert.deepEqual([transactions, (await granted()).length], [2, 2]);
+  assert.deepEqual([transactions, (await granted()).length], [3, 2]);
+});
+
+test("contract 9: where no window of its budgets ends, or there are none, a lease is spent for a minute", async () => {
+  for (const isLimited of [false, true]) {
+    if (isLimited) {
+      tenant = await makeTenant(database);
+      await budget(1_000_000n);
+    }
+    nowMs = 0;
+    await reserveMany(1);
+    nowMs = 53_999;
+    await reserveMany(1);
+    assert.equal((await granted()).length, 1);
+    nowMs = 60_000;
+    await reserveMany(1);
+    assert.equal((await granted()).length, 2);
+  }
 });
 
 test("contract 9: what is left of another window is not counted for a call of this one", async () => {
@@ -228,7 +247,8 @@ test("contract 9: what is left of another window is not counted for a call of th
   assert(await reserve(100));
   await setClock(database, "2026-03-31T00:00:00Z");
   assert(await reserve(900));
-  assert.deepEqual(await granted(), [100 + 112, 900 + 12]);
+  await untilEnded(3);
+  assert.deepEqual(await granted(), [100, 900 + 12]);
   endAll();
   await leases.close();
   assert.deepEqual(

@@ -10,6 +10,7 @@ const TOKENS_KEY = "key-of-the-app-with-tokens-001";
 const MONEY_KEY = "key-of-the-app-with-money-0001";
 const PLAN_KEY = "key-of-a-workspace-with-a-plan";
 const CREDIT_KEY = "key-of-a-workspace-with-credit";
+const BOTH_KEY = "key-of-a-workspace-with-them-both";
 const BYOK_KEY = "key-of-a-workspace-with-its-own";
 const FREE_KEY = "key-of-a-workspace-without-one";
 const NARROW_KEY = "key-of-the-app-with-few-tokens";
@@ -52,6 +53,7 @@ before(async () => {
         plans: [
           { id: "starter", monthly_chat_tokens: 300, credits_usd: "0" },
           { id: "paid", monthly_chat_tokens: 0, credits_usd: "0.01" },
+          { id: "both", monthly_chat_tokens: 1_000, credits_usd: "1" },
         ],
         workspaces: [
           ...(file.workspaces ?? []),
@@ -61,6 +63,7 @@ before(async () => {
           },
           workspace("planned", PLAN_KEY, { plan: "starter" }),
           workspace("paying", CREDIT_KEY, { plan: "paid" }),
+          workspace("both", BOTH_KEY, { plan: "both" }),
           workspace("byok", BYOK_KEY, { plan: "starter", connections: [own] }),
           workspace("free", FREE_KEY, {}),
           {
@@ -225,6 +228,17 @@ test("contract 3: a dry run foretells the budget's refusal, whatever leases hold
   const refused = await postChat(gateway.origin, { max_tokens: most + 1 }, { key: TOKENS_KEY });
   assert.equal(refused.code, "BUDGET_EXCEEDED");
   assert.equal((await postChat(gateway.origin, { max_tokens: most }, { key: TOKENS_KEY })).status, 200);
+});
+
+test("§2.5 a chat with an idempotency key is charged no credits while an idle lease holds the allowance that would pay for it", async () => {
+  chatOf(await postChat(gateway.origin, { max_tokens: 400 }, { key: BOTH_KEY }));
+  await forget(gateway);
+  const headers = { "idempotency-key": "of-the-allowance" };
+  chatOf(await postChat(gateway.origin, { max_tokens: 900 }, { key: BOTH_KEY, headers }));
+  assert.deepEqual(
+    (await attemptsOf(gateway)).map((row) => [row.outcome, row.charge_nano_usd]),
+    [["succeeded", 0n]],
+  );
 });
 
 test("§2.5 with credits, what the allowance does not cover is charged to them, and no more than there are", async () => {

@@ -1,0 +1,119 @@
+// What leases hold of a workspace's budgets and no call uses comes back before anybody is refused for want of it, or goes on to credits
+// (contract 1, 9): first what this process holds, then what others do.
+import { setTimeout as pause } from "node:timers/promises";
+import type { WorkspaceId } from "../contract/ids.ts";
+import { announceChange } from "../storage/announce.ts";
+import { isHeldElsewhere, type LeaseOwner } from "../storage/budget-leases.ts";
+import type { AppOf } from "../storage/budgets.ts";
+import type { Database } from "../storage/database.ts";
+import { batches } from "../storage/system.ts";
+import { transact } from "../storage/transact.ts";
+import type { BudgetExceeded } from "./budget.ts";
+import { NOTHING, type Slice } from "./grow-lease.ts";
+
+/** Whoever holds some of a workspace's budgets in advance. */
+export interface SpareHolder {
+  readonly owner: LeaseOwner;
+  spare(): Slice;
+  giveBack(): Promise<void>;
+}
+
+type Tried = { readonly ok: true } | { readonly ok: false; readonly exceeded: BudgetExceeded } | OtherRefusal;
+interface OtherRefusal {
+  readonly ok: false;
+  readonly slotLost: true;
+}
+
+/** A workspace's, in this process. */
+export interface Spare {
+  add(holder: SpareHolder): void;
+  /** Something is on its way back to the budgets. */
+  returns(returning: Promise<unknown>): void;
+  /** Tries until nothing comes back any more for which it is worth while. `counted`: of what is held here that was available to it. */
+  reserve<T extends Tried>(payer: AppOf, attempt: () => Promise<T>, counted?: () => Slice): Promise<T>;
+}
+
+/** So long others have to give back what was asked for; it is asked for at most once a second, or a spent budget would cost them more. */
+const RETURN_MS = 150;
+const ASK_EVERY_MS = 1_000;
+
+export function createSpare(database: Database, workspaceId: WorkspaceId, process: string): Spare {
+  const holders: SpareHolder[] = [];
+  const others = createOthers(database, workspaceId, process);
+  let underWay = 0;
+  let returned = 0;
+
+  /** False: nothing of it comes back, or so little that it would be refused all the same. */
+  const cameBack = async (payer: AppOf, exceeded: BudgetExceeded, since: number, counted: Slice): Promise<boolean> => {
+    const paying = holders.filter(({ owner }) => paysFrom(owner, payer, exceeded));
+    if (underWay === 0 && returned === since && spareOf(paying, exceeded, counted) < missingOf(exceeded)) return false;
+    await Promise.all(paying.map((holder) => holder.giveBack()));
+    return true;
+  };
+
+  return {
+    add: (holder) => {
+      holders.push(holder);
+    },
+    returns: (returning) => {
+      underWay += 1;
+      const end = (): void => {
+        underWay -= 1;
+        returned += 1;
+      };
+      returning.then(end, end);
+    },
+    reserve: async (payer, attempt, counted = () => NOTHING) => {
+      let [mayComeFromHere, mayComeFromOthers] = [true, true];
+      for (;;) {
+        const since = returned;
+        const tried = await attempt();
+        if (tried.ok || !("exceeded" in tried)) return tried;
+        if (mayComeFromHere && (await cameBack(payer, tried.exceeded, since, counted()))) mayComeFromHere = false;
+        else if (mayComeFromOthers && (await others.gaveBack())) mayComeFromOthers = false;
+        else return tried;
+      }
+    },
+  };
+}
+
+/** Whether what this one holds is held of the budget that was exceeded. */
+function paysFrom(owner: LeaseOwner, { appId }: AppOf, { budgetKind }: BudgetExceeded): boolean {
+  return budgetKind === "budget" ? owner.appId === appId : owner.funding === budgetKind;
+}
+
+function missingOf({ spent, reserved, requested, limit }: BudgetExceeded): bigint {
+  return spent + reserved + requested - limit;
+}
+
+function spareOf(holders: readonly SpareHolder[], { kind }: BudgetExceeded, counted: Slice): bigint {
+  // Of audio nothing is held in advance.
+  if (kind === "audio_seconds") return 0n;
+  const unit = kind === "usd" ? "nanoUsd" : "tokens";
+  return holders.reduce((sum, holder) => sum + holder.spare()[unit], -counted[unit]);
+}
+
+/** Other processes. Of many that are refused at one time one asks for all. */
+function createOthers(database: Database, workspaceId: WorkspaceId, process: string) {
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+  let asking: Promise<boolean> | null = null;
+
+  const ask = async (): Promise<boolean> => {
+    if (!(await isHeldElsewhere(batches(database).db, workspaceId, process))) return false;
+    askedAtMs = performance.now();
+    await transact(batches(database), (tx) => announceChange(tx, "leases", workspaceId));
+    await pause(RETURN_MS, undefined, { ref: false });
+    return true;
+  };
+
+  return {
+    /** False: nothing is on its way back. */
+    gaveBack: async (): Promise<boolean> => {
+      if (asking === null && performance.now() - askedAtMs < ASK_EVERY_MS) return false;
+      asking ??= ask().finally(() => {
+        asking = null;
+      });
+      return asking;
+    },
+  };
+}
