@@ -1,5 +1,6 @@
 // A budget's refusal as the error a caller gets (contract 1, 402).
 import { GatewayError } from "../contract/errors.ts";
+import { createNote } from "../lib/note.ts";
 import type { BudgetExceeded } from "../metering/budget.ts";
 import { formatUsd } from "../metering/money.ts";
 
@@ -9,10 +10,22 @@ const UNITS = {
   tokens: { unit: "tokens", figure: Number },
 } as const;
 
+const figures = createNote<GatewayError, BudgetExceeded>("budget exceeded");
+
 export function budgetExceeded(exceeded: BudgetExceeded): GatewayError {
+  const error = exceeded.budgetKind === "budget" ? overBudget(exceeded) : creditsRequired();
+  figures.set(error, exceeded);
+  return error;
+}
+
+/** What it refused; null: it is another error. */
+export function exceededIn(error: unknown): BudgetExceeded | null {
+  return error instanceof GatewayError ? (figures.get(error) ?? null) : null;
+}
+
+function overBudget(exceeded: BudgetExceeded): GatewayError {
   const { kind, period } = exceeded;
   const { unit, figure } = UNITS[kind];
-  if (exceeded.budgetKind !== "budget") return creditsRequired();
   return new GatewayError("BUDGET_EXCEEDED", {
     message: `This request could exceed the app's ${period} budget of ${figure(exceeded.limit)} ${unit}. Nothing was called or charged.`,
     details: {

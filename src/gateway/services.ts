@@ -56,7 +56,7 @@ export interface GatewayServices {
   readonly observer: Observer;
   readonly ledger: Ledger;
   /** What chats without an idempotency key are paid from: an app's budgets, in slices held by this process. */
-  readonly leases: Pick<Leases, "reserve" | "settle">;
+  readonly leases: Pick<Leases, "reserve" | "settle" | "spare">;
   /** Longest silence of a provider in the middle of a streamed answer. */
   readonly streamIdleMs: number;
   readonly idempotency: Idempotency;

@@ -13,6 +13,7 @@ import type { OpenJob } from "./job-request.ts";
 import type { JobServices } from "./services.ts";
 import { JobStop } from "./stop.ts";
 import { transactFor } from "./transact-for.ts";
+import { withSpare } from "./with-spare.ts";
 import { claims } from "../storage/system.ts";
 
 /** `maxChargeNanoUsd`: the most that any target of the job can cost. */
@@ -31,16 +32,18 @@ export function jobKeeper(
 
   /** The reservation made at submission, or by the attempt before, gives way to this one. */
   const exchange = (next: JobCall, reservation: Reservation): Promise<void> =>
-    transactFor(services, job.appId, async (tx) => {
-      if (!(await writeCall(tx, job, next))) throw await whyNot(tx, job);
-      if (call !== null) {
-        const unused = uncharged(brand("attempt", call.attemptId), "failed:not_called");
-        await gateway.ledger.settleIn(tx, unused);
-      }
-      const reserved = await gateway.ledger.reserveIn(tx, { ...reservation, reserveNanoUsd: maxChargeNanoUsd });
-      if (reserved.ok) return;
-      throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : new Error("a job's attempt has no slot");
-    });
+    withSpare(services, job, () =>
+      transactFor(services, job.appId, async (tx) => {
+        if (!(await writeCall(tx, job, next))) throw await whyNot(tx, job);
+        if (call !== null) {
+          const unused = uncharged(brand("attempt", call.attemptId), "failed:not_called");
+          await gateway.ledger.settleIn(tx, unused);
+        }
+        const reserved = await gateway.ledger.reserveIn(tx, { ...reservation, reserveNanoUsd: maxChargeNanoUsd });
+        if (reserved.ok) return;
+        throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : new Error("a job's attempt has no slot");
+      }),
+    );
 
   return {
     reserve: async (reservation) => {

@@ -28,6 +28,7 @@ import { describeSubmitted, pollUrl } from "./describe-job.ts";
 import { pricesFor } from "./job-prices.ts";
 import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
 import { enqueueJob, type JobServices } from "./services.ts";
+import { withSpare } from "./with-spare.ts";
 import { refuseWhileAway, unlessAway } from "../gateway/unless-away.ts";
 
 export interface JobCall extends AudioCall {
@@ -134,11 +135,13 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
     return row === null ? null : submitted(row.created_at);
   };
   const transaction: Database["transaction"] = (work) => database.inWorkspace(owner.workspaceId, work);
-  const answer = await transactOnce({ transaction }, take, taken).catch((error: unknown) => {
-    // Cut at its commit it may be a job, and who is told to try again would make a second one.
-    if (mayBeMade) throw error;
-    return refuseWhileAway(error);
-  });
+  const answer = await withSpare(services, owner, () => transactOnce({ transaction }, take, taken)).catch(
+    (error: unknown) => {
+      // Cut at its commit it may be a job, and who is told to try again would make a second one.
+      if (mayBeMade) throw error;
+      return refuseWhileAway(error);
+    },
+  );
   call.recorder.jobMade(jobId);
   gateway.logger.info({ request_id: call.requestId, job_id: jobId, event: "job.submitted" });
   return answer;

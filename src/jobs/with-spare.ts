@@ -1,0 +1,23 @@
+// A transaction that reserves among other things (contract 1, 9): undone for want of what leases hold and do not use, it is made again
+// when that is back.
+import { exceededIn } from "../gateway/budget-exceeded.ts";
+import type { AppOf } from "../storage/budgets.ts";
+import type { JobServices } from "./services.ts";
+
+export async function withSpare<T>(
+  { gateway }: { readonly gateway: Pick<JobServices["gateway"], "leases"> },
+  payer: AppOf,
+  work: () => Promise<T>,
+): Promise<T> {
+  const tried = await gateway.leases.spare.reserve(payer, async () => {
+    try {
+      return { ok: true, value: await work() } as const;
+    } catch (error) {
+      const exceeded = exceededIn(error);
+      if (exceeded === null) throw error;
+      return { ok: false, exceeded, error } as const;
+    }
+  });
+  if (!tried.ok) throw tried.error;
+  return tried.value;
+}
