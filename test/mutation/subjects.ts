@@ -28,6 +28,7 @@ const LEASES = [
   "test/metering/lease-growth.test.ts",
   "test/metering/leases.test.ts",
   "test/metering/soft-limits.test.ts",
+  "test/metering/spare.test.ts",
 ];
 const SLOTS = ["test/idempotency/idempotency.test.ts"];
 
@@ -72,7 +73,7 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
     { file: "src/gateway/slot-keeper.ts", tests: ["test/idempotency/with-slot.test.ts"] },
     { file: "src/gateway/fingerprint.ts", tests: ["test/gateway/fingerprint.test.ts"] },
   ],
-  leases: ["lease", "lease-pool", "grow-lease", "leases"].map((name) => ({
+  leases: ["lease", "lease-pool", "grow-lease", "leases", "spare"].map((name) => ({
     file: `src/metering/${name}.ts`,
     tests: LEASES,
   })),
