@@ -20,6 +20,8 @@ export interface HandlerContext<P extends EdgePrincipal = EdgePrincipal> {
   readonly endpoint: string;
   /** Null exactly where the contract says `auth: "none"`. */
   readonly principal: P | null;
+  /** As its key stands by now, for an answer that lasts; rejects with what the same request would be refused with. */
+  readonly callerNow: () => Promise<P>;
   /** Aborts when nobody is left to answer: the caller hung up, or the exchange was cut (slow or broken body). */
   readonly clientGone: AbortSignal;
   /** When the head was complete, since the epoch. */

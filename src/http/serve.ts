@@ -65,8 +65,7 @@ export function serve<P extends EdgePrincipal>(
     const { quotaFields } = frame;
     if (isLimited(contract) && quotaFields !== undefined) exchange.fields = () => quotaFields(principal);
     const recorded = openRecord(edge, contract, frame, { endpoint, request, reply, principal });
-    if (contract.auth === "operator") requireOperator(principal);
-    if (contract.scope !== undefined) requireScope(principal, contract.scope);
+    requireRights(contract, principal);
     return { principal, recorded };
   };
   app.route({
@@ -94,6 +93,11 @@ export function serve<P extends EdgePrincipal>(
         request,
         endpoint,
         principal,
+        callerNow: async () => {
+          const caller = await frame.authenticate(request.headers.authorization);
+          requireRights(contract, caller);
+          return caller;
+        },
         clientGone: exchange.signal,
         receivedAtMs: exchange.receivedAtMs,
         recorder: recorded?.recorder ?? null,
@@ -108,6 +112,11 @@ export function serve<P extends EdgePrincipal>(
       return sent;
     },
   });
+}
+
+function requireRights({ auth, scope }: EndpointContract, principal: EdgePrincipal): void {
+  if (auth === "operator") requireOperator(principal);
+  if (scope !== undefined) requireScope(principal, scope);
 }
 
 /** A read may be asked again whatever happened, a change of settings or of a job where it was undone; of a call only its own steps know. */

@@ -20,7 +20,7 @@ export interface Listening {
   readonly workspaceId: WorkspaceId;
   /** The last event that was seen; later ones, and perhaps some before, come again. */
   readonly after: string | null;
-  /** Aborts when nobody listens any more, or the process begins to stop. */
+  /** Aborts when nobody listens any more, or may any more, or the process begins to stop. */
   readonly until: AbortSignal;
 }
 
@@ -61,6 +61,8 @@ export async function* listen(
       const fresh = page.filter(({ id }) => !seen.has(id));
       const secrets = fresh.length === 0 ? null : await signingSecrets(services, workspaceId);
       for (const row of fresh) {
+        // Whoever reads slowly is held up here, for as long as it likes.
+        if (until.aborted) return;
         const signed = signedRequest(
           {
             event: eventBody({ job_id: row.job_id, job_status: row.status, occurred_at: row.occurred_at }),

@@ -12,6 +12,7 @@ import { jobOf } from "../job-of.ts";
 import { readQuery } from "../read-fields.ts";
 import { sendGatewayReply } from "../send-gateway-reply.ts";
 import type { ServerEvent } from "../sse.ts";
+import { whileWelcome } from "../while-welcome.ts";
 
 const EVENTS = "text/event-stream";
 
@@ -28,11 +29,13 @@ export function getJob(jobs: JobServices, draining: AbortSignal): Endpoint<Princ
         return sendGatewayReply(await exportJob(jobs, owner, id, format));
       }
       // A process that stops keeps nobody waiting: the next one goes on from there.
-      const signal = AbortSignal.any([context.clientGone, draining]);
+      const until = [context.clientGone, draining];
       if (chooseMediaType(accept, [DELIVERY_TYPES.json, EVENTS]) === EVENTS) {
         await findJob(jobs, owner, id);
-        return { status: 200, body: { events: asEvents(watchJob(jobs, owner, id, signal)) } };
+        const welcome = whileWelcome(until, context.callerNow);
+        return { status: 200, body: { events: asEvents(watchJob(jobs, owner, id, welcome.over)), held: welcome } };
       }
+      const signal = AbortSignal.any(until);
       const json = await pollJob(jobs, owner, id, { milliseconds: wait * 1000, signal });
       return { status: 200, headers: json.result === null ? {} : markOf(json.result), body: { json } };
     },

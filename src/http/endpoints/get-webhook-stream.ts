@@ -3,19 +3,22 @@ import type { Principal } from "../../auth/principal.ts";
 import { streamWebhookContract } from "../../contract/endpoint-webhook.ts";
 import { streamQuery } from "../../contract/webhook.ts";
 import { listen } from "../../webhooks/listen.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { type Endpoint, principalOf } from "../endpoint.ts";
 import { readQuery } from "../read-fields.ts";
-import { workspaceAdmin } from "../workspace-admin.ts";
 import type { WebhookEdge } from "../webhook-edge.ts";
+import { whileWelcome } from "../while-welcome.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
 
 export function getWebhookStream(edge: WebhookEdge): Endpoint<Principal> {
   return {
     contract: streamWebhookContract,
     handle: async (context) => {
-      const { workspaceId } = await workspaceAdmin(edge.requireAdmin, context);
+      const isAdmin = (caller: Principal) => workspaceAdmin(edge.requireAdmin, { ...context, principal: caller });
+      const { workspaceId } = await isAdmin(principalOf(context));
       const { after = null } = readQuery(context.request, streamQuery);
-      const until = AbortSignal.any([context.clientGone, edge.draining]);
-      return { status: 200, body: { events: listen(edge.webhooks, { workspaceId, after, until }) } };
+      const welcome = whileWelcome([context.clientGone, edge.draining], async () => isAdmin(await context.callerNow()));
+      const events = listen(edge.webhooks, { workspaceId, after, until: welcome.over });
+      return { status: 200, body: { events, held: welcome } };
     },
   };
 }

@@ -1,0 +1,98 @@
+// Answers without an end of their own (contract 2, 5, 6): they last as long as their caller's key does.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { sql } from "kysely";
+import { brand, newId } from "../../../src/contract/ids.ts";
+import { announceChange } from "../../../src/storage/announce.ts";
+import { createSeal } from "../../../src/storage/seal.ts";
+import { listen } from "../../../src/webhooks/listen.ts";
+import { ENCRYPTION_KEY, KEY, OTHER_KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { jobsFile, SECOND_APP_KEY } from "../../jobs/setting.ts";
+import { JOBS, submit } from "../jobs/jobs.ts";
+
+const ADMINS = ["key-of-an-administrator-of-acme-1", "key-of-an-administrator-of-acme-2"] as const;
+const OPERATOR = "key-of-the-operator-of-everything1";
+const WEBHOOK_STREAM = "/workspace/acme/stt-webhook/stream";
+const ENDED = "an end";
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway({
+    // A job that nobody works on does not end either.
+    works: false,
+    file: (sandbox) => {
+      const file = jobsFile(sandbox);
+      const [acme, ...others] = file.workspaces ?? [];
+      assert(acme !== undefined);
+      const admins = ADMINS.map((secret, at) => ({ id: `admin-${at}`, secret }));
+      return {
+        ...file,
+        operator_keys: [{ id: "root", secret: OPERATOR }],
+        workspaces: [{ ...acme, admin_keys: admins }, ...others],
+      };
+    },
+  });
+});
+after(() => gateway.close());
+
+const REVOKED = { revoked_at: sql<Date>`patchbay_now()` };
+const EXPIRED = { expires_at: sql<Date>`patchbay_now()` };
+const CHAT_ALONE = { scopes: ["chat"] };
+const CASES = [
+  ["the webhook's, of a revoked administrator", { key: ADMINS[0], id: "admin-0", set: REVOKED }],
+  ["the webhook's, of an administrator whose key has expired", { key: ADMINS[1], id: "admin-1", set: EXPIRED }],
+  ["the webhook's, of a revoked operator", { key: OPERATOR, id: "root", set: REVOKED }],
+  ["a job's, of a revoked key", { key: KEY, id: "notes-key", set: REVOKED }],
+  ["a job's, of a key that has lost its scope", { key: SECOND_APP_KEY, id: "second-key", set: CHAT_ALONE }],
+] as const;
+
+for (const [name, { key, id, set }] of CASES) {
+  test(`contract 2: a stream of events ends within 5 s once its key is refused: ${name}`, {
+    timeout: 20_000,
+  }, async () => {
+    const path = name.startsWith("a job's")
+      ? `${JOBS}/${(await submit(gateway.origin, { key })).job_id}`
+      : WEBHOOK_STREAM;
+    const response = await fetch(`${gateway.origin}${path}`, {
+      headers: { authorization: `Bearer ${key}`, accept: "text/event-stream" },
+    });
+    assert.equal(response.status, 200);
+    assert(response.body !== null);
+    const text = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    assert.match((await text.read()).value ?? "", /^event: (ready|job)\n/u);
+    const refusedAt = performance.now();
+    await gateway.database.transaction(async (tx) => {
+      const { numUpdatedRows } = await tx
+        .updateTable("api_keys")
+        .set(set)
+        .where("name", "=", id)
+        .executeTakeFirstOrThrow();
+      assert.equal(numUpdatedRows, 1n);
+      await announceChange(tx, "keys", id);
+    });
+    const { value = ENDED } = await text.read();
+    assert.equal(value, ENDED);
+    assert.ok(performance.now() - refusedAt < 5_000);
+  });
+}
+
+test("contract 2: of a page of events that its listener reads slowly, none is signed once it is refused", async () => {
+  const { database } = gateway;
+  const { id } = await database.db
+    .selectFrom("workspaces")
+    .select("id")
+    .where("slug", "=", "other")
+    .executeTakeFirstOrThrow();
+  const jobs = [await submit(gateway.origin, { key: OTHER_KEY }), await submit(gateway.origin, { key: OTHER_KEY })];
+  const services = { database, seal: createSeal({ keys: [ENCRYPTION_KEY] }), nowMs: Date.now };
+  const refused = new AbortController();
+  const events = listen(services, { workspaceId: brand("workspace", id), after: null, until: refused.signal });
+  assert.equal((await events.next()).value?.event, "ready");
+  for (const { job_id: jobId } of jobs)
+    await sql`insert into webhook_events (id, workspace_id, app_id, job_id, type, status, occurred_at)
+      select ${newId("event")}, workspace_id, app_id, id, 'transcription.job.failed', 'failed', date_trunc('milliseconds', patchbay_now())
+      from jobs where id = ${jobId}`.execute(database.db);
+  assert.equal((await events.next()).value?.event, "delivery");
+  refused.abort();
+  assert.equal((await events.next()).done, true);
+});
