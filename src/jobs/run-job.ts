@@ -22,7 +22,7 @@ import { openAudio, type ReadyAudio } from "./open-audio.ts";
 import type { RecordingFault } from "./recording.ts";
 import { type JobResult, storeResult } from "./result.ts";
 import { enqueueJob, type WorkerServices } from "./services.ts";
-import { cancelled, cancelledEnd, openSettlement } from "./settle-open.ts";
+import { cancelled, cancelledEnd, failedEnd } from "./settle-open.ts";
 import { JobStop, type StopReason } from "./stop.ts";
 import { transactFor } from "./transact-for.ts";
 import { claims } from "../storage/system.ts";
@@ -79,8 +79,8 @@ async function workOnce(
   lease: Lease,
   signal: AbortSignal,
 ): Promise<"ended" | StoreAway> {
-  refuseWornOut(services, claimed);
   if (claimed.cancelRequested) throw new JobStop("cancelled");
+  refuseWornOut(services, claimed);
   const job = await judgeCallOfTheDead(services, claimed);
   const audio = await openAudio(services, job, signal);
   const { recording } = audio;
@@ -184,7 +184,7 @@ async function leave(services: WorkerServices, job: OpenJob, reason: StopReason,
       return layAside(claims(services.database).db, job);
     case "cancelled":
       await insist(insistenceOn(job, services, signal), () =>
-        endJob(services, job, (locked) => cancelledEnd(services, job, locked)),
+        endJob(services, job, (locked) => cancelledEnd(services, locked)),
       );
       return;
     default:
@@ -199,10 +199,6 @@ async function fail(
   signal: AbortSignal,
 ): Promise<void> {
   await insist(insistenceOn(job, services, signal), () =>
-    endJob(services, job, (locked) => ({
-      status: "failed",
-      error: jobErrorOf(error),
-      settlement: openSettlement(locked, "failed:not_called"),
-    })),
+    endJob(services, job, (locked) => failedEnd(services, locked, jobErrorOf(error))),
   );
 }

@@ -1,13 +1,15 @@
 // What becomes of the attempt that a job's row still holds open when the job ends without an answer (contract 5, 9).
 import { brand } from "../contract/ids.ts";
+import type { JobError } from "../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription.ts";
 import { type Billing, quoteFor } from "../gateway/quote.ts";
 import { audioAmount, chargedAsRun, uncharged } from "../gateway/call-accounting.ts";
 import type { Settlement } from "../metering/ledger.ts";
+import type { Seal } from "../storage/seal.ts";
 import type { JobRow } from "../storage/tables.ts";
 import type { JobEnd } from "./end-job.ts";
 import { atPricesOf } from "./job-prices.ts";
-import type { JobAudio, OpenJob } from "./job-request.ts";
+import { type OpenJob, openJob } from "./job-request.ts";
 import type { JobServices } from "./services.ts";
 
 /** Of the attempt that the row still holds open; null when there is none. */
@@ -20,19 +22,35 @@ export function openSettlement(
 }
 
 /** What a provider took is charged as run; a reservation that waited for its call is given back (contract 5, 9). */
-export function cancelledEnd(services: JobServices, job: OpenJob, locked: JobRow): JobEnd {
+export function cancelledEnd(services: JobServices, locked: JobRow): JobEnd {
   const settlement = openSettlement(locked, "failed:cancelled");
   if (settlement === null || locked.call_state !== "submitted") return { status: "cancelled", settlement };
-  const billing = billingOf(services, job, locked);
+  const billing = billingOf(services, locked);
   return billing === null ? { status: "cancelled", settlement } : cancelled(settlement.attemptId, billing);
 }
 
-function billingOf({ gateway }: JobServices, job: OpenJob, locked: JobRow): Billing | null {
-  const audio = locked.audio as JobAudio | null;
-  const target = job.request.route.targets.find(({ position }) => position === locked.call_position);
-  return target === undefined || audio === null
+/** Of one that came to nothing: a flag that was set before wins over any failure, as it does over a success (spec 3). */
+export function failedEnd(services: JobServices, locked: JobRow, error: JobError): JobEnd {
+  if (locked.cancel_requested) return cancelledEnd(services, locked);
+  return { status: "failed", error, settlement: openSettlement(locked, "failed:not_called") };
+}
+
+/** Null where nobody can say: what it ran on is gone, or the key that sealed it. */
+function billingOf({ gateway, seal }: JobServices, locked: JobRow): Billing | null {
+  const job = openedOrNull(seal, locked);
+  const target = job?.request.route.targets.find(({ position }) => position === locked.call_position);
+  return job === null || target === undefined || job.audio === null
     ? null
-    : quoteFor(atPricesOf(job, gateway), job.payer, target, audioAmount(audio.facts));
+    : quoteFor(atPricesOf(job, gateway), job.payer, target, audioAmount(job.audio.facts));
+}
+
+/** A deadline ends a job that no worker can open, too. */
+function openedOrNull(seal: Seal, locked: JobRow): OpenJob | null {
+  try {
+    return openJob(seal, locked);
+  } catch {
+    return null;
+  }
 }
 
 export function cancelled(attemptId: Settlement["attemptId"], billing: Billing): JobEnd {

@@ -19,7 +19,7 @@ import { transact } from "../storage/transact.ts";
 import { endLocked } from "./end-job.ts";
 import { deadlineExceeded, jobErrorOf } from "./job-error.ts";
 import { enqueueJob, type JobServices } from "./services.ts";
-import { openSettlement } from "./settle-open.ts";
+import { failedEnd } from "./settle-open.ts";
 import { removeAudio } from "./spent-audio.ts";
 
 /**
@@ -112,12 +112,7 @@ async function endOverdue(services: JobServices): Promise<boolean> {
   return transact(sweeps(services.database), async (tx) => {
     const row = await beginOverdueJob(tx);
     if (row === null) return false;
-    const error = jobErrorOf(deadlineExceeded());
-    await endLocked(services, tx, row, {
-      status: "failed",
-      error,
-      settlement: openSettlement(row, "failed:not_called"),
-    });
+    await endLocked(services, tx, row, failedEnd(services, row, jobErrorOf(deadlineExceeded())));
     return true;
   });
 }

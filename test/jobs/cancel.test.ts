@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isTerminal } from "../../src/jobs/states.ts";
+import { claimJob } from "../../src/storage/job-work.ts";
 import { cancel, ended, poll, submit } from "../http/jobs/jobs.ts";
 import { startIdleGateway } from "./idle-gateway.ts";
-import { attemptsOf, paidCalls, REMOTE_KEY } from "./setting.ts";
+import { attemptsOf, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
 const { gateway, startWorker } = await startIdleGateway();
 
@@ -51,6 +52,65 @@ test("contract 5: a run at a provider is cancelled between two polls, charged as
   assert.ok((done.usage?.billable_audio_seconds ?? 0) > 0);
   assert.equal((await attemptsOf(database, id))[0]?.outcome, "aborted");
   assert.notEqual(done.provider_deletion, "none");
+});
+
+for (const [how, fault, outcome] of [
+  ["is refused", { kind: "status", status: 400 }, "failed:rejected"],
+  ["breaks, so that nobody knows what it came to", { kind: "reset_after_body" }, "unknown"],
+] as const) {
+  test(`spec 3: a job whose call ${how} after its flag was set is cancelled all the same, uncharged`, async () => {
+    const { origin, database, sandbox } = gateway;
+    sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "delay", ms: 400 } });
+    sandbox.addFault({ wire: "deepgram", times: 1, fault });
+    await startWorker();
+    const { job_id: id } = await submit(origin);
+    await sandbox.waitForCall((call) => call.wire === "deepgram");
+    assert.equal((await cancel(origin, id)).cancel_requested, true);
+    const done = await ended(origin, id);
+    assert.deepEqual([done.status, done.error, done.usage], ["cancelled", null, null]);
+    assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome, charge: "0" }]);
+  });
+}
+
+test("spec 3: a job with its flag that no worker holds is cancelled at its deadline, what a provider had accepted charged as run", async () => {
+  const { origin, database } = gateway;
+  const taken = async (callState: "reserved" | "submitted"): Promise<string> => {
+    const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+    assert.notEqual(await claimJob(database.db, id), null);
+    await database.db.updateTable("jobs").set({ call_state: callState }).where("id", "=", id).execute();
+    assert.equal((await cancel(origin, id, REMOTE_KEY)).cancel_requested, true);
+    return id;
+  };
+  const [waiting, accepted, locked] = [await taken("reserved"), await taken("submitted"), await taken("submitted")];
+  const request = Buffer.from("sealed by a key that is gone");
+  await database.db.updateTable("jobs").set({ request }).where("id", "=", locked).execute();
+  await pass(gateway, 21_601);
+  const [unused, run] = [await poll(origin, waiting, "", REMOTE_KEY), await poll(origin, accepted, "", REMOTE_KEY)];
+  assert.deepEqual([unused.status, unused.error, unused.usage], ["cancelled", null, null]);
+  assert.equal((await attemptsOf(database, waiting))[0]?.outcome, "failed:cancelled");
+  assert.deepEqual([run.status, run.error], ["cancelled", null]);
+  assert.ok((run.usage?.billable_audio_seconds ?? 0) > 0, "it says that it is charged");
+  const [attempt] = await attemptsOf(database, accepted);
+  assert.ok(attempt?.outcome === "aborted" && BigInt(attempt.charge ?? 0) > 0n);
+  const unreadable = await poll(origin, locked, "", REMOTE_KEY);
+  assert.deepEqual([unreadable.status, unreadable.usage], ["cancelled", null], "what nobody can price is not charged");
+});
+
+test("spec 3: a job with its flag that is taken up past its deadline is cancelled, as one is that was taken up too often", async () => {
+  const { origin, database } = gateway;
+  const ids: string[] = [];
+  for (const attempt of [1, 50]) {
+    const { job_id: id } = await submit(origin);
+    assert.notEqual(await claimJob(database.db, id), null);
+    await database.db.updateTable("jobs").set({ attempt }).where("id", "=", id).execute();
+    await cancel(origin, id);
+    ids.push(id);
+  }
+  const late = new Date(Date.now() + 21_601_000);
+  await startWorker({ now: () => late });
+  await pass(gateway, 31);
+  for (const id of ids)
+    assert.deepEqual([(await ended(origin, id)).status, (await poll(origin, id)).error], ["cancelled", null]);
 });
 
 test("spec 3: whoever wins the race, the answer to DELETE is what is stored, and a lost one says succeeded", async () => {
