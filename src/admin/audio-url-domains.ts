@@ -2,7 +2,7 @@
 import type { AudioUrlDomainsView } from "../contract/audio-url-domains.ts";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
-import { hostNameFault } from "../lib/host-name.ts";
+import { hostNameFault, spelledAsHostName } from "../lib/host-name.ts";
 import { readAudioUrlDomains, replaceAudioUrlDomains } from "../storage/audio-url-domains.ts";
 import type { Database } from "../storage/database.ts";
 import { holdWorkspace } from "../storage/hold-workspace.ts";
@@ -43,7 +43,7 @@ export async function replaceDomains(
 
 /** Lower case, each once, in the order given; or all faults at once. */
 function judged(domains: readonly string[], maxDomains: number): readonly string[] {
-  const spelled = domains.map((domain) => domain.toLowerCase());
+  const spelled = domains.map(spelledAsHostName);
   const issues = spelled.flatMap((domain, at): Issue[] => {
     const fault = hostNameFault(domain);
     return fault === null ? [] : [{ param: `domains[${at}]`, message: `domains[${at}] ${fault}.` }];

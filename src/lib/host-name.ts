@@ -18,9 +18,18 @@ export function hostNameFault(entry: string): string | null {
   if (name.split(".").some((label) => label.startsWith("xn--") && encodesNothing(label)))
     return "has an `xn--` label that encodes nothing";
   if (INSIDE.has(name.slice(name.lastIndexOf(".") + 1))) return "ends in a name reserved for private networks";
-  if (parse(name, { allowPrivateDomains: true }).domain === null)
-    return "is a suffix under which anybody can have a name; list the whole host name";
+  if (!isOfOneSite(name)) return "is a suffix under which anybody can have a name; list the whole host name";
   return null;
+}
+
+/** Not a suffix itself: whoever has a name there is not whoever has another. */
+export function isOfOneSite(name: string): boolean {
+  return parse(name, { allowPrivateDomains: true }).domain !== null;
+}
+
+/** Host names know no case, of ASCII: a letter of another script is another letter, whatever it looks like in lower case. */
+export function spelledAsHostName(text: string): string {
+  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 /** No name is encoded as it: Node leaves it as it is, and before 24.16 or so answers nothing. */

@@ -6,7 +6,7 @@ import { connectionSection } from "../../contract/set-up/connection.ts";
 import { HTTP_URL, ID, maybe, SECRET_MARK, section, textOrNull } from "../../contract/set-up/kit.ts";
 import { routeSection } from "../../contract/set-up/route.ts";
 import { MONEY } from "../../contract/set-up/app.ts";
-import { CIDR, DOMAIN, PORT } from "./kit.ts";
+import { CIDR, DOMAINS, PORT } from "./kit.ts";
 import { limitsSection } from "./limits.ts";
 import { operatorKeySection, workspaceSection } from "./workspace.ts";
 
@@ -121,7 +121,7 @@ export const configurationFile = section({
     .prefault({})
     .describe("How long records are kept."),
   audio_url: section({
-    global_domains: z.array(DOMAIN).default([]).describe("Hosts allowed to every workspace."),
+    global_domains: DOMAINS.default([]).describe("Hosts allowed to every workspace."),
     allowed_ports: z.array(z.int().min(1).max(65_535)).default([443]).describe("Ports a URL may name."),
   })
     .prefault({})

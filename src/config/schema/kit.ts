@@ -2,7 +2,7 @@
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
 import { SECRET_MARK } from "../../contract/set-up/kit.ts";
-import { hostNameFault } from "../../lib/host-name.ts";
+import { hostNameFault, spelledAsHostName } from "../../lib/host-name.ts";
 
 export const SECRET = z
   .string()
@@ -12,10 +12,15 @@ export const SECRET = z
   .meta(SECRET_MARK);
 export const PORT = z.int().min(0).max(65_535);
 export const CIDR = z.string().refine(isCidr, "must be an address range such as 10.0.0.0/8 or fd00::/8");
-export const DOMAIN = z.string().superRefine((text, context) => {
-  const fault = hostNameFault(text);
-  if (fault !== null) context.addIssue(fault);
-});
+const DOMAIN = z
+  .string()
+  .overwrite(spelledAsHostName)
+  .superRefine((text, context) => {
+    const fault = hostNameFault(text);
+    if (fault !== null) context.addIssue(fault);
+  });
+/** As the API takes them: in any case, each once. */
+export const DOMAINS = z.array(DOMAIN).overwrite((domains) => [...new Set(domains)]);
 
 /** By the parser that judges by them later. Strictly: it alone also takes `10.1/16` and octal parts. */
 function isCidr(text: string): boolean {

@@ -12,7 +12,7 @@ import {
 import { connectionSection } from "../../contract/set-up/connection.ts";
 import { ID, maybe, section } from "../../contract/set-up/kit.ts";
 import { routeSection } from "../../contract/set-up/route.ts";
-import { DOMAIN, SECRET } from "./kit.ts";
+import { DOMAINS, SECRET } from "./kit.ts";
 
 const budgetSection = section({
   period: z.enum(PERIODS).describe("When the budget starts anew (UTC); `total` never."),
@@ -61,9 +61,7 @@ export const workspaceSection = section({
     .array(routeSection)
     .default([])
     .describe("Routes visible to this workspace only; they may name platform and own connections."),
-  audio_url_domains: z
-    .array(DOMAIN)
-    .max(20)
+  audio_url_domains: DOMAINS.max(20)
     .default([])
     .describe("First allowlist for `audio.url`; afterwards the workspace rules it."),
   apps: z.array(appSection).default([]).describe("Apps of the workspace."),

@@ -53,6 +53,9 @@ const NAMES: readonly (readonly [id: string, name: unknown])[] = [
   ["SSRF-441", "xn--a.example"],
   ["a U-label", "médias.example"],
   ["a full-width name", "ｍedia.example.com"],
+  // The sign for kelvin, and an I with a dot: in lower case a plain k, and an i with a mark.
+  ["a letter of another script", "\u212aeys.example.com"],
+  ["a letter of another script", "med\u0130a.example.com"],
   ["SSRF-443", ""],
   ["SSRF-443", " "],
   ["SSRF-443", null],
