@@ -1,5 +1,6 @@
 // What a target named by somebody else may look like: remote audio's rules and those of webhook receivers (spec 4.4;
 // contract 6). Plain data; `guard.ts` judges by it. Every policy has the address rules, which no field of it turns off.
+import { isOfOneSite } from "../lib/host-name.ts";
 
 export interface TargetPolicy {
   readonly schemes: readonly ("https:" | "http:")[];
@@ -42,10 +43,13 @@ export function byokPolicy(rules: { readonly allowedPrivateCidrs: readonly strin
   };
 }
 
-/** Label by label: no substring, no parent, no child of an exact name, and a wildcard is exactly one label. */
+/**
+ * Label by label: no substring, no parent, no child of an exact name, and a wildcard is exactly one label, which makes no suffix that
+ * could not be listed itself: below `*.amazonaws.com` is `s3.amazonaws.com`, where anybody has buckets.
+ */
 export function listedEntry(host: string, entries: readonly string[]): string | null {
   const afterFirstLabel = host.slice(host.indexOf(".") + 1);
-  return (
-    entries.find((entry) => (entry.startsWith("*.") ? entry.slice(2) === afterFirstLabel : entry === host)) ?? null
-  );
+  const stands = (entry: string): boolean =>
+    entry.startsWith("*.") ? entry.slice(2) === afterFirstLabel && isOfOneSite(host) : entry === host;
+  return entries.find(stands) ?? null;
 }

@@ -175,6 +175,24 @@ for (const [url, reason] of REASONS) {
   });
 }
 
+// Below each of them stands a suffix of the public list, in its own part or in that of the hosts.
+for (const [entry, suffix, ofOneSite] of [
+  ["*.amazonaws.com", "s3.amazonaws.com", "media.amazonaws.com"],
+  ["*.yandexcloud.net", "storage.yandexcloud.net", "media.yandexcloud.net"],
+  ["*.uk", "co.uk", "example.uk"],
+  ["*.allowed.example", null, "cdn.allowed.example"],
+] as const) {
+  test(`contract 6: ${entry} lists ${ofOneSite}, and no suffix under which anybody can have a name`, async () => {
+    const { guard } = guardOf({});
+    assert.equal((await guard.vet(`https://${ofOneSite}/a.wav`, audio([entry]))).url.hostname, ofOneSite);
+    if (suffix === null) return;
+    let asked = 0;
+    const resolve: Resolve = async () => [PUBLIC].slice(0, ++asked);
+    const refusal = await refusalOf({ resolve }, `https://${suffix}/bucket/a.wav`, audio([entry]));
+    assert.deepEqual([refusal.reason, refusal.dialled, asked], ["host_not_allowed", [], 0]);
+  });
+}
+
 test("spec 4.4: what is sent is what was given: a signed query byte for byte, dot segments resolved, the fragment dropped", async () => {
   const { guard } = guardOf({});
   for (const [url, pathAndQuery] of [
