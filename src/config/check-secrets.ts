@@ -1,5 +1,6 @@
-// Keys given in the file: the checksum of those with our prefix, and that no two keys are the same (contract 2, 10).
-import { checkFormat } from "../auth/key-format.ts";
+// Keys given in the file: the checksum of those with our prefix, that it names the role they are given, and that no two keys are the same
+// (contract 2, 10).
+import { checkFormat, KEY_PREFIXES } from "../auth/key-format.ts";
 import { weaknessOfChosen } from "../lib/weak-secret.ts";
 import { formatPath } from "./fault.ts";
 import { entries, type Entry, text } from "./raw-data.ts";
@@ -15,20 +16,41 @@ export function checkKeySecrets(data: unknown): readonly SchemaFault[] {
     const taken = first.get(secret);
     if (taken !== undefined) return [{ path, message: `is the same as ${taken}; every key needs its own` }];
     first.set(secret, formatPath(path));
-    const format = secret.startsWith("svc_") ? checkFormat(secret) : { ok: true as const };
-    if (!format.ok) return [{ path, message: format.reason }];
-    const weakness = secret.startsWith("svc_") ? null : weaknessOfChosen(secret);
-    return weakness === null ? [] : [{ path, message: `${weakness}; make one with \`openssl rand -base64 32\`` }];
+    const fault = secret.startsWith("svc_") ? faultOfOurs(secret, key.prefixes) : faultOfChosen(secret);
+    return fault === null ? [] : [{ path, message: fault }];
   });
 }
 
-function allKeys(data: unknown): readonly Entry[] {
+/** Scanners, logs and people go by the prefix: it must not say another role than the key has. */
+function faultOfOurs(secret: string, prefixes: readonly string[]): string | null {
+  const format = checkFormat(secret);
+  if (!format.ok) return format.reason;
+  return prefixes.some((prefix) => secret.startsWith(prefix))
+    ? null
+    : `is of another role: keys here begin with ${prefixes.join(" or ")}`;
+}
+
+function faultOfChosen(secret: string): string | null {
+  const weakness = weaknessOfChosen(secret);
+  return weakness === null ? null : `${weakness}; make one with \`openssl rand -base64 32\``;
+}
+
+interface GivenKey extends Entry {
+  /** Of the kinds that may stand in its place. */
+  readonly prefixes: readonly string[];
+}
+
+function allKeys(data: unknown): readonly GivenKey[] {
+  const { live, test, admin, root } = KEY_PREFIXES;
+  const of = (keys: readonly Entry[], ...prefixes: readonly string[]) => keys.map((key) => ({ ...key, prefixes }));
   const workspaces = entries(data, ["workspaces"]);
   return [
-    ...entries(data, ["operator_keys"]),
+    ...of(entries(data, ["operator_keys"]), root),
     ...workspaces.flatMap((workspace) => [
-      ...entries(workspace.value, ["apps"], workspace.path).flatMap((app) => entries(app.value, ["keys"], app.path)),
-      ...entries(workspace.value, ["admin_keys"], workspace.path),
+      ...entries(workspace.value, ["apps"], workspace.path).flatMap((app) =>
+        of(entries(app.value, ["keys"], app.path), live, test),
+      ),
+      ...of(entries(workspace.value, ["admin_keys"], workspace.path), admin),
     ]),
   ];
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
 import { isPair, isScalar, isSeq, parse, parseDocument, visit } from "yaml";
+import { generateKey } from "../../src/auth/key-format.ts";
 import { formatFault } from "../../src/config/fault.ts";
 import { loadConfiguration, type LoadOptions } from "../../src/config/load-configuration.ts";
 import { configSchemaJson } from "../../src/config/json-schema.ts";
@@ -186,6 +187,63 @@ test("§10 a target's settings are parted into common ones and those of a profil
   ).configuration;
   assert.deepEqual(routes[0]?.targets[0]?.settings, { mip_opt_out: true });
   assert.deepEqual(routes[0]?.targets[0]?.profileSettings, { deep: { mip_opt_out: false } });
+});
+
+/** Null: it loads. */
+function faultsIn(text: object): readonly string[] | null {
+  const file = join(mkdtempSync(join(directory, "faults-")), "p.yaml");
+  writeFileSync(file, JSON.stringify(text));
+  const loaded = loadConfiguration({ file, env: {}, cwd: directory });
+  return loaded.ok ? null : loaded.faults.map(({ path, message }) => `${path} ${message}`);
+}
+
+test("contract 6, 10: the file's domains are judged as those of PUT: in any case, each once, and only then 20 at most", () => {
+  const hosts = Array.from({ length: 20 }, (_, at) => `h${at}.example.com`);
+  const withDomains = (domains: readonly string[]) => ({
+    audio_url: { global_domains: domains },
+    workspaces: [{ id: "acme", audio_url_domains: domains }],
+  });
+  const repeated = ["H0.Example.com", ...hosts, "h19.EXAMPLE.com"];
+  const { audioUrl, workspaces } = loadText(JSON.stringify(withDomains(repeated))).configuration;
+  assert.deepEqual([audioUrl.globalDomains, workspaces[0]?.audioUrlDomains], [hosts, hosts]);
+  assert.match(
+    faultsIn(withDomains([...repeated, "h20.example.com"]))?.join() ?? "",
+    /^workspaces\[0\]\.audio_url_domains /u,
+  );
+  // The sign for kelvin, in lower case a plain k.
+  assert.equal(faultsIn(withDomains(["\u212aeys.example.com"]))?.length, 2);
+});
+
+test("contract 2, 10: a key's prefix names the role that its place in the file gives it", () => {
+  const secrets = {
+    live: generateKey("live"),
+    test: generateKey("test"),
+    admin: generateKey("admin"),
+    root: generateKey("root"),
+  };
+  for (const [place, taken] of [
+    ["operator_keys[0].secret", ["root"]],
+    ["workspaces[0].admin_keys[0].secret", ["admin"]],
+    ["workspaces[0].apps[0].keys[0].secret", ["live", "test"]],
+  ] as const)
+    for (const [kind, secret] of Object.entries(secrets)) {
+      const keys = [{ id: "key", secret }];
+      const file = {
+        connections: [{ id: "sb", kind: "sandbox" }],
+        routes: [{ id: "r", targets: [{ connection: "sb", model: "simulated-speech" }] }],
+        operator_keys: place.startsWith("operator") ? keys : [],
+        workspaces: [
+          {
+            id: "acme",
+            apps: [{ id: "notes", route: "r", keys: place.includes("apps") ? keys : [] }],
+            admin_keys: place.includes("admin_keys") ? keys : [],
+          },
+        ],
+      };
+      const prefixes = taken.map((each) => `svc_${each}_`).join(" or ");
+      const fault = `${place} is of another role: keys here begin with ${prefixes}`;
+      assert.deepEqual(faultsIn(file), taken.some((each) => each === kind) ? null : [fault], `${kind} at ${place}`);
+    }
 });
 
 test("§4 an audio override to a route without audio is a warning with its place, not a fault", () => {
