@@ -2,6 +2,7 @@
 // whatever can be judged without fetching it. Row, reservation, queue message and the key's answer are one transaction.
 import { newId, type JobId } from "../contract/ids.ts";
 import { GatewayError } from "../contract/errors.ts";
+import type { JobRequestFields } from "../contract/jobs.ts";
 import { noRoom } from "../audio/no-room.ts";
 import { objectBody } from "../audio/spool.ts";
 import { type AudioCall, decideFor, payerOf, refuseTooManyKeyterms, slotRequest } from "../gateway/audio-call.ts";
@@ -32,7 +33,8 @@ import { withSpare } from "./with-spare.ts";
 import { refuseWhileAway, unlessAway } from "../gateway/unless-away.ts";
 
 export interface JobCall extends AudioCall {
-  readonly metadata: Readonly<Record<string, string>>;
+  /** What jobs have beside the fields of a transcription, as it was sent: a key is held to that, and no default is filled in. */
+  readonly ownFields: Pick<JobRequestFields, "task" | "metadata">;
 }
 
 type Decided = Extract<RouteDecision, { ok: true }>;
@@ -45,7 +47,7 @@ const SETTLE_GRACE_SECONDS = 3_600;
 export async function submitJob(services: JobServices, call: JobCall): Promise<GatewayReply> {
   refuseTooManyKeyterms(services.gateway, call);
   if (call.fields.dry_run === true) return explain(services.gateway, call, explained(services, call));
-  const claim = await slotRequest(call, { task: call.task, metadata: call.metadata });
+  const claim = await slotRequest(call, call.ownFields);
   return withSlot(services.gateway, claim, call.recorder, (slot) => accept(services, call, slot));
 }
 
@@ -111,7 +113,7 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       audioKey,
       reserved: reservation,
       purpose: decision.purpose,
-      metadata: call.metadata,
+      metadata: call.ownFields.metadata ?? {},
       slotKey: slot?.ref.keySha256 ?? null,
       deadlineSeconds: limits.jobDeadlineSeconds,
       beginsSimulated: beginsSimulated(call, decision),

@@ -28,10 +28,12 @@ export function postJob(edge: JobEdge): Endpoint<Principal> {
         quotas,
         held,
       });
-      const { task = "transcribe", metadata = {}, ...asked } = fields;
+      const { task: sentTask, metadata, ...asked } = fields;
+      const task = sentTask ?? "transcribe";
       // Taken and forgotten it would be a wish that is dropped without a word.
       if (task === "transcribe" && asked.to_language !== undefined) throw onlyTranslated();
-      return sendGatewayReply(await submitJob(edge.jobs, { ...call, task, fields: asked, metadata }));
+      const ownFields = { task: sentTask, metadata };
+      return sendGatewayReply(await submitJob(edge.jobs, { ...call, task, fields: asked, ownFields }));
     },
   };
 }

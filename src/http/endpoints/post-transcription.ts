@@ -95,7 +95,7 @@ export function speechEndpoint<S extends FieldSchema>(
       if (call.fields.mode === "async") {
         requireScope(call.principal, "jobs");
         refuseBoth(call.fields);
-        return sendGatewayReply(await edge.submitJob({ ...call, metadata: {} }));
+        return sendGatewayReply(await edge.submitJob({ ...call, ownFields: {} }));
       }
       const { receivedAtMs, clientGone } = context;
       // A dry run answers with the decision, whatever it is about.
