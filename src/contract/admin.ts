@@ -6,7 +6,7 @@ import type { ErrorCode } from "./errors.ts";
 
 /** Query fields of every list. */
 export const pageFields = {
-  limit: z.coerce.number().int().min(1).max(100).default(20).describe("How many at most."),
+  limit: z.int().min(1).max(100).default(20).describe("How many at most."),
   cursor: z.string().min(1).max(400).describe("`next_cursor` of the page before.").optional(),
 };
 

@@ -113,25 +113,17 @@ export const jobList = z.strictObject({
 });
 export type JobList = z.infer<typeof jobList>;
 
-/** Query parameters are text. */
-const whole = (least: number, most: number) =>
-  z
-    .string()
-    .regex(/^\d{1,4}$/u, "a whole number")
-    .transform(Number)
-    .pipe(z.int().min(least).max(most));
-
 export const EXPORT_FORMATS = ["srt", "vtt", "text", "verbose_json"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export const jobQuery = z.strictObject({
-  wait: whole(0, 60).describe("Seconds to wait for the end of the job, 0 to 60.").optional(),
+  wait: z.int().min(0).max(60).describe("Seconds to wait for the end of the job, 0 to 60.").optional(),
   format: z.enum(EXPORT_FORMATS).describe("The result of a succeeded job in another form, at no cost.").optional(),
 });
 
 export const jobListQuery = z.strictObject({
   status: z.enum(JOB_STATUSES).describe("Only jobs in this state.").optional(),
-  limit: whole(1, 100).default(20).describe("Jobs on a page, 1 to 100."),
+  limit: z.int().min(1).max(100).default(20).describe("Jobs on a page, 1 to 100."),
   cursor: z
     .string()
     .regex(/^job_[0-9a-z]{26}$/u, "`next_cursor` of the page before")

@@ -75,7 +75,7 @@ export const providerHealth = z.strictObject({
 export type ProviderHealth = z.infer<typeof providerHealth>;
 
 export const providerHealthQuery = z.strictObject({
-  minutes: z.coerce.number().int().min(1).max(1_440).default(15).describe("How far `models` looks back."),
+  minutes: z.int().min(1).max(1_440).default(15).describe("How far `models` looks back."),
 });
 
 export const getProviderHealthContract: EndpointContract = operatorEndpoint({

@@ -1,6 +1,6 @@
 // The completion webhook as its owner sees it: its settings, its deliveries, and the event itself (spec 4.5, 6; contract 6).
 import { z } from "zod";
-import { time } from "./admin.ts";
+import { pageFields, time } from "./admin.ts";
 import { MAX_URL_CHARACTERS } from "./set-up/kit.ts";
 
 export const webhookRequest = z.strictObject({
@@ -105,7 +105,7 @@ export const deliveryList = z.strictObject({
 
 export const deliveryQuery = z.object({
   status: z.enum(DELIVERY_STATES).describe("Only these; `failed` are those that were given up.").optional(),
-  limit: z.coerce.number().int().min(1).max(100).default(20).describe("How many at most."),
+  limit: pageFields.limit,
   cursor: z.string().min(1).max(64).describe("`next_cursor` of the page before.").optional(),
 });
 

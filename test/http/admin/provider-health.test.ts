@@ -128,7 +128,16 @@ test("contract 10: it looks back as far as it is asked to, between a minute and 
     return Math.round((Date.parse(at) - Date.parse(since)) / 60_000);
   };
   assert.deepEqual([await minutes(""), await minutes("?minutes=1"), await minutes("?minutes=1440")], [15, 1, 1_440]);
-  for (const query of ["minutes=0", "minutes=1441", "minutes=-5", "minutes=1.5", "minutes=x", "minutes=", "hours=1"]) {
+  for (const query of [
+    "minutes=0",
+    "minutes=1441",
+    "minutes=-5",
+    "minutes=1.5",
+    "minutes=1e1",
+    "minutes=x",
+    "minutes=",
+    "hours=1",
+  ]) {
     const answer = await call(here, "GET", `${PATH}?${query}`);
     assert.deepEqual([answer.status, answer.code], [400, "INVALID_REQUEST"], query);
     assert.match(answer.text, query.startsWith("minutes") ? /minutes/u : /hours/u);

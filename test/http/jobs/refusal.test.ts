@@ -134,11 +134,32 @@ test("spec 4.1: a job's key gives the first 202 again, byte for byte; another pa
   await gateway.database.db.deleteFrom("idempotency_slots").execute();
 });
 
+test("contract 3: a default that is sent is another payload than one that is filled in", async () => {
+  const { origin } = gateway;
+  for (const fields of [{ task: "transcribe" }, { metadata: "{}" }]) {
+    const headers = { "idempotency-key": `defaults-${Object.keys(fields).join("")}` };
+    submittedOf(await postForm(origin, { path: JOBS, headers }));
+    rowsBefore += 1;
+    assert.equal((await postForm(origin, { path: JOBS, headers, fields })).code, "IDEMPOTENCY_KEY_REUSED");
+    assert.equal((await postForm(origin, { path: JOBS, headers })).headers.get("x-svc-idempotent-replay"), "true");
+  }
+  await gateway.database.db.deleteFrom("idempotency_slots").execute();
+});
+
 test("contract 5: bad questions about jobs are refused", async () => {
   const { origin } = gateway;
   for (const query of ["?wait=61", "?wait=-1", "?wait=x", "?format=pdf", "?color=blue"])
     assert.equal((await get(origin, `${JOBS}/job_x${query}`)).code, "INVALID_REQUEST", query);
-  for (const query of ["?limit=0", "?limit=101", "?status=done", "?cursor=x"])
+  for (const query of [
+    "?limit=0",
+    "?limit=101",
+    "?limit=0x10",
+    "?limit=1.5",
+    "?limit=",
+    "?limit=5&limit=6",
+    "?status=done",
+    "?cursor=x",
+  ])
     assert.equal((await get(origin, `${JOBS}${query}`)).code, "INVALID_REQUEST", query);
 });
 

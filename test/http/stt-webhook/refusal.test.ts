@@ -89,8 +89,13 @@ test("contract 1: unknown and mistyped fields, a body that is none, queries out 
     assert.match((await call(gateway, "PUT", PATH, { body })).code ?? "", /^(INVALID_REQUEST|UNSUPPORTED_MEDIA_TYPE)$/);
   const large = await call(gateway, "PUT", PATH, { body: { url: "x".repeat(70_000) } });
   assert.equal(large.code, "BODY_TOO_LARGE");
-  for (const query of ["limit=0", "limit=101", "limit=ten", "limit=", "status=lost", "page=2", "cursor="])
+  for (const query of ["limit=0", "limit=101", "status=lost", "page=2", "cursor="])
     assert.equal((await call(gateway, "GET", `${PATH}/deliveries?${query}`)).code, "INVALID_REQUEST", query);
+  for (const limit of ["ten", "", "0x10", "1e1", "%2B5", "%205"]) {
+    const { code, json } = await call(gateway, "GET", `${PATH}/deliveries?limit=${limit}`);
+    const { message } = (json as { error: { message: string } }).error;
+    assert.deepEqual([code, message], ["INVALID_REQUEST", "`limit` must be a number."], limit);
+  }
 });
 
 test("contract 1: what is missing or null is said to be required, not to be of a wrong type", async (t) => {
