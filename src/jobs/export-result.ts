@@ -10,17 +10,22 @@ import type { ExportFormat } from "../contract/jobs.ts";
 import { DELIVERY_TYPES, factsOf, markOf } from "../gateway/envelope.ts";
 import { type GatewayReply, textReply, transcriptReply } from "../gateway/reply.ts";
 import { type JobOwner, readJobOfWorkspace } from "../storage/jobs.ts";
-import { findJob } from "./read-job.ts";
+import { awaitEnd, type Waiting } from "./read-job.ts";
 import { type JobResult, loadResult } from "./result.ts";
 import type { JobServices } from "./services.ts";
+
+export interface ExportRequest {
+  readonly format: ExportFormat;
+  readonly waiting: Waiting;
+}
 
 export async function exportJob(
   services: JobServices,
   owner: JobOwner,
   id: string,
-  format: ExportFormat,
+  { format, waiting }: ExportRequest,
 ): Promise<GatewayReply> {
-  const result = await loadResult(services, await findJob(services, owner, id));
+  const result = await loadResult(services, await awaitEnd(services, owner, id, waiting));
   if (result === null) throw noResult("The job has no result: it has not succeeded, or its result has expired.");
   return exported(result, format);
 }

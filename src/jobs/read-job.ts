@@ -38,13 +38,23 @@ export interface Waiting {
 
 /** When it has ended, or the time is up. */
 export async function pollJob(services: JobServices, owner: JobOwner, id: string, waiting: Waiting): Promise<Job> {
+  return describeJob(services, await awaitEnd(services, owner, id, waiting));
+}
+
+/** Ended, or the time is up. */
+export async function awaitEnd(
+  services: Pick<JobServices, "database" | "queue">,
+  owner: JobOwner,
+  id: string,
+  waiting: Waiting,
+): Promise<VisibleJob> {
   const endsAtMs = performance.now() + waiting.milliseconds;
   const news = newsOf(services.queue, jobTopic(id));
   try {
     for (;;) {
       const row = await findJob(services, owner, id);
       const leftMs = endsAtMs - performance.now();
-      if (isTerminal(row.status) || leftMs <= 0 || waiting.signal.aborted) return await describeJob(services, row);
+      if (isTerminal(row.status) || leftMs <= 0 || waiting.signal.aborted) return row;
       await news.next(Math.min(leftMs, LOOK_AGAIN_MS), waiting.signal);
     }
   } finally {

@@ -23,20 +23,20 @@ export function getJob(jobs: JobServices, draining: AbortSignal): Endpoint<Princ
       const { owner, id } = jobOf(context);
       const { wait = 0, format } = readQuery(context.request, jobQuery);
       const { accept } = context.request.headers;
+      // A process that stops keeps nobody waiting: the next one goes on from there.
+      const until = [context.clientGone, draining];
+      const waiting = { milliseconds: wait * 1000, signal: AbortSignal.any(until) };
       if (format !== undefined) {
         const type = format === "verbose_json" ? DELIVERY_TYPES.json : DELIVERY_TYPES[format];
         chooseMediaType(accept, [type]);
-        return sendGatewayReply(await exportJob(jobs, owner, id, format));
+        return sendGatewayReply(await exportJob(jobs, owner, id, { format, waiting }));
       }
-      // A process that stops keeps nobody waiting: the next one goes on from there.
-      const until = [context.clientGone, draining];
       if (chooseMediaType(accept, [DELIVERY_TYPES.json, EVENTS]) === EVENTS) {
         await findJob(jobs, owner, id);
         const welcome = whileWelcome(until, context.callerNow);
         return { status: 200, body: { events: asEvents(watchJob(jobs, owner, id, welcome.over)), held: welcome } };
       }
-      const signal = AbortSignal.any(until);
-      const json = await pollJob(jobs, owner, id, { milliseconds: wait * 1000, signal });
+      const json = await pollJob(jobs, owner, id, waiting);
       return { status: 200, headers: json.result === null ? {} : markOf(json.result), body: { json } };
     },
   };

@@ -89,6 +89,16 @@ test("contract 5: a succeeded job is exported in every format, with times that n
   assert.ok(transcriptionEnvelope.parse(verbose.json).segments.length > 0);
 });
 
+test("contract 5: whoever asks for a format may wait for it, and is told when the time is up", async () => {
+  const { origin, sandbox } = gateway;
+  sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "delay", ms: 1_500 } });
+  const { job_id: id } = await submit(origin);
+  assert.equal((await get(origin, `${JOBS}/${id}?wait=0&format=text`)).code, "NOT_FOUND");
+  const waited = await get(origin, `${JOBS}/${id}?wait=30&format=text`);
+  assert.equal(waited.status, 200, waited.text);
+  assert.match(waited.headers.get("content-type") ?? "", /^text\/plain/u);
+});
+
 for (const limit of [262_144, 64])
   test(`contract 3: a simulated transcript is marked in every form that a job gives it, with an inline limit of ${limit}`, async () => {
     await using simulated = await startSimulated(limit);
