@@ -27,8 +27,9 @@ export type RemoteHead =
   | { readonly kind: "audio"; readonly sizeBytes: number; readonly mediaType: string };
 
 export function judgeHead({ status, headers }: Omit<OutboundStream, "body">, maxBytes: number): RemoteHead {
-  const { location } = headers;
-  if (REDIRECTS.has(status) && location !== undefined) return { kind: "redirect", location };
+  // An empty one would lead to the very address that it came from.
+  const { location = "" } = headers;
+  if (REDIRECTS.has(status) && location !== "") return { kind: "redirect", location };
   if (status !== 200) throw fetchFailed("http_status", status);
   if (isEncoded(headers)) throw fetchFailed("content_encoding");
   const mediaType = mediaTypeOf(headers["content-type"]);

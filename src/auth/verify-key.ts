@@ -111,7 +111,7 @@ export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
 
 function bearerToken(authorization: string | undefined): string | null {
   if (authorization === undefined || authorization.length > MAX_HEADER_CHARACTERS) return null;
-  return /^bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1] ?? null;
+  return /^bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1] ?? null;
 }
 
 function hasExpired(principal: Principal, nowMs: () => number): boolean {

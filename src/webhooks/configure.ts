@@ -34,8 +34,9 @@ export interface Change {
 
 export async function configureWebhook(
   services: Pick<WebhookServices, "database" | "seal" | "receivers">,
-  change: Change,
+  asked: Change,
 ): Promise<WebhookView> {
+  const change = { ...asked, wanted: { ...asked.wanted, url: withoutFragment(asked.wanted.url) } };
   // A resolver is asked: never inside the transaction.
   const refusal = await services.receivers.refusal(change.wanted.url);
   if (refusal !== null) throw invalidRequest("url", refusal);
@@ -55,6 +56,11 @@ export async function configureWebhook(
     });
     return webhookView(row, url, secret);
   });
+}
+
+/** No delivery takes it along, so that it is not shown either as if one did. */
+function withoutFragment(url: string): string {
+  return url.split("#", 1)[0] ?? url;
 }
 
 type Locked =

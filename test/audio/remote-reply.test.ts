@@ -34,6 +34,11 @@ for (const [headers, expected] of [
 ] as const)
   test(`contract 6: ${JSON.stringify(headers)}: ${expected}`, () => assert.equal(verdict(headers), expected));
 
+test("contract 6: a redirect that names no address leads nowhere, be it without a Location or with an empty one", () => {
+  assert.equal(verdict({ location: "/b" }, 302), "redirect");
+  for (const headers of [{}, { location: "" }]) assert.equal(verdict(headers, 302), "http_status");
+});
+
 test("contract 6: exactly these types are taken", () => {
   const types =
     "audio/mpeg, audio/mp3, audio/mpga, audio/mp4, audio/m4a, audio/x-m4a, audio/wav, audio/x-wav, audio/wave, audio/vnd.wave, audio/webm, video/mp4, video/mpeg, video/webm";

@@ -42,6 +42,13 @@ test("contract 2: a key that cannot exist is refused without a look-up, and told
     assert.deepEqual(await refusalOf(authorization), { lookUps: 0, told: unknown.told }, authorization?.slice(0, 60));
 });
 
+test("RFC 6750: between the scheme, in whatever case, and the key stands one blank or several", async () => {
+  for (const authorization of [`Bearer  ${key}`, `bearer   ${key}`])
+    assert.equal((await refusalOf(authorization)).lookUps, 1, authorization);
+  for (const authorization of [`Bearer\t${key}`, `Bearer${key}`, `Bearer ${key} `])
+    assert.equal((await refusalOf(authorization)).lookUps, 0, authorization);
+});
+
 /** One key whose look-ups are answered by hand. */
 function lookedUpByHand() {
   const asked: PromiseWithResolvers<Principal | null>[] = [];

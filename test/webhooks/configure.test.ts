@@ -41,6 +41,17 @@ async function deliverOne(bench: Bench): Promise<void> {
   await bench.run(present(await bench.event()));
 }
 
+test("contract 6: a fragment, which no delivery takes along, is not kept, shown or audited", async () => {
+  const bench = await openBench(database);
+  for (const made of [
+    await bench.configure({ url: "https://receiver.example/hooks?a=b#canary-of-the-fragment" }),
+    await describeWebhook(bench.services, bench.workspaceId),
+    await bench.configure({ url: "https://receiver.example/hooks?a=b#another#canary-of-the-fragment" }),
+  ])
+    assert.equal(made.url, "https://receiver.example/hooks?a=b");
+  assert.ok(!(await dump()).includes("canary-of-the-fragment"));
+});
+
 test("contract 6: the first call makes the secret and shows it; no later answer, row or audit entry holds it", async () => {
   const bench = await openBench(database);
   const made = await bench.configure();
