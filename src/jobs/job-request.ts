@@ -19,6 +19,8 @@ import type { JobRow } from "../storage/tables.ts";
 export interface JobRequest {
   /** Null: it was uploaded. */
   readonly url: string | null;
+  /** What its caller says of the audio behind a URL; absent of jobs from before it was kept. */
+  readonly hints?: { readonly mediaType: string | null; readonly fileName: string | null };
   readonly endpoint: string;
   readonly testMode: boolean;
   readonly hasPlan: boolean;

@@ -22,7 +22,7 @@ export interface ReadyAudio {
 
 export async function openAudio(services: JobServices, job: OpenJob, signal: AbortSignal): Promise<ReadyAudio> {
   if (job.audio !== null && job.audioKey !== null) return ready(services, job.audio, job.audioKey);
-  const { url } = job.request;
+  const { url, hints } = job.request;
   if (url === null) throw new Error("a job with neither audio nor a URL");
   await enterStage(services, job, { stage: "fetching", fraction: null });
   const { workspaceId } = job;
@@ -37,7 +37,14 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   await enterStage(services, job, { stage: "measuring", fraction: null });
   const audio = jobAudio(
     await measureAudio(services.gateway, {
-      audio: { kind: "spooled", spooled, param: "audio.url", mediaTypeHint: mediaType, fileNameHint: null },
+      audio: {
+        kind: "spooled",
+        spooled,
+        param: "audio.url",
+        // A caller's word about its own audio is weighed before that of the server it lies on.
+        mediaTypeHint: hints?.mediaType ?? mediaType,
+        fileNameHint: hints?.fileName ?? null,
+      },
       workspaceId,
       signal,
     }).catch((error: unknown) => {

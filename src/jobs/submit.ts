@@ -185,7 +185,9 @@ function requestOf(gateway: JobServices["gateway"], call: JobCall, decision: Dec
   const { principal, audio } = call;
   const app = appOf(principal);
   return {
-    url: audio.kind === "url" ? audio.url : null,
+    ...(audio.kind === "url"
+      ? { url: audio.url, hints: { mediaType: audio.mediaTypeHint, fileName: audio.fileNameHint } }
+      : { url: null }),
     endpoint: call.endpoint,
     testMode: principal.testMode,
     hasPlan: principal.workspace.plan !== null,

@@ -54,6 +54,19 @@ test("contract 5: a job by URL is fetched by its worker, under the limit of jobs
   assert.deepEqual(remote.requests, ["/speech.wav?sig=canary-signature"]);
 });
 
+test("contract 3: a job by URL weighs what its caller says of the audio, its type and its name, as a synchronous request does", async () => {
+  remote.answer((_request, response) => serve(response, speech(), "video/mp4"));
+  const warned = async (hints: Readonly<Record<string, string>>): Promise<boolean> => {
+    const body = { audio: { url: URL_OF_SPEECH, ...hints } };
+    const { job_id: id } = submittedOf(await postJson(remote.gateway.origin, body, { path: JOBS }));
+    const { result } = await ended(remote.gateway.origin, id);
+    return result?.warnings.some(({ code }) => code === "MEDIA_TYPE_MISMATCH") ?? assert.fail("it has no result");
+  };
+  assert.equal(await warned({}), true, "the server's word alone");
+  assert.equal(await warned({ media_type: "audio/wav" }), false);
+  assert.equal(await warned({ media_type: "audio/wav", filename: "speech.mp3" }), true);
+});
+
 test("contract 5: what was fetched is kept until the store takes it, however often it refuses", async () => {
   const { objects } = remote.gateway.app.jobs;
   const put = objects.put.bind(objects);
