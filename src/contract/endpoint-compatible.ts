@@ -111,7 +111,7 @@ export const getModelContract: EndpointContract = {
 
 export const getPurposeModelContract: EndpointContract = {
   ...oneModel,
-  path: "/v1/models/purpose/:label",
+  path: "/v1/models/purpose/:purpose",
   operationId: "getPurposeModel",
   summary: "One of the list of models, by its purpose",
 };

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { createFaults, type Faults } from "./faults.ts";
-import { type FieldSchema, judgedFields, textKind, valueOfText } from "./fields.ts";
+import { type FieldSchema, judgedFields, textKind } from "./fields.ts";
 import { type KeptBodyBound, readJson } from "./read-json.ts";
 
 const MAX_BYTES = 65_536;
@@ -35,16 +35,15 @@ export function readQuery<S extends FieldSchema>({ query }: Pick<FastifyRequest,
   const values = query as Readonly<Record<string, unknown>>;
   const faults = createFaults();
   refuseNul(values, faults);
-  return judgedFields(schema, withNumbers(schema, values, faults), faults);
+  return judgedFields(schema, withNumbers(schema, values), faults);
 }
 
-/** All that a query holds is text: where a number is wanted it is read as in a form, and `0x10` or ` 5` is none. */
-function withNumbers(schema: FieldSchema, values: Readonly<Record<string, unknown>>, faults: Faults): object {
+/** All that a query holds is text: where a number is wanted it is one in digits, and `0x10`, `1.0` or ` 5` stays a text. */
+function withNumbers(schema: FieldSchema, values: Readonly<Record<string, unknown>>): object {
   const numbers = Object.entries(values).flatMap(([name, value]) => {
     const type = Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
-    if (type === undefined || textKind(type) !== "number") return [];
-    const field = { name, isBracketed: false, values: [value].flat().map(String) };
-    return [[name, valueOfText(field, "number", faults)]];
+    const isNumber = type !== undefined && textKind(type) === "number";
+    return isNumber && typeof value === "string" && /^\d{1,9}$/u.test(value) ? [[name, Number(value)]] : [];
   });
   return { ...values, ...Object.fromEntries(numbers) };
 }

@@ -28,7 +28,7 @@ export function getModel(gateway: Gateway): Endpoint<Principal> {
 
 /** Its id has a slash, which most write as it is. */
 export function getPurposeModel(gateway: Gateway): Endpoint<Principal> {
-  return oneModel(gateway, getPurposeModelContract, (context) => modelOfPurpose(pathParameter(context, "label")));
+  return oneModel(gateway, getPurposeModelContract, (context) => modelOfPurpose(pathParameter(context, "purpose")));
 }
 
 function oneModel(

@@ -39,6 +39,8 @@ export async function openTenancyWorld(): Promise<World> {
       const [acme, other] = file.workspaces ?? [];
       acme?.apps?.[0]?.keys?.splice(0, 1, { id: "notes-key", secret: KEY, scopes: [...SCOPES] });
       other?.apps?.[0]?.keys?.splice(0, 1, { id: "other-key", secret: OTHER_KEY, scopes: [...SCOPES] });
+      for (const { id, apps } of [acme, other].flatMap((each) => each ?? []))
+        if (apps?.[0] !== undefined) apps[0].purposes = [{ purpose: `${id}-purpose`, route: "speech" }];
       acme?.apps?.push({
         id: "second",
         route: "speech",
@@ -75,6 +77,8 @@ export async function openTenancyWorld(): Promise<World> {
       route_id: "no-such-route",
       version: "9",
       label: "no-such-label",
+      model: "purpose/no-such-purpose",
+      purpose: "no-such-purpose",
       period: "total",
       plan_id: "no-such-plan",
       token: token(otherId, newId("job")),
@@ -131,6 +135,8 @@ async function makeTenant(gateway: TestGateway, { slug, member, admin, period }:
       route_id: `${slug}-route`,
       version: slug === "acme" ? "3" : "2",
       label: `${slug}-label`,
+      model: `purpose/${slug}-purpose`,
+      purpose: `${slug}-purpose`,
       period,
     },
   };
