@@ -1,5 +1,6 @@
 // The JSON carrier of a submission: audio diverted to the spool on the way, the small rest parsed strictly.
 import { audioTooLarge } from "../audio/spool.ts";
+import { isRecord } from "../lib/loosely.ts";
 import type { Base64Intake } from "./audio-intake.ts";
 import { eachChunk } from "./body-chunks.ts";
 import { VALUE_LIMITS } from "./fields.ts";
@@ -14,14 +15,14 @@ export async function readJsonBody(reading: BodyReading): Promise<RawBody> {
     const rest = await divertAudio(reading);
     const parsed = parseStrictJson(rest, VALUE_LIMITS);
     if (!parsed.ok) throw faults.fatal(null, parsed.message);
-    if (!isObject(parsed.value)) throw faults.fatal(null, "The body must be a JSON object.");
+    if (!isRecord(parsed.value)) throw faults.fatal(null, "The body must be a JSON object.");
     const fields = new Map(Object.entries(parsed.value));
     const audio = fields.get("audio");
     fields.delete("audio");
-    if (audio !== undefined && audio !== null && typeof audio !== "string" && !isObject(audio)) {
+    if (audio !== undefined && audio !== null && typeof audio !== "string" && !isRecord(audio)) {
       faults.add("audio", "`audio` must be an object, or a string of base64.");
     }
-    return { fields, audio: new Map(isObject(audio) ? Object.entries(audio) : []), fileName: null, mediaType: null };
+    return { fields, audio: new Map(isRecord(audio) ? Object.entries(audio) : []), fileName: null, mediaType: null };
   } catch (error) {
     if (error instanceof JsonBodyFault) throw faults.fatal(null, error.message);
     throw error;
@@ -63,8 +64,4 @@ export async function readJsonBody(reading: BodyReading): Promise<RawBody> {
     });
     return scanner.end();
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,9 @@
 // Receipts of a chat answer: what of the asked features can be seen in it (contract 3 and 7). Pure. A stream is judged when
 // it is over, which is too late to turn to another target but not too late to say so.
 import type { ChatFeature } from "../contract/features.ts";
+import { isRecord } from "../lib/loosely.ts";
 import { askedChatFeatures } from "./asked-chat-features.ts";
 import type { ChatReceipt, ChatRequest, ChatResult } from "./chat-provider.ts";
-import { isObject } from "./chat-values.ts";
 import { parsedReply } from "./read-reply.ts";
 
 /** What both a reply and an assembled stream come down to. */
@@ -28,7 +28,7 @@ function receiptOf(
     case "parallel_tool_calls":
       return shown(toolCalls.length <= 1);
     case "response_format.json_object":
-      return shown(finishReason !== "stop" || isObject(parsedReply({ text: text ?? "" })));
+      return shown(finishReason !== "stop" || isRecord(parsedReply({ text: text ?? "" })));
     case "response_format.json_schema":
       return shown(finishReason !== "stop" || parsedReply({ text: text ?? "" }) !== undefined);
     case "tools":

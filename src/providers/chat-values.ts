@@ -1,6 +1,7 @@
 // Figures and pieces of chat replies, read leniently: a senseless figure is missing, never a failure (contract 7, "usage").
 import { createHash, randomUUID } from "node:crypto";
 import { z } from "zod";
+import { isRecord } from "../lib/loosely.ts";
 import { memberOf } from "../lib/member-of.ts";
 import type { ChatFinishReason, ChatUsage } from "./chat-provider.ts";
 import { ProviderError } from "./io.ts";
@@ -31,7 +32,7 @@ export function partsOf<Part extends z.ZodType>(part: Part) {
 }
 
 /** Arguments as an object. What is in it is not looked at, which takes a schema half a second for a million members. */
-export const argumentsSent = z.custom<Readonly<Record<string, unknown>>>(isObject);
+export const argumentsSent = z.custom<Readonly<Record<string, unknown>>>(isRecord);
 
 export type FinishReasons = Readonly<Record<string, ChatFinishReason>>;
 
@@ -69,11 +70,7 @@ export function argumentsObject(text: string): Readonly<Record<string, unknown>>
 /** For a request that it becomes part of. */
 export function objectOrNull(text: string): Readonly<Record<string, unknown>> | null {
   const value = parsedReply({ text });
-  return isObject(value) && isShallow(value) ? value : null;
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(value) && isShallow(value) ? value : null;
 }
 
 /**

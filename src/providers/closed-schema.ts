@@ -1,7 +1,7 @@
 // JSON Schemas for a provider that wants every object closed ("'additionalProperties' must be explicitly set to false"). What is
 // silent about it is closed, so that every answer that fits the tighter schema fits the given one; what is open on purpose stays so.
+import { isRecord } from "../lib/loosely.ts";
 import type { JsonSchema } from "./chat-provider.ts";
-import { isObject } from "./chat-values.ts";
 
 /** Where schemas stand: by name, in a list, alone (or, in older drafts, in a list). */
 const BY_NAME: ReadonlySet<string> = new Set([
@@ -27,10 +27,10 @@ export function closedSchema(given: JsonSchema): JsonSchema | null {
 
   function close(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map(close);
-    if (!isObject(schema)) return schema;
+    if (!isRecord(schema)) return schema;
     isEntangled ||= ENTANGLED.some((keyword) => keyword in schema);
     const members = Object.entries(schema).map(([keyword, value]) => {
-      if (BY_NAME.has(keyword) && isObject(value))
+      if (BY_NAME.has(keyword) && isRecord(value))
         return [keyword, Object.fromEntries(Object.entries(value).map(([name, each]) => [name, close(each)]))];
       return [keyword, IN_LISTS.has(keyword) || ALONE.has(keyword) ? close(value) : value];
     });
@@ -53,7 +53,7 @@ function isOfObjects({ type, properties }: JsonSchema): boolean {
 /** It names its properties, demands none that it does not name, and says nothing of others. */
 function isSilent(schema: JsonSchema): boolean {
   const { properties, required = [], additionalProperties } = schema;
-  if (!isObject(properties) || additionalProperties !== undefined) return false;
+  if (!isRecord(properties) || additionalProperties !== undefined) return false;
   const isNamed = Array.isArray(required) && required.every((name) => Object.hasOwn(properties, String(name)));
   return isNamed && !BESIDE.some((keyword) => keyword in schema);
 }
