@@ -1,5 +1,6 @@
-// `npm test`: every test on the embedded engine, then those that touch the database again on a real PostgreSQL server.
-// `npm test -- pattern…` takes the files whose path contains a pattern; `--engine=pglite|postgres` takes one engine.
+// `npm test`: every test on the embedded engine, then those that touch the database again on a real PostgreSQL server, then the core of
+// them (test/core.ts) on the oldest supported server as distributed, where it is installed.
+// `npm test -- pattern…` takes the files whose path contains a pattern; `--engine=pglite|postgres|postgres-oldest` takes one engine.
 // A few processes share the files, so that modules are loaded and the embedded engine is started for each of them and not for each file.
 // Beside them all runs a canary on loopback: one connection to it, and the run has failed (reliability 4).
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -11,7 +12,9 @@ import { spec } from "node:test/reporters";
 import { CANARY_PORT, startCanary } from "../test/harness/canary.ts";
 import { COMPILED, pruneCompiled } from "../test/harness/compile-cache.ts";
 import { testFlags } from "../test/harness/node-flags.ts";
-import { startPostgresServer } from "../test/harness/postgres-server.ts";
+import { CORE } from "../test/core.ts";
+import { OLDEST_MISSING, oldestServerBin } from "../test/harness/oldest-server.ts";
+import { type PostgresOptions, startPostgresServer } from "../test/harness/postgres-server.ts";
 import type { Took } from "./test-worker.ts";
 
 /** Only by their whole path. */
@@ -22,7 +25,8 @@ const EMBEDDED_ALONE = /^\/\/.*\bOf embedded storage alone\b/mu;
 /** Names the folder that scripts/test-worker.ts takes its files from. */
 const QUEUE = "PATCHBAY_TEST_QUEUE";
 /** On the two cores of CI: a third uses what two leave while they wait for a browser or a clock; beside them a server works as well. */
-const AT_ONCE = { pglite: 3, postgres: 2 };
+const AT_ONCE = { pglite: 3, postgres: 2, "postgres-oldest": 2 };
+const ENGINES = Object.keys(AT_ONCE);
 const SHOWN = 12;
 const TIMEOUT_MS = 180_000;
 /** What takes longest, on either engine, begins first: one that is left for the end keeps one process waiting for the other. */
@@ -48,9 +52,12 @@ const FIRST = [
 const args = process.argv.slice(2);
 const engines = args.filter((arg) => arg.startsWith("--engine=")).map((arg) => arg.slice("--engine=".length));
 const patterns = args.filter((arg) => !arg.startsWith("--"));
-const unknown = args.filter((arg) => arg.startsWith("--") && !/^--engine=(pglite|postgres)$/u.test(arg));
+const unknown = [
+  ...args.filter((arg) => arg.startsWith("--") && !arg.startsWith("--engine=")),
+  ...engines.filter((engine) => !ENGINES.includes(engine)),
+];
 if (unknown.length > 0) {
-  console.error(`unknown option ${unknown.join(" ")}: there is --engine=pglite and --engine=postgres`);
+  console.error(`unknown option ${unknown.join(" ")}: there is --engine=${ENGINES.join("|")}`);
   process.exit(2);
 }
 process.chdir(join(import.meta.dirname, ".."));
@@ -81,13 +88,17 @@ if (wants("pglite")) await runOn("pglite", files, {});
 if (wants("postgres")) {
   const touching = files.filter((file) => reaches(file, DATABASE) && !EMBEDDED_ALONE.test(readFileSync(file, "utf8")));
   if (touching.length === 0) summaries.push("postgres: no test of these touches the database");
+  else await runOnServer("postgres", touching, {});
+}
+if (wants("postgres-oldest")) {
+  const core = files.filter((file) => isCore(file));
+  const bin = oldestServerBin();
+  if (core.length === 0) summaries.push("postgres-oldest: no test of these is in the core (test/core.ts)");
+  else if (bin !== null) await runOnServer("postgres-oldest", core, { bin });
   else {
-    const server = await startPostgresServer({ commits: "lost" });
-    try {
-      await runOn("postgres", touching, { DATABASE_URL: server.url });
-    } finally {
-      await server.stop();
-    }
+    summaries.push(`postgres-oldest: SKIPPED, ${OLDEST_MISSING}`);
+    // Asked for by name, it has not been done.
+    if (engines.includes("postgres-oldest")) failed = true;
   }
 }
 summaries.push(`canary: ${canary.connections.length} connections at ${canary.listening.length} addresses`);
@@ -98,6 +109,26 @@ process.exitCode = failed || interrupt.signal.aborted ? 1 : 0;
 
 function wants(engine: string): boolean {
   return engines.length === 0 || engines.includes(engine);
+}
+
+function isCore(file: string): boolean {
+  return Object.values(CORE)
+    .flat()
+    .some((path) => file === path || (path.endsWith("/") && file.startsWith(path)));
+}
+
+async function runOnServer(
+  engine: "postgres" | "postgres-oldest",
+  chosen: readonly string[],
+  installed: Pick<PostgresOptions, "bin">,
+): Promise<void> {
+  if (interrupt.signal.aborted) return;
+  const server = await startPostgresServer({ commits: "lost", ...installed });
+  try {
+    await runOn(engine, chosen, { DATABASE_URL: server.url });
+  } finally {
+    await server.stop();
+  }
 }
 
 async function runOn(
@@ -121,7 +152,7 @@ async function runOn(
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: COMPILED,
-      PATCHBAY_TEST_ENGINE: engine,
+      PATCHBAY_TEST_ENGINE: engine === "pglite" ? "pglite" : "postgres",
       [QUEUE]: queue,
       [CANARY_PORT]: String(canary.port),
       ...variables,

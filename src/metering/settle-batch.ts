@@ -14,7 +14,7 @@ import {
   holding,
 } from "../storage/held-budgets.ts";
 import { burnSlots, completeSlot, dispatchSlots, releaseSlots } from "../storage/idempotency-slots.ts";
-import { byKeys, PREPARED } from "../storage/prepared.ts";
+import { PREPARED } from "../storage/prepared.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { Settled, Settlement, SlotEnd, TokenUsage } from "./ledger.ts";
 
@@ -143,7 +143,6 @@ async function writeOutcomes(
     usage_source: item.usage?.source ?? null,
   }));
   const moved = sql`select jsonb_array_elements(attempt_windows) ->> 'budget_id' as id from settled`;
-  await byKeys(tx);
   // `provider_seconds_flag`: contract 3 "Seconds", more than 2 % or 1 s apart. Attempts are asked for by their ids, and by nothing
   // else that an index knows: an index of those that are open would be read as a whole.
   const { rows } = await sql<SettledRow & HeldRow>`${PREPARED}

@@ -4,7 +4,9 @@ import { sql } from "kysely";
 import { type Db, PgBoss } from "pg-boss";
 import { ADVISORY_LOCKS } from "../storage/advisory-locks.ts";
 import type { Database, Transacting } from "../storage/database.ts";
-import { type SilenceTimes, watchSilence } from "../storage/silent-connections.ts";
+import { listenOnServer } from "../storage/listen-server.ts";
+import { sessionConfig } from "../storage/server-sessions.ts";
+import type { SilenceTimes } from "../storage/silent-connections.ts";
 import { engine } from "../storage/system.ts";
 import { fromEmbedded, fromTransaction } from "./boss-database.ts";
 import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher.ts";
@@ -102,7 +104,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
         dispatchers.forEach((dispatcher) => dispatcher.wake());
         listeners.forEach((listener) => listener(null));
       };
-      listening = (await boss.getDb().listen?.(CHANNEL, heard, missed)) ?? null;
+      listening = await listen(database, boss, { heard, missed, onError });
     },
 
     async send(name, data, options = {}, tx) {
@@ -150,25 +152,38 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
 function openBoss(database: Database, silence: SilenceTimes | undefined): PgBoss {
   const { direct } = engine(database);
   const common = { schema: SCHEMA, schedule: false, superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 };
-  // pg-boss hands its options on to its pool, and its types do not say so. The one connection that only listens it asks itself, every 10 s.
-  const watched = direct.engine === "pglite" ? {} : { onConnect: watchSilence(direct.databaseUrl, silence) };
-  return direct.engine === "pglite"
-    ? new PgBoss({
-        ...common,
-        db: fromEmbedded(direct.pool),
-        backend: "pglite",
-        reindex: false,
-        monitorVacuum: false,
-      })
-    : new PgBoss({
-        ...common,
-        ...watched,
-        connectionString: direct.databaseUrl,
-        application_name: "patchbay-queue",
-        max: 4,
-        // The owner made the schema, where there is one; this role may not.
-        migrate: direct.migrateUrl === null,
-      });
+  if (direct.engine === "pglite")
+    return new PgBoss({
+      ...common,
+      db: fromEmbedded(direct.pool),
+      backend: "pglite",
+      reindex: false,
+      monitorVacuum: false,
+    });
+  // pg-boss hands its options on to its pool, and its types do not say so.
+  const pooled: object = sessionConfig({ url: direct.databaseUrl, pooling: direct.pooling }, silence);
+  return new PgBoss({
+    ...common,
+    ...pooled,
+    application_name: "patchbay-queue",
+    max: 4,
+    // The owner made the schema, where there is one; this role may not.
+    migrate: direct.migrateUrl === null,
+  });
+}
+
+interface Ears {
+  readonly heard: (payload: string) => void;
+  readonly missed: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** On a server not pg-boss's own listener, which goes by the address of its pool: that may be a pooler's. */
+async function listen(database: Database, boss: PgBoss, ears: Ears): Promise<{ close(): Promise<void> } | null> {
+  const { direct } = engine(database);
+  if (direct.engine === "pglite") return (await boss.getDb().listen?.(CHANNEL, ears.heard, ears.missed)) ?? null;
+  const { listenUrl } = direct;
+  return listenOnServer({ listenUrl, channel: CHANNEL, applicationName: "patchbay-queue-listener", ...ears });
 }
 
 function hasOwner({ direct }: Database): boolean {

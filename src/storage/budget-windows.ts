@@ -59,12 +59,16 @@ export const WINDOW_OF_NOW =
   sql.raw(`w.budget_id = b.id and w.window_start = case b.period when 'total' then 'epoch'::timestamptz
   else date_trunc(b.period, patchbay_now(), 'UTC') end`);
 
+/** For the server's estimate, as in `waysTo` (budgets.ts). */
+const OF_THE_ASKED = sql.raw("w.budget_id = any(array(select budget_id from asked))");
+
 export async function readWindows(db: Handle, keys: readonly WindowKey[]): Promise<readonly WindowRow[]> {
   if (keys.length === 0) return [];
   const list = keys.map(windowKeyJson);
   const { rows } = await sql<WindowRow>`${PREPARED}
-    select ${WINDOW_COLUMNS} from budget_windows w join jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as asked (budget_id text, window_start timestamptz)
-      on w.budget_id = asked.budget_id and w.window_start = asked.window_start`.execute(db);
+    with asked as materialized (select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as asked (budget_id text, window_start timestamptz))
+    select ${WINDOW_COLUMNS} from budget_windows w join asked on w.budget_id = asked.budget_id and w.window_start = asked.window_start
+    where ${OF_THE_ASKED}`.execute(db);
   return rows;
 }
 
@@ -108,7 +112,7 @@ async function addToWindows(
   mark: RawBuilder<unknown>,
   beside: RawBuilder<unknown> | null,
 ): Promise<ReadonlySet<string>> {
-  const first = beside === null ? sql`` : sql`with beside as (${beside})`;
+  const first = beside === null ? sql`` : sql`beside as (${beside}),`;
   const sums = list.map((sum) => ({
     ...windowKeyJson(sum),
     spent_nano_usd: sum.spentNanoUsd.toString(),
@@ -118,14 +122,17 @@ async function addToWindows(
     spent_tokens: sum.spentTokens.toString(),
     reserved_tokens: sum.reservedTokens.toString(),
   }));
-  const { rows } = await sql<{ budget_id: string; window_start: Date }>`${mark} ${first} update budget_windows w set
+  const { rows } = await sql<{
+    budget_id: string;
+    window_start: Date;
+  }>`${mark} with ${first} asked as materialized (select * from jsonb_to_recordset(${JSON.stringify(sums)}::jsonb)
+      as asked (budget_id text, window_start timestamptz, spent_nano_usd bigint, reserved_nano_usd bigint, spent_audio_ms bigint,
+        reserved_audio_ms bigint, spent_tokens bigint, reserved_tokens bigint))
+    update budget_windows w set
       spent_nano_usd = w.spent_nano_usd + asked.spent_nano_usd, reserved_nano_usd = w.reserved_nano_usd + asked.reserved_nano_usd,
       spent_audio_ms = w.spent_audio_ms + asked.spent_audio_ms, reserved_audio_ms = w.reserved_audio_ms + asked.reserved_audio_ms,
       spent_tokens = w.spent_tokens + asked.spent_tokens, reserved_tokens = w.reserved_tokens + asked.reserved_tokens
-    from jsonb_to_recordset(${JSON.stringify(sums)}::jsonb)
-      as asked (budget_id text, window_start timestamptz, spent_nano_usd bigint, reserved_nano_usd bigint, spent_audio_ms bigint,
-        reserved_audio_ms bigint, spent_tokens bigint, reserved_tokens bigint)
-    where w.budget_id = asked.budget_id and w.window_start = asked.window_start
+    from asked where w.budget_id = asked.budget_id and w.window_start = asked.window_start and ${OF_THE_ASKED}
     returning w.budget_id, w.window_start`.execute(tx);
   return new Set(rows.map((row) => windowId({ budgetId: row.budget_id, windowStart: row.window_start })));
 }

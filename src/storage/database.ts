@@ -1,15 +1,15 @@
 // The database, embedded or a server, behind one face: the same migrations, the same SQL, the same types (architecture "Engines").
 // Inside a transaction only `tx` exists: on the embedded engine the outer handle would wait for it forever.
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
-import { type ClientBase, type CustomTypesConfig, Pool, type PoolConfig, types } from "pg";
+import { type CustomTypesConfig, Pool, type PoolConfig, types } from "pg";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { DataDirLock } from "./data-dir-lock.ts";
 import { migrate } from "./migrate.ts";
 import { type DirectoryOptions, type EmbeddedEngine, startInDirectory } from "./pglite.ts";
-import { prepareMarked } from "./prepared.ts";
+import { type Pooling, reachServer, requireListening } from "./pooler.ts";
+import { prepareMarked, type Preparing } from "./prepared.ts";
 import { protect, type TenantRole } from "./protect.ts";
-import { watchSilence } from "./silent-connections.ts";
-import { serverFault } from "./server-fault.ts";
+import { type ServerAddress, sessionConfig, TRANSACTION_SETTINGS } from "./server-sessions.ts";
 import type { Tables } from "./tables.ts";
 import { orUndone, transact } from "./transact.ts";
 
@@ -36,13 +36,27 @@ export interface Database {
 /** On the embedded engine there is one connection, for whoever asks this pool and for Kysely. */
 export type DirectAccess =
   | { readonly engine: "pglite"; readonly pool: Pool; readonly dump: EmbeddedEngine["dump"] }
-  | { readonly engine: "postgres"; readonly databaseUrl: string; readonly migrateUrl: string | null };
+  | {
+      readonly engine: "postgres";
+      readonly databaseUrl: string;
+      readonly migrateUrl: string | null;
+      /** For notifications and for locks that a session holds; `databaseUrl` unless another is set. */
+      readonly listenUrl: string;
+      /** Between this process and `databaseUrl`. */
+      readonly pooling: Pooling;
+      /** Where `databaseUrl` leads, without credentials. */
+      readonly place: string;
+    };
 
 export interface DatabaseOptions {
   /** A server; empty or absent: embedded. */
   readonly databaseUrl?: string | undefined;
   /** The schema's owner, when the process itself runs as a lesser role. */
   readonly migrateUrl?: string | undefined;
+  /** Straight to the server, where `databaseUrl` goes through a transaction pooler. */
+  readonly listenUrl?: string | undefined;
+  /** The process hears notifications: it is refused where none would arrive (pooler.ts). */
+  readonly listens?: boolean | undefined;
   readonly dataDir?: string | undefined;
   /** Of `dataDir`, taken before by the caller, who also releases it. */
   readonly heldLock?: DataDirLock | undefined;
@@ -55,9 +69,9 @@ export interface DatabaseOptions {
   readonly asItIs?: boolean | undefined;
   /** The schema is an older version's, and these migrations follow (migrate.ts). */
   readonly onUpdate?: (pending: readonly string[]) => void;
+  /** What the age of plans is measured by (prepared.ts). */
+  readonly nowMs?: (() => number) | undefined;
 }
-
-const LONGEST_IDLE_IN_TRANSACTION_MS = 5_000;
 
 export type Transacting = Transaction<Tables>;
 
@@ -69,8 +83,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   throw new Error("openDatabase needs a databaseUrl, a dataDir or an embedded engine.");
 }
 
-async function openEmbedded(engine: EmbeddedEngine, { asItIs, onUpdate }: DatabaseOptions): Promise<Database> {
-  const pool = openPool({ ...EMBEDDED_SESSION, stream: engine.connect });
+async function openEmbedded(engine: EmbeddedEngine, { asItIs, onUpdate, nowMs }: DatabaseOptions): Promise<Database> {
+  const pool = openPool({ ...EMBEDDED_SESSION, stream: engine.connect }, { isNamed: true, nowMs });
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return migrated(
     { db, engine: "pglite", direct: { engine: "pglite", pool, dump: engine.dump } },
@@ -86,41 +100,36 @@ async function openEmbedded(engine: EmbeddedEngine, { asItIs, onUpdate }: Databa
   );
 }
 
-async function openServer(
-  databaseUrl: string,
-  { migrateUrl, poolSize, asItIs, onUpdate }: DatabaseOptions,
-): Promise<Database> {
-  const db = connect(databaseUrl, poolSize ?? 10);
-  const ownerUrl = migrateUrl === undefined || migrateUrl === "" || migrateUrl === databaseUrl ? null : migrateUrl;
+async function openServer(databaseUrl: string, options: DatabaseOptions): Promise<Database> {
+  const { poolSize, asItIs, onUpdate, nowMs } = options;
+  const migrateUrl = ownAddress(options.migrateUrl, databaseUrl);
+  const listenUrl = ownAddress(options.listenUrl, databaseUrl);
+  const reached = await reachServer(databaseUrl);
+  if (options.listens === true) await requireListening(reached, { databaseUrl, listenUrl });
+  const { pooling, login, place } = reached;
+  const db = connect({ url: databaseUrl, pooling }, poolSize ?? 10, nowMs);
   const prepare = async () => {
-    // Asked first of all: who cannot be reached is told apart from what is found there.
-    const login = await telling(databaseUrl, async () => {
-      const { rows } = await sql<{ name: string }>`select current_user as name`.execute(db);
-      return rows[0]?.name ?? null;
-    });
     if (asItIs === true) return undefined;
-    if (ownerUrl === null) {
+    if (migrateUrl === null) {
       await migrate(db, onUpdate);
       return protect(db);
     }
-    const owner = connect(ownerUrl, 1);
+    const owner = connect({ url: migrateUrl, pooling: (await reachServer(migrateUrl)).pooling }, 1);
     try {
-      await telling(ownerUrl, () => sql`select`.execute(owner));
       await migrate(owner, onUpdate);
       return await protect(owner, login);
     } finally {
       await owner.destroy();
     }
   };
-  const direct = { engine: "postgres", databaseUrl, migrateUrl: ownerUrl } as const;
+  const urls = { databaseUrl, migrateUrl, listenUrl: listenUrl ?? databaseUrl };
+  const direct = { engine: "postgres", ...urls, pooling, place } as const;
   return migrated({ db, engine: "postgres", direct }, prepare, () => db.destroy());
 }
 
-/** A server that cannot be used is named, and why. */
-async function telling<T>(connectionString: string, ask: () => Promise<T>): Promise<T> {
-  return ask().catch((error: unknown) => {
-    throw serverFault(error, connectionString);
-  });
+/** Null: none, or the database's own. */
+function ownAddress(url: string | undefined, databaseUrl: string): string | null {
+  return url === undefined || url === "" || url === databaseUrl ? null : url;
 }
 
 async function migrated(
@@ -180,31 +189,25 @@ const EMBEDDED_SESSION = {
   idleTimeoutMillis: 0,
 } satisfies PoolConfig;
 
-function connect(connectionString: string, max: number): Kysely<Tables> {
-  const watch = watchSilence(connectionString);
-  const pool = openPool({
-    connectionString,
+function connect(address: ServerAddress, max: number, nowMs?: () => number): Kysely<Tables> {
+  const config = {
+    ...sessionConfig(address),
     max,
     connectionTimeoutMillis: 5_000,
-    // A connection whose other end is gone without a word is found out while it idles, not by the next statement.
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
     application_name: "patchbay",
-    onConnect: (client) => {
-      watch(client);
-      return prepareConnection(client);
-    },
-  });
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  };
+  const preparing: Preparing =
+    address.pooling === "transaction" ? { isNamed: false, beginWith: TRANSACTION_SETTINGS } : { isNamed: true, nowMs };
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(config, preparing) }) });
 }
 
-function openPool({ onConnect, ...config }: PoolConfig): Pool {
+function openPool({ onConnect, ...config }: PoolConfig, preparing: Preparing): Pool {
   const pool = new Pool({
     ...config,
     // Statements leave without waiting for the answer before them (prepared.ts).
     pipeline: true,
     onConnect: (client) => {
-      prepareMarked(client);
+      prepareMarked(client, preparing);
       // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next of them;
       // unheard, the break itself would end the process.
       client.on("error", () => undefined);
@@ -222,11 +225,4 @@ export function int8As(read: (text: string) => bigint | number): CustomTypesConf
   return {
     getTypeParser: (oid, format) => (oid === types.builtins.INT8 ? read : types.getTypeParser(oid, format)),
   };
-}
-
-/** The pool awaits what this returns, though its type does not say so. */
-function prepareConnection(client: ClientBase): unknown {
-  // No transaction waits for anything but its own statements: one that does belongs to a process that was stopped or cut off,
-  // and its locks would hold up all the others.
-  return client.query(`set idle_in_transaction_session_timeout = ${LONGEST_IDLE_IN_TRANSACTION_MS}`);
 }

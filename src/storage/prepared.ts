@@ -1,9 +1,7 @@
-// Statements that every request runs are read and planned once on each connection, and only run after that. They begin with
-// PREPARED, and are such that no growth of a table makes their plan a bad one: rows put in, or found by key in small tables, or in large ones
-// where `byKeys` went before.
+// Prepares the statements that every request runs once on each pooled connection, and sends them without waiting for each other's
+// answer (docs/decisions/0031-plans-expire.md).
 import { type RawBuilder, sql } from "kysely";
 import type { ClientBase } from "pg";
-import type { Transacting } from "./database.ts";
 
 const MARK = "/* prepared */";
 const AHEAD_MARK = "/* prepared, ahead */";
@@ -18,12 +16,18 @@ export const PREPARED: RawBuilder<unknown> = sql.raw(MARK);
 export const AHEAD: RawBuilder<unknown> = sql.raw(AHEAD_MARK);
 
 /**
- * Until the transaction ends rows are found by their keys, whatever the planner takes a table's size for: a plan that is kept stays as good while
- * the table grows.
+ * A plan is kept for so long. Tables grow from nothing to millions of rows, and a kept plan would go on reading the whole table until its
+ * statistics are next gathered, which on the embedded engine never happens by itself. To plan all statements of a connection takes about
+ * 5 ms.
  */
-export async function byKeys(tx: Transacting): Promise<void> {
-  const off = (name: string) => sql`set_config(${sql.lit(`enable_${name}`)}, 'off', true)`;
-  await sql`${AHEAD} select ${off("seqscan")}, ${off("hashjoin")}, ${off("mergejoin")}`.execute(tx);
+export const PLAN_LIFETIME_MS = 10_000;
+
+export interface Preparing {
+  /** False behind a transaction pooler: the next transaction may run on a session that never saw the name. */
+  readonly isNamed: boolean;
+  /** Run with each `begin`, in the same message: what no session keeps for its transactions. */
+  readonly beginWith?: string;
+  readonly nowMs?: (() => number) | undefined;
 }
 
 type Run = (text: unknown, values?: unknown, ...more: unknown[]) => unknown;
@@ -31,19 +35,33 @@ type Run = (text: unknown, values?: unknown, ...more: unknown[]) => unknown;
 const names = new Map<string, string>();
 
 /** For each connection of a pool, once it is made. The pool's connections are pipelined. */
-export function prepareMarked(client: ClientBase): void {
+export function prepareMarked(
+  client: ClientBase,
+  { isNamed, beginWith, nowMs = () => performance.now() }: Preparing,
+): void {
   const insides = client as unknown as { query: Run };
   const run = insides.query.bind(client);
+  const begin = beginWith === undefined ? "begin" : `begin; ${beginWith}`;
   /** Of the transaction under way, in their order: what was answered ahead. */
   const owed: Promise<unknown>[] = [];
+  let plannedAtMs = nowMs();
+  const expirePlans = (): void => {
+    if (!isNamed || nowMs() - plannedAtMs < PLAN_LIFETIME_MS) return;
+    plannedAtMs = nowMs();
+    ahead(run("discard plans"), "DISCARD");
+  };
   insides.query = (text, values, ...more) => {
     if (typeof text !== "string") return run(text, values, ...more);
     // It leaves together with the first statement, and fails only where the connection does; then that one fails too.
-    if (text === "begin") return ahead(run(text), "BEGIN");
+    if (text === "begin") {
+      expirePlans();
+      return ahead(run(begin), "BEGIN");
+    }
     if (text === "rollback") owed.length = 0;
     const isAhead = text.startsWith(AHEAD_MARK);
-    const sent =
-      isAhead || text.startsWith(MARK) ? run({ name: nameOf(text), text, values }) : run(text, values, ...more);
+    const isMarked = isAhead || text.startsWith(MARK);
+    if (isMarked) expirePlans();
+    const sent = isMarked && isNamed ? run({ name: nameOf(text), text, values }) : run(text, values, ...more);
     if (isAhead) {
       owed.push(Promise.resolve(sent));
       return ahead(sent, "SELECT");

@@ -24,10 +24,15 @@ export interface SilenceTimes {
   readonly lookMs?: number;
 }
 
+export interface WatchOptions extends SilenceTimes {
+  /** Through a pooler, whose process ids are not the server's: such a connection is given up only when nobody answers at all. */
+  readonly isPooled?: boolean;
+}
+
 /** For each connection of a pool, once it is made. */
 export function watchSilence(
   connectionString: string,
-  { silentMs = SILENT_MS, lookMs = LOOK_MS }: SilenceTimes = {},
+  { silentMs = SILENT_MS, lookMs = LOOK_MS, isPooled = false }: WatchOptions = {},
 ): (client: ClientBase) => void {
   let looking: Promise<ReadonlyMap<number, boolean> | null> | null = null;
   const look = () => {
@@ -44,8 +49,8 @@ export function watchSilence(
       const { bytesRead } = stream;
       const backends = await look();
       if (stream.destroyed || insides.readyForQuery || stream.bytesRead !== bytesRead) return;
-      // Through a pooler the ids are not the server's; such a connection is given up only when nobody answers at all.
-      const isWorking = backends?.get(insides.processID ?? 0) ?? backends !== null;
+      const known = isPooled ? undefined : backends?.get(insides.processID ?? 0);
+      const isWorking = known ?? backends !== null;
       if (isWorking) stream.setTimeout(silentMs);
       else stream.destroy(new SilentConnection("the database does not answer on this connection"));
     };

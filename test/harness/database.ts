@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import { createQueue } from "../../src/queue/queue.ts";
-import { type Database, openDatabase } from "../../src/storage/database.ts";
+import { type Database, type DatabaseOptions, openDatabase } from "../../src/storage/database.ts";
 import { EMBEDDED_FOLDER, startInMemory } from "../../src/storage/pglite.ts";
 import { borrowEngine } from "./embedded-engines.ts";
 import { borrowCopy, type Template } from "./server-databases.ts";
@@ -23,8 +23,10 @@ export interface TestDatabase extends Database {
   readonly openSecond: () => Promise<Database>;
 }
 
-export async function openTestDatabase(): Promise<TestDatabase> {
-  return TEST_ENGINE === "postgres" ? openCopyOfTemplate() : openFromDump();
+export type TestDatabaseOptions = Pick<DatabaseOptions, "nowMs" | "poolSize">;
+
+export async function openTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  return TEST_ENGINE === "postgres" ? openCopyOfTemplate(options) : openFromDump(options);
 }
 
 /** Puts there what a first start leaves, which would take seconds to make it: an embedded database, migrated and empty. */
@@ -73,9 +75,9 @@ export async function makeTenant({ db }: Pick<Database, "db">) {
   return { workspaceId, appId };
 }
 
-async function openFromDump(): Promise<TestDatabase> {
+async function openFromDump(options: TestDatabaseOptions): Promise<TestDatabase> {
   const embedded = await borrowEngine(cachedDump);
-  const database = await openDatabase({ embedded });
+  const database = await openDatabase({ ...options, embedded });
   if (database.direct.engine === "pglite") await embedded.remember(database.direct.pool);
   const sameHandle = { ...database, close: async () => undefined };
   return { ...database, openSecond: async () => sameHandle };
@@ -108,9 +110,9 @@ async function installQueue(database: Database): Promise<void> {
   await queue.stop();
 }
 
-async function openCopyOfTemplate(): Promise<TestDatabase> {
+async function openCopyOfTemplate(options: TestDatabaseOptions): Promise<TestDatabase> {
   const { databaseUrl, giveBack } = await borrowCopy(TEMPLATE);
-  const database = await openDatabase({ databaseUrl });
+  const database = await openDatabase({ ...options, databaseUrl });
   const close = async () => {
     await database.close();
     await giveBack();

@@ -1,6 +1,6 @@
-// A real PostgreSQL for tests, from the binaries of the development dependency: on loopback, in a temporary folder, gone
-// after. PostgreSQL refuses to run as root, so root starts it as `postgres` or `nobody`.
-import { type ChildProcess, spawn } from "node:child_process";
+// A real PostgreSQL for tests, from the binaries of the development dependency or of an installed package: on loopback, in a temporary
+// folder, gone after. PostgreSQL refuses to run as root, so root starts it as `postgres` or `nobody`.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
@@ -32,9 +32,11 @@ export interface PostgresOptions {
    * matter only where the machine itself is killed. `lost`: nor is anything written that only a crash of the server needs.
    */
   readonly commits?: "kept" | "lost";
+  /** The folder of an installed server's programs (oldest-server.ts), used where they are; absent: the development dependency's. */
+  readonly bin?: string | undefined;
 }
 
-export async function startPostgresServer({ commits }: PostgresOptions = {}): Promise<PostgresServer> {
+export async function startPostgresServer({ commits, bin: installed }: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "patchbay-postgres-"));
   let server: ChildProcess | null = null;
   // Also when this process ends without waiting: nothing may stay behind.
@@ -45,14 +47,14 @@ export async function startPostgresServer({ commits }: PostgresOptions = {}): Pr
   process.once("exit", cleanUp);
   try {
     const runAs = await unprivileged();
-    await copyBinaries(join(folder, "postgres"));
+    if (installed === undefined) await copyBinaries(join(folder, "postgres"));
+    const bin = installed ?? join(folder, "postgres", "bin");
     const password = randomBytes(12).toString("hex");
     await writeFile(join(folder, "password"), password, { mode: 0o600 });
     if (runAs.uid !== undefined && runAs.gid !== undefined) {
       for (const path of [folder, join(folder, "password")]) await chown(path, runAs.uid, runAs.gid);
     }
     const data = join(folder, "data");
-    const bin = join(folder, "postgres", "bin");
     await run(
       join(bin, "initdb"),
       [
@@ -67,9 +69,8 @@ export async function startPostgresServer({ commits }: PostgresOptions = {}): Pr
         "UTF8",
         "--locale=C",
         "--no-sync",
-        // The password is as good as random: thousands of rounds would only make each connection dear.
-        "-c",
-        "scram_iterations=1",
+        // The password is as good as random: thousands of rounds would only make each connection dear. Known since 16.
+        ...(majorVersionOf(bin) >= 16 ? ["-c", "scram_iterations=1"] : []),
       ],
       runAs,
     );
@@ -79,7 +80,7 @@ export async function startPostgresServer({ commits }: PostgresOptions = {}): Pr
       "unix_socket_directories=",
       "max_connections=200",
       ...(commits === "kept" ? [] : ["fsync=off"]),
-      ...(commits === "lost" ? ["full_page_writes=off", "synchronous_commit=off", "autovacuum=off", "jit=off"] : []),
+      ...(commits === "lost" ? ["full_page_writes=off", "synchronous_commit=off", "autovacuum=off"] : []),
     ];
     const launch = async (): Promise<ChildProcess> => {
       const started = spawn(
@@ -113,6 +114,12 @@ export async function startPostgresServer({ commits }: PostgresOptions = {}): Pr
     cleanUp();
     throw error;
   }
+}
+
+/** 15 of "postgres (PostgreSQL) 15.14 (Debian …)". */
+export function majorVersionOf(bin: string): number {
+  const text = execFileSync(join(bin, "postgres"), ["--version"], { encoding: "utf8" });
+  return Number(/\) (\d+)/u.exec(text)?.[1]);
 }
 
 /** Copied, because another user may not read where the packages lie, and an install without scripts leaves out the links. */

@@ -576,34 +576,3 @@ test("contract 9: of two transactions that settle an attempt at once the later o
   );
   assert.equal((await spending()).spentNanoUsd, reserved.reserveNanoUsd);
 });
-
-test("decision 20: attempts are settled by a plan that looks them up by id, made while there are none and while there is one", async () => {
-  const reserved = reservation();
-  for (const few of [reserved, reservation()]) {
-    await ledger.reserve(few);
-    await database.transaction(async (tx) => {
-      await ledger.settleIn(tx, settlement(few));
-      await sql`set local plan_cache_mode = force_generic_plan`.execute(tx);
-      const prepared = await sql<{ name: string; values: bigint }>`
-        select name, cardinality(parameter_types)::int8 as values from pg_prepared_statements
-        where statement like '%update attempts set state%'`.execute(tx);
-      assert.ok(prepared.rows.length > 0);
-      for (const { name, values } of prepared.rows) {
-        const nulls = Array.from({ length: Number(values) }, () => "null").join(", ");
-        const { rows } = await sql<{ "QUERY PLAN": string }>`explain execute ${sql.raw(`${name}(${nulls})`)}`.execute(
-          tx,
-        );
-        const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
-        const scans = plan.match(/\S+ Scan (using|on) attempts[^\n]*\n[^\n]*/gu) ?? [];
-        const looksUp = /^Index Scan (using|on) attempts_pkey[^\n]*\n +Index Cond: \(id = /u;
-        assert.deepEqual(
-          scans.map((scan) => looksUp.test(scan) || scan.startsWith("Heap Scan on attempts ")),
-          scans.map(() => true),
-          plan,
-        );
-        assert.ok(scans.length >= 2, plan);
-      }
-    });
-    await sql`analyze attempts`.execute(database.db);
-  }
-});
