@@ -19,6 +19,7 @@ import { holdsDatabase } from "./storage/pglite.ts";
 import { refuseOtherSecrets } from "./operations/read-configuration.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
 import { sealUnderDataKeys } from "./storage/rotate-keys.ts";
+import { describePooling, PoolerRefused } from "./storage/pooler.ts";
 import { createSeal, type Seal } from "./storage/seal.ts";
 import { ServerUnavailable } from "./storage/server-fault.ts";
 import { type OtlpSettings, otlpSettings } from "./telemetry/otlp.ts";
@@ -115,6 +116,8 @@ export async function prepare(
   const database = await openDatabase({
     databaseUrl: configuration.storage.databaseUrl ?? undefined,
     migrateUrl: configuration.storage.migrateUrl ?? undefined,
+    listenUrl: configuration.storage.listenUrl ?? undefined,
+    listens: true,
     dataDir: configuration.storage.dataDir,
     onRestart: (error) =>
       logger.error({ task: "embedded database", err: error }, "the embedded database failed, and is started again"),
@@ -123,9 +126,7 @@ export async function prepare(
         `storage      updating an older version's schema (${pending.join(", ")}); the way back is a backup made before`,
       ),
   }).catch(tellUnavailable);
-  step(
-    `storage      ${database.engine === "pglite" ? `embedded, in ${configuration.storage.dataDir}` : "PostgreSQL server"}, schema up to date`,
-  );
+  step(`storage      ${whereStored(database, dataDir)}, schema up to date`);
   const ffmpeg = findFfmpeg(process.env["PATH"]);
   step(
     `decoder      ${ffmpeg ?? "WAV only: no ffmpeg on the PATH, so other recordings are not cut for capped models"}`,
@@ -178,7 +179,13 @@ async function bringUpToDate(
 /** No fault of the program: whoever starts it again does so when the server is back. */
 function tellUnavailable(error: unknown): never {
   if (error instanceof ServerUnavailable) throw new CliError(EXIT.upstream, error.message, { hints: [error.check] });
+  if (error instanceof PoolerRefused) throw new CliError(EXIT.config, error.message, { hints: [error.check] });
   throw error;
+}
+
+function whereStored({ direct }: Pick<Database, "direct">, dataDir: string): string {
+  if (direct.engine === "pglite") return `embedded, in ${dataDir}`;
+  return direct.pooling === "none" ? "PostgreSQL server" : `PostgreSQL server ${describePooling(direct)}`;
 }
 
 /** A place above it that was missing may be a misspelt one, or a disk that is not mounted. */

@@ -7,6 +7,7 @@ import { objectStoreSettings, openObjectStore } from "../objects/store.ts";
 import { holderOf } from "../storage/data-dir-lock.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
+import { describePooling, PoolerRefused, requireListening } from "../storage/pooler.ts";
 import { holdsDatabase } from "../storage/pglite.ts";
 import { ServerUnavailable } from "../storage/server-fault.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
@@ -60,6 +61,7 @@ export async function checkStorage(
   const schema = await checkSchema(database);
   return [
     ...(await describe(database)),
+    ...(await checkPooler(database, storage)),
     schema,
     await checkClock(database),
     ...(schema.level === "ok" ? await look(installation(database).db) : []),
@@ -76,6 +78,34 @@ async function describe(database: Database): Promise<readonly Finding[]> {
       ? ok("storage", `PostgreSQL ${version}`)
       : fail("storage", `PostgreSQL ${version} is too old`, "use PostgreSQL 15 or newer"),
   ];
+}
+
+/** Nothing to find where this process speaks to the server itself, and no other address is set. */
+async function checkPooler(database: Database, { listenUrl }: Configuration["storage"]): Promise<readonly Finding[]> {
+  const { direct, db } = installation(database);
+  if (direct.engine === "pglite" || (direct.pooling === "none" && listenUrl === null)) return [];
+  const { databaseUrl, pooling } = direct;
+  try {
+    await requireListening(direct, { databaseUrl, listenUrl });
+  } catch (error) {
+    if (error instanceof PoolerRefused || error instanceof ServerUnavailable)
+      return [fail("storage", error.message, error.check)];
+    throw error;
+  }
+  const heard = listenUrl === null ? "" : "; notifications arrive over storage.listen_url";
+  const text = `${pooling === "none" ? "none" : describePooling(direct)}${heard}`;
+  const { rows } = await sql<{ jit: string; login: string }>`
+    select current_setting('jit') as jit, current_user as login`.execute(db);
+  const [server] = rows;
+  return pooling === "transaction" && server?.jit === "on"
+    ? [
+        warn(
+          "storage",
+          `${text}; the server compiles statements outside of transactions (jit)`,
+          `alter role ${server.login} set jit = off`,
+        ),
+      ]
+    : [ok("storage", text)];
 }
 
 async function checkSchema(database: Database): Promise<Finding> {

@@ -140,7 +140,7 @@ async function copyBinaries(target: string): Promise<void> {
   for (const program of ["initdb", "postgres"]) await chmod(join(target, "bin", program), 0o755);
 }
 
-async function unprivileged(): Promise<RunAs> {
+export async function unprivileged(): Promise<RunAs> {
   if (process.getuid?.() !== 0) return {};
   const users = (await readFile("/etc/passwd", "utf8")).split("\n").map((line) => line.split(":"));
   for (const wanted of ["postgres", "nobody"]) {

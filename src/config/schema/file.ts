@@ -62,6 +62,9 @@ const POSTGRES_URL = textOrNull()
 
 const storageSection = section({
   database_url: POSTGRES_URL.describe("PostgreSQL to use; empty: the embedded database in `data_dir`."),
+  listen_url: POSTGRES_URL.describe(
+    "The same database straight at its server, where `database_url` leads to a transaction pooler such as PgBouncer: for notifications and session locks. Not set: `database_url`.",
+  ),
   migrate_url: POSTGRES_URL.describe("The same database as the owner of the schema; not set: `database_url`."),
   data_dir: z.string().min(1).default("./data").describe("Where files are kept, relative to the configuration file."),
   objects: objectsSection.prefault({ kind: "file" }).describe("Where large objects are kept."),
