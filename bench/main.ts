@@ -6,6 +6,7 @@ import { worthOfCores } from "./cores.ts";
 import { benchJobPolls } from "./job-polls.ts";
 import { benchJobs } from "./jobs.ts";
 import { benchJobUploads } from "./job-uploads.ts";
+import { benchLatency } from "./latency.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOverview } from "./overview.ts";
 import { benchRealtime } from "./realtime.ts";
@@ -14,7 +15,7 @@ import { benchRequestLog } from "./request-log.ts";
 import { parseBytes } from "./sizes.ts";
 import { benchTranscription } from "./transcription.ts";
 
-const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime | request-log] [options]
+const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime | request-log | latency] [options]
 
 no name        every workload on every storage beside every baseline, in less than ten minutes
   --seconds 3          of load for each and each workload, in three alternating rounds
@@ -50,6 +51,10 @@ request-log    lists of requests and usage of 30 days over many rows, on a serve
 realtime       live audio through the WebSocket, beside the same straight to the sandbox
   --seconds 60         of each recording, at real time
   --streams 8          at once
+latency        keyed transcriptions on PostgreSQL 18 and on the oldest supported server, in turns
+  --seconds 24         of load for each server
+  --connections 2
+  --bin DIR            programs of another server, besides; may be given again
 --json prints the result's JSON alone.`;
 
 const { values, positionals } = parseArgs({
@@ -70,6 +75,7 @@ const { values, positionals } = parseArgs({
     rows: { type: "string", default: "1000000" },
     asks: { type: "string", default: "100" },
     engine: { type: "string", default: "postgres" },
+    bin: { type: "string", multiple: true, default: [] },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -121,6 +127,12 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
     benchRealtime({
       seconds: positive("seconds", values.seconds ?? "60"),
       streams: positive("streams", values.streams),
+    }),
+  latency: () =>
+    benchLatency({
+      seconds: positive("seconds", values.seconds ?? "24"),
+      connections: positive("connections", values.connections ?? "2"),
+      bins: values.bin,
     }),
   "job-uploads": () =>
     benchJobUploads({

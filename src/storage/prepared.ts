@@ -48,7 +48,7 @@ export function prepareMarked(
   const expirePlans = (): void => {
     if (!isNamed || nowMs() - plannedAtMs < PLAN_LIFETIME_MS) return;
     plannedAtMs = nowMs();
-    ahead(run("discard plans"), "DISCARD");
+    void ahead(run("discard plans"), "DISCARD");
   };
   insides.query = (text, values, ...more) => {
     if (typeof text !== "string") return run(text, values, ...more);
