@@ -5,6 +5,7 @@ import { type Db, PgBoss } from "pg-boss";
 import { ADVISORY_LOCKS } from "../storage/advisory-locks.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { listenOnServer } from "../storage/listen-server.ts";
+import { reachServer } from "../storage/pooler.ts";
 import { sessionConfig } from "../storage/server-sessions.ts";
 import type { SilenceTimes } from "../storage/silent-connections.ts";
 import { engine } from "../storage/system.ts";
@@ -194,8 +195,10 @@ function hasOwner({ direct }: Database): boolean {
 async function prepareAsOwner(database: Database, onError: (error: unknown) => void): Promise<void> {
   const { direct, db, tenantRole } = engine(database);
   if (direct.engine !== "postgres" || direct.migrateUrl === null) return;
+  const { pooling } = await reachServer(direct.migrateUrl);
+  const pooled: object = sessionConfig({ url: direct.migrateUrl, pooling });
   const owner = new PgBoss({
-    connectionString: direct.migrateUrl,
+    ...pooled,
     schema: SCHEMA,
     schedule: false,
     supervise: false,

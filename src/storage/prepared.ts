@@ -17,8 +17,7 @@ export const AHEAD: RawBuilder<unknown> = sql.raw(AHEAD_MARK);
 
 /**
  * A plan is kept for so long. Tables grow from nothing to millions of rows, and a kept plan would go on reading the whole table until its
- * statistics are next gathered, which on the embedded engine never happens by itself. To plan all statements of a connection takes about
- * 5 ms.
+ * statistics are next gathered, which on the embedded engine never happens by itself. Planning a call's statements anew takes 2.6 ms there.
  */
 export const PLAN_LIFETIME_MS = 10_000;
 
