@@ -5,7 +5,8 @@ import { createRealtimeTokens } from "./auth/realtime-tokens.ts";
 import type { Principal } from "./auth/principal.ts";
 import { packageRoot, packageVersion, pageModules, samplePath } from "./cli/package-root.ts";
 import { ENDPOINTS } from "./contract/endpoints.ts";
-import { findKey } from "./directory/find-key.ts";
+import type { KeyVerifier } from "./auth/verify-key.ts";
+import { findKeys } from "./directory/find-key.ts";
 import { createAdmission } from "./gateway/admission.ts";
 import { limitFigures } from "./gateway/describe-limits.ts";
 import { workspaceAdminEndpoints } from "./http/admin/endpoints.ts";
@@ -50,6 +51,8 @@ import type { AdminEdge } from "./http/admin/frame.ts";
 export interface PublicParts {
   readonly configuration: Configuration;
   readonly database: Database;
+  readonly keys: KeyVerifier;
+  readonly pepper: Buffer;
   readonly gateway: GatewayServices;
   readonly durable: OpenedJobs;
   readonly spool: Spool;
@@ -63,7 +66,7 @@ export interface PublicParts {
 }
 
 export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principal> | EndpointWithToken<Principal>)[] {
-  const { configuration, gateway, spool, isClosing, database, edge, readiness, publicUrl } = parts;
+  const { configuration, gateway, spool, isClosing, database, edge, readiness, publicUrl, keys, pepper } = parts;
   const { requireAdmin } = edge;
   const { jobs, webhooks, draining } = parts.durable;
   const { limits } = configuration;
@@ -79,7 +82,7 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
   const realtime: RealtimeEdge = {
     gateway,
     admission,
-    tokens: createRealtimeTokens(database, (hash, testMode) => findKey(database, hash, testMode)),
+    tokens: createRealtimeTokens({ database, pepper, keys, findKeys: (hashes) => findKeys(database, hashes) }),
     publicUrl,
   };
   const chat: ChatEdge = {

@@ -3,7 +3,7 @@
 import type { Logger } from "pino";
 import { createKeyUse } from "./auth/key-use.ts";
 import { createKeyVerifier, type KeyVerifier } from "./auth/verify-key.ts";
-import { findKey } from "./directory/find-key.ts";
+import { findKeys } from "./directory/find-key.ts";
 import { type FollowedDirectory, followDirectory } from "./directory/follow-directory.ts";
 import { isWithin } from "./directory/account-key.ts";
 import { every } from "./lib/every.ts";
@@ -47,7 +47,7 @@ export async function openRemembered(
   const use = createKeyUse(database);
   const keys = createKeyVerifier({
     pepper,
-    findKey: (hash, testMode) => findKey(database, hash, testMode),
+    findKeys: (hashes) => findKeys(database, hashes),
     nowMs,
     onUsed: use.note,
   });

@@ -98,6 +98,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     ...parts,
     configuration,
     database,
+    pepper: options.pepper,
     edge,
     readiness,
     publicUrl,

@@ -59,3 +59,6 @@ export interface Principal {
   /** `svc_test_…`: every target is replaced by the sandbox speaking that target's wire format. */
   readonly testMode: boolean;
 }
+
+/** What is stored of a key; whether it was sent as a test key is not. */
+export type StoredKey = Omit<Principal, "testMode">;

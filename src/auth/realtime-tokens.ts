@@ -1,10 +1,11 @@
 // Tokens that stand for a key once, for 60 s, so that a browser never holds the key itself (contract 10).
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
 import type { Database } from "../storage/database.ts";
 import { insertRealtimeToken, takeRealtimeToken } from "../storage/realtime-tokens.ts";
 import type { Principal } from "./principal.ts";
-import type { VerifyKeyServices } from "./verify-key.ts";
+import type { KeyVerifier, VerifyKeyServices } from "./verify-key.ts";
+import type { Soon } from "../lib/soon.ts";
 import { lookUps } from "../storage/system.ts";
 
 const LIFE_SECONDS = 60;
@@ -15,14 +16,25 @@ export const isRealtimeToken = (text: string): boolean => TOKEN.test(text);
 
 export interface RealtimeTokens {
   issue(principal: Principal): Promise<{ readonly token: string; readonly expiresAt: Date }>;
-  /** Throws UNAUTHENTICATED for what is unknown, used or expired, and for one whose key was revoked meanwhile. */
-  redeem(token: string): Promise<Principal>;
+  /** Rejects with UNAUTHENTICATED for an unknown, used or expired token, and for one whose key was revoked meanwhile. */
+  redeem(token: string): Promise<RedeemedToken>;
 }
 
-export function createRealtimeTokens(database: Database, findKey: VerifyKeyServices["findKey"]): RealtimeTokens {
+export interface RedeemedToken {
+  readonly principal: Principal;
+  /** The token's key as it is now; rejects once it is revoked or expired. */
+  readonly authenticate: () => Soon<Principal>;
+}
+
+export interface RealtimeTokenServices extends Pick<VerifyKeyServices, "pepper" | "findKeys"> {
+  readonly database: Database;
+  readonly keys: Pick<KeyVerifier, "verifyStored">;
+}
+
+export function createRealtimeTokens({ database, pepper, findKeys, keys }: RealtimeTokenServices): RealtimeTokens {
   return {
     issue: async ({ workspace, app, key, testMode }) => {
-      const token = randomBytes(24).toString("base64url");
+      const token = createToken(pepper);
       const owner = { workspaceId: workspace.id, appId: app?.id ?? null, keyId: key.id, testMode };
       const expiresAt = await database.inWorkspace(workspace.id, (tx) =>
         insertRealtimeToken(tx, hashOf(token), owner, LIFE_SECONDS),
@@ -30,16 +42,36 @@ export function createRealtimeTokens(database: Database, findKey: VerifyKeyServi
       return { token, expiresAt };
     },
     redeem: async (token) => {
-      const taken = isRealtimeToken(token) ? await takeRealtimeToken(lookUps(database).db, hashOf(token)) : null;
-      const principal = taken === null ? null : await findKey(taken.secretHash, taken.testMode);
-      if (principal === null) {
+      const taken = isAuthentic(token, pepper) ? await takeRealtimeToken(lookUps(database).db, hashOf(token)) : null;
+      const key = taken === null ? undefined : (await findKeys([taken.secretHash])).values().next().value;
+      if (taken === null || key === undefined) {
         throw new GatewayError("UNAUTHENTICATED", {
           message: "The token is unknown, used or expired. Fetch a new one for every connection.",
         });
       }
-      return principal;
+      const { secretHash, testMode } = taken;
+      return { principal: { ...key, testMode }, authenticate: () => keys.verifyStored(secretHash, testMode) };
     },
   };
+}
+
+const RANDOM_BYTES = 16;
+const MAC_BYTES = 8;
+
+function createToken(pepper: Buffer): string {
+  const random = randomBytes(RANDOM_BYTES);
+  return Buffer.concat([random, macOf(pepper, random)]).toString("base64url");
+}
+
+/** Made by a process of this installation: a flood of guessed tokens costs no look-up. */
+function isAuthentic(token: string, pepper: Buffer): boolean {
+  if (!isRealtimeToken(token)) return false;
+  const bytes = Buffer.from(token, "base64url");
+  return timingSafeEqual(macOf(pepper, bytes.subarray(0, RANDOM_BYTES)), bytes.subarray(RANDOM_BYTES));
+}
+
+function macOf(pepper: Buffer, random: Buffer): Buffer {
+  return createHmac("sha256", pepper).update("realtime-token").update(random).digest().subarray(0, MAC_BYTES);
 }
 
 /** Random enough that no slow hash is needed. */

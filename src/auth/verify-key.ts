@@ -1,36 +1,43 @@
-// From an Authorization header to a principal, or the one identical 401 (spec 5, contract 2). Looked-up keys are remembered
-// until a change is announced, and at most for a few seconds: so long a revoked key works where the announcement was lost.
-// Requests with one key share one look-up, and a key in use is looked up anew before its time is over: nobody waits for it.
+// Verifies the API key of an Authorization header: the principal, or one identical 401. Valid keys are remembered until a change is
+// announced and for a few seconds at most: that long a revoked key works where the announcement was lost.
+// Requests with one key share one look-up. A key in use is looked up again before its time is over, in the background.
 import { hash as digest } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
 import type { KeyId } from "../contract/ids.ts";
 import type { Soon } from "../lib/soon.ts";
+import { createBatchLookUps } from "./batch-look-ups.ts";
 import { checkFormat, hashKey, KEY_PREFIXES } from "./key-format.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal, StoredKey } from "./principal.ts";
 
-/** A revoked key works at most this long on a process that had just seen it (contract 2: within 5 s). */
+/** A revoked key works at most this long on a process that had just seen it: the promise is 5 s. */
 const REMEMBER_MS = 4_000;
 /** From then on the next request has it looked up again, and does not wait. */
 const RENEW_AFTER_MS = 3_000;
 const MAX_REMEMBERED = 10_000;
+/** A new key works at most this much later on a process that refused it before, where its announcement was lost. */
+const REMEMBER_UNKNOWN_MS = 1_000;
+const MAX_UNKNOWN = 10_000;
 /** Longer than any key of ours: refused before it is hashed. */
 const MAX_HEADER_CHARACTERS = 200;
 
 export interface VerifyKeyServices {
   readonly pepper: Buffer;
-  /** The stored key with its workspace and app, null when unknown, revoked or expired by the database's clock. */
-  readonly findKey: (secretHash: Buffer, testMode: boolean) => Promise<Principal | null>;
+  /** The stored keys with workspace and app, by hash in base64; without those that are unknown, revoked or expired. */
+  readonly findKeys: (secretHashes: readonly Buffer[]) => Promise<ReadonlyMap<string, StoredKey>>;
   /** Says when a key expires. */
   readonly nowMs: () => number;
-  /** Says how old a look-up is, whoever sets the other clock. */
+  /** Says how old a look-up is, whatever sets the other clock. */
   readonly monotonicMs?: () => number;
-  /** Told of every request that a key was good for. */
+  readonly schedule?: (run: () => void, ms: number) => void;
+  /** Called for every request that a key was valid for. */
   readonly onUsed?: (key: KeyId) => void;
 }
 
 export interface KeyVerifier {
   /** At once where the key is remembered. Rejects with UNAUTHENTICATED, and throws nothing. */
   verify(authorization: string | undefined): Soon<Principal>;
+  /** The same by a stored hash, for a credential that was derived from the key. */
+  verifyStored(secretHash: Buffer, testMode: boolean): Soon<Principal>;
   /** Keys, or what they stand for, have changed: each is looked up again. */
   forget(): void;
 }
@@ -39,49 +46,72 @@ interface Remembered {
   readonly principal: Principal;
   /** Of the monotonic clock. */
   readonly fromMs: number;
+  /** Looked up since the last announced change. */
+  readonly generation: number;
+}
+
+interface Credential {
+  readonly cacheKey: string;
+  readonly secretHash: () => Buffer;
+  readonly testMode: boolean;
+  /** It is known to be one of ours: its look-up waits for no batch of guessed keys. */
+  readonly isKnown: boolean;
 }
 
 export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
-  const { monotonicMs = () => performance.now() } = services;
+  const { monotonicMs = () => performance.now(), findKeys } = services;
   const remembered = new Map<string, Remembered>();
-  const underWay = new Map<string, Promise<Principal | null>>();
-  const isFresh = ({ principal }: Remembered, ageMs: number): boolean =>
-    ageMs < REMEMBER_MS && !hasExpired(principal, services.nowMs);
+  /** When each key was last found to be unknown. */
+  const unknown = new Map<string, number>();
+  const running = new Map<string, Promise<Principal | null>>();
+  const batches = createBatchLookUps({ ...services, monotonicMs });
+  let generation = 0;
+  const isFresh = (entry: Remembered, ageMs: number): boolean =>
+    entry.generation === generation && ageMs < REMEMBER_MS && !hasExpired(entry.principal, services.nowMs);
 
   const remember = (cacheKey: string, principal: Principal | null, fromMs: number): void => {
     remembered.delete(cacheKey);
-    // Unknown keys are not remembered: a flood of them must not push out those in use.
-    if (principal === null) return;
-    if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value ?? "");
-    remembered.set(cacheKey, { principal, fromMs });
+    unknown.delete(cacheKey);
+    // Apart from the valid ones: a flood of unknown keys must not push out those in use.
+    if (principal === null) putBounded(unknown, cacheKey, fromMs, MAX_UNKNOWN);
+    else putBounded(remembered, cacheKey, { principal, fromMs, generation }, MAX_REMEMBERED);
   };
 
-  const lookUp = (cacheKey: string, secret: string): Promise<Principal | null> => {
-    const shared = underWay.get(cacheKey);
+  const findOne = async (secretHash: Buffer): Promise<StoredKey | null> =>
+    (await findKeys([secretHash])).get(secretHash.toString("base64")) ?? null;
+
+  const lookUp = ({ cacheKey, secretHash, testMode, isKnown }: Credential): Promise<Principal | null> => {
+    const shared = running.get(cacheKey);
     if (shared !== undefined) return shared;
     const fromMs = monotonicMs();
     // What was read before a change that was announced meanwhile is good for those who wait already.
-    const isLatest = (): boolean => underWay.get(cacheKey) === asked;
-    const asked = services
-      .findKey(hashKey(services.pepper, secret), secret.startsWith(KEY_PREFIXES.test))
-      .then((principal) => {
+    const isLatest = (): boolean => running.get(cacheKey) === asked;
+    const found = isKnown || remembered.has(cacheKey) ? findOne(secretHash()) : batches.find(secretHash());
+    const asked = found
+      .then((key) => {
+        const principal = key === null ? null : { ...key, testMode };
         if (isLatest()) remember(cacheKey, principal, fromMs);
         return principal;
       })
       .finally(() => {
-        if (isLatest()) underWay.delete(cacheKey);
+        if (isLatest()) running.delete(cacheKey);
       });
-    underWay.set(cacheKey, asked);
+    running.set(cacheKey, asked);
     return asked;
   };
 
-  const find = (cacheKey: string, secret: string): Principal | Promise<Principal | null> => {
+  const find = (credential: Credential): Principal | Promise<Principal | null> => {
+    const { cacheKey } = credential;
     const known = remembered.get(cacheKey);
-    if (known === undefined) return lookUp(cacheKey, secret);
+    if (known === undefined) {
+      const unknownFromMs = unknown.get(cacheKey);
+      const isUnknown = unknownFromMs !== undefined && monotonicMs() - unknownFromMs < REMEMBER_UNKNOWN_MS;
+      return isUnknown ? Promise.resolve(null) : lookUp(credential);
+    }
     const ageMs = monotonicMs() - known.fromMs;
-    if (!isFresh(known, ageMs)) return lookUp(cacheKey, secret);
-    // Where the database is away, whoever comes when the time is over hears of it.
-    if (ageMs >= RENEW_AFTER_MS) lookUp(cacheKey, secret).catch(() => undefined);
+    if (!isFresh(known, ageMs)) return lookUp(credential);
+    // Where the database is unavailable, the first request after the time is over reports it.
+    if (ageMs >= RENEW_AFTER_MS) lookUp(credential).catch(() => undefined);
     return known.principal;
   };
 
@@ -90,23 +120,47 @@ export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
     return principal;
   };
 
+  const verifyCredential = (credential: Credential): Soon<Principal> => {
+    const found = find(credential);
+    if (!(found instanceof Promise)) return used(found);
+    return found.then((principal) => {
+      if (principal === null) throw unauthenticated();
+      return used(principal);
+    });
+  };
+
   return {
     verify: (authorization) => {
       const secret = bearerToken(authorization);
       if (secret === null || !checkFormat(secret).ok) return Promise.reject(unauthenticated());
-      // In memory a plain digest will do, made at a tenth of the cost of the stored form's (3 of 25 µs a request).
-      const found = find(digest("sha256", secret, "base64"), secret);
-      if (!(found instanceof Promise)) return used(found);
-      return found.then((principal) => {
-        if (principal === null) throw unauthenticated();
-        return used(principal);
+      return verifyCredential({
+        // In memory a plain digest will do, made at a tenth of the cost of the stored form's (3 of 25 µs a request).
+        cacheKey: digest("sha256", secret, "base64"),
+        secretHash: () => hashKey(services.pepper, secret),
+        testMode: secret.startsWith(KEY_PREFIXES.test),
+        isKnown: false,
       });
     },
+    verifyStored: (secretHash, testMode) =>
+      verifyCredential({
+        cacheKey: `${testMode ? "test" : "live"} ${secretHash.toString("base64")}`,
+        secretHash: () => secretHash,
+        testMode,
+        isKnown: true,
+      }),
     forget: () => {
-      remembered.clear();
-      underWay.clear();
+      // Kept, but no longer valid without a look-up: that of a key in use does not wait behind a flood of unknown ones.
+      generation += 1;
+      unknown.clear();
+      running.clear();
     },
   };
+}
+
+/** The oldest entry makes room. */
+function putBounded<Value>(entries: Map<string, Value>, key: string, value: Value, most: number): void {
+  if (entries.size >= most) entries.delete(entries.keys().next().value ?? "");
+  entries.set(key, value);
 }
 
 function bearerToken(authorization: string | undefined): string | null {

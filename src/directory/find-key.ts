@@ -1,6 +1,6 @@
-// A stored key with its workspace and app, by the hash of its secret (contract 2).
+// Stored keys with their workspace and app, by the hashes of their secrets.
 import { sql } from "kysely";
-import type { KeyInfo, Principal } from "../auth/principal.ts";
+import type { KeyInfo, Principal, StoredKey } from "../auth/principal.ts";
 import { brand } from "../contract/ids.ts";
 import { SCOPES, type Scope } from "../contract/scopes.ts";
 import type { Database } from "../storage/database.ts";
@@ -9,12 +9,29 @@ import { settingsOf } from "./stored.ts";
 
 /** null: unknown, revoked, or expired by the database's clock. */
 export async function findKey(database: Database, secretHash: Buffer, testMode: boolean): Promise<Principal | null> {
-  const row = await lookUps(database)
+  const [found] = (await findKeys(database, [secretHash])).values();
+  return found === undefined ? null : { ...found, testMode };
+}
+
+/** Each key that is valid by the database's clock, by its hash in base64. */
+export async function findKeys(
+  database: Database,
+  secretHashes: readonly Buffer[],
+): Promise<ReadonlyMap<string, StoredKey>> {
+  const rows = await selectKeys(database, secretHashes);
+  return new Map(rows.map((row) => [Buffer.from(row.secret_hash).toString("base64"), storedKey(row)]));
+}
+
+type KeyRow = Awaited<ReturnType<typeof selectKeys>>[number];
+
+function selectKeys(database: Database, secretHashes: readonly Buffer[]) {
+  return lookUps(database)
     .db.selectFrom("api_keys as key")
     .innerJoin("workspaces as workspace", "workspace.id", "key.workspace_id")
     .leftJoin("apps as app", "app.id", "key.app_id")
     .select([
       "key.id",
+      "key.secret_hash",
       "key.prefix",
       "key.last4",
       "key.name",
@@ -30,13 +47,20 @@ export async function findKey(database: Database, secretHash: Buffer, testMode: 
       "app.name as app_name",
       "app.settings as app_settings",
     ])
-    .where("key.secret_hash", "=", secretHash)
+    .where((where) =>
+      // One hash is compared as it is: the usual look-up keeps its short plan.
+      secretHashes.length === 1
+        ? where("key.secret_hash", "=", secretHashes[0] ?? Buffer.alloc(0))
+        : sql<boolean>`key.secret_hash = any(${secretHashes}::bytea[])`,
+    )
     .where("key.revoked_at", "is", null)
     .where((where) =>
       where.or([where("key.expires_at", "is", null), where("key.expires_at", ">", sql<Date>`patchbay_now()`)]),
     )
-    .executeTakeFirst();
-  if (row === undefined) return null;
+    .execute();
+}
+
+function storedKey(row: KeyRow): StoredKey {
   const key: KeyInfo = {
     id: brand("key", row.id),
     prefix: row.prefix,
@@ -60,6 +84,5 @@ export async function findKey(database: Database, secretHash: Buffer, testMode: 
     workspace: { id: brand("workspace", row.workspace_id), slug: row.workspace_slug, plan: row.workspace_plan },
     app,
     scopes: row.scopes.filter((scope): scope is Scope => SCOPES.some((known) => known === scope)),
-    testMode,
   };
 }

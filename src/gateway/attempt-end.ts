@@ -36,6 +36,16 @@ export function callerGone(): GatewayError {
   return new GatewayError("REQUEST_TIMEOUT", { message: "The caller hung up and the work was stopped." });
 }
 
+/** Why a call was aborted: the revoked authorization where that is the signal's reason, else the caller hung up. */
+export function abortedBy(signal: AbortSignal): GatewayError {
+  return revocationOf(signal) ?? callerGone();
+}
+
+/** The error that ends the response where it is not the caller who left; null: no one reads it. */
+export function revocationOf({ reason }: AbortSignal): GatewayError | null {
+  return reason instanceof GatewayError ? reason : null;
+}
+
 /** With less than this left no other target is asked: it could not answer, and would be held to have failed. */
 export const LEAST_FOR_ANOTHER_MS = 100;
 

@@ -5,7 +5,7 @@ import type { Settled, TokenUsage } from "../metering/ledger.ts";
 import { chatReceipts } from "../providers/chat-receipts.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
-import { callerGone, LEAST_FOR_ANOTHER_MS, remainingMs } from "./attempt-end.ts";
+import { abortedBy, LEAST_FOR_ANOTHER_MS, remainingMs } from "./attempt-end.ts";
 import {
   type AttemptLedger,
   type ChatAttempt,
@@ -77,7 +77,7 @@ export function runChat(
 /** Until one serves: a `ProviderError` of an attempt leads to the next target, or to what all of them together mean. */
 export async function firstToServe<Served>(
   services: GatewayServices,
-  { principal }: Pick<ChatCaller, "principal">,
+  { principal, clientGone }: Pick<ChatCaller, "principal" | "clientGone">,
   decision: DecidedChat,
   { slot, hasTime }: { readonly slot: HeldSlot | null; readonly hasTime: () => boolean },
   serve: (candidate: ChatCandidate) => Promise<Served>,
@@ -95,7 +95,7 @@ export async function firstToServe<Served>(
         throw error;
       }
       const { kind } = error;
-      if (certaintyOf(kind) === "aborted") throw callerGone();
+      if (certaintyOf(kind) === "aborted") throw abortedBy(clientGone);
       failures.push(failedAttempt(candidate.target, error));
       const isUnknown = kind === "unknown" || kind === "timeout";
       if (isUnknown) unknown = kind;

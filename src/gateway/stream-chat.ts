@@ -3,6 +3,7 @@
 import { newId } from "../contract/ids.ts";
 import type { ChatEvent, ChatRequest, ChatUsage } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
+import { revocationOf } from "./attempt-end.ts";
 import { createAnswerParts } from "./answer-parts.ts";
 import { attemptWarnings, chatAnswer } from "./chat-answer.ts";
 import {
@@ -87,7 +88,7 @@ async function openOne(
 
 async function* relay(
   services: GatewayServices,
-  { recorder }: ChatCall,
+  { recorder, clientGone }: ChatCall,
   decision: DecidedChat,
   { attempt, stopping, source, first }: Opened,
 ): AsyncGenerator<readonly ChatStreamPart[]> {
@@ -114,10 +115,10 @@ async function* relay(
     ended = true;
     await endBadly({ attempt, stopping }, error, usedOf(source, parts.tokens()));
     if (!(error instanceof ProviderError)) throw error;
-    if (error.kind === "aborted") return;
-    const told = streamBroke(error.kind);
-    recorder.broke(told.code);
-    yield [{ kind: "error", error: told }];
+    const end = error.kind === "aborted" ? revocationOf(clientGone) : streamBroke(error.kind);
+    if (end === null) return;
+    recorder.broke(end.code);
+    yield [{ kind: "error", error: end }];
   } finally {
     // The reader left between two parts.
     if (!ended) {

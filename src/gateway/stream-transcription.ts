@@ -6,12 +6,11 @@ import { createHandover, type Handover } from "../lib/handover.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import { answerOf, callWarnings, SIMULATED } from "./answer.ts";
 import type { Execute } from "./attempt.ts";
-import { callerGone } from "./attempt-end.ts";
+import { abortedBy, revocationOf } from "./attempt-end.ts";
 import { decideFor, payerOf, refuseTooManyKeyterms } from "./audio-call.ts";
 import { exhausted, outcomeUnknown, streamBroke, USE_A_JOB } from "./judge-failure.ts";
 import type { MeasuredAudio } from "./measure-audio.ts";
 import { decided } from "./refuse-route.ts";
-import type { Recorder } from "./request-record.ts";
 import { restsFor } from "./resolve-account.ts";
 import type { RunOutcome, Served } from "./candidate-run.ts";
 import { routingFacts } from "./routing-facts.ts";
@@ -52,7 +51,7 @@ export async function streamTranscription(services: GatewayServices, call: Strea
   const run = startRun(services, call, audio, decision);
   const first = await run.pieces.next();
   // Whatever became of it before its first content is an answer like any other.
-  const teller = first === null ? servedOr(await run.outcome, decision) : run.teller();
+  const teller = first === null ? servedOr(await run.outcome, decision, call.clientGone) : run.teller();
   const simulated = run.isSimulated();
   const warnings = [
     ...warningsBefore(decision, audio),
@@ -62,7 +61,7 @@ export async function streamTranscription(services: GatewayServices, call: Strea
   return {
     simulated,
     facts: routingFacts({ ...decision.purpose, warnings }),
-    parts: relay(services, call.recorder, audio, decision, run, first),
+    parts: relay(services, call, audio, decision, run, first),
   };
 }
 
@@ -143,7 +142,7 @@ async function whileHeard<T>(audio: TakenAudio, pieces: Handover<TranscriptPiece
 
 async function* relay(
   services: GatewayServices,
-  recorder: Recorder,
+  { recorder, clientGone }: Pick<StreamCall, "recorder" | "clientGone">,
   audio: MeasuredAudio,
   decision: Decided,
   run: Run,
@@ -155,7 +154,7 @@ async function* relay(
     const outcome = await run.outcome;
     ended = true;
     if (outcome.kind !== "served") {
-      const error = endOf(outcome);
+      const error = endOf(outcome, clientGone);
       if (error === null) return;
       recorder.broke(error.code);
       yield { kind: "error", error };
@@ -186,15 +185,15 @@ async function settleAbandoned({ outcome, keeper }: Run): Promise<void> {
   if (ended?.kind === "served") await keeper.settle(ended.settlement);
 }
 
-function servedOr(outcome: RunOutcome, { considered }: Decided): Served {
+function servedOr(outcome: RunOutcome, { considered }: Decided, clientGone: AbortSignal): Served {
   if (outcome.kind === "served") return outcome;
   if (outcome.kind === "exhausted") throw exhausted(outcome.failures, considered);
-  if (outcome.kind === "aborted") throw callerGone();
+  if (outcome.kind === "aborted") throw abortedBy(clientGone);
   throw outcomeUnknown(outcome.how, { advice: USE_A_JOB, wasFollowed: outcome.wasFollowed });
 }
 
 /** What the caller is told of a stream that broke; null where nobody is left to be told. */
-function endOf(outcome: Exclude<RunOutcome, { kind: "served" }>): GatewayError | null {
-  if (outcome.kind === "aborted") return null;
+function endOf(outcome: Exclude<RunOutcome, { kind: "served" }>, clientGone: AbortSignal): GatewayError | null {
+  if (outcome.kind === "aborted") return revocationOf(clientGone);
   return streamBroke(outcome.kind === "unknown" ? outcome.how : (outcome.failures.at(-1)?.kind ?? "unknown"));
 }

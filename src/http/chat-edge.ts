@@ -3,7 +3,7 @@
 import type { z } from "zod";
 import type { Principal } from "../auth/principal.ts";
 import type { ChatFields } from "../contract/chat.ts";
-import { type AdmittedBody, type Admission, bodyOwner } from "../gateway/admission.ts";
+import { type Admission, bodyOwner } from "../gateway/admission.ts";
 import { type ChatCall, chat, type ChatStreamPart, streamChat } from "../gateway/chat.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { declaredLength } from "./content-type.ts";
@@ -15,6 +15,7 @@ import { refuseAnyQuery } from "./refuse-query.ts";
 import { routedHeaders } from "./routed-headers.ts";
 import { sendGatewayReply } from "./send-gateway-reply.ts";
 import type { ServerEvent } from "./sse.ts";
+import { watchAuthorization } from "./watch-authorization.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
 
 export interface ChatEdge {
@@ -71,7 +72,8 @@ export async function serveChat<S extends FieldSchema>(
     if (fields.stream !== true || fields.dry_run === true) {
       return sendGatewayReply(await chat(edge.gateway, call));
     }
-    const stream = await streamChat(edge.gateway, call);
+    const { ended } = held.with(watchAuthorization([context.clientGone], context.callerNow));
+    const stream = await streamChat(edge.gateway, { ...call, clientGone: ended });
     const errors = { requestId: context.requestId, publicUrl: edge.publicUrl() };
     isStreamed = true;
     return {
@@ -84,22 +86,22 @@ export async function serveChat<S extends FieldSchema>(
   }
 }
 
-/** A chat's places and the room of its body. Not a `DisposableStack`, nor `using`: V8's own cost a hundredth of a plain chat. */
+/** A chat's places, the room of its body and the watch of a stream. Not a `DisposableStack`, nor `using`: V8's own cost a hundredth of a plain chat. */
 class HeldChat implements Disposable {
   readonly #leave: () => void;
-  #body: AdmittedBody | null = null;
+  readonly #resources: Disposable[] = [];
 
   constructor(leave: () => void) {
     this.#leave = leave;
   }
 
-  with(body: AdmittedBody): AdmittedBody {
-    this.#body = body;
-    return body;
+  with<T extends Disposable>(resource: T): T {
+    this.#resources.push(resource);
+    return resource;
   }
 
   [Symbol.dispose](): void {
-    this.#body?.[Symbol.dispose]();
+    for (const resource of this.#resources) resource[Symbol.dispose]();
     this.#leave();
   }
 }

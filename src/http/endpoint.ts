@@ -2,6 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import type { EndpointContract } from "../contract/endpoint.ts";
 import type { RequestId } from "../contract/ids.ts";
+import type { Soon } from "../lib/soon.ts";
 import type { Recorder } from "../gateway/request-record.ts";
 import type { ServerEvents } from "./sse.ts";
 import type { RunSession } from "./upgrade.ts";
@@ -53,7 +54,13 @@ export interface Endpoint<P extends EdgePrincipal = EdgePrincipal> {
 /** One with another way in than the key in `Authorization`. */
 export interface EndpointWithToken<P extends EdgePrincipal> extends Endpoint<P> {
   /** null: this request does not take it. */
-  readonly authenticate: (request: FastifyRequest) => Promise<P> | null;
+  readonly authenticate: (request: FastifyRequest) => Promise<TokenCaller<P>> | null;
+}
+
+export interface TokenCaller<P extends EdgePrincipal> {
+  readonly principal: P;
+  /** As the key behind the token is now; rejects once it is invalid. */
+  readonly authenticate: () => Soon<P>;
 }
 
 /** The caller of an endpoint with `auth: "key"`, which the frame has authenticated before the handler runs. */

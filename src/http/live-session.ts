@@ -28,7 +28,12 @@ export interface LiveSession {
 const PING_MS = 15_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
-export async function runLiveSession(client: WebSocket, session: LiveSession, stopping: AbortSignal): Promise<void> {
+/** `stopping` aborts when the process shuts down, `revoked` with the refusal once the caller's authorization is no longer valid. */
+export async function runLiveSession(
+  client: WebSocket,
+  session: LiveSession,
+  { stopping, revoked }: { readonly stopping: AbortSignal; readonly revoked: AbortSignal },
+): Promise<void> {
   const gone = new AbortController();
   let fault: GatewayError | null = null;
   const stop = (error: GatewayError | null): void => {
@@ -38,6 +43,8 @@ export async function runLiveSession(client: WebSocket, session: LiveSession, st
   const onStopping = (): void => stop(shuttingDown());
   stopping.addEventListener("abort", onStopping, { once: true });
   if (stopping.aborted) onStopping();
+  const onRevoked = (): void => stop(asGatewayError(revoked.reason, session));
+  revoked.addEventListener("abort", onRevoked, { once: true });
   client.once("close", () => stop(null));
   const inbox = readInbox(client, session, (error) => stop(asGatewayError(error, session)));
   const pulse = keepAlive(client, session.schedule);
@@ -46,7 +53,8 @@ export async function runLiveSession(client: WebSocket, session: LiveSession, st
     if (start !== null) {
       const errors = { requestId: session.requestId, publicUrl: session.publicUrl };
       const parts = session.transcribe(start, inbox.frames, gone.signal);
-      for await (const event of transcriptEvents(parts, errors)) await send(client, event);
+      for await (const event of transcriptEvents(parts, errors))
+        await Promise.race([send(client, event), aborted(gone.signal)]);
     }
   } catch (error) {
     const known = asGatewayError(error, session);
@@ -56,6 +64,7 @@ export async function runLiveSession(client: WebSocket, session: LiveSession, st
     inbox.stop();
     pulse.stop();
     stopping.removeEventListener("abort", onStopping);
+    revoked.removeEventListener("abort", onRevoked);
   }
   if (fault !== null) session.onBroken(fault.code);
   await goodbye(client, session, fault);
@@ -75,12 +84,13 @@ async function goodbye(client: WebSocket, session: LiveSession, fault: GatewayEr
   const closed = new Promise<void>((resolve) => {
     client.once("close", () => resolve());
   });
+  // Before the last word: a caller that has stopped reading would hold it up.
+  const cancel = session.schedule(() => client.terminate(), CLOSE_TIMEOUT_MS);
   if (fault === null) client.close(1000);
   else {
     await send(client, { event: "error", data: toErrorBody(fault, session) });
     client.close(fault.status >= 500 ? 1011 : 1008, fault.code);
   }
-  const cancel = session.schedule(() => client.terminate(), CLOSE_TIMEOUT_MS);
   await closed;
   cancel();
 }

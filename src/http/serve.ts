@@ -8,7 +8,7 @@ import type { Soon } from "../lib/soon.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
 import { refuseEncoding } from "./content-type.ts";
 import type { Edge } from "./edge.ts";
-import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
+import type { EdgePrincipal, Endpoint, EndpointWithToken, TokenCaller } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";
 import { openRecord, type OpenRecordFor } from "./open-record.ts";
 import type { Recorded } from "./record-until-end.ts";
@@ -28,9 +28,11 @@ export interface Frame<P extends EdgePrincipal> {
 interface Admitted<P> {
   readonly principal: P;
   readonly recorded: Recorded | null;
+  /** Once more, for an answer that lasts. */
+  readonly authenticate: () => Soon<P>;
 }
 
-const NOBODY = { principal: null, recorded: null };
+const NOBODY = { principal: null, recorded: null, authenticate: null };
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -51,22 +53,28 @@ export function serve<P extends EdgePrincipal>(
   // What picks a model judges its query after quotas, with its other fields; probes and pages without a key take any.
   const takesNoQuery = contract.query === undefined && contract.isRouted !== true && contract.auth !== "none";
   const admit = (request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Soon<Admitted<P>> => {
-    const known = byToken(request) ?? frame.authenticate(request.headers.authorization);
-    if (!(known instanceof Promise)) return admitted(known, request, reply, exchange);
-    return known.then(
-      (principal) => admitted(principal, request, reply, exchange),
-      (error: unknown) => {
-        openRecord(edge, contract, frame, { endpoint, request, reply, principal: null });
-        return refuseWhileAway(error);
-      },
-    );
+    const authenticate = () => frame.authenticate(request.headers.authorization);
+    const refuse = (error: unknown): never => {
+      openRecord(edge, contract, frame, { endpoint, request, reply, principal: null });
+      return refuseWhileAway(error);
+    };
+    const redeemed = byToken(request);
+    if (redeemed !== null) return redeemed.then((caller) => admitted(caller, request, reply, exchange), refuse);
+    const known = authenticate();
+    if (!(known instanceof Promise)) return admitted({ principal: known, authenticate }, request, reply, exchange);
+    return known.then((principal) => admitted({ principal, authenticate }, request, reply, exchange), refuse);
   };
-  const admitted = (principal: P, request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Admitted<P> => {
+  const admitted = (
+    { principal, authenticate }: TokenCaller<P>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    exchange: Exchange,
+  ): Admitted<P> => {
     const { quotaFields } = frame;
     if (isLimited(contract) && quotaFields !== undefined) exchange.fields = () => quotaFields(principal);
     const recorded = openRecord(edge, contract, frame, { endpoint, request, reply, principal });
     requireRights(contract, principal);
-    return { principal, recorded };
+    return { principal, recorded, authenticate };
   };
   app.route({
     method: contract.method,
@@ -76,7 +84,7 @@ export function serve<P extends EdgePrincipal>(
       const { raw } = request;
       const exchange = exchangeOf(edge, request);
       const judged = contract.auth === "none" ? NOBODY : admit(request, reply, exchange);
-      const { principal, recorded } = judged instanceof Promise ? await judged : judged;
+      const { principal, recorded, authenticate } = judged instanceof Promise ? await judged : judged;
       refuseEncoding(request.headers);
       if (takesNoQuery) refuseAnyQuery(request.query);
       onFirstRead(raw, () => {
@@ -94,7 +102,7 @@ export function serve<P extends EdgePrincipal>(
         endpoint,
         principal,
         callerNow: async () => {
-          const caller = await frame.authenticate(request.headers.authorization);
+          const caller = await (authenticate ?? (() => frame.authenticate(request.headers.authorization)))();
           requireRights(contract, caller);
           return caller;
         },

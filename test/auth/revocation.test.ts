@@ -9,7 +9,7 @@ import { hashKey, visibleParts } from "../../src/auth/key-format.ts";
 import { createKeyVerifier, type KeyVerifier, type VerifyKeyServices } from "../../src/auth/verify-key.ts";
 import { brand, newId } from "../../src/contract/ids.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
-import { findKey } from "../../src/directory/find-key.ts";
+import { findKeys } from "../../src/directory/find-key.ts";
 import { announceChange } from "../../src/storage/announce.ts";
 import { type Changes, listenForChanges } from "../../src/storage/changes.ts";
 import type { Database } from "../../src/storage/database.ts";
@@ -111,8 +111,8 @@ test("contract 2: what was looked up before a change is not remembered after it"
   const read = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const { verifier } = await startProcess({
-    findKey: async (hash, testMode) => {
-      const found = await findKey(database, hash, testMode);
+    findKeys: async (hashes) => {
+      const found = await findKeys(database, hashes);
       read.resolve();
       await answer.promise;
       return found;
@@ -131,9 +131,9 @@ test("contract 2: a key that is known costs no look-up until something changes",
   const key = await makeKey();
   let lookUps = 0;
   const { verifier, next } = await startProcess({
-    findKey: (hash, testMode) => {
+    findKeys: (hashes) => {
       lookUps += 1;
-      return findKey(database, hash, testMode);
+      return findKeys(database, hashes);
     },
   });
   for (let count = 0; count < 5; count += 1) await verifier.verify(key.header);
@@ -194,9 +194,9 @@ test("contract 10: a key that is taken out of the file stops working on a gatewa
   }
 });
 
-const LOOK_UPS: Pick<VerifyKeyServices, "pepper" | "findKey"> = {
+const LOOK_UPS: Pick<VerifyKeyServices, "pepper" | "findKeys"> = {
   pepper: PEPPER,
-  findKey: (hash, testMode) => findKey(database, hash, testMode),
+  findKeys: (hashes) => findKeys(database, hashes),
 };
 
 function nextOf(changes: Changes): Promise<string | null> {

@@ -1,9 +1,9 @@
 // From an Authorization header to a look-up, or to none (contract 2; reliability 6: a cheap shield against floods of guessed keys).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { generateKey } from "../../src/auth/key-format.ts";
+import { generateKey, hashKey } from "../../src/auth/key-format.ts";
 import { createKeyVerifier } from "../../src/auth/verify-key.ts";
-import type { Principal } from "../../src/auth/principal.ts";
+import type { StoredKey } from "../../src/auth/principal.ts";
 import { GatewayError } from "../../src/contract/errors.ts";
 import { setImmediate as turn } from "node:timers/promises";
 
@@ -11,11 +11,11 @@ const PEPPER = Buffer.alloc(32, 7);
 
 async function refusalOf(authorization: string | undefined) {
   let lookUps = 0;
-  const findKey = async () => {
+  const findKeys = async () => {
     lookUps += 1;
-    return null;
+    return new Map<string, StoredKey>();
   };
-  const verifier = createKeyVerifier({ pepper: PEPPER, findKey, nowMs: () => 0 });
+  const verifier = createKeyVerifier({ pepper: PEPPER, findKeys, nowMs: () => 0 });
   const error: unknown = await Promise.resolve(verifier.verify(authorization)).catch((thrown: unknown) => thrown);
   assert.ok(error instanceof GatewayError);
   return { lookUps, told: [error.code, error.message, error.details] };
@@ -51,14 +51,15 @@ test("RFC 6750: between the scheme, in whatever case, and the key stands one bla
 
 /** One key whose look-ups are answered by hand. */
 function lookedUpByHand() {
-  const asked: PromiseWithResolvers<Principal | null>[] = [];
+  const asked: PromiseWithResolvers<StoredKey | null>[] = [];
   let ageMs = 0;
   const verifier = createKeyVerifier({
     pepper: PEPPER,
-    findKey: () => {
-      const answer = Promise.withResolvers<Principal | null>();
+    findKeys: async (hashes) => {
+      const answer = Promise.withResolvers<StoredKey | null>();
       asked.push(answer);
-      return answer.promise;
+      const found = await answer.promise;
+      return new Map(found === null ? [] : hashes.map((hash) => [hash.toString("base64"), found]));
     },
     nowMs: () => 0,
     monotonicMs: () => ageMs,
@@ -79,7 +80,7 @@ function lookedUpByHand() {
   };
 }
 
-const principal = (id: string) => ({ key: { id, expiresAt: null } }) as unknown as Principal;
+const principal = (id: string) => ({ key: { id, expiresAt: null } }) as unknown as StoredKey;
 
 test("contract 2: requests that come with one key at once share its look-up, and are told the same", async () => {
   const { asked, verify } = lookedUpByHand();
@@ -156,8 +157,123 @@ test("contract 2: who comes after a change was announced does not share a look-u
   assert.equal((await before).key.id, "before");
   asked[1]?.resolve(null);
   await assert.rejects(behind, { code: "UNAUTHENTICATED" });
-  const next = verify();
-  assert.equal(asked.length, 3);
-  asked[2]?.resolve(null);
-  await assert.rejects(next, { code: "UNAUTHENTICATED" });
+  await assert.rejects(verify(), { code: "UNAUTHENTICATED" });
+});
+
+/** A crowd that guesses keys, on a clock and a timer that the test moves. */
+function guessedAt() {
+  const batches: { readonly hashes: readonly Buffer[]; readonly answer: () => void }[] = [];
+  const timers: { readonly atMs: number; readonly run: () => void }[] = [];
+  let nowMs = 0;
+  const known = new Map<string, StoredKey>();
+  const entryOf = (hash: Buffer): readonly (readonly [string, StoredKey])[] => {
+    const found = known.get(hash.toString("base64"));
+    return found === undefined ? [] : [[hash.toString("base64"), found]];
+  };
+  const verifier = createKeyVerifier({
+    pepper: PEPPER,
+    findKeys: (hashes) =>
+      new Promise((resolve) => {
+        batches.push({ hashes, answer: () => resolve(new Map(hashes.flatMap((hash) => entryOf(hash)))) });
+      }),
+    nowMs: () => 0,
+    monotonicMs: () => nowMs,
+    schedule: (run, ms) => void timers.push({ atMs: nowMs + ms, run }),
+  });
+  return {
+    batches,
+    verifier,
+    guess: (count: number) =>
+      Array.from({ length: count }, async () => {
+        const error: unknown = await Promise.resolve(verifier.verify(`Bearer ${generateKey("live")}`)).catch(
+          (thrown: unknown) => thrown,
+        );
+        return error instanceof GatewayError ? error.code : "valid";
+      }),
+    create: (secret: string) => known.set(hashKey(PEPPER, secret).toString("base64"), principal("new")),
+    pass: async (ms: number) => {
+      nowMs += ms;
+      for (const timer of timers.splice(0)) {
+        if (timer.atMs <= nowMs) timer.run();
+        else timers.push(timer);
+      }
+      await turn();
+    },
+  };
+}
+
+test("guessed keys are looked up together: whatever their number, one query each 100 ms", async () => {
+  const { batches, guess, pass } = guessedAt();
+  const first = guess(1);
+  batches[0]?.answer();
+  assert.deepEqual(await Promise.all(first), ["UNAUTHENTICATED"]);
+  const crowd = guess(400);
+  assert.equal(batches.length, 1);
+  await pass(99);
+  assert.equal(batches.length, 1);
+  await pass(1);
+  assert.deepEqual([batches.length, batches[1]?.hashes.length], [2, 400]);
+  batches[1]?.answer();
+  assert.deepEqual(new Set(await Promise.all(crowd)), new Set(["UNAUTHENTICATED"]));
+});
+
+test("guessed keys beyond what may wait are refused as overload, so that their number is bounded", async () => {
+  const { batches, guess, pass } = guessedAt();
+  const first = guess(1);
+  batches[0]?.answer();
+  await Promise.all(first);
+  const crowd = guess(5_001);
+  assert.equal(await crowd.at(-1), "OVERLOADED");
+  for (let round = 0; round < 10; round += 1) {
+    await pass(100);
+    for (const { answer } of batches) answer();
+    await turn();
+  }
+  assert.deepEqual(new Set(await Promise.all(crowd.slice(0, -1))), new Set(["UNAUTHENTICATED"]));
+});
+
+test("while keys are guessed, a key in use whose change was announced is looked up at once, and alone", async () => {
+  const { batches, guess, verifier, create } = guessedAt();
+  create(key);
+  const inUse = Promise.resolve(verifier.verify(`Bearer ${key}`));
+  batches[0]?.answer();
+  await inUse;
+  const first = guess(1);
+  batches[1]?.answer();
+  await Promise.all(first);
+  const crowd = guess(400);
+  crowd.forEach((each) => void each.catch(() => undefined));
+  verifier.forget();
+  const again = Promise.resolve(verifier.verify(`Bearer ${key}`));
+  assert.deepEqual([batches.length, batches[2]?.hashes.length], [3, 1]);
+  batches[2]?.answer();
+  assert.equal((await again).key.id, "new");
+});
+
+test("an unknown key is remembered for a second, and no longer than until a key is announced", async () => {
+  const { batches, verifier, create, pass } = guessedAt();
+  const verify = async () => (await verifier.verify(`Bearer ${key}`)).key.id;
+  const refused = verify();
+  batches[0]?.answer();
+  await assert.rejects(refused, { code: "UNAUTHENTICATED" });
+  await pass(999);
+  await assert.rejects(verify(), { code: "UNAUTHENTICATED" });
+  assert.equal(batches.length, 1);
+  // Created where its announcement is lost: one second later it works.
+  create(key);
+  await pass(1);
+  const works = verify();
+  batches[1]?.answer();
+  assert.equal(await works, "new");
+
+  const announced = generateKey("live");
+  const unknown = Promise.resolve(verifier.verify(`Bearer ${announced}`));
+  batches[2]?.answer();
+  await assert.rejects(unknown, { code: "UNAUTHENTICATED" });
+  create(announced);
+  verifier.forget();
+  const created = Promise.resolve(verifier.verify(`Bearer ${announced}`));
+  await pass(100);
+  batches[3]?.answer();
+  assert.equal((await created).key.id, "new");
 });

@@ -12,7 +12,7 @@ import { jobOf } from "../job-of.ts";
 import { readQuery } from "../read-fields.ts";
 import { sendGatewayReply } from "../send-gateway-reply.ts";
 import type { ServerEvent } from "../sse.ts";
-import { whileWelcome } from "../while-welcome.ts";
+import { watchAuthorization } from "../watch-authorization.ts";
 
 const EVENTS = "text/event-stream";
 
@@ -25,18 +25,19 @@ export function getJob(jobs: JobServices, draining: AbortSignal): Endpoint<Princ
       const { accept } = context.request.headers;
       // A process that stops keeps nobody waiting: the next one goes on from there.
       const until = [context.clientGone, draining];
-      const waiting = { milliseconds: wait * 1000, signal: AbortSignal.any(until) };
+      await using held = new AsyncDisposableStack();
+      const watch = held.use(watchAuthorization(until, context.callerNow));
+      const waiting = { milliseconds: wait * 1000, signal: watch.ended };
       if (format !== undefined) {
         const type = format === "verbose_json" ? DELIVERY_TYPES.json : DELIVERY_TYPES[format];
         chooseMediaType(accept, [type]);
-        return sendGatewayReply(await exportJob(jobs, owner, id, { format, waiting }));
+        return sendGatewayReply(await watch.unlessRevoked(exportJob(jobs, owner, id, { format, waiting })));
       }
       if (chooseMediaType(accept, [DELIVERY_TYPES.json, EVENTS]) === EVENTS) {
         await findJob(jobs, owner, id);
-        const welcome = whileWelcome(until, context.callerNow);
-        return { status: 200, body: { events: asEvents(watchJob(jobs, owner, id, welcome.over)), held: welcome } };
+        return { status: 200, body: { events: asEvents(watchJob(jobs, owner, id, watch.ended)), held: held.move() } };
       }
-      const json = await pollJob(jobs, owner, id, waiting);
+      const json = await watch.unlessRevoked(pollJob(jobs, owner, id, waiting));
       return { status: 200, headers: json.result === null ? {} : markOf(json.result), body: { json } };
     },
   };

@@ -11,6 +11,7 @@ import { type EndpointWithToken, principalOf, recorderOf } from "../endpoint.ts"
 import { runLiveSession } from "../live-session.ts";
 import { refuseAnyQuery } from "../refuse-query.ts";
 import { routedHeaders } from "../routed-headers.ts";
+import { watchAuthorization } from "../watch-authorization.ts";
 import { tokenAmong } from "../subprotocol.ts";
 import { unlessAway } from "../../gateway/unless-away.ts";
 
@@ -24,7 +25,7 @@ export interface RealtimeEdge {
 export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeEdge): EndpointWithToken<Principal> {
   return {
     contract: getRealtimeContract,
-    // A browser can set no header but this one.
+    // A browser can set no header but this one. The session belongs to the key that made the token.
     authenticate: (request) => {
       const token = tokenIn(request);
       return token === null || request.headers.authorization !== undefined ? null : tokens.redeem(token);
@@ -54,8 +55,9 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
         status: 101,
         body: {
           release: () => kept.disposeAsync(),
-          session: (client, stopping) =>
-            runLiveSession(
+          session: async (client, stopping) => {
+            using watch = watchAuthorization([], context.callerNow);
+            await runLiveSession(
               client,
               {
                 requestId,
@@ -67,8 +69,9 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
                 transcribe: (start, frames, clientGone) =>
                   liveTranscription(gateway, { ...liveCall(start), clientGone }, frames),
               },
-              stopping,
-            ),
+              { stopping, revoked: watch.ended },
+            );
+          },
         },
       };
     },

@@ -6,7 +6,7 @@ import { listen } from "../../webhooks/listen.ts";
 import { type Endpoint, principalOf } from "../endpoint.ts";
 import { readQuery } from "../read-fields.ts";
 import type { WebhookEdge } from "../webhook-edge.ts";
-import { whileWelcome } from "../while-welcome.ts";
+import { watchAuthorization } from "../watch-authorization.ts";
 import { workspaceAdmin } from "../workspace-admin.ts";
 
 export function getWebhookStream(edge: WebhookEdge): Endpoint<Principal> {
@@ -16,9 +16,11 @@ export function getWebhookStream(edge: WebhookEdge): Endpoint<Principal> {
       const isAdmin = (caller: Principal) => workspaceAdmin(edge.requireAdmin, { ...context, principal: caller });
       const { workspaceId } = await isAdmin(principalOf(context));
       const { after = null } = readQuery(context.request, streamQuery);
-      const welcome = whileWelcome([context.clientGone, edge.draining], async () => isAdmin(await context.callerNow()));
-      const events = listen(edge.webhooks, { workspaceId, after, until: welcome.over });
-      return { status: 200, body: { events, held: welcome } };
+      const watch = watchAuthorization([context.clientGone, edge.draining], async () =>
+        isAdmin(await context.callerNow()),
+      );
+      const events = listen(edge.webhooks, { workspaceId, after, until: watch.ended });
+      return { status: 200, body: { events, held: watch } };
     },
   };
 }

@@ -21,6 +21,7 @@ import { requireScope } from "../require-scope.ts";
 import { routedHeaders } from "../routed-headers.ts";
 import { sendGatewayReply } from "../send-gateway-reply.ts";
 import { type SubmissionEdge, takeSubmission } from "../take-submission.ts";
+import { watchAuthorization } from "../watch-authorization.ts";
 import { transcriptEvents, type WordTranscript } from "../transcript-events.ts";
 
 export interface TranscriptionEdge extends SubmissionEdge {
@@ -100,7 +101,8 @@ export function speechEndpoint<S extends FieldSchema>(
       const { receivedAtMs, clientGone } = context;
       // A dry run answers with the decision, whatever it is about.
       if (asksForStream(call.fields) && call.fields.dry_run !== true) {
-        const stream = await streamTranscription(edge.gateway, { ...call, receivedAtMs, clientGone });
+        const { ended } = held.use(watchAuthorization([clientGone], context.callerNow));
+        const stream = await streamTranscription(edge.gateway, { ...call, receivedAtMs, clientGone: ended });
         const errors = { requestId: context.requestId, publicUrl: edge.publicUrl() };
         return {
           status: 200,

@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { brand, newId } from "../../../src/contract/ids.ts";
-import { announceChange } from "../../../src/storage/announce.ts";
 import { createSeal } from "../../../src/storage/seal.ts";
 import { listen } from "../../../src/webhooks/listen.ts";
+import { changeKey, CHAT_ALONE, EXPIRED, REVOKED } from "../../harness/change-key.ts";
+import { get } from "../../harness/client.ts";
 import { ENCRYPTION_KEY, KEY, OTHER_KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
-import { jobsFile, SECOND_APP_KEY } from "../../jobs/setting.ts";
+import { jobsFile, REMOTE_KEY, SECOND_APP_KEY } from "../../jobs/setting.ts";
 import { JOBS, submit } from "../jobs/jobs.ts";
 
 const ADMINS = ["key-of-an-administrator-of-acme-1", "key-of-an-administrator-of-acme-2"] as const;
@@ -35,9 +36,6 @@ before(async () => {
 });
 after(() => gateway.close());
 
-const REVOKED = { revoked_at: sql<Date>`patchbay_now()` };
-const EXPIRED = { expires_at: sql<Date>`patchbay_now()` };
-const CHAT_ALONE = { scopes: ["chat"] };
 const CASES = [
   ["the webhook's, of a revoked administrator", { key: ADMINS[0], id: "admin-0", set: REVOKED }],
   ["the webhook's, of an administrator whose key has expired", { key: ADMINS[1], id: "admin-1", set: EXPIRED }],
@@ -61,15 +59,7 @@ for (const [name, { key, id, set }] of CASES) {
     const text = response.body.pipeThrough(new TextDecoderStream()).getReader();
     assert.match((await text.read()).value ?? "", /^event: (ready|job)\n/u);
     const refusedAt = performance.now();
-    await gateway.database.transaction(async (tx) => {
-      const { numUpdatedRows } = await tx
-        .updateTable("api_keys")
-        .set(set)
-        .where("name", "=", id)
-        .executeTakeFirstOrThrow();
-      assert.equal(numUpdatedRows, 1n);
-      await announceChange(tx, "keys", id);
-    });
+    await changeKey(gateway, id, set);
     const { value = ENDED } = await text.read();
     assert.equal(value, ENDED);
     assert.ok(performance.now() - refusedAt < 5_000);
@@ -95,4 +85,19 @@ test("contract 2: of a page of events that its listener reads slowly, none is si
   assert.equal((await events.next()).value?.event, "delivery");
   refused.abort();
   assert.equal((await events.next()).done, true);
+});
+
+test("a long poll of a job ends with 401 within 5 s once its key is revoked, in every format", {
+  timeout: 20_000,
+}, async () => {
+  const key = REMOTE_KEY;
+  const { job_id: id } = await submit(gateway.origin, { key });
+  const polls = ["", "&format=srt"].map((format) => get(gateway.origin, `${JOBS}/${id}?wait=60${format}`, key));
+  // They wait: a poll of the same connection's process is answered meanwhile.
+  assert.equal((await get(gateway.origin, `${JOBS}/${id}`, key)).status, 200);
+  const revokedMs = performance.now();
+  await changeKey(gateway, "remote-key", REVOKED);
+  for (const answer of await Promise.all(polls))
+    assert.deepEqual([answer.status, answer.code], [401, "UNAUTHENTICATED"]);
+  assert.ok(performance.now() - revokedMs < 5_000);
 });

@@ -98,7 +98,7 @@ async function openSession(t: TestContext, { begun, nowMs = () => 0 }: Listening
           heard.isGone = true;
         },
       },
-      new AbortController().signal,
+      { stopping: new AbortController().signal, revoked: new AbortController().signal },
     );
   });
   const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);

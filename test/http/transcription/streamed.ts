@@ -21,6 +21,8 @@ interface StreamCall extends Pick<TranscriptionCall, "path" | "key" | "file" | "
   readonly fields?: Readonly<Record<string, string>>;
   /** The caller goes when the first bytes have come. */
   readonly hangsUp?: boolean;
+  /** With each piece that comes. */
+  readonly onPiece?: () => void;
 }
 
 /** The file is `speech()` unless given. */
@@ -49,6 +51,7 @@ export async function streamForm(origin: string, call: StreamCall = {}): Promise
       const piece = decoder.decode(bytes, { stream: true });
       text += piece;
       parser.feed(piece);
+      call.onPiece?.();
       if (call.hangsUp === true) gone.abort();
     }
   } catch (error) {
