@@ -19,6 +19,7 @@ import { runTerminatedSessions } from "./terminated-sessions.ts";
 import { runBudgets } from "./tenants/budgets.ts";
 import { runRevocation } from "./tenants/revocation.ts";
 import { runSharedQuotas } from "./tenants/shared-quotas.ts";
+import { runUnknownKeys } from "./tenants/unknown-keys.ts";
 import { runWebhooks } from "./webhooks/run-webhooks.ts";
 
 export const FAULTS: Readonly<Record<string, Fault>> = {
@@ -122,6 +123,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 200,
     shortN: 12,
     run: runRevocation,
+  },
+  "unknown-keys": {
+    about:
+      "64 connections that guess keys, while N requests with a valid one are timed before and during, on each engine; starts a PostgreSQL server of its own",
+    promises: ["R9"],
+    defaultN: 300,
+    shortN: 30,
+    run: runUnknownKeys,
   },
   "hostile-clients": {
     about:
