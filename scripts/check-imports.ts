@@ -216,6 +216,7 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
   installation: [
     "directory/apply-configuration.ts",
     "directory/follow-directory.ts",
+    "directory/large-routes.ts",
     "directory/load-directory.ts",
     "first-start.ts",
     "operations/backup.ts",

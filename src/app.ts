@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { startSandbox } from "../sandbox/server.ts";
+import { warnOfLargeRoutes } from "./directory/large-routes.ts";
 import { createDecoder } from "./audio/decode/decoder.ts";
 import { createMeasurer } from "./audio/measure.ts";
 import type { OwnFile } from "./admin/apply-file.ts";
@@ -101,6 +102,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
   const { ledger, leases, idempotency, requestLog } = accounts;
   const remembered = await openRemembered({ ...options, leases, circuits }, nowMs);
+  await warnOfLargeRoutes(database, logger);
 
   const reach: Pick<GatewayServices, "providers" | "chatProviders" | "directory" | "openIo" | "sandboxUrl" | "logger"> =
     {

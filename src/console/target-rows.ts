@@ -10,6 +10,9 @@ interface TargetRows {
   readonly value: () => readonly Target[] | Error;
 }
 
+/** The API refuses more. */
+const MAX_TARGETS = 20;
+
 /** `say` tells a move to whoever does not see it. */
 export function targetRows(
   models: readonly AssignableModel[],
@@ -50,6 +53,7 @@ export function targetRows(
     view: element("div", {}, list, add),
     value: () => {
       if (rows.length === 0) return new Error("A route needs a target at least: add one.");
+      if (rows.length > MAX_TARGETS) return new Error(`A route has at most ${MAX_TARGETS} targets: remove some.`);
       const values: Target[] = [];
       for (const [index, row] of rows.entries()) {
         const value = row.value(index);

@@ -85,6 +85,8 @@ export const limitsReport = z.strictObject({
   max_audio_url_domains: z.int(),
   max_chat_body_bytes: bytes,
   max_keyterms: z.int(),
+  max_attempts_per_request: z.int(),
+  url_fetches_per_minute: z.int(),
   webhook_max_attempts: z.int(),
   webhook_timeout_seconds: seconds,
   quotas: z.strictObject({ key: quotaView, app: quotaView.nullable() }),

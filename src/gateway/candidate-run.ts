@@ -8,6 +8,7 @@ import type { RemoteRun } from "../providers/io.ts";
 import type { ProviderTranscript, SpeechAudio, SpeechRequest } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { Requirements } from "../routing/required-features.ts";
+import type { AttemptAllowance } from "./attempt-allowance.ts";
 import type { Execute } from "./attempt.ts";
 import type { FailedAttempt } from "./judge-failure.ts";
 import type { Billing } from "./quote.ts";
@@ -56,6 +57,8 @@ export interface CandidateRun {
   readonly deadlineAtMs: number;
   readonly signal: AbortSignal;
   readonly keeper: CallKeeper;
+  /** Over all that one request or job calls. */
+  readonly allowance: AttemptAllowance;
   /** What to ask of a candidate, when it is more than what is wanted. */
   readonly requestOf?: (candidate: Candidate, wanted: Requirements) => SpeechRequest;
   readonly execute?: Execute;
@@ -78,7 +81,8 @@ export interface Served {
 
 export type RunOutcome =
   | Served
-  | { readonly kind: "exhausted"; readonly failures: readonly FailedAttempt[] }
+  /** `attemptLimit`: not null where it kept other targets from being called. */
+  | { readonly kind: "exhausted"; readonly failures: readonly FailedAttempt[]; readonly attemptLimit: number | null }
   /** A call may have been done and paid. `wasFollowed`: another target was tried after it, and failed. */
   | { readonly kind: "unknown"; readonly how: "unknown" | "timeout"; readonly wasFollowed: boolean }
   /** The signal stopped it. */

@@ -71,6 +71,8 @@ export function limitFigures(limits: Limits): LimitFigures {
     max_audio_url_domains: limits.maxAudioUrlDomains,
     max_chat_body_bytes: limits.maxChatBodyBytes,
     max_keyterms: limits.maxKeyterms,
+    max_attempts_per_request: limits.maxAttemptsPerRequest,
+    url_fetches_per_minute: limits.urlFetchesPerMinute,
     webhook_max_attempts: limits.webhookMaxAttempts,
     webhook_timeout_seconds: limits.webhookTimeoutSeconds,
   };

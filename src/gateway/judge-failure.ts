@@ -43,18 +43,36 @@ export function failedAttempt(
 /** Every target that was judged, those that rest or lack something included. */
 type Considered = readonly Pick<Candidate<Missing>, "target" | "verdict">[];
 
-/** The answer when every eligible target that could be tried failed definitely. */
-export function exhausted(failures: readonly FailedAttempt[], considered: Considered): GatewayError {
+/**
+ * The answer when every eligible target that could be tried failed definitely. `attemptLimit`: the most that one request tries, where that
+ * kept other targets from being called.
+ */
+export function exhausted(
+  failures: readonly FailedAttempt[],
+  considered: Considered,
+  attemptLimit: number | null = null,
+): GatewayError {
   const attempts = failures.map(toldOf);
   if (failures.some(isDropped)) return withheld(attempts);
   if (allRejected(failures, considered)) return rejected("this audio", attempts);
   return new GatewayError("NO_HEALTHY_PROVIDER", {
-    message:
-      "Every eligible target of the route was tried and failed, or is resting. Nothing was charged; retry in a while.",
-    details: { reason: "exhausted", attempts },
+    message: exhaustedMessage(attemptLimit),
+    details: { reason: "exhausted", attempts, ...limitDetail(attemptLimit) },
     retryable: true,
     retryAfterSeconds: longestWait(failures),
   });
+}
+
+function exhaustedMessage(attemptLimit: number | null): string {
+  const what =
+    attemptLimit === null
+      ? "Every eligible target of the route was tried and failed, or is resting."
+      : `${attemptLimit} targets of the route were tried and failed, and one request tries no more.`;
+  return `${what} Nothing was charged; retry in a while.`;
+}
+
+function limitDetail(attemptLimit: number | null): { readonly max_attempts_per_request?: number } {
+  return attemptLimit === null ? {} : { max_attempts_per_request: attemptLimit };
 }
 
 function toldOf({ position, kind }: FailedAttempt): object {
@@ -95,16 +113,16 @@ function withheld(attempts: readonly object[]): GatewayError {
 export function chatExhausted(
   failures: readonly FailedAttempt[],
   considered: Considered,
-  keyBurned: boolean,
+  { keyBurned, attemptLimit }: { readonly keyBurned: boolean; readonly attemptLimit: number | null },
 ): GatewayError {
   const attempts = failures.map(toldOf);
   if (failures.some(isDropped) && !keyBurned) return withheld(attempts);
   if (allRejected(failures, considered)) return rejected("these messages", attempts);
   return new GatewayError("all_providers_exhausted", {
     message: keyBurned
-      ? "Every eligible target of the route was tried and failed, one of them with an unknown outcome. The Idempotency-Key cannot be used again."
-      : "Every eligible target of the route was tried and failed, or is resting. Nothing was charged; retry in a while.",
-    details: { reason: "exhausted", attempts },
+      ? `${attemptLimit === null ? "All eligible targets" : `${attemptLimit} targets`} of the route were tried and failed, one of them with an unknown outcome. The Idempotency-Key cannot be used again.`
+      : exhaustedMessage(attemptLimit),
+    details: { reason: "exhausted", attempts, ...limitDetail(attemptLimit) },
     retryable: !keyBurned,
     retryAfterSeconds: longestWait(failures),
   });

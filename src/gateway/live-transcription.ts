@@ -10,6 +10,7 @@ import type { Candidate } from "../routing/pick-candidates.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import { answerOf } from "./answer.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
+import { createAttemptAllowance } from "./attempt-allowance.ts";
 import { callTarget } from "./attempt.ts";
 import { decideFor, payerOf, refuseTooManyKeyterms, type RoutedCall } from "./audio-call.ts";
 import { spentOf, watchCall } from "./call-watch.ts";
@@ -92,8 +93,10 @@ type LiveServed = Omit<Served, "kind" | "settlement" | "missedSpeech"> & { reado
 /** null: the caller is gone. */
 async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveServed | null> {
   const failures: FailedAttempt[] = [];
+  const allowance = createAttemptAllowance(services.limits.maxAttemptsPerRequest);
   for (const candidate of run.decision.candidates) {
     if (failures.length > 0 && isPausedByNow(services, candidate.target, run.call.principal)) continue;
+    if (!allowance.take()) throw exhausted(failures, run.decision.considered, allowance.max);
     const { result, hasBegun } = await runOne(services, run, candidate).catch((error: unknown) => {
       if (error instanceof ProviderError) return { result: failedAttempt(candidate.target, error), hasBegun: false };
       throw error;

@@ -68,8 +68,13 @@ async function serveInOrder(
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
   let wasFollowed = false;
+  let attemptLimit: number | null = null;
   for (const candidate of candidates) {
     if (candidate !== run.candidates[0] && isPausedByNow(services, candidate.target, run.payer)) continue;
+    if (!run.allowance.take()) {
+      attemptLimit = run.allowance.max;
+      break;
+    }
     const result = await callCandidate(services, run, cutter, candidate).catch((error: unknown) => {
       if (error instanceof ProviderError)
         return { ok: false as const, failure: failedAttempt(candidate.target, error) };
@@ -87,5 +92,7 @@ async function serveInOrder(
     wasFollowed = unknown !== null && !isUnknown;
     if (run.hasBegun?.() === true || (isUnknown && !run.mayPayTwice) || !hasTime(services, run)) break;
   }
-  return unknown === null ? { kind: "exhausted", failures } : { kind: "unknown", how: unknown, wasFollowed };
+  return unknown === null
+    ? { kind: "exhausted", failures, attemptLimit }
+    : { kind: "unknown", how: unknown, wasFollowed };
 }

@@ -5,6 +5,7 @@ import type { Settled, TokenUsage } from "../metering/ledger.ts";
 import { chatReceipts } from "../providers/chat-receipts.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
+import { type AttemptAllowance, createAttemptAllowance } from "./attempt-allowance.ts";
 import { abortedBy, LEAST_FOR_ANOTHER_MS, remainingMs } from "./attempt-end.ts";
 import {
   type AttemptLedger,
@@ -35,6 +36,8 @@ export interface ServedChat {
 export interface ChatRunOptions {
   /** Where attempts are reserved and settled; absent: as the slot demands. */
   readonly ledger?: AttemptLedger;
+  /** What a step before it has left; absent: the request's whole one. */
+  readonly allowance?: AttemptAllowance;
   /** Throws a `ProviderError` for an answer that does not do: the next target is tried. */
   readonly judge?: (content: ChatContent) => void;
 }
@@ -47,7 +50,7 @@ export function runChat(
   options: ChatRunOptions = {},
 ): Promise<ServedChat> {
   const hasTime = () => remainingMs(services, call) >= LEAST_FOR_ANOTHER_MS;
-  return firstToServe(services, call, decision, { slot, hasTime }, async (candidate) => {
+  return firstToServe(services, call, decision, { slot, hasTime, allowance: options.allowance }, async (candidate) => {
     const attempt = await openAttempt(services, call, decision, candidate, {
       slot,
       signal: wantedUntil(call, slot),
@@ -79,13 +82,26 @@ export async function firstToServe<Served>(
   services: GatewayServices,
   { principal, clientGone }: Pick<ChatCaller, "principal" | "clientGone">,
   decision: DecidedChat,
-  { slot, hasTime }: { readonly slot: HeldSlot | null; readonly hasTime: () => boolean },
+  {
+    slot,
+    hasTime,
+    allowance = createAttemptAllowance(services.limits.maxAttemptsPerRequest),
+  }: {
+    readonly slot: HeldSlot | null;
+    readonly hasTime: () => boolean;
+    readonly allowance?: AttemptAllowance | undefined;
+  },
   serve: (candidate: ChatCandidate) => Promise<Served>,
 ): Promise<Served> {
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
+  let attemptLimit: number | null = null;
   for (const candidate of decision.candidates) {
     if (isPausedByNow(services, candidate.target, principal)) continue;
+    if (!allowance.take()) {
+      attemptLimit = allowance.max;
+      break;
+    }
     try {
       return await serve(candidate);
     } catch (error) {
@@ -104,9 +120,9 @@ export async function firstToServe<Served>(
   }
   // Work may have been done under this key: it must never run again.
   if (unknown !== null) await slot?.burn();
-  if (unknown !== null && failures.length < decision.candidates.length)
+  if (unknown !== null && attemptLimit === null && failures.length < decision.candidates.length)
     throw outcomeUnknown(unknown, { wasFollowed: failures.at(-1)?.kind !== unknown });
-  throw chatExhausted(failures, decision.considered, unknown !== null && slot !== null);
+  throw chatExhausted(failures, decision.considered, { keyBurned: unknown !== null && slot !== null, attemptLimit });
 }
 
 /** Proof of every required feature that can be seen in an answer (contract 3, 7); without it the answer is withheld. */

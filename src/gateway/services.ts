@@ -40,6 +40,7 @@ export interface GatewayServices {
     readonly maxAudioDurationSeconds: number;
     readonly maxAudioUrlBytes: number;
     readonly maxKeyterms: number;
+    readonly maxAttemptsPerRequest: number;
     readonly syncTimeoutSeconds: number;
   };
   readonly providers: ReadonlyMap<ProviderKind, SpeechProvider>;

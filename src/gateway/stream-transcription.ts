@@ -5,6 +5,7 @@ import type { TranscriptionEnvelope, Warning } from "../contract/transcription.t
 import { createHandover, type Handover } from "../lib/handover.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import { answerOf, callWarnings, SIMULATED } from "./answer.ts";
+import { createAttemptAllowance } from "./attempt-allowance.ts";
 import type { Execute } from "./attempt.ts";
 import { abortedBy, revocationOf } from "./attempt-end.ts";
 import { decideFor, payerOf, refuseTooManyKeyterms } from "./audio-call.ts";
@@ -114,6 +115,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
       deadlineAtMs: call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000,
       signal: AbortSignal.any([call.clientGone, left.signal]),
       keeper,
+      allowance: createAttemptAllowance(services.limits.maxAttemptsPerRequest),
       execute,
       hasBegun: () => pieces.hasBegun(),
     }),
@@ -187,7 +189,7 @@ async function settleAbandoned({ outcome, keeper }: Run): Promise<void> {
 
 function servedOr(outcome: RunOutcome, { considered }: Decided, clientGone: AbortSignal): Served {
   if (outcome.kind === "served") return outcome;
-  if (outcome.kind === "exhausted") throw exhausted(outcome.failures, considered);
+  if (outcome.kind === "exhausted") throw exhausted(outcome.failures, considered, outcome.attemptLimit);
   if (outcome.kind === "aborted") throw abortedBy(clientGone);
   throw outcomeUnknown(outcome.how, { advice: USE_A_JOB, wasFollowed: outcome.wasFollowed });
 }

@@ -13,7 +13,8 @@ import { explain } from "./explain.ts";
 import type { MeasuredAudio } from "./measure-audio.ts";
 import { decided } from "./refuse-route.ts";
 import type { GatewayReply } from "./reply.ts";
-import type { CallKeeper, Served } from "./candidate-run.ts";
+import { type AttemptAllowance, createAttemptAllowance } from "./attempt-allowance.ts";
+import type { CandidateRun, Served } from "./candidate-run.ts";
 import { runCandidates } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
 import { type SlotKeeper, slotKeeper } from "./slot-keeper.ts";
@@ -55,11 +56,15 @@ async function serve(
   const audioSeconds = audio.speech.durationSeconds;
   await unlessAway(services.quotas.takeAudio(call.principal, audioSeconds));
   const keeper = slotKeeper(services, payerOf(call, decision), slot);
-  const transcribed = await callTargets(services, call, audio, decision, slot, keeper);
+  const allowance = allowanceOf(services, byChat);
+  const transcribed = await callTargets(services, call, audio, decision, slot, {
+    keeper,
+    allowance: byChat === null ? allowance : allowance.leaving(1),
+  });
   const made =
     byChat === null
       ? asServed(decision, transcribed, keeper)
-      : await translateByChat(services, call, { decision, byChat, transcribed, slot, keeper });
+      : await translateByChat(services, call, { decision, byChat, transcribed, slot, keeper, allowance });
   const { envelope } = await answerOf({
     createdAt: services.now(),
     wanted: made.wanted,
@@ -71,6 +76,13 @@ async function serve(
   const reply = await deliver(envelope, call.delivery, call.present, made.isSimulated);
   await made.finish(reply);
   return reply;
+}
+
+/** Of both steps of a translation by chat together, which need a target each. */
+function allowanceOf({ limits }: GatewayServices, byChat: ByChat | null): AttemptAllowance {
+  return createAttemptAllowance(
+    byChat === null ? limits.maxAttemptsPerRequest : Math.max(2, limits.maxAttemptsPerRequest),
+  );
 }
 
 function asServed({ wanted }: Decided, served: Served, keeper: SlotKeeper): MadeTranscript {
@@ -89,7 +101,7 @@ async function callTargets(
   { speech }: MeasuredAudio,
   decision: Decided,
   slot: HeldSlot | null,
-  keeper: CallKeeper,
+  shared: Pick<CandidateRun, "keeper" | "allowance">,
 ): Promise<Served> {
   const outcome = await runCandidates(services, {
     payer: payerOf(call, decision),
@@ -99,13 +111,13 @@ async function callTargets(
     mayPayTwice: decision.route.mayPayTwice,
     deadlineAtMs: call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000,
     signal: wantedUntil(call, slot),
-    keeper,
+    ...shared,
   });
   switch (outcome.kind) {
     case "served":
       return outcome;
     case "exhausted":
-      throw exhausted(outcome.failures, decision.considered);
+      throw exhausted(outcome.failures, decision.considered, outcome.attemptLimit);
     case "unknown":
       // Work may have been done under this key: it must never run again.
       await slot?.burn();

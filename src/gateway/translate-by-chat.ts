@@ -19,6 +19,7 @@ import {
   recordDecision,
   type RoutedCall,
 } from "./audio-call.ts";
+import type { AttemptAllowance } from "./attempt-allowance.ts";
 import { attemptWarnings, type ChatContent } from "./chat-answer.ts";
 import type { AttemptLedger, ChatCaller, DecidedChat } from "./chat-attempt.ts";
 import { chatQuote } from "./chat-quote.ts";
@@ -108,6 +109,8 @@ interface ToTranslate {
   readonly transcribed: Served;
   readonly slot: HeldSlot | null;
   readonly keeper: SlotKeeper;
+  /** What the transcription has left. */
+  readonly allowance: AttemptAllowance;
 }
 
 export async function translateByChat(
@@ -147,11 +150,12 @@ function withText(served: Served, text: string): Served {
 async function translate(
   services: GatewayServices,
   call: AudioCall & ChatCaller,
-  { decision, byChat, transcribed, slot, keeper }: ToTranslate,
+  { decision, byChat, transcribed, slot, keeper, allowance }: ToTranslate,
   request: ChatRequest,
 ): Promise<ServedChat> {
   try {
     return await runChat(services, call, chatDecision(services, decision, byChat, request), slot, {
+      allowance,
       ledger: settlingBoth(services, transcribed.settlement, keeper),
       judge: (content) => void translationIn(content),
     });

@@ -1,6 +1,7 @@
 // The calls of a job (contract 5): in the order of its targets, each announced in the row before its first byte; a run at a provider is
 // followed from where the attempt before left off.
 import type { Execute } from "../gateway/attempt.ts";
+import { createAttemptAllowance } from "../gateway/attempt-allowance.ts";
 import { outcomeUnknown } from "../gateway/judge-failure.ts";
 import { quoteFor } from "../gateway/quote.ts";
 import { recordCandidates } from "../gateway/request-record.ts";
@@ -33,6 +34,11 @@ export async function callTargets(
   const judged = judgeTargets(gateway, job, measured);
   const recorded = recordCandidates(request.route.targets, judged, "audio_input");
   await enterStage(services, job, { stage: "transcribing", fraction: null }, recorded);
+  const used = calledBefore(job);
+  const { maxAttemptsPerRequest } = gateway.limits;
+  // Not to wait for a paused target that could not be called any more.
+  if (used >= maxAttemptsPerRequest && job.call === null)
+    throw allFailed(gateway, failures, judged, maxAttemptsPerRequest);
   const candidates = chooseTargets(gateway, job, judged);
   const quotes = candidates.map(({ target }) => quoteFor(gateway, payer, target, audioAmount(speech)).chargeNanoUsd);
   const outcome = await runCandidates(gateway, {
@@ -43,6 +49,7 @@ export async function callTargets(
     mayPayTwice: request.route.mayPayTwice,
     deadlineAtMs: deadlineAt.getTime(),
     signal,
+    allowance: createAttemptAllowance(maxAttemptsPerRequest, used),
     keeper: jobKeeper(
       services,
       job,
@@ -58,7 +65,8 @@ export async function callTargets(
     case "exhausted": {
       if (gateway.now() >= deadlineAt) throw deadlineExceeded();
       const all = [...failures, ...outcome.failures];
-      throw waitsForPaused(gateway, payer, judged, all) ? new JobStop("paused") : allFailed(gateway, all, judged);
+      if (outcome.attemptLimit === null && waitsForPaused(gateway, payer, judged, all)) throw new JobStop("paused");
+      throw allFailed(gateway, all, judged, outcome.attemptLimit);
     }
     case "unknown":
       throw gateway.now() >= deadlineAt ? deadlineExceeded() : outcomeUnknown(outcome.how, outcome);
@@ -67,6 +75,11 @@ export async function callTargets(
     default:
       return assertNever(outcome);
   }
+}
+
+/** Over all attempts of the job: the targets that have failed. One whose run goes on is called, and counted, again. */
+function calledBefore({ failures }: OpenJob): number {
+  return new Set(failures.map(({ position }) => position)).size;
 }
 
 /** In one go; or submitted, kept and followed, from where the attempt before left off. */

@@ -80,6 +80,7 @@ export function allFailed(
   services: Pick<GatewayServices, "directory">,
   failures: readonly FailedAttempt[],
   considered: readonly Candidate[],
+  attemptLimit: number | null = null,
 ): GatewayError {
   const unknown = unknownOf(failures);
   if (unknown !== null) {
@@ -89,6 +90,7 @@ export function allFailed(
   return exhausted(
     failures,
     considered.filter(({ target }) => hasAccount(services, target)),
+    attemptLimit,
   );
 }
 

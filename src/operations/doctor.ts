@@ -15,6 +15,7 @@ import type { Handle } from "../storage/system.ts";
 import { checkDataDir, checkDecoder, checkDisk, checkRuntime, checkSecrets } from "./check-files.ts";
 import { checkConnections, checkPorts, checkPublicUrl } from "./check-network.ts";
 import { checkNames } from "./check-names.ts";
+import { checkRoutes } from "./check-routes.ts";
 import { checkObjects, checkStorage } from "./check-storage.ts";
 import { checkWebhooks } from "./check-webhooks.ts";
 import type { OpenNetwork } from "./doctor-network.ts";
@@ -72,7 +73,11 @@ async function examine(
         const own = await secretsOf(configuration);
         const other = await judgeSecrets(db, own);
         if (other !== null) return [fail("secrets", other.message, other.fix)];
-        return [...(await checkAnswers(db, own.seal)), ...(await checkWebhooks(db, own.seal, network))];
+        return [
+          ...(await checkAnswers(db, own.seal)),
+          ...(await checkRoutes(db)),
+          ...(await checkWebhooks(db, own.seal, network)),
+        ];
       }),
     )),
     await checkObjects(configuration),

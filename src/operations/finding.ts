@@ -15,6 +15,7 @@ export const CHECKS = [
   "ports",
   "public_url",
   "connections",
+  "routes",
   "dns",
 ] as const;
 export type Check = (typeof CHECKS)[number];

@@ -130,7 +130,13 @@ function keeperFor(slot: HeldSlot | null, by: Partial<Ledger> = {}) {
     sweep: () => assert.fail(),
     close: () => assert.fail(),
   };
-  const limits = { maxAudioDurationSeconds: 1, maxAudioUrlBytes: 1, maxKeyterms: 1, syncTimeoutSeconds: 300 };
+  const limits = {
+    maxAudioDurationSeconds: 1,
+    maxAudioUrlBytes: 1,
+    maxKeyterms: 1,
+    maxAttemptsPerRequest: 5,
+    syncTimeoutSeconds: 300,
+  };
   const services = { ledger: { ...ledger, ...by }, deletions, limits };
   return { keeper: slotKeeper(services, payer, slot), requestId, released };
 }

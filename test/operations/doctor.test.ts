@@ -10,6 +10,7 @@ import { sql } from "kysely";
 import type { Finding } from "../../src/operations/finding.ts";
 import { CHECKS } from "../../src/operations/finding.ts";
 import { checkRuntime } from "../../src/operations/check-files.ts";
+import { checkRoutes } from "../../src/operations/check-routes.ts";
 import { checkStorage } from "../../src/operations/check-storage.ts";
 import { lockDataDir } from "../../src/storage/data-dir-lock.ts";
 import { answerJson, fakeGateway, run, type RunOptions } from "../cli/fake-gateway.ts";
@@ -34,7 +35,7 @@ function place(yaml?: string): string {
 }
 
 /** Looked at where there is a database to look into. */
-const OF_A_DATABASE: ReadonlySet<Finding["check"]> = new Set(["migrations", "clock", "webhooks"]);
+const OF_A_DATABASE: ReadonlySet<Finding["check"]> = new Set(["migrations", "clock", "webhooks", "routes"]);
 
 /** Ports that nobody listens on, so that a gateway of somebody else's on this machine does not count. */
 const PORTS = "server: { port: 0, admin: { port: 0 } }\n";
@@ -213,4 +214,18 @@ test("contract 10 doctor: the schema's migrations and the clock, of a database a
   await sql`delete from kysely_migration where name >= '0008'`.execute(database.db);
   const older = await look();
   assert.equal(older["migrations"]?.level, "warn");
+});
+
+test("a stored route with more targets than a route may have is a warning that names it", async () => {
+  assert.deepEqual(
+    (await checkRoutes(database.db)).map(({ level }) => level),
+    ["ok"],
+  );
+  const targets = Array.from({ length: 21 }, () => ({ connection: "dg", model: "nova-3" }));
+  await sql`insert into routes (scope, id, version, definition, managed_by)
+    values ('', 'wide', 1, ${JSON.stringify({ targets })}::jsonb, 'api')`.execute(database.db);
+  const [finding, ...others] = await checkRoutes(database.db);
+  assert.equal(others.length, 0);
+  assert.deepEqual([finding?.level, finding?.check], ["warn", "routes"]);
+  assert.match(finding?.message ?? "", /route wide has 21 targets, more than the 20/u);
 });

@@ -56,6 +56,12 @@ export const limitsSection = section({
     .default(300)
     .describe("Deadline of a synchronous request, from its first byte to its answer."),
   max_audio_url_redirects: z.int().min(0).max(10).default(3).describe("Redirects followed while fetching `audio.url`."),
+  url_fetches_per_minute: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(120)
+    .describe("Fetches of `audio.url` per minute and app; a job waits for its own."),
   max_audio_url_domains: z
     .int()
     .min(0)
@@ -69,6 +75,12 @@ export const limitsSection = section({
     .default(20_971_520)
     .describe("Largest body of a chat request, in bytes."),
   max_keyterms: z.int().min(1).max(1000).default(1000).describe("Key terms in one request."),
+  max_attempts_per_request: z
+    .int()
+    .min(1)
+    .max(20)
+    .default(5)
+    .describe("Targets tried for one request, and over all attempts of a job."),
   webhook_max_attempts: z.int().min(1).max(8).default(8).describe("Deliveries tried for one webhook event."),
   webhook_timeout_seconds: z
     .int()

@@ -63,11 +63,15 @@ const targetSection = z
     };
   });
 
+/** Of one route. */
+export const MAX_TARGETS = 20;
+
 export const routeSection = section({
   id: ID.describe("Name by which apps, keys and purposes refer to the route."),
   targets: z
     .array(targetSection)
     .min(1, "must list at least one target")
+    .max(MAX_TARGETS, `must list at most ${MAX_TARGETS} targets`)
     .describe("Models in the order in which they are tried."),
   purposes: z
     .array(purposeSection)

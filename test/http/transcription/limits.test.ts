@@ -45,6 +45,8 @@ for (const path of ["/v1/melimits", "/v1/me/limits"]) {
       max_audio_url_redirects: 3,
       max_audio_url_domains: 20,
       max_chat_body_bytes: 20_971_520,
+      max_attempts_per_request: 5,
+      url_fetches_per_minute: 120,
       webhook_max_attempts: 8,
       webhook_timeout_seconds: 15,
     });
