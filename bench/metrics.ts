@@ -23,6 +23,7 @@ for (let round = 0; round < 7; round += 1) {
       operation: "transcription",
       provider: "deepgram",
       model: `nova-${index % 20}`,
+      isWorkspaceOwned: false,
       outcome: index % 50 === 0 ? "server_error" : "succeeded",
       startedAtMs: 0,
       endedAtMs,

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { packageVersion } from "./cli/package-root.ts";
 import { accountKey, partsOfKey } from "./directory/account-key.ts";
 import { modelsOf } from "./directory/models-of.ts";
-import type { Directory } from "./directory/snapshot.ts";
+import { type Directory, PLATFORM } from "./directory/snapshot.ts";
 import type { ExchangeWatch } from "./http/edge.ts";
 import type { Sample } from "./lib/metric-registry.ts";
 import type { Outbound } from "./outbound/dial.ts";
@@ -12,7 +12,7 @@ import { chatProviders, providers } from "./providers/registry.ts";
 import { budgetsByState } from "./storage/soft-limits.ts";
 import type { Database } from "./storage/database.ts";
 import { jobsByState } from "./storage/jobs.ts";
-import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+import { createMetrics, type Metrics, WORKSPACE_MODEL } from "./telemetry/metrics.ts";
 import { createOtlpExporter, type OtlpSettings } from "./telemetry/otlp.ts";
 import { createTraces } from "./telemetry/traces.ts";
 import { operatorsSight } from "./storage/system.ts";
@@ -68,7 +68,10 @@ export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
 
 const [WELL, RESTS, PAUSED] = [0, 1, 2];
 
-/** By provider and model, over the accounts that have been called and those that are paused. What rests shows, whatever else is paused. */
+/**
+ * By provider and model, over the accounts that have been called and those that are paused; models of workspaces count as one. An open
+ * circuit shows whatever else is paused.
+ */
 function circuitSamples(circuits: OpenTelemetryOptions["circuits"], directory: Directory, at: Date): readonly Sample[] {
   const states = new Map<string, Sample & { value: number }>();
   const tell = (kind: string, model: string, value: number): void => {
@@ -79,15 +82,20 @@ function circuitSamples(circuits: OpenTelemetryOptions["circuits"], directory: D
   for (const { key, isHealthy } of circuits.report()) {
     const { scope, connection, model } = partsOfKey(key);
     const kind = directory.account(accountKey(scope, connection))?.kind;
-    if (kind !== undefined) tell(kind, model, isHealthy ? WELL : RESTS);
+    if (kind !== undefined) tell(kind, labelOf(scope, model), isHealthy ? WELL : RESTS);
   }
   for (const { account: key, model } of directory.pausedAt(at)) {
     const account = directory.account(key);
     if (account === undefined) continue;
+    const { scope } = partsOfKey(key);
     const models = model === null ? modelsOf(account, ADAPTERS).map(({ name }) => name) : [model];
-    for (const each of models) tell(account.kind, each, PAUSED);
+    for (const each of models) tell(account.kind, labelOf(scope, each), PAUSED);
   }
   return [...states.values()];
+}
+
+function labelOf(scope: string, model: string): string {
+  return scope === PLATFORM ? model : WORKSPACE_MODEL;
 }
 
 const ADAPTERS = { speech: providers, chat: chatProviders };

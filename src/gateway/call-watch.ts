@@ -2,6 +2,8 @@
 // (contract 10, metrics and traces). Names, kinds and figures; no word of anybody's.
 import type { BillingClass } from "../contract/billing-class.ts";
 import type { AttemptId, RequestId } from "../contract/ids.ts";
+import { partsOfKey } from "../directory/account-key.ts";
+import { PLATFORM } from "../directory/snapshot.ts";
 import type { FailureKind } from "../providers/io.ts";
 import type { Target } from "../routing/types.ts";
 import type { Billing } from "./quote.ts";
@@ -14,6 +16,8 @@ export interface CallSeen {
   readonly operation: "transcription" | "chat";
   readonly provider: string;
   readonly model: string;
+  /** On a connection of a workspace, which names its models as it likes. */
+  readonly isWorkspaceOwned: boolean;
   readonly outcome: "succeeded" | FailureKind;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
@@ -56,13 +60,14 @@ export function watchCall(
 ): WatchedCall {
   const { requestId, attemptId, operation, target } = call;
   const { provider, model } = target;
+  const isWorkspaceOwned = partsOfKey(target.account).scope !== PLATFORM;
   const endCircuit = circuits.begin(circuitOf(target, call.testMode));
   const startedAtMs = now().getTime();
   return {
     end: (failure, spent) => {
       endCircuit(failure);
-      const seen = { requestId, attemptId, operation, provider, model, startedAtMs, endedAtMs: now().getTime() };
-      observer.called({ ...seen, outcome: failure ?? "succeeded", spent });
+      const seen = { requestId, attemptId, operation, provider, model, isWorkspaceOwned, startedAtMs };
+      observer.called({ ...seen, endedAtMs: now().getTime(), outcome: failure ?? "succeeded", spent });
     },
   };
 }

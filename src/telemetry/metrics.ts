@@ -1,5 +1,5 @@
-// What `/metrics` shows (contract 10): the names, their labels, and who counts them. No label holds an id, an address or anything a
-// caller wrote: routes of our own, methods, names of providers and models that were configured, kinds and outcomes.
+// What `/metrics` shows: the names, their labels, and what is counted. No label holds an id, an address or anything that a caller or a
+// workspace wrote: endpoints, methods, kinds of providers, models that the operator configured, kinds and outcomes.
 import type { CallSeen, Observer } from "../gateway/call-watch.ts";
 import type { RequestRecord } from "../gateway/request-record.ts";
 import type { ExchangeWatch } from "../http/edge.ts";
@@ -16,9 +16,12 @@ export interface MetricSources {
   readonly version: string;
   readonly jobsByState: () => Promise<readonly Sample[]>;
   readonly budgetsByState: () => Promise<readonly Sample[]>;
-  /** By provider and model: 1 rests after failures, 2 is paused by hand, 0 neither. */
+  /** By provider and model: 0 = closed, 1 = open, 2 = paused manually. */
   readonly circuits: () => readonly Sample[];
 }
+
+/** The model of every connection that belongs to a workspace: their names would fill the bounded series of the operator's models. */
+export const WORKSPACE_MODEL = "(workspace)";
 
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -56,7 +59,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   );
   registry.gauge(
     "svc_provider_circuit_state",
-    "Whether a model may be called: 1 rests after failures on an account at least, 2 does not and is paused by hand on one, 0 neither.",
+    "Circuit of a model: 0 = closed, 1 = open on at least one account, 2 = paused manually.",
     ["provider", "model"],
     async () => sources.circuits(),
   );
@@ -120,7 +123,8 @@ function countCalls(registry: MetricRegistry): Pick<Metrics, "called"> {
   };
   return {
     called: (seen) => {
-      const { provider, model, operation, outcome, spent } = seen;
+      const { provider, operation, outcome, spent } = seen;
+      const model = seen.isWorkspaceOwned ? WORKSPACE_MODEL : seen.model;
       attempts.add([provider, model, operation, outcome]);
       seconds.observe([provider, model, operation], (seen.endedAtMs - seen.startedAtMs) / 1000);
       if (outcome !== "succeeded" || failed.size > 0) noteFallback(seen);

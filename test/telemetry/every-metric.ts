@@ -11,6 +11,7 @@ const FAILED: CallSeen = {
   operation: "transcription",
   provider: "p",
   model: "m",
+  isWorkspaceOwned: false,
   outcome: "timeout",
   spent: null,
   ...TIMES,

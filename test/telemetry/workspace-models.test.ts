@@ -1,0 +1,93 @@
+// Workspaces name the models of their own connections as they like: in metrics these share one label value, so that they neither fill the
+// bounded series of the operator's models nor show a tenant's words.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Sandbox } from "../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
+import { newId } from "../../src/contract/ids.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { postForm } from "../harness/client.ts";
+import { KEY, OTHER_KEY, startGateway } from "../harness/gateway.ts";
+import { pauseIn } from "../harness/pause.ts";
+import { scrape } from "./scrape.ts";
+
+const SPENT = { audioMs: 1_000, billableMs: 0, chargeNanoUsd: 0n, inputTokens: 0, outputTokens: 0 };
+
+test("whatever number of models workspaces have, they are one series each, and the operator's keep their names", async () => {
+  const metrics = createMetrics({
+    version: "1",
+    jobsByState: async () => [],
+    budgetsByState: async () => [],
+    circuits: () => [],
+  });
+  const call = (model: string, isWorkspaceOwned: boolean) =>
+    metrics.called({
+      requestId: newId("request"),
+      attemptId: newId("attempt"),
+      operation: "transcription",
+      provider: "openai-compatible",
+      model,
+      isWorkspaceOwned,
+      outcome: "succeeded",
+      startedAtMs: 0,
+      endedAtMs: 1,
+      spent: { ...SPENT, billingClass: "provider_billed" },
+    });
+  for (let index = 0; index < 5_000; index += 1) call(`tenant-${index}`, true);
+  call("of-the-operator", false);
+  const text = await metrics.text();
+  assert.doesNotMatch(text, /tenant-|="other"/u);
+  for (const name of [
+    "svc_upstream_attempts_total",
+    "svc_upstream_attempt_duration_seconds_count",
+    "svc_audio_seconds_total",
+  ]) {
+    const series = text.split("\n").filter((line) => line.startsWith(`${name}{`));
+    const models = series.map((line) => /model="([^"]*)"/u.exec(line)?.[1]);
+    assert.deepEqual(models, ["(workspace)", "of-the-operator"], name);
+  }
+});
+
+function file(sandbox: Sandbox): ConfigurationFile {
+  const model = "words-of-a-tenant";
+  const key = (id: string, secret: string) => ({ id, secret, scopes: ["transcribe" as const] });
+  return {
+    connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: sandbox.deepgramUrl }],
+    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
+    workspaces: [
+      { id: "acme", apps: [{ id: "notes", route: "speech", keys: [key("notes", KEY)] }] },
+      {
+        id: "other",
+        connections: [
+          {
+            id: "own",
+            kind: "openai-compatible",
+            api_key: "secret",
+            base_url: sandbox.openaiUrl,
+            models: { [model]: { capabilities: ["audio_input"] } },
+          },
+        ],
+        routes: [{ id: "mine", targets: [{ connection: "own", model }] }],
+        apps: [{ id: "app", route: "mine", keys: [key("other", OTHER_KEY)] }],
+      },
+    ],
+  };
+}
+
+test("a call and a circuit of a workspace's connection are counted without the name of its model", async () => {
+  const gateway = await startGateway({ file });
+  try {
+    await postForm(gateway.origin);
+    await postForm(gateway.origin, { key: OTHER_KEY });
+    await pauseIn(gateway, "dg");
+    const { text, value } = await scrape(gateway.adminOrigin);
+    assert.doesNotMatch(text, /words-of-a-tenant/u);
+    const circuit = (provider: string, model: string) =>
+      value(`svc_provider_circuit_state{provider="${provider}",model="${model}"}`);
+    assert.deepEqual([circuit("openai-compatible", "(workspace)"), circuit("deepgram", "nova-3")], [0, 2]);
+    assert.match(text, /svc_upstream_attempts_total\{provider="openai-compatible",model="\(workspace\)",/u);
+    assert.match(text, /svc_upstream_attempts_total\{provider="deepgram",model="nova-3",/u);
+  } finally {
+    await gateway.close();
+  }
+});
