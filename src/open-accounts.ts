@@ -57,6 +57,7 @@ export function openAccounts(
           database,
           onError: (error) => logger.error({ task: "clear quotas", err: error }, "could not clear unused quotas away"),
         }),
+    configuration.limits,
   );
   // Apart: one that keeps failing holds up none of the others.
   const sweeps = [

@@ -44,7 +44,7 @@ export async function streamTranscription(services: GatewayServices, call: Strea
   refuseTooManyKeyterms(services, call);
   const audio = await takeAudio(services, {
     audio: call.audio,
-    workspaceId: call.principal.workspace.id,
+    holders: call.principal,
     maxUrlBytes: services.limits.maxAudioUrlBytes,
     signal: call.clientGone,
   });

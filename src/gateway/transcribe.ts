@@ -133,7 +133,7 @@ async function callTargets(
 function audioRequest({ limits }: GatewayServices, call: TranscribeCall, slot: HeldSlot | null): AudioRequest {
   return {
     audio: call.audio,
-    workspaceId: call.principal.workspace.id,
+    holders: call.principal,
     maxUrlBytes: limits.maxAudioUrlBytes,
     signal: wantedUntil(call, slot),
   };

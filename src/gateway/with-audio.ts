@@ -1,13 +1,14 @@
 // The audio of a request, measured, wherever it comes from: remote audio is fetched first, and is gone when the work is done
 // (spec 4.4; contract 1 step 4).
 import type { AudioInput } from "../audio/audio-input.ts";
-import type { WorkspaceId } from "../contract/ids.ts";
+import type { QuotaHolders } from "../quotas/quotas.ts";
 import { measureAudio, type MeasuredAudio } from "./measure-audio.ts";
 import type { GatewayServices } from "./services.ts";
+import { unlessAway } from "./unless-away.ts";
 
 export interface AudioRequest {
   readonly audio: AudioInput;
-  readonly workspaceId: WorkspaceId;
+  readonly holders: QuotaHolders;
   readonly maxUrlBytes: number;
   /** Aborted when nobody wants the audio any more. */
   readonly signal: AbortSignal;
@@ -18,7 +19,7 @@ export interface TakenAudio extends MeasuredAudio {
   readonly release: () => Promise<void>;
 }
 
-type Services = Pick<GatewayServices, "measurer" | "limits" | "remoteAudio">;
+type Services = Pick<GatewayServices, "measurer" | "limits" | "remoteAudio" | "quotas">;
 
 export async function withAudio<T>(
   services: Services,
@@ -34,10 +35,12 @@ export async function withAudio<T>(
 }
 
 export async function takeAudio(services: Services, request: AudioRequest): Promise<TakenAudio> {
-  const { audio, workspaceId, maxUrlBytes, signal } = request;
+  const { audio, holders, maxUrlBytes, signal } = request;
+  const workspaceId = holders.workspace.id;
   const measured = (input: AudioInput) => measureAudio(services, { audio: input, workspaceId, signal });
   if (audio.kind === "spooled") return { ...(await measured(audio)), release: async () => undefined };
   const { url, mediaTypeHint, fileNameHint } = audio;
+  await unlessAway(services.quotas.takeUrlFetch(holders));
   const fetched = await services.remoteAudio.download({ workspaceId, url, maxBytes: maxUrlBytes, signal });
   const { spooled, mediaType } = fetched;
   const release = (): Promise<void> => spooled.dispose();

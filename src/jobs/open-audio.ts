@@ -1,6 +1,7 @@
 // The audio of a job as its worker sends it (contract 5): from the object store, where an upload is since its 202; a URL's is
 // fetched, judged by the rules of an upload and put there first, so that whoever takes the job over need not fetch it again.
 import { objectBody } from "../audio/spool.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { measureAudio } from "../gateway/measure-audio.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import { writeAudio } from "../storage/job-work.ts";
@@ -24,8 +25,10 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   if (job.audio !== null && job.audioKey !== null) return ready(services, job.audio, job.audioKey);
   const { url, hints } = job.request;
   if (url === null) throw new Error("a job with neither audio nor a URL");
-  await enterStage(services, job, { stage: "fetching", fraction: null });
   const { workspaceId } = job;
+  const holders = { ...job.request.holders, workspace: { id: workspaceId } };
+  await takeFetch(services, holders);
+  await enterStage(services, job, { stage: "fetching", fraction: null });
   await using held = new AsyncDisposableStack();
   const maxBytes = services.limits.maxJobAudioUrlBytes;
   const { spooled, mediaType } = await services.gateway.remoteAudio
@@ -52,7 +55,6 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
     }),
     await spooled.sha256(),
   );
-  const holders = { ...job.request.holders, workspace: { id: workspaceId } };
   await services.gateway.quotas.takeAudio(holders, audio.facts.durationSeconds);
   const audioKey = `audio/${job.id}`;
   const insistence = insistenceOn(job, services, signal);
@@ -65,6 +67,20 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   const written = await insist(insistence, () => writeAudio(claims(services.database).db, job, audio, audioKey));
   if (!written) throw new JobStop("lost");
   return ready(services, audio, audioKey);
+}
+
+/** A job is never refused for a limit that passes: it waits without a worker. */
+async function takeFetch(
+  { gateway }: JobServices,
+  holders: Parameters<JobServices["gateway"]["quotas"]["takeUrlFetch"]>[0],
+): Promise<void> {
+  try {
+    await gateway.quotas.takeUrlFetch(holders);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "RATE_LIMITED")
+      throw new JobStop("url_fetches", error.retryAfterSeconds ?? 1);
+    throw error;
+  }
 }
 
 function ready({ objects }: JobServices, measured: JobAudio, audioKey: string): ReadyAudio {

@@ -9,7 +9,15 @@ import { uncharged } from "../gateway/call-accounting.ts";
 import { hasAccount } from "../gateway/resolve-account.ts";
 import type { Served } from "../gateway/candidate-run.ts";
 import { assertNever } from "../lib/assert-never.ts";
-import { claimJob, handBack, type JobCall, layAside, writeFailure, writeProgress } from "../storage/job-work.ts";
+import {
+  claimJob,
+  handBack,
+  type JobCall,
+  layAside,
+  postpone,
+  writeFailure,
+  writeProgress,
+} from "../storage/job-work.ts";
 import { awaitRecording } from "./await-recording.ts";
 import { callTargets } from "./call-targets.ts";
 import { unknownOf } from "./choose-targets.ts";
@@ -43,7 +51,7 @@ export async function runJob(services: WorkerServices, jobId: string, graceOver:
   try {
     await work(services, job, lease, signal);
   } catch (error) {
-    if (error instanceof JobStop) await leave(services, job, reasonOf(error, lease, graceOver), signal);
+    if (error instanceof JobStop) await leave(services, job, error, reasonOf(error, lease, graceOver), signal);
     else if (isVerdict(error)) {
       if (error.code === "INTERNAL")
         services.gateway.logger.error({ job_id: job.id, err: error.cause, ...error.details, event: "job.fault" });
@@ -172,7 +180,13 @@ function reasonOf({ reason }: JobStop, lease: Lease, graceOver: AbortSignal): St
   return reason === "lost" && graceOver.aborted && !lease.lost.aborted ? "handed_back" : reason;
 }
 
-async function leave(services: WorkerServices, job: OpenJob, reason: StopReason, signal: AbortSignal): Promise<void> {
+async function leave(
+  services: WorkerServices,
+  job: OpenJob,
+  { waitSeconds }: JobStop,
+  reason: StopReason,
+  signal: AbortSignal,
+): Promise<void> {
   services.gateway.logger.info({ job_id: job.id, attempt: job.attempt, reason, event: "job.left" });
   switch (reason) {
     case "lost":
@@ -182,6 +196,8 @@ async function leave(services: WorkerServices, job: OpenJob, reason: StopReason,
       return enqueueJob(services.queue, job, { goesFirst: true });
     case "paused":
       return layAside(claims(services.database).db, job);
+    case "url_fetches":
+      return postpone(claims(services.database).db, job, waitSeconds + spreadSeconds(job));
     case "cancelled":
       await insist(insistenceOn(job, services, signal), () =>
         endJob(services, job, (locked) => cancelledEnd(services, locked)),
@@ -190,6 +206,13 @@ async function leave(services: WorkerServices, job: OpenJob, reason: StopReason,
     default:
       assertNever(reason);
   }
+}
+
+const MAX_SPREAD_SECONDS = 60;
+
+/** Jobs that wait for the same limit are not looked at together, and less often the longer they wait. */
+function spreadSeconds({ laidAside }: OpenJob): number {
+  return Math.random() * Math.min(MAX_SPREAD_SECONDS, 2 ** Math.min(laidAside, 10));
 }
 
 async function fail(

@@ -7,15 +7,20 @@ export type StopReason =
   | "cancelled"
   /** All that could serve it is paused by hand: it is looked at again later. */
   | "paused"
+  /** Its app has fetched as many URLs as it may for now: it is looked at again when there is room. */
+  | "url_fetches"
   /** This process stops: another worker polls on, or judges what was cut short. */
   | "handed_back";
 
 export class JobStop extends Error {
   override readonly name = "JobStop";
   readonly reason: StopReason;
+  /** Of `url_fetches`: so long at least. */
+  readonly waitSeconds: number;
 
-  constructor(reason: StopReason) {
+  constructor(reason: StopReason, waitSeconds = 0) {
     super(`the job was left: ${reason}`);
     this.reason = reason;
+    this.waitSeconds = waitSeconds;
   }
 }

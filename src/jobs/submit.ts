@@ -79,7 +79,7 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
 
 function explained({ limits }: JobServices, { audio, principal }: JobCall): AudioRequest {
   const signal = new AbortController().signal;
-  return { audio, workspaceId: principal.workspace.id, maxUrlBytes: limits.maxJobAudioUrlBytes, signal };
+  return { audio, holders: principal, maxUrlBytes: limits.maxJobAudioUrlBytes, signal };
 }
 
 interface Acceptance {

@@ -18,6 +18,8 @@ export interface Quotas {
   takeAudio(holders: QuotaHolders, seconds: number): Soon<(used: number) => void>;
   /** The same for the tokens a chat may use; those beyond what was taken count too. */
   takeTokens(holders: QuotaHolders, tokens: number): Soon<(used: number) => void>;
+  /** Counts one fetch of `audio.url`, redirects included, for the app. Throws RATE_LIMITED; then nothing was counted. */
+  takeUrlFetch(holders: QuotaHolders): Promise<void>;
   /** What `takeAudio` would throw; null: there is room. Nothing is counted. */
   judgeAudio(holders: QuotaHolders, seconds: number): Promise<GatewayError | null>;
   judgeTokens(holders: QuotaHolders, tokens: number): Promise<GatewayError | null>;
@@ -33,7 +35,11 @@ export interface QuotaHolders {
   readonly app: Pick<NonNullable<Principal["app"]>, "id" | "quota"> | null;
 }
 
-export function createQuotas(counters: Counters): Quotas {
+export interface QuotaSettings {
+  readonly urlFetchesPerMinute: number;
+}
+
+export function createQuotas(counters: Counters, { urlFetchesPerMinute }: QuotaSettings): Quotas {
   const take = async (limits: readonly Limit[], unit: CountUnit, amount: number): Promise<void> => {
     if (limits.length === 0) return;
     const counted = Math.ceil(amount * UNITS[unit].scale);
@@ -79,6 +85,20 @@ export function createQuotas(counters: Counters): Quotas {
     },
     takeAudio: (holders, seconds) => takeUpTo(holders, "audio", seconds),
     takeTokens: (holders, tokens) => takeUpTo(holders, "tokens", tokens),
+    takeUrlFetch: ({ workspace, key, app }) =>
+      take(
+        [
+          {
+            workspaceId: workspace.id,
+            holderId: (app ?? key).id,
+            unit: "url_fetches",
+            limit: urlFetchesPerMinute,
+            periodMs: UNITS.url_fetches.periodMs,
+          },
+        ],
+        "url_fetches",
+        1,
+      ),
     judgeAudio: (holders, seconds) => judge(holders, "audio", seconds),
     judgeTokens: (holders, tokens) => judge(holders, "tokens", tokens),
     standing: (holders) => rateLimitFields(COUNTED.flatMap((unit) => tightest(counters, limitsOf(holders, unit)))),

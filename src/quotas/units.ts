@@ -42,6 +42,15 @@ export const UNITS: Readonly<Record<CountUnit, Unit>> = {
     policy: "tokens",
     quotaUnit: "tokens",
   },
+  // Limited by the installation's own setting, the same for every app.
+  url_fetches: {
+    limitOf: () => null,
+    periodMs: MINUTE_MS,
+    scale: 1,
+    words: "fetches of audio.url",
+    policy: "url-fetches",
+    quotaUnit: "url-fetches",
+  },
   concurrent: {
     limitOf: (quota) => quota.concurrent,
     periodMs: 0,

@@ -134,6 +134,13 @@ export async function layAside(db: Kysely<Tables>, { id, attempt }: Fence): Prom
     where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db);
 }
 
+/** For so long, and never beyond the deadline. The attempt counts for nothing. */
+export async function postpone(db: Kysely<Tables>, { id, attempt }: Fence, seconds: number): Promise<void> {
+  await sql`update jobs set laid_aside = laid_aside + 1,
+      lease_until = least(deadline_at, patchbay_now() + ${seconds}::float8 * interval '1 second')
+    where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db);
+}
+
 /** Of those in sight: somebody resumed what they may wait for. Those that wait for something else are laid aside again. */
 export async function wakeLaidAside(tx: Transacting): Promise<void> {
   await sql`update jobs set lease_until = patchbay_now() + ${sql.lit(RESUMED_EVERYWHERE_SECONDS)} * interval '1 second'

@@ -6,7 +6,7 @@ import type { Tables } from "./tables.ts";
 
 type Handle = Kysely<Tables>;
 
-export type CountUnit = "requests" | "audio" | "tokens" | "concurrent";
+export type CountUnit = "requests" | "audio" | "tokens" | "concurrent" | "url_fetches";
 
 export interface CountKey {
   readonly workspaceId: WorkspaceId;

@@ -488,7 +488,7 @@ create table quota_counts (
   state jsonb not null,
   updated_at timestamp with time zone not null default patchbay_now(),
   constraint quota_counts_pkey PRIMARY KEY (holder_id, unit),
-  constraint quota_counts_unit_check CHECK ((unit = ANY (ARRAY['requests'::text, 'audio'::text, 'tokens'::text, 'concurrent'::text]))),
+  constraint quota_counts_unit_check CHECK ((unit = ANY (ARRAY['requests'::text, 'audio'::text, 'tokens'::text, 'concurrent'::text, 'url_fetches'::text]))),
   constraint quota_counts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 

@@ -29,7 +29,8 @@ function measuring(measure: Measure, signal: AbortSignal): Promise<void> {
     measurer: { measure, close: async () => {} },
     limits: { maxAudioDurationSeconds: 60 },
   };
-  const request = { audio, workspaceId, maxUrlBytes: 1, signal };
+  const holders = { workspace: { id: workspaceId } } as Parameters<typeof withAudio>[1]["holders"];
+  const request = { audio, holders, maxUrlBytes: 1, signal };
   return withAudio(services as unknown as Services, request, () => assert.fail("nobody is left to want it"));
 }
 

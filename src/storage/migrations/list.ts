@@ -23,6 +23,7 @@ import * as softLimits from "./0026-soft-limits.ts";
 import * as connectionPauses from "./0027-connection-pauses.ts";
 import * as grantKeys from "./0028-grant-keys.ts";
 import * as simulatedJobs from "./0029-simulated-jobs.ts";
+import * as urlFetches from "./0030-url-fetches.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -48,4 +49,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0027-connection-pauses": connectionPauses,
   "0028-grant-keys": grantKeys,
   "0029-simulated-jobs": simulatedJobs,
+  "0030-url-fetches": urlFetches,
 };

@@ -1,0 +1,11 @@
+// Fetches of `audio.url` are counted like the other quotas, over all processes.
+import { type Kysely, sql } from "kysely";
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql
+    .raw(
+      `alter table quota_counts drop constraint quota_counts_unit_check,
+        add constraint quota_counts_unit_check check (unit in ('requests', 'audio', 'tokens', 'concurrent', 'url_fetches'))`,
+    )
+    .execute(db);
+}
