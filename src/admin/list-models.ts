@@ -6,6 +6,8 @@ import { needsCredential, type ProviderKind } from "../contract/provider-kinds.t
 import type { AssignableModel, AssignableModels } from "../contract/workspace-models.ts";
 import { type AccountModel, knownKinds, modelsOf } from "../directory/models-of.ts";
 import type { Adapters, Directory, DirectoryScope, VisibleAccount } from "../directory/snapshot.ts";
+import type { Capability } from "../contract/features.ts";
+import { isPaidByPlan } from "../gateway/resolve-account.ts";
 import { billingClassOf } from "../gateway/quote.ts";
 import { type PlanFunds, readPlanFunds } from "../metering/plan-funds.ts";
 import type { PriceBook } from "../metering/price.ts";
@@ -55,9 +57,7 @@ function connectedModel(
   const reason =
     account.credential === null && needsCredential(provider)
       ? "no_credential"
-      : isPaidFor(billing, funds)
-        ? null
-        : "credits_required";
+      : reasonOfPlan(model.name, { provider, ownership, billing, prices, funds });
   return {
     connection: account.connection,
     connection_owner: isOwn ? "workspace" : "platform",
@@ -99,12 +99,31 @@ function described(model: AccountModel, provider: ProviderKind) {
   };
 }
 
+/** Null: no plan, or the plan pays for one of the things that the model does. */
+function reasonOfPlan(
+  model: string,
+  given: {
+    readonly provider: ProviderKind;
+    readonly ownership: VisibleAccount["ownership"];
+    readonly billing: Readonly<Record<Capability, BillingClass | null>>;
+    readonly prices: PriceBook;
+    readonly funds: PlanFunds | null;
+  },
+): "unpriced" | "credits_required" | null {
+  const { provider, ownership, billing, prices, funds } = given;
+  if (funds === null) return null;
+  const paid = (capability: Capability) =>
+    isPaidByPlan(prices, { ownership, provider, model }, capability) ? billing[capability] : null;
+  const payable = { audio_input: paid("audio_input"), chat: paid("chat") };
+  if (payable.audio_input === null && payable.chat === null) return "unpriced";
+  return isPaidFor(payable, funds) ? null : "credits_required";
+}
+
 /** One of the things it does is enough. Plain chat draws on the monthly tokens, the rest on credits (spec 2.5). */
 function isPaidFor(
   { audio_input: audio, chat }: { readonly audio_input: BillingClass | null; readonly chat: BillingClass | null },
-  funds: PlanFunds | null,
+  funds: PlanFunds,
 ): boolean {
-  if (funds === null) return true;
   const isAudioPaid = audio !== null && (audio !== "metered" || funds.hasCredits);
   const isChatPaid = chat !== null && (chat !== "metered" || funds.hasCredits || funds.hasAllowance);
   return isAudioPaid || isChatPaid;

@@ -27,12 +27,28 @@ export function crossCheck(data: unknown): CrossCheck {
       "this model has a price already",
     ),
   );
+  for (const price of entries(data, ["prices"])) faults.push(...checkPrice(price));
   for (const connection of entries(data, ["connections"])) faults.push(...checkConnection(connection));
   for (const route of entries(data, ["routes"])) faults.push(...checkRoute(route, platform));
   for (const workspace of entries(data, ["workspaces"])) checkWorkspace(data, workspace, platform, faults, warnings);
   faults.push(...checkKeySecrets(data), ...checkInstallationSecrets(data));
   faults.push(...checkObjectStore(field(field(data, "storage"), "objects")));
   return { faults, warnings };
+}
+
+const AMOUNTS = ["usd_per_audio_hour", "usd_per_million_input_tokens", "usd_per_million_output_tokens"];
+
+/** What costs something says where that was read; what is free costs nothing. */
+function checkPrice({ value, path }: Entry): readonly SchemaFault[] {
+  const isSet = (name: string): boolean => (field(value, name) ?? null) !== null;
+  if (field(value, "free") === true)
+    return AMOUNTS.filter(isSet).map((name) => ({
+      path: [...path, name],
+      message: "is not allowed with `free: true`; leave one of them out",
+    }));
+  return ["source", "as_of"]
+    .filter((name) => !isSet(name))
+    .map((name) => ({ path: [...path, name], message: "is required" }));
 }
 
 /** Half a credential would send the driver looking for another one elsewhere. */

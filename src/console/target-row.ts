@@ -118,6 +118,7 @@ function connectionsOf(models: readonly AssignableModel[]): readonly Choice[] {
 const REASONS: Readonly<Record<NonNullable<AssignableModel["reason"]>, string>> = {
   no_connection: "no connection",
   no_credential: "no credential yet",
+  unpriced: "has no price for the plan",
   credits_required: "not covered by the plan now",
 };
 const TAKES: Readonly<Record<AssignableModel["capabilities"][number], string>> = { audio_input: "audio", chat: "chat" };

@@ -38,9 +38,11 @@ const assignableModel = z.strictObject({
     .describe("Who pays; null where it lacks the capability."),
   assignable: z.boolean().describe("A route of this workspace that names it is served by it."),
   reason: z
-    .enum(["no_connection", "no_credential", "credits_required"])
+    .enum(["no_connection", "no_credential", "unpriced", "credits_required"])
     .nullable()
-    .describe("Why it is not assignable. `credits_required`: the plan of the workspace does not cover it now."),
+    .describe(
+      "Why it is not assignable. `unpriced`: the workspace has a plan, which pays for priced models only. `credits_required`: the plan does not cover it now.",
+    ),
 });
 
 export const assignableModels = z.strictObject({

@@ -16,7 +16,8 @@ export async function putPrices(tx: Transacting, configuration: Configuration): 
       await tx.deleteFrom("prices").where("provider", "=", row.provider).where("model", "=", row.model).execute();
   const known = new Map(before.map((row) => [nameOf(row), row.definition]));
   for (const { provider, model, ...rest } of configuration.prices) {
-    const definition = JSON.stringify(rest);
+    // Texts also where a free model has none: processes of the version before read them too.
+    const definition = JSON.stringify({ ...rest, source: rest.source ?? "", asOf: rest.asOf ?? "" });
     if (isDeepStrictEqual(known.get(nameOf({ provider, model })), JSON.parse(definition))) continue;
     await tx
       .insertInto("prices")

@@ -3,6 +3,7 @@ import {
   type AudioPrice,
   type ChatPrice,
   createPriceBook,
+  type FreeModel,
   parseAudioPrice,
   parseChatPrice,
   type PriceBook,
@@ -65,14 +66,16 @@ export async function loadPrices(database: Database): Promise<PriceBook> {
   const rows = await installation(database).db.selectFrom("prices").selectAll().execute();
   const audio: AudioPrice[] = [];
   const chat: ChatPrice[] = [];
+  const free: FreeModel[] = [];
   for (const { provider, model, definition } of rows) {
-    const { usdPerAudioHour, perChannel, usdPerMillionInputTokens, usdPerMillionOutputTokens, source, asOf } =
-      storedPrice.parse(definition);
-    const about = { provider, model, source, asOf };
+    const stored = storedPrice.parse(definition);
+    if (stored.free) free.push({ provider, model });
+    const { usdPerAudioHour, perChannel, usdPerMillionInputTokens, usdPerMillionOutputTokens } = stored;
+    const about = { provider, model, source: stored.source, asOf: stored.asOf };
     const audioPrice = usdPerAudioHour === null ? null : parseAudioPrice({ ...about, usdPerAudioHour, perChannel });
     const chatPrice = parseChatPrice({ ...about, usdPerMillionInputTokens, usdPerMillionOutputTokens });
     if (audioPrice !== null) audio.push(audioPrice);
     if (chatPrice !== null) chat.push(chatPrice);
   }
-  return createPriceBook(audio, chat);
+  return createPriceBook(audio, chat, free);
 }

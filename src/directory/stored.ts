@@ -93,6 +93,7 @@ export const storedPrice = z.object({
   usdPerMillionInputTokens: z.string().nullable().default(null),
   usdPerMillionOutputTokens: z.string().nullable().default(null),
   perChannel: flag,
+  free: flag,
   source: z.string(),
   asOf: z.string(),
 });

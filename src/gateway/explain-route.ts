@@ -14,7 +14,7 @@ import { decideChat } from "./chat.ts";
 import { describeUnmeasured } from "./describe-decision.ts";
 import { judgedAudio, judgedChat } from "./judged-decision.ts";
 import { openRecord, type Recorder, type RequestRecord } from "./request-record.ts";
-import { EVERY_TARGET, type RestServices, restsFor } from "./resolve-account.ts";
+import { type RestServices, restsFor, unpricedFor } from "./resolve-account.ts";
 import type { PlanServices } from "./plan-chat.ts";
 import type { GatewayServices } from "./services.ts";
 import { decideWithChat } from "./translate-by-chat.ts";
@@ -139,7 +139,7 @@ function decideAudio(
   const { mode = "batch", stream, dry_run: isDryRun } = fields;
   const isAnswered = isDryRun === true || (stream !== true && mode === "batch");
   if (isAnswered && audio !== null) return decideWithChat(services, call, audio);
-  return alone(audio, mode === "async" ? EVERY_TARGET : restOf);
+  return alone(audio, mode === "async" ? unpricedFor(services, call.principal) : restOf);
 }
 
 function judged(

@@ -47,6 +47,8 @@ export function refusalError(
         message: `No target of the route can do all that was asked; lacking: ${refusal.missing.join(", ")}. Nothing was called. Drop the feature or use a route that has it.`,
         details: { missing: refusal.missing, candidates: considered.map((candidate) => lacksOf(candidate, showNames)) },
       });
+    case "credits_required":
+      return unpricedForPlan();
     case "unhealthy":
       // Contract 1: for chat a route whose circuits are all open is exhausted.
       return new GatewayError(refusal.capability === "chat" ? "all_providers_exhausted" : "NO_HEALTHY_PROVIDER", {
@@ -56,6 +58,13 @@ export function refusalError(
     default:
       return assertNever(refusal);
   }
+}
+
+function unpricedForPlan(): GatewayError {
+  return new GatewayError("CREDITS_REQUIRED", {
+    message:
+      "The workspace's plan pays for priced models only, and no model of the route that could serve this request has a price. Use a route with priced models, or connect an own provider account.",
+  });
 }
 
 const RETRY_AFTER_FAILURES_SECONDS = 10;

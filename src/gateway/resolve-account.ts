@@ -1,8 +1,12 @@
 // Where a target's call really goes: its stored account, or the sandbox for test keys and simulated targets (contract 2).
+import type { Principal } from "../auth/principal.ts";
+import type { Capability } from "../contract/features.ts";
 import type { Account } from "../directory/snapshot.ts";
 import { ProviderError } from "../providers/io.ts";
 import type { RestOf } from "../routing/pick-candidates.ts";
 import type { AccountKey, Target } from "../routing/types.ts";
+import type { PriceBook } from "../metering/price.ts";
+import type { Payer } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
 
 export interface ResolvedAccount {
@@ -30,12 +34,14 @@ export function circuitOf(target: Target, testMode: boolean): string {
 const circuitNames = new WeakMap<Target, { readonly live: string; readonly test: string }>();
 
 /** As of now. Test keys call the sandbox, which nobody pauses. */
-export function restsFor(
-  { circuits, directory, now }: RestServices,
-  { testMode }: { readonly testMode: boolean },
-): RestOf {
+export function restsFor(services: RestServices, holder: PlanHolder): RestOf {
+  const { circuits, directory, now } = services;
+  const { testMode } = holder;
   const at = now();
-  return (target) => {
+  const unpriced = unpricedFor(services, holder);
+  return (target, capability) => {
+    const lack = unpriced(target, capability);
+    if (lack !== null) return lack;
     const until = testMode ? null : directory().pausedUntil(target.account, target.model, at);
     if (until !== null)
       return { kind: "paused", until, secondsLeft: Math.ceil((until.getTime() - at.getTime()) / 1000) };
@@ -52,10 +58,30 @@ export function isPausedByNow(
   return !testMode && directory().pausedUntil(target.account, target.model, now()) !== null;
 }
 
-export type RestServices = Pick<GatewayServices, "circuits" | "directory" | "now">;
+export type RestServices = Pick<GatewayServices, "circuits" | "directory" | "now" | "prices">;
 
-/** For what is decided now and called later: what rests now may be in use by then. */
-export const EVERY_TARGET: RestOf = () => null;
+/** A caller, or what is kept of it. */
+export type PlanHolder = Pick<Principal, "testMode" | "workspace"> | Pick<Payer, "testMode" | "hasPlan">;
+
+/** For what is decided now and called later: what is unavailable now may be in use by then, but what has no price stays so. */
+export function unpricedFor({ prices }: Pick<GatewayServices, "prices">, holder: PlanHolder): RestOf {
+  const hasPlan = "hasPlan" in holder ? holder.hasPlan : holder.workspace.plan !== null;
+  if (!hasPlan || holder.testMode) return () => null;
+  const book = prices();
+  return (target, capability) => (isPaidByPlan(book, target, capability) ? null : UNPRICED_TARGET);
+}
+
+const UNPRICED_TARGET = { kind: "unpriced" } as const;
+
+/** On a shared connection a plan pays for priced models only, and for those that the operator gives away. */
+export function isPaidByPlan(
+  book: PriceBook,
+  { ownership, provider, model }: Pick<Target, "ownership" | "provider" | "model">,
+  capability: Capability,
+): boolean {
+  if (ownership !== "platform" || book.isFree(provider, model)) return true;
+  return (capability === "chat" ? book.chat(provider, model) : book.audio(provider, model)) !== null;
+}
 
 /** Whether the account that a target, a job or a run was given is there: its connection may be gone, or stand for another provider now. */
 export function hasAccount(services: Pick<GatewayServices, "directory">, target: AccountName): boolean {

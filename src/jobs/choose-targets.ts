@@ -11,7 +11,7 @@ import type { Feature } from "../contract/features.ts";
 import type { SpeechRequest } from "../providers/provider.ts";
 import { audioJudge } from "../routing/decide-route.ts";
 import { judgeTarget } from "../routing/judge-target.ts";
-import { type Candidate, pickCandidates } from "../routing/pick-candidates.ts";
+import { type Candidate, lacksPriceAlone, pickCandidates } from "../routing/pick-candidates.ts";
 import type { Requirements } from "../routing/required-features.ts";
 import type { JobAudio, OpenJob } from "./job-request.ts";
 import { JobStop } from "./stop.ts";
@@ -35,7 +35,10 @@ export function chooseTargets(
   const capable = capableOf(candidates);
   if (capable.length === 0) {
     const missing = [...new Set(candidates.flatMap(({ verdict }) => verdict.missing))];
-    throw refusalError({ kind: "unsupported", missing }, candidates, job.request.showNames);
+    const refusal = candidates.some(lacksPriceAlone)
+      ? ({ kind: "credits_required" } as const)
+      : ({ kind: "unsupported", missing } as const);
+    throw refusalError(refusal, candidates, job.request.showNames);
   }
   const left = notFailed(services, capable, failures);
   // A run that was begun is polled on, whatever became of its target since.

@@ -16,5 +16,6 @@ export function pricesFor({ prices }: Pick<GatewayServices, "prices">, route: Ro
 export function atPricesOf({ request }: Pick<OpenJob, "request">, services: GatewayServices): GatewayServices {
   if (request.prices === undefined) return services;
   const book = createPriceBook(request.prices.map(readAudioPrice));
-  return { ...services, prices: () => book };
+  const { isFree } = services.prices();
+  return { ...services, prices: () => ({ ...book, isFree }) };
 }

@@ -13,7 +13,7 @@ import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
 import { audioAmount, reservationOf } from "../gateway/call-accounting.ts";
 import { appOf } from "../gateway/app-of.ts";
 import { decided, seesNames } from "../gateway/refuse-route.ts";
-import { EVERY_TARGET } from "../gateway/resolve-account.ts";
+import { unpricedFor } from "../gateway/resolve-account.ts";
 import { takenOver } from "../gateway/taken-over.ts";
 import { explain } from "../gateway/explain.ts";
 import type { AudioRequest } from "../gateway/with-audio.ts";
@@ -56,12 +56,12 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
   const jobId = newId("job");
   if (call.audio.kind === "url") {
     await gateway.remoteAudio.check({ workspaceId: call.principal.workspace.id, url: call.audio.url });
-    const decision = decided(call, decideFor(gateway, call, null, EVERY_TARGET));
+    const decision = decided(call, decideFor(gateway, call, null, unpricedFor(gateway, call.principal)));
     return commit(services, call, { jobId, decision, audio: null, audioKey: null, slot });
   }
   const audio = await measureAudio(gateway, { audio: call.audio, workspaceId: call.principal.workspace.id });
   // Who rests now may be well when the job runs.
-  const decision = decided(call, decideFor(gateway, call, audio.speech, EVERY_TARGET));
+  const decision = decided(call, decideFor(gateway, call, audio.speech, unpricedFor(gateway, call.principal)));
   await unlessAway(gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
   const audioKey = `audio/${jobId}`;
   await objects.put(audioKey, objectBody(call.audio.spooled), call.audio.spooled.sizeBytes).catch((error: unknown) => {

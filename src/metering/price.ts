@@ -29,6 +29,13 @@ export interface PriceBook {
   /** Null: unknown, which is not 0. */
   audio(provider: string, model: string): AudioPrice | null;
   chat(provider: string, model: string): ChatPrice | null;
+  /** The operator gives it away: workspaces with a plan may use it although it has no price. */
+  isFree(provider: string, model: string): boolean;
+}
+
+export interface FreeModel {
+  readonly provider: string;
+  readonly model: string;
 }
 
 /** Spec 1.9: the one dedicated speech model that the gateway itself bills. */
@@ -44,17 +51,23 @@ export const BUILT_IN_PRICES: readonly AudioPrice[] = [
 ];
 
 /** The operator's prices replace built-in ones of the same model. */
-export function createPriceBook(audio: readonly AudioPrice[], chat: readonly ChatPrice[] = []): PriceBook {
+export function createPriceBook(
+  audio: readonly AudioPrice[],
+  chat: readonly ChatPrice[] = [],
+  free: readonly FreeModel[] = [],
+): PriceBook {
   const audioBook = byModel([...BUILT_IN_PRICES, ...audio]);
   const chatBook = byModel(chat);
+  const freeModels = byModel(free);
   return {
     audio: (provider, model) => audioBook.get(provider)?.get(model) ?? null,
     chat: (provider, model) => chatBook.get(provider)?.get(model) ?? null,
+    isFree: (provider, model) => freeModels.get(provider)?.has(model) === true,
   };
 }
 
 /** Of two prices of a model the last counts. */
-function byModel<P extends Price>(prices: readonly P[]): ReadonlyMap<string, ReadonlyMap<string, P>> {
+function byModel<P extends FreeModel>(prices: readonly P[]): ReadonlyMap<string, ReadonlyMap<string, P>> {
   const ofProviders = Map.groupBy(prices, ({ provider }) => provider);
   return new Map([...ofProviders].map(([provider, own]) => [provider, new Map(own.map((each) => [each.model, each]))]));
 }

@@ -3,7 +3,16 @@
 import type { Capability, Profile } from "../contract/features.ts";
 import type { PurposeFields, TranslationFields, Warning } from "../contract/transcription.ts";
 import { type AudioFacts, judgeTarget, type Verdict } from "./judge-target.ts";
-import { type Candidate, type Judge, type Missing, pickCandidates, type Rest, type RestOf } from "./pick-candidates.ts";
+import {
+  type Candidate,
+  type Judge,
+  lacksPriceAlone,
+  type Missing,
+  pickCandidates,
+  type Rest,
+  type RestOf,
+  UNPRICED,
+} from "./pick-candidates.ts";
 import { type PurposeRefusalReason, type PurposeRequest, resolvePurpose } from "./resolve-purpose.ts";
 import { type Requirements, requiredFeatures, withDefaults } from "./required-features.ts";
 import { isCapable, type PurposeDefaults, type Route, type RoutingContext } from "./types.ts";
@@ -30,6 +39,8 @@ export type RouteRefusal =
   | { readonly kind: "profile_not_allowed" }
   | { readonly kind: "no_model"; readonly capability: Capability }
   | { readonly kind: "unsupported"; readonly missing: readonly string[] }
+  /** What could serve it has no price, and the workspace's plan pays for priced models only. */
+  | { readonly kind: "credits_required" }
   /** `rests`: of each target that could have served it. */
   | { readonly kind: "unhealthy"; readonly capability: Capability; readonly rests: readonly Rest[] };
 
@@ -112,10 +123,18 @@ export function decide<Wanted, V extends Missing>(
     considered: picked.candidates,
   };
   const capable = picked.candidates.filter((candidate) => candidate.verdict.missing.length === 0);
-  if (capable.length === 0) return refuse(judged, { kind: "unsupported", missing: commonLacks(picked.candidates) });
+  if (capable.length === 0) return refuse(judged, lackingRefusal(picked.candidates));
   const candidates = capable.filter(({ rest }) => rest === null);
   if (candidates.length === 0) return refuse(judged, { kind: "unhealthy", capability, rests: restsOf(capable) });
   return { ...judged, ok: true, route, wanted, candidates };
+}
+
+/** Where no target is eligible: its features are at fault, or nothing but the plan. */
+export function lackingRefusal(
+  candidates: readonly Candidate<Missing>[],
+): Extract<RouteRefusal, { readonly kind: "unsupported" | "credits_required" }> {
+  if (candidates.some(lacksPriceAlone)) return { kind: "credits_required" };
+  return { kind: "unsupported", missing: commonLacks(candidates).filter((lack) => lack !== UNPRICED) };
 }
 
 export function restsOf(candidates: readonly Candidate<Missing>[]): readonly Rest[] {

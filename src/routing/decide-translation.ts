@@ -2,8 +2,8 @@
 // a transcript is made and a chat target of the same route translates its text. Pure.
 import type { Feature } from "../contract/features.ts";
 import { type ChatPlanner, chatJudge, type ChatVerdict } from "./decide-chat-route.ts";
-import { type AudioQuestion, decideRoute, decideSpeech, restsOf, type RouteDecision } from "./decide-route.ts";
-import { type Candidate, pickCandidates, type RestOf } from "./pick-candidates.ts";
+import { type AudioQuestion, decideRoute, decideSpeech, restsOf, type RouteDecision, type RouteRefusal } from "./decide-route.ts";
+import { type Candidate, lacksPriceAlone, pickCandidates, type RestOf } from "./pick-candidates.ts";
 import { type Requirements, requiredFeatures } from "./required-features.ts";
 import type { RoutingContext } from "./types.ts";
 
@@ -30,6 +30,9 @@ const LOST_IN_TEXT: readonly Feature[] = [
   "streaming",
 ];
 
+/** No target translates, or none that the workspace's plan pays for. */
+const LEADS_TO_CHAT: ReadonlySet<RouteRefusal["kind"]> = new Set(["unsupported", "credits_required"]);
+
 /** `plan` is of the chat to come. */
 export function decideAudio(
   context: RoutingContext,
@@ -38,7 +41,7 @@ export function decideAudio(
   restOf: RestOf,
 ): AudioDecision {
   const native = { decision: decideRoute(context, question, restOf), byChat: null };
-  if (question.task !== "translate" || native.decision.ok || native.decision.refusal.kind !== "unsupported")
+  if (question.task !== "translate" || native.decision.ok || !LEADS_TO_CHAT.has(native.decision.refusal.kind))
     return native;
   const { route } = native.decision;
   if (route?.translateViaChat !== true) return native;
@@ -55,7 +58,11 @@ export function decideAudio(
   const profile = question.fields.response_profile ?? null;
   const picked = pickCandidates(route, "chat", profile, chatJudge(plan), restOf);
   const capable = picked.candidates.filter(({ verdict }) => verdict.missing.length === 0);
-  if (capable.length === 0) return native;
+  if (capable.length === 0) {
+    if (!picked.candidates.some(lacksPriceAlone)) return native;
+    const refusal = { kind: "credits_required" } as const;
+    return { decision: { ok: false, route, refusal, considered, purpose, warnings }, byChat: null };
+  }
   const candidates = capable.filter(({ rest }) => rest === null);
   const decision = decideTranscript(context, question, restOf);
   if (decision.ok && candidates.length === 0) {

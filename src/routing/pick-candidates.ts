@@ -23,8 +23,16 @@ export type Rest =
   /** By hand, which says nothing of the provider. */
   | { readonly kind: "paused"; readonly until: Date; readonly secondsLeft: number };
 
+/** The workspace's plan pays for priced models only, and this one has no price. */
+export interface Unpriced {
+  readonly kind: "unpriced";
+}
+
+/** As a lack of the target: unlike what is unavailable it comes back by no waiting. */
+export const UNPRICED = "price";
+
 /** null: nothing speaks against it. */
-export type RestOf = (target: Target) => Rest | null;
+export type RestOf = (target: Target, capability: Capability) => Rest | Unpriced | null;
 export type Judge<V extends Missing> = (target: Target, route: Route, settings: Readonly<Record<string, unknown>>) => V;
 
 export interface Picked<V extends Missing> {
@@ -48,10 +56,23 @@ export function pickCandidates<V extends Missing>(
     candidates: chosen.map((target) => {
       const ofProfile = profileApplied ? target.profileSettings[profile] : undefined;
       const settings = ofProfile === undefined ? target.settings : { ...target.settings, ...ofProfile };
-      return { target, verdict: judge(target, route, settings), rest: restOf(target), settings };
+      const verdict = judge(target, route, settings);
+      const rest = restOf(target, capability);
+      return rest?.kind === "unpriced"
+        ? { target, verdict: withoutPrice(verdict), rest: null, settings }
+        : { target, verdict, rest, settings };
     }),
     warnings: profile === null || profileApplied ? [] : [profileNotApplied(profile)],
   };
+}
+
+function withoutPrice<V extends Missing>(verdict: V): V {
+  return { ...verdict, missing: [...verdict.missing, UNPRICED] };
+}
+
+/** It could serve the request if the plan paid for it. */
+export function lacksPriceAlone({ verdict }: Candidate<Missing>): boolean {
+  return verdict.missing.length === 1 && verdict.missing[0] === UNPRICED;
 }
 
 function servesProfile(target: Target, profile: Profile): boolean {

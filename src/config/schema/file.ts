@@ -97,8 +97,14 @@ const priceSection = section({
   per_channel: z.boolean().default(false).describe("Whether each channel counts."),
   usd_per_million_input_tokens: maybe(MONEY).describe("Price of a million input tokens."),
   usd_per_million_output_tokens: maybe(MONEY).describe("Price of a million output tokens."),
-  source: z.string().min(1).describe("Where the price was read."),
-  as_of: z.iso.date({ error: "must be a date such as 2026-11-01" }).describe("When it was read."),
+  free: z
+    .boolean()
+    .default(false)
+    .describe("Workspaces with a plan may use the model although it has no price. Excludes the prices above."),
+  source: maybe(z.string().min(1)).describe("Where the price was read. Required unless `free`."),
+  as_of: maybe(z.iso.date({ error: "must be a date such as 2026-11-01" })).describe(
+    "When it was read. Required unless `free`.",
+  ),
 });
 
 const planSection = section({
