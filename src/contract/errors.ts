@@ -67,7 +67,7 @@ export const ERRORS = {
     402,
     "billing_error",
     false,
-    "The request needs a metered model and the workspace's plan lacks the credits for it. Plain chat draws on the plan's monthly tokens first; tools, JSON mode, images, audio and transcription need credits, or an own provider account.",
+    "The request needs a metered model and the workspace's plan lacks the credits for it. Plain chat draws on the plan's monthly tokens first; tools, JSON mode, images, audio and transcription need credits, or an own provider account. Also where a workspace with a plan would need a model of a shared connection that has no price.",
   ),
   FORBIDDEN: entry(
     403,
