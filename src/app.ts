@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { startSandbox } from "../sandbox/server.ts";
-import { warnOfLargeRoutes } from "./directory/large-routes.ts";
 import { createDecoder } from "./audio/decode/decoder.ts";
 import { createMeasurer } from "./audio/measure.ts";
 import type { OwnFile } from "./admin/apply-file.ts";
@@ -102,7 +101,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
   const { ledger, leases, idempotency, requestLog } = accounts;
   const remembered = await openRemembered({ ...options, leases, circuits }, nowMs);
-  await warnOfLargeRoutes(database, logger);
 
   const reach: Pick<GatewayServices, "providers" | "chatProviders" | "directory" | "openIo" | "sandboxUrl" | "logger"> =
     {

@@ -5,6 +5,7 @@ import { createKeyUse } from "./auth/key-use.ts";
 import { createKeyVerifier, type KeyVerifier } from "./auth/verify-key.ts";
 import { findKeys } from "./directory/find-key.ts";
 import { type FollowedDirectory, followDirectory } from "./directory/follow-directory.ts";
+import { warnOfLargeRoutes } from "./directory/large-routes.ts";
 import { isWithin } from "./directory/account-key.ts";
 import { every } from "./lib/every.ts";
 import type { Leases } from "./metering/leases.ts";
@@ -54,6 +55,7 @@ export async function openRemembered(
   const noteUse = every(KEY_USE_MS, logger, NOTE_USE, () => use.flush());
   changes.onChange("keys", () => keys.forget());
   const followed = await followDirectory({ database, seal });
+  await warnOfLargeRoutes(database, logger);
   const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", () => followed.refresh());
   changes.onChange("leases", (workspaceId) => void leases.giveBack(workspaceId));
   changes.onChange("circuits", (place) => (place === null ? undefined : circuits.close(isWithin(place))));

@@ -1,7 +1,13 @@
 // What a job costs (contract 9): by the prices of its submission, whatever they are when it runs. A budget was judged by them, and a
 // charge by a price that was raised since would be more than is reserved.
 import type { GatewayServices } from "../gateway/services.ts";
-import { createPriceBook, readAudioPrice, type StoredAudioPrice, storePrice } from "../metering/price.ts";
+import {
+  createPriceBook,
+  type PriceBook,
+  readAudioPrice,
+  type StoredAudioPrice,
+  storePrice,
+} from "../metering/price.ts";
 import type { Route } from "../routing/types.ts";
 import type { OpenJob } from "./job-request.ts";
 
@@ -16,6 +22,8 @@ export function pricesFor({ prices }: Pick<GatewayServices, "prices">, route: Ro
 export function atPricesOf({ request }: Pick<OpenJob, "request">, services: GatewayServices): GatewayServices {
   if (request.prices === undefined) return services;
   const book = createPriceBook(request.prices.map(readAudioPrice));
-  const { isFree } = services.prices();
+  // What is given away is so by now; a model without a price of that time costs nothing either way.
+  const current = services.prices();
+  const isFree: PriceBook["isFree"] = (provider, model) => current.isFree(provider, model);
   return { ...services, prices: () => ({ ...book, isFree }) };
 }

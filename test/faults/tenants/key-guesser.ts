@@ -7,10 +7,10 @@ import { askHttp } from "../ask-http.ts";
 const { origin, connections } = workerData as { readonly origin: string; readonly connections: number };
 const agent = new Agent({ keepAlive: true, maxSockets: connections });
 const statuses: Record<string, number> = {};
-let isOver = false;
+const over = new AbortController();
 
 async function guess(): Promise<void> {
-  while (!isOver) {
+  while (!over.signal.aborted) {
     const headers = { authorization: `Bearer ${generateKey("live")}` };
     const { status } = await askHttp(origin, agent, { method: "GET", path: "/v1/me", headers });
     const name = String(status);
@@ -20,9 +20,12 @@ async function guess(): Promise<void> {
 
 const guessing = Promise.all(Array.from({ length: connections }, guess));
 parentPort?.once("message", () => {
-  isOver = true;
-  void guessing.then(() => {
-    agent.destroy();
-    parentPort?.postMessage(statuses);
-  });
+  over.abort();
+  void report();
 });
+
+async function report(): Promise<void> {
+  await guessing;
+  agent.destroy();
+  parentPort?.postMessage(statuses);
+}
