@@ -3,7 +3,7 @@
 import type { AudioFormat } from "../contract/audio-formats.ts";
 import type { ByteReader } from "./readers/byte-reader.ts";
 import { BeyondHead, readHead } from "./readers/head-reader.ts";
-import { InvalidAudio, type Reading } from "./readers/invalid-audio.ts";
+import { InvalidAudio, MINIMUM_SECONDS, type Reading, UnsupportedContainer } from "./readers/invalid-audio.ts";
 import { readMp4 } from "./readers/mp4.ts";
 import { readMpegAudio } from "./readers/mpeg-audio.ts";
 import { readProgramStream } from "./readers/program-stream.ts";
@@ -20,10 +20,11 @@ export type Measurement =
       readonly sampleRate: number;
       readonly codec: string;
       readonly audioTracks: number;
+      readonly trailingBytes?: number;
+      readonly uneditedSeconds?: number;
     }
   | { readonly ok: false; readonly code: "UNSUPPORTED_MEDIA_TYPE" | "INVALID_AUDIO"; readonly reason: string };
 
-export const MINIMUM_SECONDS = 0.1;
 /** Of durations that are added up in binary fractions. */
 const SUM_ERROR_SECONDS = 1e-9;
 
@@ -52,6 +53,8 @@ function measureBy(format: AudioFormat, reader: ByteReader): Measurement {
   try {
     return judge(format, READERS[format](reader));
   } catch (error) {
+    if (error instanceof UnsupportedContainer)
+      return { ok: false, code: "UNSUPPORTED_MEDIA_TYPE", reason: error.reason };
     if (error instanceof InvalidAudio) return invalid(error.reason);
     // A reader's own range error is its answer to bytes no rule foresaw; a failed read of the file is a fault and goes up.
     if (error instanceof RangeError || error instanceof TypeError) return invalid("could not be read");

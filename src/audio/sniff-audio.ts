@@ -38,7 +38,9 @@ function sniffBrand(brand: string): AudioFormat | null {
   return IMAGE_OR_QUICKTIME.has(brand) ? null : "mp4";
 }
 
-/** A readable DocType decides. A header too broken to have one is left to the reader, which refuses it as invalid. */
+const DOC_TYPES: ReadonlySet<string> = new Set(["webm", "matroska"]);
+
+/** A readable DocType decides; of Matroska, browsers' recordings are told from others by their tracks. A header too broken to have one is left to the reader, which refuses it as invalid. */
 function sniffDocType(bytes: Uint8Array): AudioFormat | null {
   const header = vint(bytes, 4);
   if (!header) return "webm";
@@ -49,9 +51,8 @@ function sniffDocType(bytes: Uint8Array): AudioFormat | null {
     const size = vint(bytes, position + idLength);
     if (!size) return "webm";
     if (bytes[position] === 0x42 && bytes[position + 1] === 0x82) {
-      return ascii(bytes, size.next, Math.min(end, size.next + Math.min(size.value, 64))).replace(/\0+$/, "") === "webm"
-        ? "webm"
-        : null;
+      const docType = ascii(bytes, size.next, Math.min(end, size.next + Math.min(size.value, 64)));
+      return DOC_TYPES.has(docType.replace(/\0+$/, "")) ? "webm" : null;
     }
     position = size.next + size.value;
   }

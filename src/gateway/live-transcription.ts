@@ -1,7 +1,7 @@
 // Live audio to a transcript (contract 10): the same route, purpose, features and events as a file's stream, from targets that
 // take live audio. Audio that a target has had cannot be said again: it falls back no further than the refusal of a socket.
 import { createSampleClock, createWebmClock, type LiveClock } from "../audio/live-clock.ts";
-import { MINIMUM_SECONDS } from "../audio/measure-source.ts";
+import { MINIMUM_SECONDS } from "../audio/readers/invalid-audio.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { createHandover, type Handover } from "../lib/handover.ts";
 import { type FailureKind, ProviderError } from "../providers/io.ts";

@@ -2,6 +2,7 @@
 import type { AudioInput } from "../audio/audio-input.ts";
 import { callerGone } from "./attempt-end.ts";
 import { MEDIA, mediaTypeMatches } from "../audio/media-types.ts";
+import type { Measurement } from "../audio/measure.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Warning } from "../contract/transcription.ts";
@@ -33,12 +34,12 @@ export async function measureAudio(
       throw signal?.aborted === true ? callerGone() : error;
     });
   if (!measured.ok) throw new GatewayError(measured.code, { message: `The audio ${measured.reason}.`, param });
-  const { format, durationSeconds, channels, codec, sampleRate, audioTracks } = measured;
+  const { format, durationSeconds, channels, codec, sampleRate } = measured;
   refuseTooLong(services, durationSeconds, param);
   const { mediaType, extension } = MEDIA[format];
   const warnings: Warning[] = [];
   if (!mediaTypeMatches(format, audio.mediaTypeHint, audio.fileNameHint)) warnings.push(mismatch(mediaType));
-  if (audioTracks > 1) warnings.push(severalTracks(audioTracks));
+  warnings.push(...warningsOf(measured));
   return {
     speech: {
       format,
@@ -68,6 +69,34 @@ export function refuseTooLong(
     param,
     details: { max_audio_duration_seconds: limit, audio_seconds: durationSeconds },
   });
+}
+
+/** What of the file is not heard, or not certain to be heard. */
+function warningsOf(measured: Extract<Measurement, { ok: true }>): readonly Warning[] {
+  const { audioTracks, trailingBytes = 0, uneditedSeconds, durationSeconds } = measured;
+  return [
+    ...(audioTracks > 1 ? [severalTracks(audioTracks)] : []),
+    ...(trailingBytes > 0 ? [trailingData(trailingBytes)] : []),
+    ...(uneditedSeconds === undefined ? [] : [editList(uneditedSeconds, durationSeconds)]),
+  ];
+}
+
+function trailingData(bytes: number): Warning {
+  return {
+    code: "TRAILING_DATA_IGNORED",
+    message: `The last ${bytes} bytes of the file lie behind its sound; they were neither measured nor charged.`,
+    param: null,
+    details: { trailing_bytes: bytes },
+  };
+}
+
+function editList(trackSeconds: number, playedSeconds: number): Warning {
+  return {
+    code: "EDIT_LIST_APPLIED",
+    message: `The file's edit list plays ${playedSeconds} s of a track of ${trackSeconds} s; what is played was measured.`,
+    param: null,
+    details: { track_seconds: trackSeconds, played_seconds: playedSeconds },
+  };
 }
 
 function mismatch(mediaType: string): Warning {

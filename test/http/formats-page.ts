@@ -10,12 +10,32 @@ export function formatsPage(rows: readonly FormatRow[]): string {
     "from packets and not from declared headers. Allowed: 0.05 s, for program streams (`mpeg`) 1 %. The same run is a test:",
     "`test/http/formats.test.ts`.",
     "",
+    ...WHAT_COUNTS,
+    "## Measured",
+    "",
     `| file | format | tool | true s | measured s | difference s | ${CARRIERS.map((carrier) => `\`${carrier}\``).join(" | ")} |`,
     `|---|---|---|---:|---:|---:|${CARRIERS.map(() => "---|").join("")}`,
     ...rows.map(line),
     "",
   ].join("\n");
 }
+
+const WHAT_COUNTS = `## What is measured
+
+What a standard decoder plays. Two warnings say where that is not the whole file:
+
+- **\`TRAILING_DATA_IGNORED\`**: bytes lie behind the sound (zeros, another file that was appended, a foreign tag). They are sent on with
+  the file, but neither measured nor charged. Mp3s and WebM recordings that were joined are played to the end, and count.
+- **\`EDIT_LIST_APPLIED\`**: the edit list of an mp4 leaves out a part of the track, or repeats one. The silence that encoders add (up to
+  0.3 s at either end, at least one packet at the start of AAC) is left out without a warning. Empty edits hold no sound.
+
+| container | what counts |
+|---|---|
+| WAV | The data chunk by its size, and data chunks behind it. Where the size is 0, beyond the file or too small for 0.1 s of sound, the rest of the file. The length follows from the codec: PCM, float, A-law, µ-law, G.722, G.726, GSM 6.10, TrueSpeech, ADPCM (Microsoft, IMA, OKI, Yamaha), MPEG layers II and III. Other known codecs (AAC, AMR, G.723.1, G.729, WMA …) are 422: send PCM. |
+| WebM | Every packet. \`DocType\` \`matroska\` is accepted where a browser writes it: one track of sound and at most one picture, one of them PCM, H.264, HEVC or AV1. Any other Matroska is 415: send WebM, such as \`audio/webm;codecs=opus\`. |
+| mp4, m4a | Every packet that the edit list plays. |
+| mp3 | Every frame, without the encoder's silence where the file declares it. |
+`.split("\n");
 
 function line(row: FormatRow): string {
   const { measuredSeconds } = row.outcomes.file;

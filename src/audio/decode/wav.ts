@@ -1,6 +1,7 @@
 // WAV to samples without any program: PCM of 8 to 32 bits, floats, A-law and µ-law (contract 10, `split_long_audio`). Reads on as it
 // comes; its length is the one that was measured (readers/wav.ts), for a header can lie.
 import { setImmediate } from "node:timers/promises";
+import { hasPadByte } from "../readers/riff-chunks.ts";
 import { type EncodedAudio, Undecodable } from "./pcm.ts";
 
 /** As readers/wav.ts names them. */
@@ -65,13 +66,20 @@ async function findSound(bytes: ByteQueue): Promise<{ readonly format: WavFormat
       if (format === null) break;
       return { format, claimedBytes: size };
     }
-    const padded = size + (size % 2);
-    if (padded > MAX_BYTES_BEFORE_SOUND) break;
-    const body = await bytes.take(padded);
+    if (size > MAX_BYTES_BEFORE_SOUND) break;
+    const body = await bytes.take(size);
     if (id === "fmt ") format = readFormat(body);
-    passed += 8 + padded;
+    if (size % 2 === 1) await skipPadByte(bytes);
+    passed += 8 + size;
   }
   throw new Undecodable("wav_structure");
+}
+
+async function skipPadByte(bytes: ByteQueue): Promise<void> {
+  const next = await bytes.take(5);
+  const ids = String.fromCharCode(...new Uint8Array(next.buffer, next.byteOffset, next.byteLength));
+  const padBytes = hasPadByte(ids.slice(0, 4), ids.slice(1)) ? 1 : 0;
+  bytes.putBack(new Uint8Array(next.buffer, next.byteOffset + padBytes, Math.max(0, next.byteLength - padBytes)));
 }
 
 function readFormat(body: DataView): WavFormat {
@@ -141,6 +149,8 @@ function mixed(block: DataView, frames: number, { channels, bytesPerSample }: Wa
 interface ByteQueue {
   /** Exactly so many bytes; fewer only at the end. */
   take(length: number): Promise<DataView>;
+  /** Before what is taken next. */
+  putBack(bytes: Uint8Array): void;
   close(): Promise<void>;
 }
 
@@ -163,6 +173,9 @@ function byteQueue(source: AsyncIterator<Uint8Array>, signal: AbortSignal): Byte
         filled += part.length;
       }
       return new DataView(taken.buffer, 0, filled);
+    },
+    putBack(bytes) {
+      rest = Buffer.concat([bytes, rest]);
     },
     async close() {
       await source.return?.();

@@ -14,6 +14,9 @@ export class InvalidAudio extends Error {
   }
 }
 
+/** Sound in a container that is not accepted: 415, where `InvalidAudio` alone is 422. */
+export class UnsupportedContainer extends InvalidAudio {}
+
 /** What a reader found out. */
 export type Reading = {
   readonly codec: string;
@@ -21,7 +24,13 @@ export type Reading = {
   readonly sampleRate: number;
   readonly durationSeconds: number;
   readonly audioTracks: number;
+  /** Bytes behind the sound that no decoder plays. */
+  readonly trailingBytes?: number;
+  /** How long the whole track would play, where an edit list leaves a part of it out or repeats one. */
+  readonly uneditedSeconds?: number;
 };
+
+export const MINIMUM_SECONDS = 0.1;
 
 export const CHUNK_LIMIT = 10_000;
 export const DEPTH_LIMIT = 32;

@@ -4,9 +4,15 @@ import { InvalidAudio } from "./invalid-audio.ts";
 import type { Track } from "./mp4-track.ts";
 import { opusPacketSeconds } from "./opus.ts";
 
-export type PacketSum = { seconds: number; packets: number; bytes: number; missing: number; lastSeconds: number };
+export type PacketSum = {
+  /** By the codec's own lengths of packets, and by the container's clock. */
+  seconds: number;
+  clockSeconds: number;
+  packets: number;
+  bytes: number;
+};
 
-export const emptySum = (): PacketSum => ({ seconds: 0, packets: 0, bytes: 0, missing: 0, lastSeconds: 0 });
+export const emptySum = (): PacketSum => ({ seconds: 0, clockSeconds: 0, packets: 0, bytes: 0 });
 
 /** No packet of a codec we know no rule for is longer; the container's clock is not believed beyond it. */
 const LONGEST_PACKET_SECONDS = 1;
@@ -20,10 +26,10 @@ export function addPackets(
 ): void {
   const { offset, size, ticks } = run;
   const present = size > 0 ? Math.min(run.count, Math.max(0, Math.floor((reader.size - offset) / size))) : 0;
-  if (size > 0) sum.missing += run.count - present;
   if (present === 0) return;
   sum.packets += present;
   sum.bytes += present * size;
+  sum.clockSeconds += (present * ticks) / track.timescale;
   if (sum.bytes > reader.size) throw new InvalidAudio("counts the same bytes more than once");
   const { packet } = track;
   if (packet.kind === "bytes") {
@@ -31,14 +37,12 @@ export function addPackets(
     return;
   }
   if (packet.kind !== "opus") {
-    sum.lastSeconds =
-      packet.kind === "frames" ? packet.seconds : Math.min(ticks / track.timescale, LONGEST_PACKET_SECONDS);
-    sum.seconds += present * sum.lastSeconds;
+    const each = packet.kind === "frames" ? packet.seconds : Math.min(ticks / track.timescale, LONGEST_PACKET_SECONDS);
+    sum.seconds += present * each;
     return;
   }
   for (let index = 0; index < present; index++) {
     const at = offset + index * size;
-    sum.lastSeconds = opusPacketSeconds(reader.u8(at), size > 1 ? reader.u8(at + 1) : 0);
-    sum.seconds += sum.lastSeconds;
+    sum.seconds += opusPacketSeconds(reader.u8(at), size > 1 ? reader.u8(at + 1) : 0);
   }
 }

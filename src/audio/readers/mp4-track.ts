@@ -1,7 +1,8 @@
-// What one audio track of an mp4 says about itself: codec, frame length, clock, gapless edit.
+// What one audio track of an mp4 says about itself: codec, frame length, clock, edits.
 import { type ByteReader, text4 } from "./byte-reader.ts";
 import { InvalidAudio } from "./invalid-audio.ts";
-import { type Box, type BoxTree, countEntries, findBox, listBoxes } from "./mp4-boxes.ts";
+import { type Box, type BoxTree, findBox, listBoxes } from "./mp4-boxes.ts";
+import { type Edit, readEdits } from "./mp4-edits.ts";
 
 export type Track = {
   readonly id: number;
@@ -15,8 +16,7 @@ export type Track = {
     | { readonly kind: "bytes"; readonly perSecond: number }
     | { readonly kind: "opus" }
     | { readonly kind: "clock" };
-  /** A single edit: what to skip at the start, and how much to play (0 when unsaid). */
-  readonly edit: { readonly skipSeconds: number; readonly playSeconds: number } | null;
+  readonly edits: readonly Edit[];
   readonly table: BoxTree;
 };
 
@@ -37,7 +37,7 @@ export function readTrack(reader: ByteReader, trak: BoxTree, movieTimescale: num
     id,
     timescale,
     table,
-    edit: readEdit(reader, trak, timescale, movieTimescale),
+    edits: readEdits(reader, trak, { track: timescale, movie: movieTimescale }),
     ...described,
     // An entry has room for 65,535 Hz. Of more it says 0, and the track's clock runs at the rate of its samples.
     sampleRate: sampleRate || timescale,
@@ -161,24 +161,4 @@ function readAacConfiguration(bytes: Uint8Array, base: Description): Partial<Des
   // Low-delay and unified variants have other frame lengths; the container's clock counts them.
   if (objectType < 1 || objectType > 4) return common;
   return { ...common, packet: { kind: "frames", seconds: (take(1) ? 960 : 1024) / coreRate } };
-}
-
-function readEdit(reader: ByteReader, trak: BoxTree, timescale: number, movieTimescale: number): Track["edit"] {
-  const box = findBox(trak, "edts", "elst");
-  if (!box) return null;
-  const isLong = reader.u8(box.start) === 1;
-  const entryBytes = isLong ? 20 : 12;
-  const count = countEntries(reader, box, 4, entryBytes);
-  let edit: Track["edit"] = null;
-  for (let index = 0; index < count; index++) {
-    const at = box.start + 8 + index * entryBytes;
-    const duration = isLong ? reader.u32(at) * 2 ** 32 + reader.u32(at + 4) : reader.u32(at);
-    const mediaHigh = isLong ? reader.u32(at + 8) : 0;
-    const mediaTime = isLong ? mediaHigh * 2 ** 32 + reader.u32(at + 12) : reader.u32(at + 4);
-    const isEmpty = isLong ? mediaHigh === 0xffffffff : mediaTime === 0xffffffff;
-    if (isEmpty) continue;
-    if (edit) return null;
-    edit = { skipSeconds: mediaTime / timescale, playSeconds: movieTimescale > 0 ? duration / movieTimescale : 0 };
-  }
-  return edit;
 }

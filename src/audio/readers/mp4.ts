@@ -1,7 +1,9 @@
-// mp4 and m4a: the length is the sum of the audio packets whose bytes are in the file, by the codec's own frame lengths.
-import type { ByteReader } from "./byte-reader.ts";
+// mp4 and m4a: the length is the sum of the audio packets whose bytes are in the file, by the codec's own frame lengths, as
+// far as its edit list plays them.
+import { type ByteReader, text4 } from "./byte-reader.ts";
 import { InvalidAudio, type Reading } from "./invalid-audio.ts";
 import { type Box, type BoxTree, findBox, readBox, readTree } from "./mp4-boxes.ts";
+import { applyEdits, type Played } from "./mp4-edits.ts";
 import { addFragment, readDefaults } from "./mp4-fragments.ts";
 import { emptySum, type PacketSum } from "./mp4-packets.ts";
 import { addTableSamples } from "./mp4-samples.ts";
@@ -9,12 +11,11 @@ import { readTrack, type Track } from "./mp4-track.ts";
 
 type Counted = { readonly track: Track; readonly sum: PacketSum };
 
-const LONGEST_PRIMING_SECONDS = 0.5;
 /** Eight channels of 192 kHz lossless stay below; above, a clock was wound back to make a long recording cheap. */
 const MOST_BYTES_PER_SECOND = 5_000_000;
 
 export function readMp4(reader: ByteReader): Reading {
-  const { moov, fragments } = readTopLevel(reader);
+  const { moov, fragments, trailingBytes } = readTopLevel(reader);
   if (!moov) throw new InvalidAudio("is cut off before its index");
   const counted = readTracks(reader, moov);
   if (counted.length === 0) throw new InvalidAudio("has no audio track");
@@ -28,18 +29,34 @@ export function readMp4(reader: ByteReader): Reading {
     for (const moof of fragments) addFragment(reader, moof, byId, defaults);
   }
   const longest = counted
-    .map((entry) => ({ ...entry, seconds: playedSeconds(entry) }))
-    .reduce((a, b) => (b.seconds > a.seconds ? b : a));
+    .map((entry) => ({ ...entry, played: playedSeconds(entry) }))
+    .reduce((a, b) => (b.played.seconds > a.played.seconds ? b : a));
   if (longest.sum.packets === 0) throw new InvalidAudio("holds no sound");
   const { codec, channels, sampleRate } = longest.track;
-  return { codec, channels, sampleRate, durationSeconds: longest.seconds, audioTracks: counted.length };
+  const { seconds, isNoticeable } = longest.played;
+  return {
+    codec,
+    channels,
+    sampleRate,
+    durationSeconds: seconds,
+    audioTracks: counted.length,
+    trailingBytes,
+    ...(isNoticeable ? { uneditedSeconds: Math.round(longest.sum.seconds * 1000) / 1000 } : {}),
+  };
 }
 
 /** Fragments are pairs of boxes without end in a long recording, so they are not counted; each box advances by 8 bytes at least. */
-function readTopLevel(reader: ByteReader): { moov: BoxTree | null; fragments: readonly Box[] } {
+function readTopLevel(reader: ByteReader): {
+  moov: BoxTree | null;
+  fragments: readonly Box[];
+  trailingBytes: number;
+} {
   const fragments: Box[] = [];
   let moov: BoxTree | null = null;
   for (let at = 0; at + 8 <= reader.size; ) {
+    // Behind a whole recording: another one, which players do not go on to, or bytes that are no box.
+    if (moov && (!BOX_TYPE.test(text4(reader, at + 4)) || (fragments.length === 0 && startsAnother(reader, at))))
+      return { moov, fragments, trailingBytes: reader.size - at };
     const box = readBox(reader, at, reader.size, true);
     const isCut = box.end > reader.size;
     if (box.type === "moov" && isCut) throw new InvalidAudio("is cut off inside its index");
@@ -47,8 +64,13 @@ function readTopLevel(reader: ByteReader): { moov: BoxTree | null; fragments: re
     if (box.type === "moof" && !isCut) fragments.push(box);
     at = box.end;
   }
-  return { moov, fragments };
+  return { moov, fragments, trailingBytes: 0 };
 }
+
+/** Printable, and (C) of QuickTime's. */
+const BOX_TYPE = /^[\x20-\x7e\xa9]{4}$/;
+
+const startsAnother = (reader: ByteReader, at: number): boolean => at > 0 && text4(reader, at + 4) === "ftyp";
 
 function readTracks(reader: ByteReader, moov: BoxTree): readonly Counted[] {
   const header = findBox(moov, "mvhd");
@@ -61,15 +83,11 @@ function readTracks(reader: ByteReader, moov: BoxTree): readonly Counted[] {
   return counted;
 }
 
-/** Takes off what the encoder added: priming at the start, filling in the last packet. A larger edit is a claim and changes nothing. */
-function playedSeconds({ track, sum }: Counted): number {
+function playedSeconds({ track, sum }: Counted): Played {
   if (track.packet.kind === "clock" && sum.bytes > 0 && sum.bytes / MOST_BYTES_PER_SECOND > sum.seconds) {
     throw new InvalidAudio("has a length that its size contradicts");
   }
-  const { edit } = track;
-  if (!edit) return sum.seconds;
-  const skip = edit.skipSeconds <= LONGEST_PRIMING_SECONDS ? edit.skipSeconds : 0;
-  const played = Math.max(0, sum.seconds - skip);
-  const filling = played - edit.playSeconds;
-  return sum.missing === 0 && filling > 0 && filling <= sum.lastSeconds * 1.05 ? edit.playSeconds : played;
+  const { edits, packet, codec } = track;
+  const leastPrimingSeconds = codec === "aac" && packet.kind === "frames" ? packet.seconds : 0;
+  return applyEdits(edits, { ...sum, leastPrimingSeconds });
 }

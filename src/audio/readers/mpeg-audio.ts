@@ -21,6 +21,7 @@ export function readMpegAudio(reader: ByteReader): Reading {
 
   let seconds = 0;
   let frames = 0;
+  let trailingBytes = 0;
   while (position + 4 <= end) {
     const header = parseFrameHeader(reader.u32(position));
     if (header && header.layer === begin.header.layer) {
@@ -39,7 +40,11 @@ export function readMpegAudio(reader: ByteReader): Reading {
     }
     // Lost, in a broken or cut tag too: look for the next run of frames. Every position is looked at once, so junk costs linear time.
     const found = findFrame(reader, position + 1, end);
-    if (found === null) break;
+    if (found === null) {
+      // Less than a frame is one that was cut off.
+      if (end - position > begin.header.sizeBytes) trailingBytes = end - position;
+      break;
+    }
     position = found.offset;
   }
   const { layer, channels, sampleRate } = begin.header;
@@ -49,6 +54,7 @@ export function readMpegAudio(reader: ByteReader): Reading {
     sampleRate,
     durationSeconds: Math.max(0, seconds - encoderSilence(info, frames) / sampleRate),
     audioTracks: 1,
+    trailingBytes,
   };
 }
 

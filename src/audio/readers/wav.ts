@@ -1,56 +1,43 @@
-// WAV: counts the data bytes that are there, whatever the headers claim (contract.md section 3, "Seconds").
+// WAV: finds the bytes of the sound. A plausible data size counts; where it is none, the sound goes on to the end of the file.
 import { joinExtents, text4, u32le, type ByteReader } from "./byte-reader.ts";
-import { CHUNK_LIMIT, InvalidAudio, type Reading } from "./invalid-audio.ts";
+import { CHUNK_LIMIT, InvalidAudio, MINIMUM_SECONDS, type Reading } from "./invalid-audio.ts";
 import { readMpegAudio } from "./mpeg-audio.ts";
+import { hasPadByte, isChunkId, isContainerId } from "./riff-chunks.ts";
+import { isMpegTag, type WavFormat, wavSound } from "./wav-codecs.ts";
 
-type Format = {
-  readonly tag: number;
-  readonly channels: number;
-  readonly sampleRate: number;
-  readonly byteRate: number;
-  readonly blockAlign: number;
-  readonly bits: number;
-};
 type Extent = { readonly start: number; readonly length: number };
+type Sound = { readonly extents: readonly Extent[]; readonly trailingBytes: number };
 
-/** The thinnest speech codecs need twice as much; below, a declared rate would stretch a kilobyte into minutes. */
-const LEAST_BYTES_PER_SECOND = 40;
-
-const CODECS: Readonly<Record<number, string>> = {
-  1: "pcm",
-  2: "adpcm",
-  3: "float",
-  6: "alaw",
-  7: "mulaw",
-  17: "adpcm",
-  32: "adpcm",
-  49: "gsm",
-  80: "mp2",
-  85: "mp3",
-};
+const CHUNK_HEAD_BYTES = 8;
 
 export function readWav(reader: ByteReader): Reading {
-  let format: Format | null = null;
+  let format: WavFormat | null = null;
   let position = 12;
-  for (let chunks = 0; position + 8 <= reader.size; chunks++) {
+  for (let chunks = 0; position + CHUNK_HEAD_BYTES <= reader.size; chunks++) {
     if (chunks >= CHUNK_LIMIT) throw new InvalidAudio("has more chunks than a recording can need");
     const id = text4(reader, position);
     const size = u32le(reader, position + 4);
     if (id === "data") {
       if (!format) throw new InvalidAudio("has its sound before the description of its format");
-      return measureData(reader, format, findData(reader, position + 8, size));
+      return measureSound(reader, format, findSound(reader, format, position + CHUNK_HEAD_BYTES, size));
     }
-    if (position + 8 + size > reader.size) break;
+    if (position + CHUNK_HEAD_BYTES + size > reader.size) break;
     if (id === "fmt ") {
       if (format) throw new InvalidAudio("describes its format twice");
-      format = readFormat(reader, position + 8, size);
+      format = readFormat(reader, position + CHUNK_HEAD_BYTES, size);
     }
-    position += 8 + size + (size % 2);
+    position = nextChunk(reader, position + CHUNK_HEAD_BYTES, size);
   }
   throw new InvalidAudio("holds no sound");
 }
 
-function readFormat(reader: ByteReader, offset: number, size: number): Format {
+function nextChunk(reader: ByteReader, start: number, size: number): number {
+  const end = start + size;
+  if (size % 2 === 0 || end + 5 > reader.size) return end + (size % 2);
+  return hasPadByte(text4(reader, end), text4(reader, end + 1)) ? end + 1 : end;
+}
+
+function readFormat(reader: ByteReader, offset: number, size: number): WavFormat {
   if (size < 16) throw new InvalidAudio("describes its format in too few bytes");
   const u16le = (at: number): number => reader.u8(offset + at) + reader.u8(offset + at + 1) * 256;
   // WAVE_FORMAT_EXTENSIBLE keeps the real tag at the start of its sub-format id.
@@ -69,80 +56,50 @@ function readFormat(reader: ByteReader, offset: number, size: number): Format {
   return format;
 }
 
-/**
- * The claim is believed only when it fits: bytes behind it must be well-formed chunks up to the end, else they are sound
- * (a recorder that never came back to fill in the size, size 0 and 0xFFFFFFFF included). Further data chunks are sound too.
- */
-function findData(reader: ByteReader, start: number, claimed: number): readonly Extent[] {
+/** As decoders do: the data size counts, and further data chunks behind it, but nothing else that follows. */
+function findSound(reader: ByteReader, format: WavFormat, start: number, claimed: number): Sound {
   const present = reader.size - start;
-  if (claimed >= present) return [{ start, length: present }];
-  const trailing =
-    walkTrailing(reader, start + claimed + (claimed % 2)) ??
-    (claimed % 2 ? walkTrailing(reader, start + claimed) : null);
-  return trailing ? [{ start, length: claimed }, ...trailing] : [{ start, length: present }];
+  const all = { extents: [{ start, length: present }], trailingBytes: 0 };
+  if (claimed >= present || (claimed > 0 && present - claimed < CHUNK_HEAD_BYTES))
+    return { extents: [{ start, length: Math.min(claimed, present) }], trailingBytes: 0 };
+  const behind = walkBehind(reader, nextChunk(reader, start, claimed));
+  const isPlaceholder = claimed === 0 || (behind.trailingBytes > 0 && isTooShort(format, claimed));
+  if (isPlaceholder && behind.trailingBytes > 0) return all;
+  return { extents: [{ start, length: claimed }, ...behind.extents], trailingBytes: behind.trailingBytes };
 }
 
-/** The data extents among well-formed chunks from here to the end, or `null` if this is no list of chunks. */
-function walkTrailing(reader: ByteReader, from: number): readonly Extent[] | null {
-  const found: Extent[] = [];
+/** A recorder that never came back leaves 0, or the size of a header, and no file is made to hold less than the least. */
+const isTooShort = (format: WavFormat, bytes: number): boolean =>
+  !isMpegTag(format.tag) && wavSound(format, bytes).durationSeconds < MINIMUM_SECONDS;
+
+/** The data chunks among the well-formed ones from here on, and how many bytes at the end are none. */
+function walkBehind(reader: ByteReader, from: number): Sound {
+  const extents: Extent[] = [];
   let position = from;
-  for (let chunks = 0; position + 8 <= reader.size; chunks++) {
+  for (let chunks = 0; position + CHUNK_HEAD_BYTES <= reader.size; chunks++) {
     if (chunks >= CHUNK_LIMIT) throw new InvalidAudio("has more chunks than a recording can need");
     const id = text4(reader, position);
     const size = u32le(reader, position + 4);
-    const isLast = position + 8 + size >= reader.size;
-    if (!/^[\x20-\x7e]{4}$/.test(id) || (isLast && position + 8 + size > reader.size && id !== "data")) return null;
+    const start = position + CHUNK_HEAD_BYTES;
+    const isWhole = start + size <= reader.size;
+    if (!isChunkId(id) || isContainerId(id) || !(isWhole || id === "data"))
+      return { extents, trailingBytes: reader.size - position };
     if (id === "fmt ") throw new InvalidAudio("describes its format twice");
-    if (id === "data") found.push({ start: position + 8, length: Math.min(size, reader.size - position - 8) });
-    position += 8 + size + (size % 2);
+    if (id === "data") extents.push({ start, length: Math.min(size, reader.size - start) });
+    position = isWhole ? nextChunk(reader, start, size) : reader.size;
   }
-  return position >= reader.size ? found : null;
+  return { extents, trailingBytes: 0 };
 }
 
-function measureData(reader: ByteReader, format: Format, extents: readonly Extent[]): Reading {
-  const bytes = extents.reduce((sum, extent) => sum + extent.length, 0);
+function measureSound(reader: ByteReader, format: WavFormat, { extents, trailingBytes }: Sound): Reading {
+  const lengths = extents.map((extent) => extent.length);
+  const bytes = lengths.reduce((sum, length) => sum + length, 0);
   if (bytes === 0) throw new InvalidAudio("holds no sound");
-  if (format.tag === 85 || format.tag === 80) {
+  if (isMpegTag(format.tag)) {
     const starts = extents.map((extent) => extent.start);
-    return readMpegAudio(
-      joinExtents(
-        reader,
-        starts,
-        extents.map((extent) => extent.length),
-      ),
-    );
+    const { trailingBytes: unread = 0, ...frames } = readMpegAudio(joinExtents(reader, starts, lengths));
+    return { ...frames, trailingBytes: trailingBytes + unread };
   }
-  const byteRate = bytesPerSecond(format);
-  if (!(byteRate >= LEAST_BYTES_PER_SECOND)) throw new InvalidAudio("does not say how many bytes a second takes");
-  return {
-    codec: CODECS[format.tag] ?? "unknown",
-    channels: format.channels,
-    sampleRate: format.sampleRate,
-    durationSeconds: bytes / byteRate,
-    audioTracks: 1,
-  };
-}
-
-/** Derived from the sample layout where the codec fixes it; only an unknown codec's declared rate has to be believed. */
-function bytesPerSecond(format: Format): number {
-  const { tag, channels, sampleRate, blockAlign, bits, byteRate } = format;
-  switch (tag) {
-    case 1:
-    case 3:
-      if (bits < 1 || bits > 64) throw new InvalidAudio("has an impossible sample size");
-      return sampleRate * channels * Math.ceil(bits / 8);
-    case 6:
-    case 7:
-      return sampleRate * channels;
-    case 2:
-      return (sampleRate * blockAlign) / (((blockAlign - 7 * channels) * 2) / channels + 2);
-    case 17:
-      return (sampleRate * blockAlign) / (((blockAlign - 4 * channels) * 2) / channels + 1);
-    case 32:
-      return (sampleRate * channels) / 2;
-    case 49:
-      return (sampleRate * 65) / 320;
-    default:
-      return byteRate;
-  }
+  const { channels, sampleRate } = format;
+  return { channels, sampleRate, ...wavSound(format, bytes), audioTracks: 1, trailingBytes };
 }

@@ -1,4 +1,4 @@
-// Adds up the packets of one WebM track: Opus by its own packet lengths, anything else by the clock between packets.
+// Adds up the packets of one WebM track: Opus by its own packet lengths, PCM by its bytes, anything else by the clock between packets.
 import type { ByteReader } from "./byte-reader.ts";
 import { readVint } from "./ebml.ts";
 import { opusPacketSeconds } from "./opus.ts";
@@ -39,6 +39,11 @@ export function addBlock(
   sum.bytes += end - start;
   sum.lastPaddingSeconds = 0;
   const starts = lacing === 0 ? [start] : frameStarts(reader, start, end, lacing);
+  if (track.bytesPerSecond !== null) {
+    sum.lastSeconds = (end - (starts?.[0] ?? end)) / track.bytesPerSecond;
+    sum.seconds += sum.lastSeconds;
+    return;
+  }
   if (!track.isOpus || !starts) {
     // A frame has one byte at least, whatever the lacing claims.
     sum.waiting = { time, mostSeconds: Math.min(frames, end - start) * track.longestPacketSeconds };

@@ -1,7 +1,7 @@
-// The audio tracks a WebM file announces.
+// The tracks a WebM file announces: those of sound, and whether a browser could have written them all.
 import type { ByteReader } from "./byte-reader.ts";
 import { type Element, listElements, readAscii, readFloat, readUnsigned } from "./ebml.ts";
-import { InvalidAudio } from "./invalid-audio.ts";
+import { InvalidAudio, UnsupportedContainer } from "./invalid-audio.ts";
 
 export type WebmTrack = {
   readonly number: number;
@@ -12,6 +12,8 @@ export type WebmTrack = {
   readonly isOpus: boolean;
   readonly longestPacketSeconds: number;
   readonly mostBytesPerSecond: number;
+  /** Of uncompressed samples; their bytes say their length. */
+  readonly bytesPerSecond: number | null;
   readonly delaySeconds: number;
 };
 
@@ -24,47 +26,89 @@ const ID = {
   audio: 0xe1,
   rate: 0xb5,
   channels: 0x9f,
+  bits: 0x6264,
 } as const;
 const ENCODINGS = 0x6d80;
 const ENCODING = 0x6240;
 const ENCRYPTION = 0x5035;
 const AUDIO_TYPE = 2;
-const CODECS: Readonly<Record<string, string>> = { A_OPUS: "opus", A_VORBIS: "vorbis" };
+const VIDEO_TYPE = 1;
+const CODECS: Readonly<Record<string, string>> = {
+  A_OPUS: "opus",
+  A_VORBIS: "vorbis",
+  "A_PCM/INT/LIT": "pcm",
+  "A_PCM/FLOAT/IEEE": "float",
+};
+const WEBM_CODECS: ReadonlySet<string> = new Set(["A_OPUS", "A_VORBIS", "V_VP8", "V_VP9"]);
+/** What browsers record too, and then call their WebM "matroska", because WebM's own list does not have it. */
+const BROWSER_CODECS: ReadonlySet<string> = new Set([
+  ...["A_PCM/INT/LIT", "A_PCM/FLOAT/IEEE"],
+  ...["V_MPEG4/ISO/AVC", "V_MPEGH/ISO/HEVC", "V_AV1"],
+]);
 
-export function readWebmTracks(reader: ByteReader, tracks: Element): readonly WebmTrack[] {
-  const found: WebmTrack[] = [];
-  for (const entry of listElements(reader, tracks)) {
-    const track = entry.id === ID.entry ? readEntry(reader, entry) : null;
-    if (track) found.push(track);
-  }
-  return found;
+type Fields = ReadonlyMap<number, Element>;
+
+export function readWebmTracks(reader: ByteReader, tracks: Element, docType: string): readonly WebmTrack[] {
+  const entries = listElements(reader, tracks)
+    .filter(({ id }) => id === ID.entry)
+    .map((entry): Fields => new Map(listElements(reader, entry).map((element) => [element.id, element])));
+  if (docType !== "webm" && !isOfBrowser(reader, entries))
+    throw new UnsupportedContainer("is Matroska that no browser records; send WebM, such as audio/webm;codecs=opus");
+  return entries.flatMap((fields) => readEntry(reader, fields) ?? []);
 }
 
-function readEntry(reader: ByteReader, entry: Element): WebmTrack | null {
-  const fields = new Map(listElements(reader, entry).map((element) => [element.id, element]));
-  const unsigned = (id: number, from: ReadonlyMap<number, Element>): number => {
-    const element = from.get(id);
-    return element ? readUnsigned(reader, element) : 0;
-  };
-  if (unsigned(ID.type, fields) !== AUDIO_TYPE) return null;
+/** One track of sound and one picture at most, one of them of a codec that forbids the name WebM. */
+function isOfBrowser(reader: ByteReader, entries: readonly Fields[]): boolean {
+  const typeOf = (fields: Fields): number => unsignedAt(reader, fields, ID.type);
+  const count = (type: number): number => entries.filter((fields) => typeOf(fields) === type).length;
+  const codecs = entries.map((fields) => codecId(reader, fields));
+  return (
+    count(AUDIO_TYPE) <= 1 &&
+    count(VIDEO_TYPE) <= 1 &&
+    entries.length === count(AUDIO_TYPE) + count(VIDEO_TYPE) &&
+    codecs.every((codec) => WEBM_CODECS.has(codec) || BROWSER_CODECS.has(codec)) &&
+    codecs.some((codec) => BROWSER_CODECS.has(codec))
+  );
+}
+
+function codecId(reader: ByteReader, fields: Fields): string {
+  const element = fields.get(ID.codec);
+  return element ? readAscii(reader, element) : "";
+}
+
+function unsignedAt(reader: ByteReader, fields: Fields, id: number): number {
+  const element = fields.get(id);
+  return element ? readUnsigned(reader, element) : 0;
+}
+
+function readEntry(reader: ByteReader, fields: Fields): WebmTrack | null {
+  if (unsignedAt(reader, fields, ID.type) !== AUDIO_TYPE) return null;
   const isEncoded = refuseEncryption(reader, fields.get(ENCODINGS));
   const audio = fields.get(ID.audio);
   const sound = new Map((audio ? listElements(reader, audio) : []).map((element) => [element.id, element]));
-  const codecElement = fields.get(ID.codec);
-  const codec = CODECS[codecElement ? readAscii(reader, codecElement) : ""] ?? "unknown";
+  const codec = CODECS[codecId(reader, fields)] ?? "unknown";
   const rate = sound.get(ID.rate);
   const sampleRate = codec === "opus" ? 48_000 : rate ? Math.round(readFloat(reader, rate)) : 8000;
   if (!(sampleRate >= 1000 && sampleRate <= 768_000)) throw new InvalidAudio("has an impossible sample rate");
+  const channels = unsignedAt(reader, sound, ID.channels) || 1;
+  const isPcm = (codec === "pcm" || codec === "float") && !isEncoded;
   return {
-    number: unsigned(ID.number, fields),
+    number: unsignedAt(reader, fields, ID.number),
     codec,
-    channels: unsigned(ID.channels, sound) || 1,
+    channels,
     sampleRate,
     isOpus: codec === "opus" && !isEncoded,
     longestPacketSeconds: codec === "vorbis" ? Math.min(1, 8192 / sampleRate) : codec === "opus" ? 0.12 : 1,
-    mostBytesPerSecond: codec === "unknown" ? 5_000_000 : 250_000,
-    delaySeconds: Math.min(unsigned(ID.delay, fields) / 1e9, 0.5),
+    mostBytesPerSecond: codec === "vorbis" || codec === "opus" ? 250_000 : 5_000_000,
+    bytesPerSecond: isPcm ? pcmBytesPerSecond(unsignedAt(reader, sound, ID.bits), channels, sampleRate) : null,
+    delaySeconds: Math.min(unsignedAt(reader, fields, ID.delay) / 1e9, 0.5),
   };
+}
+
+function pcmBytesPerSecond(bits: number, channels: number, sampleRate: number): number {
+  if (bits < 8 || bits > 64 || bits % 8 !== 0) throw new InvalidAudio("has an impossible sample size");
+  if (channels > 64) throw new InvalidAudio("has an impossible number of channels");
+  return (bits / 8) * channels * sampleRate;
 }
 
 /** True when packets are stored in another form (WebM forbids it, Matroska knows it): their first bytes are not the codec's. */

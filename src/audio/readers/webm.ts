@@ -1,12 +1,14 @@
-// WebM: walks every cluster and block, also the endless ones of a browser's live recording, and adds up the audio packets.
+// WebM: walks every cluster and block, also the endless ones of a browser's live recording, and adds up the audio packets. As decoders
+// do, it goes on behind bytes that are no element at the next cluster.
 import type { ByteReader } from "./byte-reader.ts";
-import { type Element, listElements, readElement, readUnsigned, readVint } from "./ebml.ts";
+import { type Element, listElements, readAscii, readElement, readUnsigned, readVint } from "./ebml.ts";
 import { CHUNK_LIMIT, InvalidAudio, type Reading } from "./invalid-audio.ts";
 import { addBlock, emptyWebmSum, settle, type WebmSum } from "./webm-packets.ts";
 import { readWebmTracks, type WebmTrack } from "./webm-track.ts";
 
 const ID = {
   ebml: 0x1a45dfa3,
+  docType: 0x4282,
   segment: 0x18538067,
   info: 0x1549a966,
   tracks: 0x1654ae6b,
@@ -32,23 +34,58 @@ const SEGMENT_LEVEL: ReadonlySet<number> = new Set([
   0x1941a469,
 ]);
 
+/** What a cluster may hold besides blocks: Position, PrevSize, SilentTracks, EncryptedBlock; Void and CRC-32 are anywhere. */
+const ANYWHERE: ReadonlySet<number> = new Set([0xec, 0xbf]);
+const CLUSTER_LEVEL: ReadonlySet<number> = new Set([
+  ...ANYWHERE,
+  ...[ID.time, ID.simpleBlock, ID.group, 0xa7, 0xab, 0x5854, 0xaf],
+]);
+
 type State = {
   readonly tracks: Map<number, { track: WebmTrack; sum: WebmSum }>;
   tickSeconds: number;
   others: number;
+  docType: string;
+  trailingBytes: number;
 };
 
 export function readWebm(reader: ByteReader): Reading {
-  const state: State = { tracks: new Map(), tickSeconds: 0.001, others: 0 };
+  const state: State = { tracks: new Map(), tickSeconds: 0.001, others: 0, docType: "webm", trailingBytes: 0 };
   let at = 0;
   for (;;) {
-    const element = readElement(reader, at);
+    const element = hasSound(state) ? elementAmongJunk(reader, at, state) : readElement(reader, at);
     if (!element) break;
     const next = readSegmentLevel(reader, element, state);
     if (next === null) break;
     at = next;
   }
   return conclude(state);
+}
+
+const hasSound = (state: State): boolean => state.tracks.values().some(({ sum }) => sum.packets > 0);
+
+/** The element here, or the next cluster where none is; `null` at the end of the file. */
+function elementAmongJunk(reader: ByteReader, at: number, state: State): Element | null {
+  const element = elementOrJunk(reader, at);
+  if (element === null) return null;
+  if (element !== "junk" && (SEGMENT_LEVEL.has(element.id) || ANYWHERE.has(element.id))) return element;
+  for (let next = reader.indexOf(0x1f, at + 1); next >= 0; next = reader.indexOf(0x1f, next + 1)) {
+    if (next + 4 > reader.size) break;
+    if (reader.u32(next) !== ID.cluster) continue;
+    const cluster = elementOrJunk(reader, next);
+    if (cluster !== "junk") return cluster;
+  }
+  state.trailingBytes = reader.size - at;
+  return null;
+}
+
+function elementOrJunk(reader: ByteReader, at: number): Element | null | "junk" {
+  try {
+    return readElement(reader, at);
+  } catch (error) {
+    if (error instanceof InvalidAudio) return "junk";
+    throw error;
+  }
 }
 
 /** Where to go on, or `null` where the recording is cut off. */
@@ -58,13 +95,19 @@ function readSegmentLevel(reader: ByteReader, element: Element, state: State): n
   if (element.end === Number.POSITIVE_INFINITY) throw new InvalidAudio("has an element of an impossible size");
   state.others += 1;
   if (state.others > CHUNK_LIMIT) throw new InvalidAudio("has more elements than a recording can need");
+  if (element.id === ID.ebml) state.docType = readDocType(reader, element) ?? state.docType;
   if (element.id === ID.info) readInfo(reader, element, state);
   if (element.id === ID.tracks) {
-    for (const track of readWebmTracks(reader, element)) {
+    for (const track of readWebmTracks(reader, element, state.docType)) {
       state.tracks.set(track.number, { track, sum: state.tracks.get(track.number)?.sum ?? emptyWebmSum() });
     }
   }
   return element.end > reader.size ? null : element.end;
+}
+
+function readDocType(reader: ByteReader, header: Element): string | null {
+  const element = listElements(reader, header).find(({ id }) => id === ID.docType);
+  return element ? readAscii(reader, element) : null;
 }
 
 function readInfo(reader: ByteReader, info: Element, state: State): void {
@@ -80,9 +123,12 @@ function readCluster(reader: ByteReader, cluster: Element, state: State): number
   let others = 0;
   let at = cluster.start;
   while (at < cluster.end) {
-    const element = readElement(reader, at);
+    const isEndless = cluster.end === Number.POSITIVE_INFINITY;
+    const element = isEndless && hasSound(state) ? elementOrJunk(reader, at) : readElement(reader, at);
     if (!element) return null;
-    if (cluster.end === Number.POSITIVE_INFINITY && SEGMENT_LEVEL.has(element.id)) return at;
+    // The next element of the segment, or no element at all, ends a cluster that does not say its size.
+    if (isEndless && (element === "junk" || !CLUSTER_LEVEL.has(element.id))) return at;
+    if (element === "junk") throw new InvalidAudio("has an element without an id or size");
     if (element.end === Number.POSITIVE_INFINITY || element.end > cluster.end)
       throw new InvalidAudio("has an element that is larger than the one around it");
     // A block cut off by the end of the file is not there.
@@ -131,13 +177,18 @@ function conclude(state: State): Reading {
     .reduce((a, b) => (b.seconds > a.seconds ? b : a));
   if (longest.sum.packets === 0) throw new InvalidAudio("holds no sound");
   const { codec, channels, sampleRate } = longest.track;
-  return { codec, channels, sampleRate, durationSeconds: longest.seconds, audioTracks: counted.length };
+  const { trailingBytes } = state;
+  return { codec, channels, sampleRate, durationSeconds: longest.seconds, audioTracks: counted.length, trailingBytes };
 }
 
 /** The last packet's own length, when only the clock tells, is taken to be that of the one before it. */
 function playedSeconds(track: WebmTrack, sum: WebmSum): number {
   settle(sum, sum.lastSeconds);
-  if (!track.isOpus && sum.bytes > Math.max(1, sum.seconds) * track.mostBytesPerSecond) {
+  if (
+    !track.isOpus &&
+    track.bytesPerSecond === null &&
+    sum.bytes > Math.max(1, sum.seconds) * track.mostBytesPerSecond
+  ) {
     throw new InvalidAudio("has a length that its size contradicts");
   }
   return Math.max(0, sum.seconds - track.delaySeconds - Math.min(sum.lastPaddingSeconds, sum.lastSeconds));

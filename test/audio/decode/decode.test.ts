@@ -60,6 +60,15 @@ test("contract 10: 16-bit WAV comes back sample by sample, however the bytes arr
   );
 });
 
+test("FLD-21: samples behind a chunk of odd size, with or without its pad byte, are read from where they begin", async () => {
+  const sound = syllables(0.4);
+  const file = pcmWav(sound);
+  const odd = join(Buffer.from("LIST"), le32(9), Buffer.from("INFOISFTA"));
+  for (const chunks of [odd, join(odd, [0]), join(odd, odd), join(odd, [0], odd)])
+    for (const at of [12, 36])
+      assert.deepEqual(await decodeOwn(join(file.slice(0, at), chunks, file.slice(at)), "all", 7), sound);
+});
+
 /** What 0x4000 of 32768 is in every layout, and its negative. */
 const HALF = [16_384, -16_384];
 const float32 = (value: number) => new Uint8Array(Float32Array.of(value).buffer);

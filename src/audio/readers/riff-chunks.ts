@@ -1,0 +1,26 @@
+// The chunks of a RIFF file: their ids, and where the next one begins behind a chunk of odd size.
+
+const CONTAINER_IDS: ReadonlySet<string> = new Set(["RIFF", "RIFX", "RF64", "BW64"]);
+const KNOWN_IDS: ReadonlySet<string> = new Set([
+  ...["fmt ", "data", "fact", "LIST", "INFO", "JUNK", "junk", "PAD ", "FLLR", "bext", "cart", "iXML", "axml", "aXML"],
+  ...["cue ", "plst", "smpl", "inst", "labl", "note", "ltxt", "PEAK", "levl", "umid", "minf", "elm1", "regn", "ds64"],
+  ...["id3 ", "ID3 ", "_PMX", "chna", "DISP", "afsp", "wavl", "slnt", "acid", "strc", "SyLp", "ResU", "link", "MD5 "],
+]);
+
+/** Another file that was appended, not a chunk of this one. */
+export const isContainerId = (id: string): boolean => CONTAINER_IDS.has(id);
+
+export const isChunkId = (id: string): boolean => /^[\x20-\x7e]{4}$/.test(id);
+
+/**
+ * A chunk of odd size is followed by a pad byte, which many writers leave out. The id at either place decides; the pad byte of the
+ * specification wins where both places look alike.
+ */
+export function hasPadByte(idWithoutPad: string, idWithPad: string): boolean {
+  return rankOf(idWithoutPad) <= rankOf(idWithPad);
+}
+
+function rankOf(id: string): number {
+  if (KNOWN_IDS.has(id)) return 2;
+  return isChunkId(id) ? 1 : 0;
+}
