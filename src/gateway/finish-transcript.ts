@@ -12,7 +12,7 @@ import { withoutSpace } from "../lib/without-space.ts";
 import type { ProviderSegment, ProviderTranscript, ProviderWord } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";
 import { holdingText } from "./hold-text.ts";
-import { byStart, clamped, createLabels, isOutside } from "./wire-pieces.ts";
+import { byStart, createLabels, createTimeline, needMoving } from "./wire-pieces.ts";
 
 export interface FinishedTranscript {
   readonly content: string;
@@ -36,18 +36,17 @@ export function* finishing(
   wanted: Requirements,
   durationSeconds: number,
 ): Steps<FinishedTranscript> {
-  const warnings = [provider.words, provider.segments].some((pieces) => pieces.some(isOutside(durationSeconds)))
+  const warnings = [provider.words, provider.segments].some((pieces) => needMoving(pieces, durationSeconds))
     ? [TIMES_CLAMPED]
     : [];
-  const clamp = clamped(durationSeconds);
   // Words may come without punctuation: segments that nobody gave or asked for must not cost it.
   const isText = provider.segments.length > 0 || wanted.wantsSegments || provider.text.trim() === "";
   // Most callers ask for the text alone: nothing is built that nobody reads.
   if (!isText && !wanted.wantsWords && isJson(wanted.responseFormat))
     return { content: provider.text.trim(), segments: [], words: [], warnings };
   const timed = {
-    words: yield* mapped(provider.words, clamp),
-    segments: yield* mapped(provider.segments, clamp),
+    words: yield* mapped(provider.words, createTimeline(durationSeconds)),
+    segments: yield* mapped(provider.segments, createTimeline(durationSeconds)),
   };
   const words = inOrder(timed.words);
   yield;
@@ -74,12 +73,13 @@ export function* finishing(
 
 const TIMES_CLAMPED: Warning = {
   code: "TIMES_CLAMPED",
-  message: "The provider gave times outside the audio; they were moved to its bounds.",
+  message:
+    "The provider gave times outside the audio, or out of order; they were moved, and the order of its text kept.",
   param: null,
   details: null,
 };
 
-/** Equal ones keep the provider's order. */
+/** Across channels alone: within one, times rise already, and equal ones keep the provider's order. */
 function inOrder<P extends ProviderWord>(pieces: readonly P[]): readonly P[] {
   return pieces.toSorted(byStart);
 }

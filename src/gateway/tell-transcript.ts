@@ -6,7 +6,7 @@ import { ProviderError } from "../providers/io.ts";
 import type { ProviderSegment } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";
 import type { Execute } from "./attempt.ts";
-import { byStart, clamped, createLabels } from "./wire-pieces.ts";
+import { byStart, createLabels, createTimeline } from "./wire-pieces.ts";
 
 export type TranscriptPiece =
   | { readonly kind: "text"; readonly text: string }
@@ -31,19 +31,19 @@ export function tellTranscript(
 }
 
 /**
- * Each segment as the finished transcript will have it, by what was said so far. One that comes out of order is told with the whole
- * alone, for its place and its speaker's name depend on those before it.
+ * Each segment as the finished transcript will have it, by what was said so far. One that is earlier than what another channel
+ * said is told with the whole alone, for its place and its speaker's name depend on those before it.
  */
 export function segmentTeller(
   wanted: Requirements,
   durationSeconds: number,
 ): (segment: ProviderSegment) => Extract<TranscriptPiece, { kind: "segment" }> | null {
-  const clamp = clamped(durationSeconds);
+  const place = createTimeline(durationSeconds);
   const labels = createLabels(wanted);
   let last: ProviderSegment | null = null;
   let count = 0;
   return (segment) => {
-    const piece = clamp(segment);
+    const piece = place(segment);
     if (!wanted.wantsSegments || piece.text.trim() === "" || (last !== null && byStart(piece, last) < 0)) return null;
     last = piece;
     labels.hear(piece);

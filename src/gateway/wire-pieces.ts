@@ -4,19 +4,38 @@ import type { Segment, Word } from "../contract/transcription.ts";
 import type { ProviderSegment, ProviderWord } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";
 
-/** A few milliseconds beyond the end are rounding, not news. */
+/** A few milliseconds beyond the end, or before the piece before, are rounding, not news. */
 const CLAMP_TOLERANCE_SECONDS = 0.05;
 
-export function isOutside(durationSeconds: number): (piece: ProviderWord) => boolean {
-  return ({ start, end }) => start < 0 || Math.max(start, end) > durationSeconds + CLAMP_TOLERANCE_SECONDS;
-}
-
-export function clamped(durationSeconds: number): <P extends ProviderWord>(piece: P) => P {
+/**
+ * Puts each piece at its place, in the order of the provider, which stands: inside the audio, its end not before its start, its start
+ * not before the last one of its channel. A time that jumps back is pulled up, never sorted before the others.
+ */
+export function createTimeline(durationSeconds: number): <P extends ProviderWord>(piece: P) => P {
+  const latest = new Map<number | null, number>();
   return (piece) => {
-    const start = Math.min(Math.max(0, piece.start), durationSeconds);
-    return { ...piece, start, end: Math.min(Math.max(start, piece.end), durationSeconds) };
+    const start = startIn(latest, piece, durationSeconds);
+    return { ...piece, start, end: endAfter(start, piece, durationSeconds) };
   };
 }
+
+/** Whether a timeline moves any of them by more than rounding. */
+export function needMoving(pieces: readonly ProviderWord[], durationSeconds: number): boolean {
+  const latest = new Map<number | null, number>();
+  return pieces.some((piece) => {
+    const start = startIn(latest, piece, durationSeconds);
+    const end = endAfter(start, piece, durationSeconds);
+    return Math.max(Math.abs(piece.start - start), Math.abs(piece.end - end)) > CLAMP_TOLERANCE_SECONDS;
+  });
+}
+
+function startIn(latest: Map<number | null, number>, { channel, start }: ProviderWord, most: number): number {
+  const placed = Math.min(Math.max(latest.get(channel) ?? 0, start), most);
+  latest.set(channel, placed);
+  return placed;
+}
+
+const endAfter = (start: number, { end }: ProviderWord, most: number): number => Math.min(Math.max(start, end), most);
 
 /** By start, then channel: negative where the first comes before the other. */
 export function byStart(one: ProviderWord, other: ProviderWord): number {

@@ -1,11 +1,12 @@
 // The chunks of a RIFF file: their ids, and where the next one begins behind a chunk of odd size.
 
 const CONTAINER_IDS: ReadonlySet<string> = new Set(["RIFF", "RIFX", "RF64", "BW64"]);
-const KNOWN_IDS: ReadonlySet<string> = new Set([
-  ...["fmt ", "data", "fact", "LIST", "INFO", "JUNK", "junk", "PAD ", "FLLR", "bext", "cart", "iXML", "axml", "aXML"],
-  ...["cue ", "plst", "smpl", "inst", "labl", "note", "ltxt", "PEAK", "levl", "umid", "minf", "elm1", "regn", "ds64"],
-  ...["id3 ", "ID3 ", "_PMX", "chna", "DISP", "afsp", "wavl", "slnt", "acid", "strc", "SyLp", "ResU", "link", "MD5 "],
-]);
+const KNOWN_IDS: ReadonlySet<string> = new Set(
+  (
+    "fmt ,data,fact,LIST,INFO,JUNK,junk,PAD ,FLLR,bext,cart,iXML,axml,aXML,cue ,plst,smpl,inst,labl,note,ltxt,PEAK,levl,umid," +
+    "minf,elm1,regn,ds64,id3 ,ID3 ,_PMX,chna,DISP,afsp,wavl,slnt,acid,strc,SyLp,ResU,link,MD5 "
+  ).split(","),
+);
 
 /** Another file that was appended, not a chunk of this one. */
 export const isContainerId = (id: string): boolean => CONTAINER_IDS.has(id);

@@ -42,8 +42,11 @@ const CODECS: Readonly<Record<string, string>> = {
 const WEBM_CODECS: ReadonlySet<string> = new Set(["A_OPUS", "A_VORBIS", "V_VP8", "V_VP9"]);
 /** What browsers record too, and then call their WebM "matroska", because WebM's own list does not have it. */
 const BROWSER_CODECS: ReadonlySet<string> = new Set([
-  ...["A_PCM/INT/LIT", "A_PCM/FLOAT/IEEE"],
-  ...["V_MPEG4/ISO/AVC", "V_MPEGH/ISO/HEVC", "V_AV1"],
+  "A_PCM/INT/LIT",
+  "A_PCM/FLOAT/IEEE",
+  "V_MPEG4/ISO/AVC",
+  "V_MPEGH/ISO/HEVC",
+  "V_AV1",
 ]);
 
 type Fields = ReadonlyMap<number, Element>;

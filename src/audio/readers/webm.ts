@@ -38,7 +38,13 @@ const SEGMENT_LEVEL: ReadonlySet<number> = new Set([
 const ANYWHERE: ReadonlySet<number> = new Set([0xec, 0xbf]);
 const CLUSTER_LEVEL: ReadonlySet<number> = new Set([
   ...ANYWHERE,
-  ...[ID.time, ID.simpleBlock, ID.group, 0xa7, 0xab, 0x5854, 0xaf],
+  ID.time,
+  ID.simpleBlock,
+  ID.group,
+  0xa7,
+  0xab,
+  0x5854,
+  0xaf,
 ]);
 
 type State = {
