@@ -15,6 +15,7 @@ import { CHAT_DIALECTS, openAiChatWire } from "./openai-chat.ts";
 import { compatibleModelsWire, LISTING_DIALECTS, openAiModelsWire } from "./openai-model-list.ts";
 import { elevenLabsWires } from "./elevenlabs.ts";
 import type { LiveWire } from "./live-wire.ts";
+import { WHISPER_CPP_STARTS } from "./whisper-cpp.ts";
 import type { Wire } from "./wire.ts";
 
 const TASKS = { transcriptions: "transcribe", translations: "translate" } as const;
@@ -79,11 +80,9 @@ function openAiEndpoints(): [string, Methods][] {
     const compatible = DIALECTS.flatMap((dialect): [string, Methods][] => {
       const wire = compatibleWire(dialect, task);
       if (wire === null) return [];
-      const endpoint: [string, Methods] = [`/compatible/${dialect}/v1/audio/${name}`, { POST: wire }];
-      // Where it listens unless told otherwise.
-      return dialect === "whisper-cpp"
-        ? [endpoint, [`/compatible/${dialect}/v1/inference`, { POST: wire }]]
-        : [endpoint];
+      if (dialect === "whisper-cpp")
+        return Object.entries(WHISPER_CPP_STARTS).map(([prefix, path]) => [`${prefix}${path}`, { POST: wire }]);
+      return [[`/compatible/${dialect}/v1/audio/${name}`, { POST: wire }]];
     });
     return [[`/openai/v1/audio/${name}`, { POST: openAiWire({ name: "openai", task }) }], ...compatible];
   });

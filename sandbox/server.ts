@@ -10,6 +10,7 @@ import { createAudioMeter } from "./measure-audio.ts";
 import type { Dialect } from "./compatible.ts";
 import { createEndpoints, findLiveWire } from "./endpoints.ts";
 import { createLiveServer } from "./live-server.ts";
+import { whisperCppBareAnswer } from "./whisper-cpp.ts";
 
 export type { SandboxCall } from "./calls.ts";
 export type { Dialect } from "./compatible.ts";
@@ -71,6 +72,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const url = new URL(request.url ?? "/", "http://sandbox");
     if (url.pathname.startsWith(CONTROL_PATH))
       return answerControl(request, response, { log, faults, path: url.pathname });
+    const bare = whisperCppBareAnswer(request.method ?? "", url.pathname);
+    if (bare !== null) {
+      request.resume();
+      response.writeHead(bare.status, bare.headers).end(bare.body);
+      return;
+    }
     const wires = endpoints.find(url.pathname);
     const wire = wires?.[request.method ?? ""];
     if (wire === undefined) {

@@ -1,4 +1,5 @@
-// whisper.cpp's server with `--inference-path /v1/audio/transcriptions --convert` (openai-compatible-stt.md, column two).
+// whisper.cpp's server, `--convert`, in both of its usual starts: with `--inference-path /v1/audio/transcriptions`, and without
+// (examples/server/server.cpp and examples/server-common.cpp, 0349811).
 import { toSrt, toVtt } from "./captions.ts";
 import { isLanguageCode, languageName } from "./languages.ts";
 import { type SimulatedSegment, type SimulatedWord, milliseconds, segmentsOf, simulateMixed } from "./simulate.ts";
@@ -6,11 +7,33 @@ import { type Alteration, jsonAnswer, type WireAnswer, type WireInput, valueOf }
 
 const TOKEN_LETTERS = 6;
 
+/** By the prefix of each start, the one path at which it takes audio. */
+export const WHISPER_CPP_STARTS: Readonly<Record<string, string>> = {
+  "/compatible/whisper-cpp": "/v1/audio/transcriptions",
+  "/compatible/whisper-cpp-stock": "/inference",
+};
+const SERVER = { server: "whisper.cpp" };
+
+/** What it answers besides audio; null: the path is of another server, or audio belongs there. */
+export function whisperCppBareAnswer(method: string, path: string): WireAnswer | null {
+  const start = Object.keys(WHISPER_CPP_STARTS).find((prefix) => path.startsWith(`${prefix}/`));
+  if (start === undefined) return null;
+  const inferencePath = `${start}${WHISPER_CPP_STARTS[start]}`;
+  if (path === inferencePath && method === "POST") return null;
+  if (path === inferencePath && method === "OPTIONS") return { status: 200, headers: SERVER, body: "" };
+  if (path === `${start}/health` && method === "GET") return jsonAnswer(200, { status: "ok" }, SERVER);
+  return {
+    status: 404,
+    headers: { ...SERVER, "content-type": "text/plain" },
+    body: `File Not Found (${path.slice(start.length)})`,
+  };
+}
+
 /** Its error handler replaces the body of a 400, keeps that of a 500 and answers any other status with the 404 text. */
 export function whisperCppError(status: number): WireAnswer {
   if (status === 500) return jsonAnswer(500, { error: "failed to process audio" });
   const text = status === 400 ? "Invalid request" : "File Not Found";
-  return { status, headers: { "content-type": "text/plain" }, body: text };
+  return { status, headers: { ...SERVER, "content-type": "text/plain" }, body: text };
 }
 
 export async function whisperCppAnswer(input: WireInput, alteration: Alteration): Promise<WireAnswer> {
@@ -78,9 +101,10 @@ function verboseBody({ input, alteration, text, segments, facts, language }: Ver
       avg_logprob: -0.25,
       no_speech_prob: 0.01,
     })),
-    ...(isDetecting && !drops.has("language")
-      ? { detected_language: "english", detected_language_probability: 0.99, language_probabilities: { en: 0.99 } }
-      : {}),
+    // Guessed at the end, whether that was asked or not, and whatever language it was told to use.
+    ...(drops.has("language") || valueOf(input.fields, "no_language_probabilities") === "true"
+      ? {}
+      : { detected_language: "english", detected_language_probability: 0.99, language_probabilities: { en: 0.99 } }),
   };
 }
 

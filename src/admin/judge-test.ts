@@ -21,6 +21,11 @@ export function judgeTest(answer: AccountAnswer | ProviderError | null, known: K
   switch (kind) {
     case "accepted":
       return { ...judged("accepted", `${taken(known)} ${found(known)}`, { status }), ok: true };
+    case "whisper_cpp":
+      if (answer.path === null) return judged("unexpected", WHISPER_CPP_ELSEWHERE, { status });
+      return known.hasCredential
+        ? judged("unproven", `${whisperCpp(answer.path)} It has no credentials, so this one is not needed.`, { status })
+        : { ...judged("accepted", whisperCpp(answer.path), { status }), ok: true };
     case "open":
       return judged("unproven", `${OPEN} ${found(known)}`, { status });
     case "restricted":
@@ -36,6 +41,13 @@ const NO_CREDENTIAL = "The connection has no credential, so nothing was sent. Gi
 const OPEN =
   "Asked the same without the credential the server did not refuse it, so the credential was not put to the proof: try a call.";
 const WANTS_CREDENTIAL = "The server wants a credential, and the connection has none. Give it one and test again.";
+
+const WHISPER_CPP_ELSEWHERE =
+  "whisper.cpp's server answers here, but takes audio neither at `/inference` nor at `/v1/audio/transcriptions`. Set `transcribe_path` in the target's settings to the path it was started with (`--inference-path`), behind `base_url`.";
+
+function whisperCpp(path: string): string {
+  return `whisper.cpp's server answers here and takes audio at \`${path}\`, which calls find by themselves: declare its models with \`dialect: whisper-cpp\`.`;
+}
 
 function judged(
   outcome: TestOutcome,
@@ -135,7 +147,7 @@ function unexpected(status: number | null, http: string): string {
   if (status !== null && status >= 300 && status < 400)
     return `The address leads elsewhere${http}, and nobody is followed with a credential. Give the address it leads to as \`base_url\`.`;
   if (status === 404 || status === 405)
-    return `There is no such thing at this address${http}. See that \`base_url\` is what precedes the provider's own paths; a server without a list of models cannot be tested so, and may serve calls all the same.`;
+    return `There is no such thing at this address${http}. See that \`base_url\` is what precedes the provider's own paths; a server without a list of models cannot be tested so, and may serve calls all the same; where it takes audio elsewhere, set \`transcribe_path\` in the target's settings.`;
   if (status !== null && status >= 400)
     return `The provider does not take the question${http}, which says nothing about the credential. See that \`base_url\` is right, or try a call.`;
   return `What answers is not this provider${http}. See that \`base_url\` is right, and what stands in between.`;

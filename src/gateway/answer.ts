@@ -28,7 +28,8 @@ export async function answerOf(
     createdAt: input.createdAt,
     object: wanted.task === "translate" ? "translation" : "transcription",
     transcript: finished,
-    language: transcript.language,
+    // Asked for one language, a provider works in it and may not repeat it.
+    language: transcript.language ?? wanted.language,
     languageConfidence: transcript.language === null ? null : transcript.languageConfidence,
     audioSeconds,
     billableAudioSeconds: billing.billableMs / 1000,

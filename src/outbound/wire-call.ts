@@ -7,7 +7,7 @@ import { createNote } from "../lib/note.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";
 
 export interface WireRequest {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "DELETE" | "OPTIONS";
   readonly url: URL;
   /** Instead of the URL's own, which the parser may have spelled anew: a signed query goes out byte for byte. */
   readonly pathAndQuery?: string;

@@ -22,6 +22,8 @@ export type AccountAnswer =
   | { readonly kind: "accepted"; readonly status: number; readonly listed: ListedModels | null }
   /** Anybody is answered the same: what the account lists is known, and nothing of the credential. */
   | { readonly kind: "open"; readonly status: number; readonly listed: ListedModels | null }
+  /** whisper.cpp's server, which has neither models nor credentials; `path` is where it takes audio, null: at no known one. */
+  | { readonly kind: "whisper_cpp"; readonly status: number; readonly path: string | null }
   /** It may not ask this, and may be fit for calls all the same. */
   | { readonly kind: "restricted"; readonly status: number; readonly code: string | null };
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ProviderError } from "./io.ts";
 import type { ProviderWord } from "./provider.ts";
 import { isNumberOrNone, isText, isTextOrNone, listOf } from "./reply-lists.ts";
+import { languageTag } from "./language-names.ts";
 import { confidenceOrNull, secondsOrNull } from "./reply-values.ts";
 
 interface Word {
@@ -64,7 +65,7 @@ export function readElevenLabsReply(
       (words ?? []).flatMap((each) => wordOf(each, asked, channel ?? index)),
     ),
     channels: transcripts.length,
-    language: bcp47(heard?.language_code ?? null),
+    language: languageTag(heard?.language_code ?? null),
     languageConfidence: confidenceOrNull(heard?.language_probability),
     seconds: secondsOrNull(reply.audio_duration_secs),
   };
@@ -91,10 +92,4 @@ function wordOf(
       channel: asked.multichannel ? channel : null,
     },
   ];
-}
-
-/** It answers in ISO 639-3; BCP-47 wants the two letters where there are two, and the runtime knows the table. */
-function bcp47(code: string | null): string | null {
-  if (code === null || !/^[A-Za-z]{2,3}$/u.test(code)) return null;
-  return Intl.getCanonicalLocales(code)[0] ?? null;
 }

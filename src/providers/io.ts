@@ -65,9 +65,11 @@ export function asKind(error: ProviderError, kind: FailureKind, step?: string): 
 }
 
 export interface WireRequest {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "DELETE" | "OPTIONS";
   /** Appended to the connection's base URL; begins with a slash. */
   readonly path: string;
+  /** The base URL counts without the `/v1` at its end. */
+  readonly withoutVersion?: boolean;
   readonly query?: readonly (readonly [string, string])[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: WireBody;

@@ -1,5 +1,6 @@
 // Whisper-family servers name languages in English ("english"); callers get BCP-47. The names are Whisper's own list.
 import { LANGUAGE_TAG } from "../contract/transcription.ts";
+import { primarySubtag } from "../lib/primary-subtag.ts";
 
 const CODE_BY_NAME: Readonly<Record<string, string>> = {
   afrikaans: "af",
@@ -118,13 +119,32 @@ const CODE_BY_NAME: Readonly<Record<string, string>> = {
 
 const NAMES: ReadonlyMap<string, string> = new Map(Object.entries(CODE_BY_NAME));
 
-/** A name or a code as a provider writes it; null for anything that is neither. */
+/** Codes of ISO 639 for no language, or for more than one. */
+const NO_LANGUAGE: ReadonlySet<string> = new Set(["und", "mul", "mis", "zxx"]);
+/** Codes that ISO 639 has replaced, one of which (`jw`) is Whisper's. */
+const REPLACED: ReadonlySet<string> = new Set(["jw", "iw", "in", "ji", "mo"]);
+
+/** A name or a code as a provider writes it (`english`, `en_us`, `eng`); null for anything that is neither. */
 export function languageTag(value: string | null): string | null {
   if (value === null) return null;
   const text = value.trim();
   const byName = NAMES.get(text.toLowerCase());
   if (byName !== undefined) return byName;
-  return LANGUAGE_TAG.safeParse(text.replaceAll("_", "-")).data ?? null;
+  const tag = LANGUAGE_TAG.safeParse(text.replaceAll("_", "-")).data;
+  if (tag === undefined) return null;
+  const primary = primarySubtag(tag);
+  if (NO_LANGUAGE.has(primary)) return null;
+  return tag.length === 3 || REPLACED.has(primary) ? canonicalTag(tag) : tag;
+}
+
+/** Two letters where ISO 639-1 has them: `eng` is `en`, `haw` stays. */
+function canonicalTag(tag: string): string {
+  try {
+    return Intl.getCanonicalLocales(tag)[0] ?? tag;
+  } catch {
+    // A tag that only looks like one, with a variant twice.
+    return tag;
+  }
 }
 
 /** For an instruction to a model: "Brazilian Portuguese" of pt-BR; the tag itself where it has no name. */

@@ -180,9 +180,13 @@ type Destination =
   | Pick<OutboundRequest, "trust" | "url">
   | Pick<CallerRequest, "trust" | "url" | "policy" | "wholeReply">;
 
-function destination(request: Pick<WireRequest, "path" | "query" | "siblings">, options: IoOptions): Destination {
+function destination(
+  request: Pick<WireRequest, "path" | "query" | "siblings" | "withoutVersion">,
+  options: IoOptions,
+): Destination {
   const { callerPolicy } = options;
-  const baseUrl = baseUrlOf(options.baseUrl, request);
+  const given = baseUrlOf(options.baseUrl, request);
+  const baseUrl = request.withoutVersion === true ? given.replace(/\/v1\/*$/u, "") : given;
   const target = targetOf(request);
   return callerPolicy === undefined
     ? { trust: "operator", url: parsed(baseUrl, target) }

@@ -1,6 +1,8 @@
 // Whether OpenAI, or a server that speaks its protocol, takes a credential: GET /models (platform.openai.com, checked 2026-11-23).
 import { z } from "zod";
-import { accountProbe, type ListedModels, modelsIn } from "./account-probe.ts";
+import { type AccountAnswer, type AccountProbe, accountProbe, type ListedModels, modelsIn } from "./account-probe.ts";
+import type { Io } from "./io.ts";
+import { findInferencePlace, isWhisperCpp } from "./whisper-cpp.ts";
 
 const list = z.object({ data: z.array(z.unknown()) });
 
@@ -19,11 +21,35 @@ export const openaiProbe = accountProbe({
 });
 
 /** Together sends the bare list, Ollama writes the tag that a name without one means, and OpenRouter tells anybody. */
-export const openaiCompatibleProbe = accountProbe({
+const listing = accountProbe({
   ...wire,
   mayBeOpen: true,
   read: (body) => listed(Array.isArray(body) ? body : list.safeParse(body).data?.data, withoutLatest),
 });
+
+/** whisper.cpp's server lists nothing: it is asked where it takes audio. */
+export const openaiCompatibleProbe: AccountProbe = {
+  ...listing,
+  ask: async (io) => {
+    let isWhisper = false;
+    const send: Io["send"] = async (request) => {
+      const reply = await io.send(request);
+      isWhisper ||= reply.status === 404 && isWhisperCpp(reply.headers);
+      return reply;
+    };
+    try {
+      return await listing.ask({ ...io, send });
+    } catch (error) {
+      if (isWhisper) return whereItTakesAudio(io);
+      throw error;
+    }
+  },
+};
+
+async function whereItTakesAudio(io: Io): Promise<AccountAnswer> {
+  const place = await findInferencePlace(io);
+  return { kind: "whisper_cpp", status: place === null ? 404 : 200, path: place?.path ?? null };
+}
 
 function listed(
   entries: readonly unknown[] | undefined,

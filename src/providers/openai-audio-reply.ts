@@ -57,10 +57,13 @@ export interface OpenAiReply {
   readonly requestId: string | null;
 }
 
-/** `asked` trims what a format brings along unasked; `wordsIn`: as tokens inside segments, in their place, or beside them. */
+/**
+ * whisper.cpp's server reports in `language` which one it used, and in `detected_language` a guess of its own, asked or not: the guess
+ * counts where detection was asked. `asked` trims what a format brings along unasked; `wordsIn`: as tokens inside segments, in their place, or beside them.
+ */
 export function readOpenAiReply(
   raw: unknown,
-  asked: { readonly words: boolean; readonly segments: boolean },
+  asked: { readonly words: boolean; readonly segments: boolean; readonly detection: boolean },
   wordsIn: Dialect["words"],
 ): OpenAiReply {
   const parsed = body.safeParse(raw);
@@ -72,8 +75,10 @@ export function readOpenAiReply(
   const segments = inPlace ? [] : pieces;
   return {
     text: reply.text.trim(),
-    language: languageTag(reply.detected_language ?? reply.language ?? reply.languages?.[0]?.code ?? null),
-    languageConfidence: confidenceOrNull(reply.detected_language_probability),
+    language: languageTag(
+      (asked.detection ? reply.detected_language : null) ?? reply.language ?? reply.languages?.[0]?.code ?? null,
+    ),
+    languageConfidence: asked.detection ? confidenceOrNull(reply.detected_language_probability) : null,
     segments: asked.segments ? segments.map(wholeSegment).filter((each) => each.text !== "") : [],
     words: asked.words ? words.filter((each) => each.text !== "") : [],
     seconds:

@@ -181,7 +181,7 @@ export async function transcribeAudio(plan: SpeechPlan, audio: SpeechAudio, io: 
   return readJsonReply(await io.send(audioRequest(plan, audio, io)), io.credential);
 }
 
-export function audioRequest(plan: SpeechPlan, audio: SpeechAudio, io: Io): WireRequest {
+export function audioRequest(plan: SpeechPlan, audio: SpeechAudio, io: Pick<Io, "credential">): WireRequest {
   if (plan.kind !== "multipart") throw new TypeError("the OpenAI audio wire takes multipart");
   const { contentType, body } = multipartBody(plan.fields, audio);
   return {
@@ -204,7 +204,11 @@ export function normaliseAudio(
 ): ProviderTranscript {
   const planned = planAudio(request, target, dialect);
   const fields = planned.ok && planned.plan.kind === "multipart" ? planned.plan.fields : [];
-  const asked = { words: request.words, segments: request.segments || request.diarization };
+  const asked = {
+    words: request.words,
+    segments: request.segments || request.diarization,
+    detection: request.language.kind === "detect",
+  };
   const reply = readOpenAiReply(raw.body, asked, dialect.words);
   // Words in the place of segments hold them, exactly.
   const timed = dialect.words === "segments" && request.words ? reply.words : reply.segments;

@@ -1,19 +1,22 @@
 // Servers that speak OpenAI's audio protocol in their own way: whisper.cpp, speaches, vLLM, Groq, Mistral and whatever else is
 // declared. Nothing is assumed of a model but plain text; its declaration in the configuration adds the rest.
 import { z } from "zod";
-import { type Dialect, normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
+import type { Io } from "./io.ts";
+import { audioRequest, type Dialect, normaliseAudio, planAudio } from "./openai-audio.ts";
 import { OPENAI_DIALECT } from "./openai.ts";
-import type { SpeechProvider, SpeechTarget } from "./provider.ts";
+import type { RawTranscript, SpeechAudio, SpeechPlan, SpeechProvider, SpeechTarget } from "./provider.ts";
+import { readJsonReply } from "./read-reply.ts";
+import { asNoSuchPath, forgetInferencePlace, inferencePlace, STOCK_PATH } from "./whisper-cpp.ts";
 
 const DIALECT_NAMES = ["openai", "whisper-cpp", "speaches", "vllm", "groq", "mistral"] as const;
 type DialectName = (typeof DIALECT_NAMES)[number];
 
 const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   openai: OPENAI_DIALECT,
-  /** ggml-org/whisper.cpp examples/server: one path, silence means English, words are tokens inside segments. */
+  /** ggml-org/whisper.cpp examples/server: one path for both tasks, silence means English, words are tokens inside segments. */
   "whisper-cpp": {
     ...OPENAI_DIALECT,
-    transcribePath: "/inference",
+    transcribePath: STOCK_PATH,
     translate: { field: "translate" },
     detectValue: "auto",
     silentLanguage: "en",
@@ -63,9 +66,22 @@ export const openaiCompatible: SpeechProvider = {
   settings,
   defaultBaseUrl: null,
   plan: (request, target) => planAudio(request, target, dialectOf(target)),
-  transcribe: transcribeAudio,
+  transcribe,
   normalise: (raw, request, target, audio) => normaliseAudio(raw, request, target, audio, dialectOf(target)),
 };
+
+async function transcribe(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RawTranscript> {
+  const request = audioRequest(plan, audio, io);
+  const isLookedFor = request.path === STOCK_PATH;
+  const reply = await io.send(isLookedFor ? { ...request, ...(await inferencePlace(io)) } : request);
+  // Started anew, it may take audio elsewhere.
+  if (isLookedFor && reply.status === 404) forgetInferencePlace(io);
+  try {
+    return readJsonReply(reply, io.credential);
+  } catch (error) {
+    throw asNoSuchPath(error);
+  }
+}
 
 /** Settings were judged with the configuration; what is not understood here falls back to the protocol as published. */
 function dialectOf(target: SpeechTarget): Dialect {

@@ -49,6 +49,21 @@ replyContract(openaiCompatible, [
     receipts: ["timestamps.word shown yes", "timestamps.segment shown yes", "language shown yes"],
   },
   {
+    name: "FLD-19: asked for one language, whisper.cpp's guess of another one does not count",
+    golden: WHISPER_CPP,
+    reply: {
+      text: "It works.",
+      language: "english",
+      detected_language: "dutch",
+      detected_language_probability: 0.41,
+      language_probabilities: { nl: 0.41, en: 0.39 },
+      segments: [],
+    },
+    wishes: { language: { kind: "asked", tag: "en" } },
+    transcript: { text: "It works.", language: "en", languageConfidence: null },
+    receipts: [],
+  },
+  {
     name: "whisper.cpp's tokens of a script without spaces are words each, and punctuation hangs on the one before it",
     golden: WHISPER_CPP,
     reply: {

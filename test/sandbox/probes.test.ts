@@ -92,8 +92,23 @@ test("servers of one's own tell anybody; whisper.cpp has no list", async () => {
     const place = { url: `${sandbox.compatibleUrl(dialect)}/models`, header: "authorization", scheme: "Bearer " };
     assert.deepEqual([(await ask(place, null)).status, (await ask(place, "invalid")).status], [200, 401], dialect);
   }
-  const place = { url: `${sandbox.compatibleUrl("whisper-cpp")}/models`, header: "authorization" };
-  assert.equal((await ask(place, null)).status, 404);
+  const base = `${sandbox.origin}/compatible/whisper-cpp`;
+  const none = await fetch(`${base}/v1/models`);
+  assert.deepEqual(
+    [none.status, none.headers.get("server"), await none.text()],
+    [404, "whisper.cpp", "File Not Found (/v1/models)"],
+  );
+});
+
+test("whisper.cpp answers OPTIONS at the path where it takes audio, and there alone, by its start", async () => {
+  for (const [start, path, other] of [
+    ["whisper-cpp", "/v1/audio/transcriptions", "/inference"],
+    ["whisper-cpp-stock", "/inference", "/v1/audio/transcriptions"],
+  ] as const) {
+    const options = async (at: string) =>
+      (await fetch(`${sandbox.origin}/compatible/${start}${at}`, { method: "OPTIONS" })).status;
+    assert.deepEqual([await options(path), await options(other)], [200, 404]);
+  }
 });
 
 test("long lists come page by page", async () => {

@@ -292,3 +292,17 @@ test("contract 2: what was made or changed on another process a moment ago is tr
   await call(gateway, "POST", `${path}/credential`, { body: { api_key: SECRET } });
   assert.equal(await there(), "accepted");
 });
+
+for (const [start, path] of [
+  ["whisper-cpp", "/v1/audio/transcriptions"],
+  ["whisper-cpp-stock", "/inference"],
+] as const)
+  test(`FLD-20: the test of a whisper.cpp server reports that it takes audio at ${path}, with /v1 in base_url and without`, async () => {
+    for (const end of ["", "/v1"]) {
+      const baseUrl = `${gateway.sandbox.origin}/compatible/${start}${end}`;
+      const test = await tried("openai-compatible", { baseUrl, apiKey: null });
+      assert.deepEqual(inShort(test), [true, "accepted", 200, null]);
+      assert.ok(test.message.includes(`\`${path}\``) && test.message.includes("dialect: whisper-cpp"), test.message);
+      assert.equal((await tried("openai-compatible", { baseUrl })).outcome, "unproven", "it knows no credentials");
+    }
+  });
