@@ -28,7 +28,7 @@ export function plannable(
 
 /** The least that asks for these features, in a language under which each of them works. */
 function requestOf(features: readonly Feature[], model: SpeechModel): SpeechRequest {
-  const asks = (feature: Feature): boolean => features.includes(feature);
+  const asks = (feature: Feature): boolean => features.includes(feature) && model.features[feature]?.byGateway !== true;
   const under = features.flatMap((feature) => model.features[feature]?.languages?.[0] ?? [])[0];
   const covered = model.languages === "any" ? undefined : model.languages[0];
   const language: LanguageInForce = { kind: "asked", tag: under ?? covered ?? "en" };

@@ -1,5 +1,6 @@
 // One candidate's call: reserved durably before its first byte leaves; what served is settled with the answer, what failed at once.
 import { Undecodable } from "../audio/decode/pcm.ts";
+import type { Feature } from "../contract/features.ts";
 import type { FailureKind } from "../providers/io.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
@@ -11,6 +12,7 @@ import { type Spent, spentOf, watchCall } from "./call-watch.ts";
 import type { CandidateRun, Served } from "./candidate-run.ts";
 import type { Cutter, Piece } from "./cutter.ts";
 import { type FailedAttempt, failedAttempt } from "./judge-failure.ts";
+import { maskTranscript } from "./mask-profanity.ts";
 import { atPricesOfNow, quoteFor } from "./quote.ts";
 import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
@@ -68,7 +70,9 @@ export async function callCandidate(
     if (result.ok) {
       failure = null;
       spent = spentOf(billing);
-      const { transcript, dropped } = result;
+      const { dropped } = result;
+      const isMasked = wanted.features.includes("profanity_filter") && byGateway(candidate, "profanity_filter");
+      const transcript = isMasked ? maskTranscript(result.transcript) : result.transcript;
       const missedSpeech = "missedSpeech" in result && result.missedSpeech === true;
       const settlement = charged(attemptId, billing, transcript);
       return {
@@ -91,6 +95,10 @@ export async function callCandidate(
   } finally {
     watched.end(failure, spent);
   }
+}
+
+function byGateway({ target }: Candidate, feature: Feature): boolean {
+  return target.speech?.features[feature]?.byGateway === true;
 }
 
 interface Input {

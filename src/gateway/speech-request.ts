@@ -1,11 +1,13 @@
 // What is asked of one target, and which preferences it will not honour (contract 3). Pure.
-import type { ChatDropped, Preference } from "../contract/features.ts";
+import type { ChatDropped, Feature, Preference } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription.ts";
 import type { SpeechRequest } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { Requirements } from "../routing/required-features.ts";
 
 export function speechRequest(candidate: Candidate, wanted: Requirements): SpeechRequest {
+  const asks = (feature: Feature) =>
+    wanted.features.includes(feature) && candidate.target.speech?.features[feature]?.byGateway !== true;
   const takes = (preference: Preference) => candidate.target.speech?.preferences.includes(preference) === true;
   return {
     task: wanted.task,
@@ -19,9 +21,9 @@ export function speechRequest(candidate: Candidate, wanted: Requirements): Speec
       (wanted.wantsSegments && candidate.target.speech?.features["timestamps.segment"] !== undefined),
     keyterms: wanted.keyterms,
     redaction: wanted.redaction,
-    multichannel: wanted.features.includes("multichannel"),
+    multichannel: asks("multichannel"),
     stream: wanted.features.includes("streaming"),
-    profanityFilter: wanted.features.includes("profanity_filter"),
+    profanityFilter: asks("profanity_filter"),
     speakerCountHint: takes("speaker_count_hint") ? wanted.speakerCountHint : null,
     smartFormatting: takes("smart_formatting") ? wanted.smartFormatting : null,
     prompt: takes("prompt") ? wanted.prompt : null,

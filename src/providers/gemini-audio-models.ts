@@ -1,5 +1,6 @@
 // What Gemini's models can do with audio, as data (ai.google.dev, checked 2026-11-20; providers/matrix.json).
 import { CHAT_MODELS } from "./catalog.ts";
+import { MASKED_BY_GATEWAY } from "./gateway-features.ts";
 import { audioBytesWithin } from "./json-audio.ts";
 import type { SpeechModel } from "./provider.ts";
 
@@ -12,6 +13,7 @@ const TRANSCRIBE: SpeechModel = {
     "timestamps.word": { support: "native", grade: "shown" },
     "timestamps.segment": { support: "exact", grade: "shown" },
     keyterms: { support: "native", grade: "sent" },
+    profanity_filter: MASKED_BY_GATEWAY,
   },
   preferences: ["language"],
   limits: {

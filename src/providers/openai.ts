@@ -1,5 +1,6 @@
 // OpenAI's own transcription models, each with its fields of the audio wire (platform.openai.com, checked 2026-11-20).
 import { z } from "zod";
+import { MASKED_BY_GATEWAY } from "./gateway-features.ts";
 import { type Dialect, normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
 import { streamAudio } from "./openai-audio-stream.ts";
 import type { SpeechModel, SpeechProvider, SpeechTarget } from "./provider.ts";
@@ -17,7 +18,7 @@ const LANGUAGES =
 const STREAMING = { streaming: { support: "native", grade: "shown" } } as const;
 
 const PLAIN: SpeechModel = {
-  features: {},
+  features: { profanity_filter: MASKED_BY_GATEWAY },
   preferences: ["smart_formatting", "prompt", "language"],
   limits: { maxBytes: MAX_BYTES },
   languages: LANGUAGES,
@@ -28,6 +29,7 @@ const PLAIN: SpeechModel = {
 const WHISPER_1: SpeechModel = {
   ...PLAIN,
   features: {
+    ...PLAIN.features,
     "timestamps.word": { support: "native", grade: "shown" },
     "timestamps.segment": { support: "native", grade: "shown" },
     keyterms: { support: "weak", grade: "sent" },
@@ -42,13 +44,14 @@ const WHISPER_1: SpeechModel = {
 
 const GPT_4O: SpeechModel = {
   ...PLAIN,
-  features: { ...STREAMING, keyterms: { support: "weak", grade: "sent" } },
+  features: { ...PLAIN.features, ...STREAMING, keyterms: { support: "weak", grade: "sent" } },
   limits: { maxBytes: MAX_BYTES, maxSeconds: 1500 },
 };
 
 const GPT_4O_DIARIZE: SpeechModel = {
   ...PLAIN,
   features: {
+    ...PLAIN.features,
     ...STREAMING,
     diarization: { support: "native", grade: "shown" },
     "timestamps.segment": { support: "native", grade: "shown" },
@@ -59,7 +62,7 @@ const GPT_4O_DIARIZE: SpeechModel = {
 
 const GPT_TRANSCRIBE: SpeechModel = {
   ...PLAIN,
-  features: { ...STREAMING, keyterms: { support: "native", grade: "sent" } },
+  features: { ...PLAIN.features, ...STREAMING, keyterms: { support: "native", grade: "sent" } },
   preferences: [...PLAIN.preferences, "detect_language"],
 };
 

@@ -16,6 +16,8 @@ export interface FeatureSupport {
   readonly grade: ReceiptGrade;
   /** Primary language subtags under which the feature works; absent: all. Judged against the language in force. */
   readonly languages?: readonly string[];
+  /** The gateway does it around the call, and the provider is not asked for it. */
+  readonly byGateway?: true;
 }
 
 /** What a speech model declares as data. A declaration in the configuration file replaces it field by field. */

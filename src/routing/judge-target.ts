@@ -49,7 +49,9 @@ export function judgeTarget(
   const emulated: Feature[] = [];
   for (const feature of wanted.features) {
     const support = model.features[feature];
-    if (support === undefined || !languageConditionMet(support, language, wanted)) missing.push(feature);
+    // What the gateway does, it does to a whole transcript.
+    const isTooLate = support?.byGateway === true && wanted.features.includes("streaming");
+    if (support === undefined || isTooLate || !languageConditionMet(support, language, wanted)) missing.push(feature);
     else if (support.support === "weak") {
       if (acceptWeak.includes(feature)) emulated.push(feature);
       else missing.push(feature);

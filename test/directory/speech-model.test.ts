@@ -30,9 +30,10 @@ function declared(provider: SpeechProvider, name: string, features: object, dial
   return { features: Object.keys(model.features).toSorted(), excludes: model.excludes ?? [] };
 }
 
-test("spec 1.6: a declared feature that the wire has no parameter for is not offered", () => {
+test("spec 1.6: a declared feature that neither the wire nor the gateway has is not offered", () => {
   assert.deepEqual(declared(openaiCompatible, "m", EVERYTHING, "groq").features, [
     "keyterms",
+    "profanity_filter",
     "timestamps.segment",
     "timestamps.word",
     "translation",
@@ -40,6 +41,7 @@ test("spec 1.6: a declared feature that the wire has no parameter for is not off
   assert.deepEqual(declared(openaiCompatible, "m", EVERYTHING, "mistral").features, [
     "diarization",
     "keyterms",
+    "profanity_filter",
     "timestamps.segment",
     "timestamps.word",
   ]);

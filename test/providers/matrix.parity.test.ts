@@ -122,12 +122,6 @@ const DIFFERENCES: readonly Difference[] = [
     because: "channels would have to be split before the upload, and the gateway does not cut audio",
   },
   {
-    rows: [...OPENAI, GEMINI_TRANSCRIBE],
-    column: "profanity_filter",
-    ours: "absent",
-    because: "masking by a word list is not a model's filter, and there is no such list",
-  },
-  {
     rows: ["assemblyai/universal-3-pro, 3-5-pro"],
     column: "realtime",
     ours: "absent",
