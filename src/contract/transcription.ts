@@ -232,7 +232,9 @@ export const routingDecision = z.strictObject({
       paused_until: pausedUntil,
       split: z
         .strictObject({ max_piece_seconds: z.number(), least_pieces: z.int() })
-        .describe("The audio is beyond this target's limits and would be sent in pieces.")
+        .describe(
+          "The audio is beyond this target's limits, or the model knows no channels: it would be sent in pieces.",
+        )
         .optional(),
       connection: z.string().optional(),
       provider: z.string().optional(),

@@ -30,14 +30,27 @@ export function reservationOf(
   };
 }
 
-export function audioAmount(audio: Pick<SpeechAudio, "durationSeconds" | "channels">) {
-  return { audioMs: Math.round(audio.durationSeconds * 1000), channels: audio.channels };
+/** A target that is sent each channel by itself is paid for each, whatever its price says. */
+export function audioAmount(
+  audio: Pick<SpeechAudio, "durationSeconds" | "channels">,
+  verdict?: Pick<Candidate["verdict"], "cut">,
+) {
+  return {
+    audioMs: Math.round(audio.durationSeconds * 1000),
+    channels: audio.channels,
+    isSplit: verdict?.cut?.perChannel === true,
+  };
 }
 
 /** Of a recording sent in pieces: those that had left by then. */
-export function sentAmount(audio: SpeechAudio, sentMs: number): ReturnType<typeof audioAmount> {
-  const whole = audioAmount(audio);
-  return { ...whole, audioMs: Math.min(whole.audioMs, sentMs) };
+export function sentAmount(
+  audio: SpeechAudio,
+  verdict: Pick<Candidate["verdict"], "cut">,
+  sentMs: number,
+): ReturnType<typeof audioAmount> {
+  const whole = audioAmount(audio, verdict);
+  const sent = whole.isSplit ? Math.round(sentMs / whole.channels) : sentMs;
+  return { ...whole, audioMs: Math.min(whole.audioMs, sent) };
 }
 
 /** The provider's figures beside ours. */

@@ -7,6 +7,7 @@ import type { Candidate } from "../routing/pick-candidates.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { callTarget } from "./attempt.ts";
 import { audioAmount, charged, chargedAsRun, reservationOf, sentAmount, uncharged } from "./call-accounting.ts";
+import { joinChannels } from "./channel-transcripts.ts";
 import { callPieces } from "./call-pieces.ts";
 import { type Spent, spentOf, watchCall } from "./call-watch.ts";
 import type { CandidateRun, Served } from "./candidate-run.ts";
@@ -38,7 +39,7 @@ export async function callCandidate(
   if ("kind" in input) return { ok: false, failure: input };
   const { audio, pieces } = input;
   const priced = atPricesOfNow(services);
-  const billing = quoteFor(priced, payer, target, audioAmount(audio));
+  const billing = quoteFor(priced, payer, target, audioAmount(audio, candidate.verdict));
   const attemptId = await run.keeper.reserve(reservationOf(run, candidate, billing));
 
   const { requestId, testMode } = payer;
@@ -71,8 +72,15 @@ export async function callCandidate(
       failure = null;
       spent = spentOf(billing);
       const { dropped } = result;
-      const isMasked = wanted.features.includes("profanity_filter") && byGateway(candidate, "profanity_filter");
-      const transcript = isMasked ? maskTranscript(result.transcript) : result.transcript;
+      const isHere = (feature: Feature) => wanted.features.includes(feature) && byGateway(candidate, feature);
+      const heard = {
+        startSeconds: 0,
+        durationSeconds: audio.durationSeconds,
+        transcript: result.transcript,
+        channel: 0,
+      };
+      const placed = isHere("multichannel") && pieces === null ? joinChannels([heard]) : result.transcript;
+      const transcript = isHere("profanity_filter") ? maskTranscript(placed) : placed;
       const missedSpeech = "missedSpeech" in result && result.missedSpeech === true;
       const settlement = charged(attemptId, billing, transcript);
       return {
@@ -85,7 +93,7 @@ export async function callCandidate(
     // Charged as run when its caller hung up on it; otherwise a failed attempt is the operator's cost (contract 9).
     const asRun = failure === "aborted" && sentMs > 0;
     const failed = failedAttempt(target, result.error);
-    const heard = asRun ? quoteFor(priced, payer, target, sentAmount(audio, sentMs)) : null;
+    const heard = asRun ? quoteFor(priced, payer, target, sentAmount(audio, candidate.verdict, sentMs)) : null;
     spent = heard === null ? null : spentOf(heard);
     await run.keeper.settle(
       heard === null ? uncharged(attemptId, attemptOutcome(failure)) : chargedAsRun(attemptId, heard),

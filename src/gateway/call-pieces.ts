@@ -4,6 +4,7 @@ import type { Preference } from "../contract/features.ts";
 import type { StreamingIo } from "../providers/io.ts";
 import { type CallResult, type CallTarget, callTarget } from "./attempt.ts";
 import type { Piece } from "./cutter.ts";
+import { joinChannels } from "./channel-transcripts.ts";
 import { isEmpty } from "./empty-guard.ts";
 import { type HeardPiece, mergePieces } from "./merge-pieces.ts";
 
@@ -24,7 +25,7 @@ export async function callPieces(
   pieces: readonly Piece[],
   openIo: (piece: Piece) => StreamingIo,
 ): Promise<PiecesResult> {
-  const heard: HeardPiece[] = [];
+  const heard: (HeardPiece & { readonly channel: number | null })[] = [];
   const dropped = new Set<Preference>();
   let missedSpeech = false;
   for (const piece of pieces) {
@@ -32,9 +33,11 @@ export async function callPieces(
     if (!result.ok) return result;
     for (const preference of result.dropped) dropped.add(preference);
     if (piece.holdsSpeech && isEmpty(result.transcript)) missedSpeech = true;
-    const { startSeconds, audio } = piece;
-    heard.push({ startSeconds, durationSeconds: audio.durationSeconds, transcript: result.transcript });
+    const { startSeconds, audio, channel } = piece;
+    heard.push({ startSeconds, durationSeconds: audio.durationSeconds, transcript: result.transcript, channel });
   }
+  const ofChannels = heard.flatMap(({ channel, ...piece }) => (channel === null ? [] : [{ ...piece, channel }]));
   const channels = pieces[0]?.audio.channels ?? 1;
-  return { ok: true, transcript: mergePieces(heard, channels), dropped: [...dropped], missedSpeech };
+  const transcript = ofChannels.length > 0 ? joinChannels(ofChannels) : mergePieces(heard, channels);
+  return { ok: true, transcript, dropped: [...dropped], missedSpeech };
 }

@@ -2,7 +2,7 @@
 // takes nothing else. Decoded once however many of them need it, and gone with the run.
 import { type DecodedRecording, decodeRecording } from "../audio/decode/decoded-recording.ts";
 import { holdsSpeech } from "../audio/decode/levels.ts";
-import { planCuts } from "../audio/decode/plan-cuts.ts";
+import { planCuts, type Span } from "../audio/decode/plan-cuts.ts";
 import { MEDIA } from "../audio/media-types.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import type { Cut } from "../routing/judge-cut.ts";
@@ -13,6 +13,8 @@ export interface Piece {
   readonly audio: SpeechAudio;
   readonly startSeconds: number;
   readonly holdsSpeech: boolean;
+  /** Of a recording whose channels are sent one by one. */
+  readonly channel: number | null;
 }
 
 export interface Cutter {
@@ -40,23 +42,28 @@ export function createCutter(
     pieces: async (cut) => {
       const recording = await recordingOf(cut);
       const { sampleRate, channels, levels } = recording;
-      return planCuts(levels, sampleRate, cut.maxFrames).map((span) => {
+      const spans = planCuts(levels, sampleRate, cut.maxFrames);
+      const pieceOf = (span: Span, channel: number | null): Piece => {
         const frameOf = (sample: number): number => Math.round(sample / levels.frameSamples);
         return {
           startSeconds: span.from / sampleRate,
-          holdsSpeech: holdsSpeech(levels, frameOf(span.from), frameOf(span.to)),
+          // The levels are of all channels together.
+          holdsSpeech: channel === null && holdsSpeech(levels, frameOf(span.from), frameOf(span.to)),
+          channel,
           audio: {
             format: "wav",
             mediaType: MEDIA.wav.mediaType,
             fileName: `audio${MEDIA.wav.extension}`,
             durationSeconds: Math.round(((span.to - span.from) / sampleRate) * 1000) / 1000,
-            channels,
+            channels: channel === null ? channels : 1,
             codec: "pcm",
             sampleRate,
-            ...recording.piece(span),
+            ...recording.piece(span, channel ?? undefined),
           },
         };
-      });
+      };
+      if (cut.perChannel !== true) return spans.map((span) => pieceOf(span, null));
+      return Array.from({ length: channels }, (_, channel) => spans.map((span) => pieceOf(span, channel))).flat();
     },
     samples: async () => {
       const recording = await recordingOf({ channels: 1 });

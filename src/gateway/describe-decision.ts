@@ -29,7 +29,12 @@ export function describeDecision(
   const estimate =
     first === undefined
       ? null
-      : quoteFor(services, call.principal, first.target, audioAmount({ durationSeconds: audioSeconds, channels }));
+      : quoteFor(
+          services,
+          call.principal,
+          first.target,
+          audioAmount({ durationSeconds: audioSeconds, channels }, first.verdict),
+        );
   const split = ({ cut }: Verdict) => (cut === null ? {} : { split: splitOf(cut, audioSeconds) });
   const cost = estimate?.listNanoUsd ?? null;
   if (byChat === null) return describe(call.principal, decision, cost, audioSeconds, split);
@@ -91,9 +96,16 @@ function describe<Wanted, V extends Missing>(
 type DescribedCandidate = RoutingDecision["candidates"][number];
 
 /** Cuts are made at pauses, so there can be more pieces. */
-function splitOf({ maxFrames, sampleRate }: Cut, audioSeconds: number): NonNullable<DescribedCandidate["split"]> {
+function splitOf(
+  { maxFrames, sampleRate, channels, perChannel }: Cut,
+  audioSeconds: number,
+): NonNullable<DescribedCandidate["split"]> {
   const seconds = maxFrames / sampleRate;
-  return { max_piece_seconds: Math.floor(seconds * 1000) / 1000, least_pieces: Math.ceil(audioSeconds / seconds) };
+  const each = Math.ceil(audioSeconds / seconds);
+  return {
+    max_piece_seconds: Math.floor(seconds * 1000) / 1000,
+    least_pieces: perChannel === true ? each * channels : each,
+  };
 }
 
 function refused(code: keyof typeof ERRORS): RoutingDecision["outcome"] {

@@ -5,7 +5,7 @@ import { ERRORS, type GatewayError } from "../contract/errors.ts";
 import type { RoutingDecision } from "../contract/transcription.ts";
 import type { Amounts, BudgetExceeded } from "../metering/budget.ts";
 import type { Funding } from "../metering/ledger.ts";
-import type { Target } from "../routing/types.ts";
+import type { Candidate } from "../routing/pick-candidates.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
 import { audioAmount } from "./call-accounting.ts";
 import { chatQuote, countedTokens, nextFunding, reserveNanoUsd } from "./chat-quote.ts";
@@ -20,7 +20,7 @@ type Services = Pick<GatewayServices, "ledger" | "prices" | "quotas">;
 type Refused = RoutingDecision["outcome"] | null;
 
 interface AudioCost {
-  readonly target: Target;
+  readonly candidate: Pick<Candidate, "target" | "verdict">;
   readonly audioSeconds: number;
   readonly channels: number;
   /** Who is to translate the transcript; null: nobody else. */
@@ -30,11 +30,13 @@ interface AudioCost {
 export async function judgeAudioCost(
   services: Services,
   principal: Principal,
-  { target, audioSeconds, channels, chat }: AudioCost,
+  { candidate, audioSeconds, channels, chat }: AudioCost,
 ): Promise<Refused> {
   const limited = await unlessAway(services.quotas.judgeAudio(principal, audioSeconds));
   if (limited !== null) return refusedWith(limited);
-  const quoted = quoteFor(services, principal, target, audioAmount({ durationSeconds: audioSeconds, channels }));
+  const { target, verdict } = candidate;
+  const amount = audioAmount({ durationSeconds: audioSeconds, channels }, verdict);
+  const quoted = quoteFor(services, principal, target, amount);
   const funding = principal.workspace.plan !== null && quoted.billingClass === "metered" ? "credits" : "none";
   const amounts = { nanoUsd: quoted.chargeNanoUsd, audioMs: BigInt(quoted.audioMs), tokens: 0n };
   const refused = refusedBy(await judge(services, principal, funding, amounts));

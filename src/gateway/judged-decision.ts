@@ -22,7 +22,7 @@ export async function judgedAudio(
   if (first === undefined) return described;
   const { byChat } = decided;
   const refused = await judgeAudioCost(services, call.principal, {
-    target: first.target,
+    candidate: first,
     audioSeconds: durationSeconds,
     channels,
     chat: byChat === null ? null : expectedChat(call, byChat, durationSeconds),

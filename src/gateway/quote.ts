@@ -10,7 +10,7 @@ export interface Billing {
   readonly billingClass: BillingClass;
   /** Milliseconds of submitted audio. */
   readonly audioMs: number;
-  /** Milliseconds that are charged: times the channels where the price is per channel; 0 unless metered. */
+  /** Milliseconds that are charged: times the channels where the price is per channel or each is sent by itself; 0 unless metered. */
   readonly billableMs: number;
   /** What the app is charged when this attempt serves; 0 unless metered. */
   readonly chargeNanoUsd: bigint;
@@ -29,11 +29,11 @@ export function quoteFor(
   services: Pick<GatewayServices, "prices">,
   principal: Pick<Principal, "testMode">,
   target: Target,
-  audio: { readonly audioMs: number; readonly channels: number },
+  audio: { readonly audioMs: number; readonly channels: number; readonly isSplit?: boolean },
 ): Billing {
   const price = services.prices().audio(target.provider, target.model);
   const billingClass = billingClassOf(principal, target, price);
-  const pricedMs = audio.audioMs * (price?.perChannel === true ? audio.channels : 1);
+  const pricedMs = audio.audioMs * (price?.perChannel === true || audio.isSplit === true ? audio.channels : 1);
   const listNanoUsd = price === null ? null : audioCharge(price, pricedMs);
   const metered = billingClass === "metered";
   return {

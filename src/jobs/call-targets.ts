@@ -40,7 +40,9 @@ export async function callTargets(
   if (used >= maxAttemptsPerRequest && job.call === null)
     throw allFailed(gateway, failures, judged, maxAttemptsPerRequest);
   const candidates = chooseTargets(gateway, job, judged);
-  const quotes = candidates.map(({ target }) => quoteFor(gateway, payer, target, audioAmount(speech)).chargeNanoUsd);
+  const quotes = candidates.map(
+    ({ target, verdict }) => quoteFor(gateway, payer, target, audioAmount(speech, verdict)).chargeNanoUsd,
+  );
   const outcome = await runCandidates(gateway, {
     payer,
     audio: speech,

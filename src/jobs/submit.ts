@@ -164,7 +164,8 @@ function reservationFor(
 ): Reservation {
   const { candidates } = decision;
   const payer = payerOf(call, decision);
-  const quote = ({ target }: Candidate) => quoteFor(gateway, payer, target, audioAmount(audio.speech));
+  const quote = ({ target, verdict }: Candidate) =>
+    quoteFor(gateway, payer, target, audioAmount(audio.speech, verdict));
   const [first] = candidates;
   if (first === undefined) throw new Error("a decision without a target");
   const seconds = limits.jobDeadlineSeconds + SETTLE_GRACE_SECONDS;

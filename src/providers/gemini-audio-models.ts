@@ -1,6 +1,6 @@
 // What Gemini's models can do with audio, as data (ai.google.dev, checked 2026-11-20; providers/matrix.json).
 import { CHAT_MODELS } from "./catalog.ts";
-import { MASKED_BY_GATEWAY } from "./gateway-features.ts";
+import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "./gateway-features.ts";
 import { audioBytesWithin } from "./json-audio.ts";
 import type { SpeechModel } from "./provider.ts";
 
@@ -14,6 +14,7 @@ const TRANSCRIBE: SpeechModel = {
     "timestamps.segment": { support: "exact", grade: "shown" },
     keyterms: { support: "native", grade: "sent" },
     profanity_filter: MASKED_BY_GATEWAY,
+    multichannel: SPLIT_BY_GATEWAY,
   },
   preferences: ["language"],
   limits: {
@@ -36,6 +37,7 @@ export const GENERAL: SpeechModel = {
     keyterms: { support: "weak", grade: "sent" },
     profanity_filter: { support: "weak", grade: "sent" },
     translation: { support: "native", grade: "sent" },
+    multichannel: SPLIT_BY_GATEWAY,
   },
   preferences: ["prompt"],
   limits: { maxBytes: INLINE_BYTES, maxSeconds: 34_200, formats: ["wav", "mp3"] },

@@ -1,7 +1,7 @@
 // Servers that speak OpenAI's audio protocol in their own way: whisper.cpp, speaches, vLLM, Groq, Mistral and whatever else is
 // declared. Nothing is assumed of a model but plain text; its declaration in the configuration adds the rest.
 import { z } from "zod";
-import { MASKED_BY_GATEWAY } from "./gateway-features.ts";
+import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "./gateway-features.ts";
 import type { Io } from "./io.ts";
 import { audioRequest, type Dialect, normaliseAudio, planAudio } from "./openai-audio.ts";
 import { OPENAI_DIALECT } from "./openai.ts";
@@ -58,7 +58,7 @@ export const openaiCompatible: SpeechProvider = {
   kind: "openai-compatible",
   models: {},
   unknownModel: {
-    features: { profanity_filter: MASKED_BY_GATEWAY },
+    features: { multichannel: SPLIT_BY_GATEWAY, profanity_filter: MASKED_BY_GATEWAY },
     preferences: ["smart_formatting", "language"],
     limits: {},
     languages: "any",

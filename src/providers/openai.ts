@@ -1,6 +1,6 @@
 // OpenAI's own transcription models, each with its fields of the audio wire (platform.openai.com, checked 2026-11-20).
 import { z } from "zod";
-import { MASKED_BY_GATEWAY } from "./gateway-features.ts";
+import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "./gateway-features.ts";
 import { type Dialect, normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
 import { streamAudio } from "./openai-audio-stream.ts";
 import type { SpeechModel, SpeechProvider, SpeechTarget } from "./provider.ts";
@@ -18,7 +18,7 @@ const LANGUAGES =
 const STREAMING = { streaming: { support: "native", grade: "shown" } } as const;
 
 const PLAIN: SpeechModel = {
-  features: { profanity_filter: MASKED_BY_GATEWAY },
+  features: { multichannel: SPLIT_BY_GATEWAY, profanity_filter: MASKED_BY_GATEWAY },
   preferences: ["smart_formatting", "prompt", "language"],
   limits: { maxBytes: MAX_BYTES },
   languages: LANGUAGES,

@@ -11,6 +11,8 @@ export interface Cut {
   readonly channels: number;
   /** The longest piece that both caps allow. */
   readonly maxFrames: number;
+  /** Each channel is sent by itself. */
+  readonly perChannel?: true;
 }
 
 export type CutVerdict =
@@ -49,3 +51,31 @@ export function judgeCut(
   if (maxFrames < LEAST_PIECE_SECONDS * sampleRate) return { ok: false, missing: [] };
   return { ok: true, cut: { sampleRate, channels, maxFrames } };
 }
+
+/** Each is a call, and is paid for. */
+const MOST_SPLIT_CHANNELS = 8;
+
+/** For a model that knows no channels: whole where a channel fits within its limits, else in pieces too. */
+export function judgeChannelSplit(
+  { limits }: Pick<SpeechModel, "limits">,
+  maxSeconds: number,
+  wanted: Requirements,
+  audio: { readonly channels: number; readonly durationSeconds: number; readonly pcmRate?: number | null },
+  splitLongAudio: boolean,
+): CutVerdict {
+  const sampleRate = audio.pcmRate ?? null;
+  if (sampleRate === null) return { ok: false, missing: ["decoder"] };
+  if (audio.channels > MOST_SPLIT_CHANNELS) return { ok: false, missing: ["channels"] };
+  if (limits.formats !== undefined && !limits.formats.includes("wav")) return { ok: false, missing: ["format"] };
+  const bySize = ((limits.maxBytes ?? Number.POSITIVE_INFINITY) - WAV_HEADER_BYTES) / BYTES_PER_SAMPLE;
+  // Of what is decoded: a measurement rounds, and a decoder may give a packet more.
+  const frames = Math.ceil((audio.durationSeconds + SPLIT_SLACK_SECONDS) * sampleRate);
+  if (audio.durationSeconds <= maxSeconds && frames <= bySize)
+    return { ok: true, cut: { sampleRate, channels: audio.channels, maxFrames: frames, perChannel: true } };
+  if (!splitLongAudio) return { ok: false, missing: [frames > bySize ? "size" : "duration"] };
+  const verdict = judgeCut({ limits }, maxSeconds, wanted, { ...audio, channels: 1 });
+  return verdict.ok ? { ok: true, cut: { ...verdict.cut, channels: audio.channels, perChannel: true } } : verdict;
+}
+
+/** Beyond it, what was decoded is not the recording that was measured (decode/decoded-recording). */
+const SPLIT_SLACK_SECONDS = 1;

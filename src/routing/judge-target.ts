@@ -9,7 +9,7 @@ import type {
   SpeechLimits,
   SpeechModel,
 } from "../providers/provider.ts";
-import { type Cut, judgeCut } from "./judge-cut.ts";
+import { type Cut, type CutVerdict, judgeChannelSplit, judgeCut } from "./judge-cut.ts";
 import type { Requirements } from "./required-features.ts";
 import type { Route } from "./types.ts";
 
@@ -64,11 +64,25 @@ export function judgeTarget(
   if (model.streamsOnly === true && !wanted.features.includes("streaming")) missing.push("batch");
   const beyond = audio === null ? [] : audioLacks(model, wanted, audio);
   const isTooMuch = beyond.includes("size") || beyond.includes("duration");
-  const cut = isTooMuch && splitLongAudio ? judgeCut(model, maxSeconds(model.limits, wanted), wanted, audio) : null;
+  const cut = judgeSplit(model, wanted, audio, { isTooMuch, splitLongAudio });
   const left = cut?.ok === true ? beyond.filter((lack) => lack !== "size" && lack !== "duration") : beyond;
   const lost = cut?.ok === false ? cut.missing : [];
   missing.push(...left, ...lost.filter((lack) => ![...missing, ...left].includes(lack)), ...limitLacks(model, wanted));
   return { missing, language, emulated, cut: cut?.ok === true ? cut.cut : null };
+}
+
+/** Null: the recording is sent as it is. */
+function judgeSplit(
+  model: SpeechModel,
+  wanted: Requirements,
+  audio: AudioFacts | null,
+  { isTooMuch, splitLongAudio }: { readonly isTooMuch: boolean; readonly splitLongAudio: boolean },
+): CutVerdict | null {
+  const most = maxSeconds(model.limits, wanted);
+  const isByChannel = wanted.features.includes("multichannel") && model.features.multichannel?.byGateway === true;
+  if (isByChannel && audio !== null && audio.channels > 1)
+    return judgeChannelSplit(model, most, wanted, audio, splitLongAudio);
+  return isTooMuch && splitLongAudio ? judgeCut(model, most, wanted, audio) : null;
 }
 
 /** Contract 3: the language asked; else, with detection, unknown; else the target's documented default. */

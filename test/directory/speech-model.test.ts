@@ -33,6 +33,7 @@ function declared(provider: SpeechProvider, name: string, features: object, dial
 test("spec 1.6: a declared feature that neither the wire nor the gateway has is not offered", () => {
   assert.deepEqual(declared(openaiCompatible, "m", EVERYTHING, "groq").features, [
     "keyterms",
+    "multichannel",
     "profanity_filter",
     "timestamps.segment",
     "timestamps.word",
@@ -41,6 +42,7 @@ test("spec 1.6: a declared feature that neither the wire nor the gateway has is 
   assert.deepEqual(declared(openaiCompatible, "m", EVERYTHING, "mistral").features, [
     "diarization",
     "keyterms",
+    "multichannel",
     "profanity_filter",
     "timestamps.segment",
     "timestamps.word",

@@ -104,22 +104,14 @@ interface Difference {
   readonly because: string;
 }
 const DEEPGRAM = ["deepgram/nova-3", "deepgram/nova-2"];
-const OPENAI = [...new Set(ROWS.map(([row]) => row))].filter((row) => row.startsWith("openai/"));
 const ASSEMBLYAI = ["assemblyai/universal-3-pro, 3-5-pro", "assemblyai/universal-2"];
 const GEMINI_TRANSCRIBE = "google/gemini-3.5-transcribe";
-const GEMINI = [GEMINI_TRANSCRIBE, "google/gemini general model"];
 const DIFFERENCES: readonly Difference[] = [
   {
     rows: [GEMINI_TRANSCRIBE],
     column: "realtime",
     ours: "absent",
     because: "live transcription is another endpoint of this provider, and no adapter speaks it",
-  },
-  {
-    rows: [...OPENAI, ...GEMINI],
-    column: "multichannel",
-    ours: "absent",
-    because: "channels would have to be split before the upload, and the gateway does not cut audio",
   },
   {
     rows: ["assemblyai/universal-3-pro, 3-5-pro"],

@@ -13,8 +13,8 @@ export interface DecodedRecording {
   readonly sampleRate: number;
   readonly channels: number;
   readonly levels: Levels;
-  /** A WAV file of that part; `sizeBytes` is exact. */
-  piece(span: Span): { readonly sizeBytes: number; readonly open: () => AsyncIterable<Uint8Array> };
+  /** A WAV file of that part, of all channels or of one; `sizeBytes` is exact. */
+  piece(span: Span, channel?: number): { readonly sizeBytes: number; readonly open: () => AsyncIterable<Uint8Array> };
   /** All of it without a head; `sizeBytes` is exact. */
   samples(): Pick<SpooledAudio, "sizeBytes" | "open">;
   dispose(): Promise<void>;
@@ -53,13 +53,15 @@ export async function decodeRecording(
       sampleRate,
       channels,
       levels,
-      piece: ({ from, to }) => {
-        const bodyBytes = (to - from) * frameBytes;
+      piece: ({ from, to }, channel) => {
+        const isOne = channel !== undefined && channels > 1;
+        const bodyBytes = (to - from) * (isOne ? BYTES_PER_SAMPLE : frameBytes);
         return {
           sizeBytes: WAV_HEADER_BYTES + bodyBytes,
           async *open() {
-            yield wavHeader(sampleRate, channels, bodyBytes);
-            yield* bytesBetween(spooled.source, from * frameBytes, to * frameBytes);
+            yield wavHeader(sampleRate, isOne ? 1 : channels, bodyBytes);
+            const bytes = bytesBetween(spooled.source, from * frameBytes, to * frameBytes);
+            yield* isOne ? channelOf(bytes, channel, frameBytes) : bytes;
           },
         };
       },
@@ -83,6 +85,27 @@ const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 async function* bytesBetween(source: AudioSource, from: number, to: number): AsyncGenerator<Uint8Array> {
   if (source.kind === "bytes") yield Buffer.from(source.bytes.subarray(from, to));
   else yield* createReadStream(source.path, { start: from, end: to - 1 }) as AsyncIterable<Buffer>;
+}
+
+/** Every n-th sample; chunks end where they like. */
+async function* channelOf(
+  chunks: AsyncIterable<Uint8Array>,
+  channel: number,
+  frameBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const bytes = Buffer.concat([rest, chunk]);
+    const frames = Math.floor(bytes.length / frameBytes);
+    const samples = Buffer.alloc(frames * BYTES_PER_SAMPLE);
+    for (let frame = 0; frame < frames; frame++)
+      samples.writeUInt16LE(
+        bytes.readUInt16LE(frame * frameBytes + channel * BYTES_PER_SAMPLE),
+        frame * BYTES_PER_SAMPLE,
+      );
+    rest = bytes.subarray(frames * frameBytes);
+    yield samples;
+  }
 }
 
 function wavHeader(sampleRate: number, channels: number, bodyBytes: number): Uint8Array {
