@@ -68,8 +68,9 @@ export function providersPage(): string {
 
 /** Kinds with a model for which the gateway does it. */
 function listed(feature: (typeof FEATURES)[number]): string {
-  const kinds = [...providers.values()].filter(({ models }) =>
-    Object.values(models).some(({ features }) => features[feature]?.byGateway === true),
+  const kinds = [...providers.values()].filter(
+    ({ kind, models }) =>
+      kind !== "sandbox" && Object.values(models).some(({ features }) => features[feature]?.byGateway === true),
   );
   return kinds.map(({ kind }) => kind).join(", ");
 }
