@@ -140,6 +140,9 @@ const WARNING_CODES = [
   "EDIT_LIST_APPLIED",
   "EMPTY_TRANSCRIPT",
   "USAGE_ESTIMATED",
+  "FINISH_REASON_UNKNOWN",
+  "HISTORY_FIELDS_IGNORED",
+  "TOOL_SCHEMA_REWRITTEN",
 ] as const;
 
 export const warning = z.strictObject({

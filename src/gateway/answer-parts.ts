@@ -1,7 +1,7 @@
 // Assembles a streamed answer while it passes: pieces of text and of tool calls in, the parts for the caller out, and at the
 // end the whole (contract 7).
 import type { ToolCall } from "../contract/chat.ts";
-import type { ChatEvent, ChatFinishReason } from "../providers/chat-provider.ts";
+import type { ChatEvent } from "../providers/chat-provider.ts";
 import type { ChatContent } from "./chat-answer.ts";
 import type { ChatStreamPart } from "./chat.ts";
 import { estimateOutputTokens } from "./estimate-tokens.ts";
@@ -18,7 +18,7 @@ export interface ChatAnswerParts {
 export function createAnswerParts(): ChatAnswerParts {
   let text = "";
   const toolCalls: { id: string; name: string; arguments: string }[] = [];
-  let finishReason: ChatFinishReason | null = null;
+  let finish: Pick<ChatContent, "finishReason" | "isFinishUnknown"> | null = null;
   return {
     add: (event) => {
       switch (event.type) {
@@ -34,14 +34,14 @@ export function createAnswerParts(): ChatAnswerParts {
           return { kind: "tool_call", delta };
         }
         case "finish":
-          finishReason = event.reason;
+          finish = { finishReason: event.reason, ...(event.isUnknown === true ? { isFinishUnknown: true } : {}) };
           return null;
         case "open":
         case "usage":
           return null;
       }
     },
-    content: () => (finishReason === null ? null : { text, toolCalls: dense(toolCalls), finishReason }),
+    content: () => (finish === null ? null : { text, toolCalls: dense(toolCalls), ...finish }),
     tokens: () => estimateOutputTokens({ text, toolCalls: dense(toolCalls) }),
   };
 }

@@ -16,6 +16,7 @@ export interface ChatContent {
   readonly isRefusal?: boolean;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: ChatFinishReason;
+  readonly isFinishUnknown?: true;
 }
 
 interface AnswerInput {
@@ -43,7 +44,11 @@ export function chatAnswer({ id, createdAt, decision, attempt, content, usage }:
       total_tokens: usage.inputTokens + usage.outputTokens,
       cached_input_tokens: usage.cachedInputTokens,
     },
-    warnings: [...decision.warnings, ...attemptWarnings(attempt, usage)],
+    warnings: [
+      ...decision.warnings,
+      ...attemptWarnings(attempt, usage),
+      ...(content.isFinishUnknown === true ? [FINISH_UNKNOWN] : []),
+    ],
     ...decision.purpose,
   };
 }
@@ -61,6 +66,13 @@ const SIMULATED_CHAT = {
   code: "SIMULATED_PROVIDER",
   message: "The sandbox answered: the messages were counted, no model wrote this.",
   param: null,
+  details: null,
+} as const;
+
+const FINISH_UNKNOWN = {
+  code: "FINISH_REASON_UNKNOWN",
+  message: "The provider ended its answer without a finish reason that is known here; the answer is given as it came.",
+  param: "finish_reason",
   details: null,
 } as const;
 

@@ -1,8 +1,16 @@
 // Anthropic's answers, whole and in events.
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatUsage } from "./chat-provider.ts";
-import { finishIn, type FinishReasons, MOST_PARTS, partsOf, tokens, usageOf, writtenArguments } from "./chat-values.ts";
+import { MOST_PARTS, partsOf, tokens, uniqueCallId, usageOf, writtenArguments } from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
+import {
+  type ChatEnding,
+  createFinishTracker,
+  endingOf,
+  finishFields,
+  hasReason,
+  UNNAMED_ENDING,
+} from "./finish-reasons.ts";
 import { ProviderError } from "./io.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
 
@@ -50,35 +58,34 @@ const streamEvent = z.discriminatedUnion("type", [
 
 const EVENT_TYPES: ReadonlySet<unknown> = new Set(streamEvent.options.map((option) => option.shape.type.value));
 
-/** `pause_turn` belongs to tools that run at the provider, of which none is asked for. */
-const FINISH: FinishReasons = {
-  end_turn: "stop",
-  stop_sequence: "stop",
-  max_tokens: "length",
-  model_context_window_exceeded: "length",
-  tool_use: "tool_calls",
-  refusal: "content_filter",
-};
-
 export function readAnthropicAnswer({ body, headers }: JsonReply): ChatResult {
   const parsed = reply.safeParse(body);
   if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });
   const { content, stop_reason: reason, usage: reported } = parsed.data;
-  if (reason == null) throw new ProviderError("bad_reply", { reason: "no_finish" });
-  const finishReason = finishIn(FINISH, reason);
+  if (!hasReason(reason)) throw new ProviderError("bad_reply", { reason: "no_finish" });
+  const text = content.map((each) => (each.type === "text" ? (each.text ?? "") : "")).join("");
+  const hasCalls = content.some((each) => each.type === "tool_use");
+  const ending = endingFor(reason, text !== "" || hasCalls, hasCalls);
+  const ids = new Set<string>();
   const toolCalls = content.flatMap((each) => {
     if (each.type !== "tool_use") return [];
     if (!each.id || !each.name) throw new ProviderError("bad_reply", { reason: "nameless_call" });
-    return [{ id: each.id, name: each.name, arguments: argumentsOf(writtenArguments(each.input ?? {}), finishReason) }];
+    const written = argumentsOf(writtenArguments(each.input ?? {}), ending.reason);
+    return [{ id: uniqueCallId(ids, each.id), name: each.name, arguments: written }];
   });
-  const text = content.map((each) => (each.type === "text" ? (each.text ?? "") : "")).join("");
   return {
     text: text === "" && toolCalls.length > 0 ? null : text,
     toolCalls,
-    finishReason,
+    ...finishFields(ending),
     usage: reported == null ? null : toUsage(reported),
     providerRequestId: requestIdOf(headers, "request-id"),
   };
+}
+
+/** `pause_turn` belongs to tools that run at the provider, of which none is asked for: it is an unknown ending. */
+function endingFor(reason: string | null, hasContent: boolean, hasCalls: boolean): ChatEnding {
+  const ending = reason === null ? UNNAMED_ENDING : endingOf(reason, hasContent);
+  return ending.isUnknown && hasCalls ? { ...ending, reason: "tool_calls" } : ending;
 }
 
 /** An empty object is how every call begins: of an answer that was cut by its length it says nothing. */
@@ -106,25 +113,47 @@ export function anthropicEvents(): EventReader {
   /** The last call of each block on the wire. */
   const ofBlocks = new Map<number, OpenCall>();
   let counted: Usage = {};
-  let finish: ChatFinishReason | null = null;
+  const ids = new Set<string>();
+  const finish = createFinishTracker();
+  let hasStopped = false;
 
   function start(index: number, begun: z.infer<typeof block>): readonly ChatEvent[] {
-    if (begun.type === "text") return textEvents(begun.text);
+    if (begun.type === "text") return readText(begun.text);
     if (begun.type !== "tool_use") return [];
     if (!begun.id || !begun.name) throw new ProviderError("bad_reply", { reason: "nameless_call" });
     if (calls.length >= MOST_PARTS) throw new ProviderError("bad_reply", { reason: "too_many_calls" });
     const call = { index: calls.length, input: writtenArguments(begun.input ?? {}), hasArguments: false };
     calls.push(call);
     ofBlocks.set(index, call);
-    return [{ type: "tool_call", index: call.index, id: begun.id, name: begun.name, arguments: "" }];
+    finish.content();
+    const id = uniqueCallId(ids, begun.id);
+    return [{ type: "tool_call", index: call.index, id, name: begun.name, arguments: "" }];
   }
 
-  function readFinish(reason: string): readonly ChatEvent[] {
-    const reached = finishIn(FINISH, reason);
-    finish = reached;
+  function readText(text: string | undefined): readonly ChatEvent[] {
+    if (text === undefined || text === "") return [];
+    finish.content();
+    return [{ type: "text", text }];
+  }
+
+  /** A whole message where events were asked for. */
+  function readWhole(body: unknown): readonly ChatEvent[] {
+    const { text, toolCalls, usage: counts } = readAnthropicAnswer({ body, headers: {} });
+    const said = readText(text ?? undefined);
+    const pieces = toolCalls.map((call): ChatEvent => {
+      const index = calls.length;
+      calls.push({ index, input: call.arguments, hasArguments: true });
+      finish.content();
+      return { type: "tool_call", index, ...call };
+    });
+    finish.reason(reply.parse(body).stop_reason);
+    return [...said, ...pieces, ...(counts === null ? [] : [{ type: "usage", usage: counts, isFinal: true } as const])];
+  }
+
+  function rest(finish: ChatFinishReason): readonly ChatEvent[] {
     return calls.flatMap(({ index, input, hasArguments }): readonly ChatEvent[] => {
-      const rest = hasArguments ? "" : argumentsOf(input, reached);
-      return rest === "" ? [] : [{ type: "tool_call", index, arguments: rest }];
+      const written = hasArguments ? "" : argumentsOf(input, finish);
+      return written === "" ? [] : [{ type: "tool_call", index, arguments: written }];
     });
   }
 
@@ -138,7 +167,9 @@ export function anthropicEvents(): EventReader {
 
   return {
     read: (body) => {
-      // Events of unknown types are to be ignored, says the protocol; `ping` and the two that end something say nothing new.
+      if (typeOf(body) === "message") return readWhole(body);
+      hasStopped ||= typeOf(body) === "message_stop";
+      // Events of unknown types are to be ignored, says the protocol; `ping` and the ends of blocks say nothing new.
       if (!EVENT_TYPES.has(typeOf(body))) return [];
       const parsed = streamEvent.safeParse(body);
       if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });
@@ -150,24 +181,26 @@ export function anthropicEvents(): EventReader {
           return start(event.index, event.content_block);
         case "content_block_delta": {
           const call = ofBlocks.get(event.index);
-          if (event.delta.type === "text_delta") return textEvents(event.delta.text);
+          if (event.delta.type === "text_delta") return readText(event.delta.text);
           if (event.delta.type !== "input_json_delta" || call === undefined || !event.delta.partial_json) return [];
           call.hasArguments = true;
           return [{ type: "tool_call", index: call.index, arguments: event.delta.partial_json }];
         }
         case "message_delta": {
           const { stop_reason: reason } = event.delta;
-          const rest = reason == null || finish !== null ? [] : readFinish(reason);
-          return [...rest, ...usageEvents(event.usage, true)];
+          finish.reason(reason);
+          return usageEvents(event.usage, true);
         }
       }
     },
-    finishReason: () => finish,
+    isOver: () => finish.isOver(),
+    end: (isMarked) => {
+      const reason = finish.last();
+      if (reason === null && !((isMarked || hasStopped) && finish.hasContent())) return null;
+      const ending = endingFor(reason, finish.hasContent(), calls.length > 0);
+      return { ending, rest: rest(ending.reason) };
+    },
   };
-}
-
-function textEvents(text: string | undefined): readonly ChatEvent[] {
-  return text === undefined || text === "" ? [] : [{ type: "text", text }];
 }
 
 function typeOf(body: unknown): unknown {

@@ -149,6 +149,8 @@ export interface ChatResult {
   readonly isRefusal?: boolean;
   readonly toolCalls: readonly ChatToolCall[];
   readonly finishReason: ChatFinishReason;
+  /** The provider ended a whole answer with a word that is in no table, or with none. */
+  readonly isFinishUnknown?: true;
   /** null: the provider did not report any; to be estimated and marked. */
   readonly usage: ChatUsage | null;
   readonly providerRequestId: string | null;
@@ -180,7 +182,8 @@ export type ChatEvent =
     }
   /** `isFinal: false` when the answer goes on: its output counts what was written so far, or less. */
   | { readonly type: "usage"; readonly usage: ChatUsage; readonly isFinal: boolean }
-  | { readonly type: "finish"; readonly reason: ChatFinishReason };
+  /** `isUnknown`: as `isFinishUnknown` of a result. */
+  | { readonly type: "finish"; readonly reason: ChatFinishReason; readonly isUnknown?: true };
 
 export interface ChatProvider {
   readonly kind: ProviderKind;

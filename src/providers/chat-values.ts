@@ -2,8 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { z } from "zod";
 import { isRecord } from "../lib/loosely.ts";
-import { memberOf } from "../lib/member-of.ts";
-import type { ChatFinishReason, ChatUsage } from "./chat-provider.ts";
+import type { ChatUsage } from "./chat-provider.ts";
 import { ProviderError } from "./io.ts";
 import { parsedReply } from "./read-reply.ts";
 
@@ -34,18 +33,16 @@ export function partsOf<Part extends z.ZodType>(part: Part) {
 /** Arguments as an object. What is in it is not looked at, which takes a schema half a second for a million members. */
 export const argumentsSent = z.custom<Readonly<Record<string, unknown>>>(isRecord);
 
-export type FinishReasons = Readonly<Record<string, ChatFinishReason>>;
-
-/** A reason that the protocol's table does not have is the end of an answer that failed. */
-export function finishIn(reasons: FinishReasons, reason: string): ChatFinishReason {
-  const finish = memberOf(reasons, reason);
-  if (finish === undefined) throw new ProviderError("bad_reply", { reason: "odd_finish" });
-  return finish;
-}
-
 /** For servers that name no calls. */
 export function newCallId(): string {
   return `call_${randomUUID().replaceAll("-", "")}`;
+}
+
+/** The provider's own id, or one of ours where it has none or gave it to an earlier call of the same answer. */
+export function uniqueCallId(given: Set<string>, id: string | null | undefined): string {
+  const unique = id && !given.has(id) ? id : newCallId();
+  given.add(unique);
+  return unique;
 }
 
 /** As deep as callers' own JSON may be. JSON.parse takes any depth; JSON.stringify, at some thousand levels, has no stack left. */

@@ -1,11 +1,12 @@
 // What the chat protocols have in common on the way out and back: JSON there, JSON or events here, and the guards that no
 // adapter may be without: no finish, an error body under a success, an error among the events are failures (contract 7).
-import { isEncoded } from "../lib/is-encoded.ts";
 import { wholeBody } from "../lib/whole-body.ts";
-import type { ChatEvent, ChatFinishReason, ChatPlan } from "./chat-provider.ts";
-import { ProviderError, type StreamingIo, type WireRequest, type WireStream } from "./io.ts";
+import type { ChatEvent, ChatPlan } from "./chat-provider.ts";
+import type { ChatEnding } from "./finish-reasons.ts";
+import { ProviderError, type StreamingIo, type WireRequest } from "./io.ts";
 import { type Messages, readEvents } from "./read-events.ts";
-import { eventBody, failedReply, type JsonReply, kindOfUnended, readJsonReply, requestIdOf } from "./read-reply.ts";
+import { eventBody, eventFailure, type JsonReply, kindOfUnended, readJsonReply, requestIdOf } from "./read-reply.ts";
+import { readFraming, refuseStatus } from "./stream-framing.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -24,8 +25,13 @@ export async function sendChat(plan: ChatPlan, io: StreamingIo, headers: Headers
 export interface EventReader {
   /** May throw a `ProviderError`. */
   read(body: unknown): readonly ChatEvent[];
-  /** null as long as the answer has no regular end. */
-  finishReason(): ChatFinishReason | null;
+  /** Whether the answer has its end, so that what comes behind it, a cut or an error, is no failure of it. */
+  isOver(): boolean;
+  /**
+   * When nothing more comes: null where the answer has no regular end. `isMarked`: the end mark of the stream came. `rest`: what was to
+   * be seen at the end only.
+   */
+  end(isMarked: boolean): { readonly ending: ChatEnding; readonly rest: readonly ChatEvent[] } | null;
 }
 
 interface ChatStreamOptions {
@@ -41,30 +47,43 @@ export async function* streamChat(
   { headers, requestIdHeader, reader }: ChatStreamOptions,
 ): AsyncGenerator<readonly ChatEvent[]> {
   const stream = await io.open(wireRequest(plan, { ...headers, accept: "text/event-stream" }));
-  await refuseFailure(stream, io.credential);
+  await refuseStatus(stream, io.credential);
   const providerRequestId = requestIdHeader === null ? null : requestIdOf(stream.headers, requestIdHeader);
   yield [{ type: "open", providerRequestId }];
-  try {
-    for await (const come of readEvents(stream)) {
-      const events: ChatEvent[] = [];
-      let isOver: boolean;
-      try {
-        isOver = readTogether(come, reader, io.credential, events);
-      } finally {
-        if (events.length > 0) yield events;
+  const framed = await readFraming(stream, io.credential);
+  let isMarked = false;
+  if (framed.framing === "json") {
+    ({ isMarked } = framed);
+    const events = framed.values.flatMap((value) => readWhole(value, reader, io.credential));
+    if (events.length > 0) yield events;
+  } else {
+    try {
+      for await (const come of readEvents(framed.stream)) {
+        const events: ChatEvent[] = [];
+        try {
+          isMarked = readTogether(come, reader, io.credential, events);
+        } finally {
+          if (events.length > 0) yield events;
+        }
+        if (isMarked) break;
       }
-      if (isOver) break;
+    } catch (error) {
+      if (!reader.isOver() || !(error instanceof ProviderError)) throw error;
     }
-  } catch (error) {
-    // An answer with its end is whole, whatever comes behind it: a cut, or an error among the events.
-    if (reader.finishReason() === null || !(error instanceof ProviderError)) throw error;
   }
-  const reason = reader.finishReason();
-  if (reason === null) throw new ProviderError(kindOfUnended(stream), { reason: "no_finish" });
-  yield [{ type: "finish", reason }];
+  const end = reader.end(isMarked);
+  if (end === null) throw new ProviderError(kindOfUnended(stream), { reason: "no_finish" });
+  const { reason, isUnknown } = end.ending;
+  yield [...end.rest, { type: "finish", reason, ...(isUnknown ? { isUnknown } : {}) }];
 }
 
-/** Into `events`, what came before a failure too. Whether the answer said that it is over. */
+function readWhole(value: unknown, reader: EventReader, credential: string | null): readonly ChatEvent[] {
+  const failure = eventFailure(value, credential);
+  if (failure !== null) throw failure;
+  return reader.read(value);
+}
+
+/** Into `events`, what came before a failure too. Whether the end mark came. */
 function readTogether(
   { messages, broken }: Messages,
   reader: EventReader,
@@ -89,37 +108,4 @@ function wireRequest(plan: ChatPlan, headers: Headers): WireRequest {
     headers: { "content-type": "application/json", ...plan.headers, ...headers },
     body: wholeBody(bytes),
   };
-}
-
-const MAX_REFUSAL_BYTES = 256 * 1024;
-
-export async function refuseFailure(stream: WireStream, credential: string | null): Promise<void> {
-  const { status, headers } = stream;
-  const isSuccess = status >= 200 && status <= 299;
-  const contentType = headers["content-type"] ?? "";
-  // Anything but these may be events under a careless name; if it is not, it has no finish.
-  if (isSuccess && !isEncoded(headers) && !/^(application\/json|text\/html)\b/iu.test(contentType)) return;
-  const mayBreakOff = !isSuccess || /^text\/html\b/iu.test(contentType);
-  const reply = { status, headers, text: await textOf(stream.body, { mayBreakOff }) };
-  if (!isSuccess) throw failedReply(reply, credential);
-  readJsonReply(reply, credential);
-  throw new ProviderError("bad_reply", { status, reason: "no_events" });
-}
-
-/** The beginning of a refusal says enough, and one that breaks off is a refusal all the same. A success that does may have been paid for. */
-async function textOf(body: WireStream["body"], { mayBreakOff }: { readonly mayBreakOff: boolean }): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
-  try {
-    for await (const come of body) {
-      for (const chunk of come) {
-        chunks.push(chunk);
-        sizeBytes += chunk.byteLength;
-      }
-      if (sizeBytes > MAX_REFUSAL_BYTES) break;
-    }
-  } catch (error) {
-    if (!mayBreakOff || (error instanceof ProviderError && error.kind === "aborted")) throw error;
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,18 +1,16 @@
 // Gemini's answers: whole ones, and streams of fragments that each look like a whole one.
 import { z } from "zod";
-import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
-import {
-  argumentsSent,
-  partsOf,
-  finishIn,
-  type FinishReasons,
-  newCallId,
-  signedId,
-  tokens,
-  usageOf,
-  writtenArguments,
-} from "./chat-values.ts";
+import type { ChatEvent, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
+import { argumentsSent, partsOf, signedId, tokens, uniqueCallId, usageOf, writtenArguments } from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
+import {
+  type ChatEnding,
+  createFinishTracker,
+  endingOf,
+  finishFields,
+  type FinishTracker,
+  UNNAMED_ENDING,
+} from "./finish-reasons.ts";
 import { ProviderError } from "./io.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
 
@@ -51,21 +49,11 @@ const fragment = z.object({
 });
 type Fragment = z.infer<typeof fragment>;
 
-/** Anything else (`OTHER`, `MALFORMED_FUNCTION_CALL`, …) is an answer that failed. */
-const FINISH: FinishReasons = {
-  STOP: "stop",
-  MAX_TOKENS: "length",
-  SAFETY: "content_filter",
-  RECITATION: "content_filter",
-  BLOCKLIST: "content_filter",
-  PROHIBITED_CONTENT: "content_filter",
-  SPII: "content_filter",
-};
-
 /** `STOP` ends an answer with calls too. */
-function finishOf(reason: string, hasCalls: boolean): ChatFinishReason {
-  const finish = finishIn(FINISH, reason);
-  return finish === "stop" && hasCalls ? "tool_calls" : finish;
+function endingFor(finish: FinishTracker, hasCalls: boolean): ChatEnding {
+  const reason = finish.last();
+  const ending = reason === null ? UNNAMED_ENDING : endingOf(reason, finish.hasContent());
+  return ending.reason === "stop" && hasCalls ? { ...ending, reason: "tool_calls" } : ending;
 }
 
 export function readGeminiAnswer({ body }: JsonReply): ChatResult {
@@ -79,12 +67,12 @@ export function readGeminiAnswer({ body }: JsonReply): ChatResult {
       toolCalls.push({ id: event.id ?? "", name: event.name ?? "", arguments: event.arguments });
     if (event.type === "usage") usage = event.usage;
   }
-  const finishReason = reader.finishReason();
-  if (finishReason === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+  const end = reader.end(false);
+  if (end === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
   return {
     text: text === "" && toolCalls.length > 0 ? null : text,
     toolCalls,
-    finishReason,
+    ...finishFields(end.ending),
     usage,
     providerRequestId: requestIdOf(responseId.parse(body), "responseId"),
   };
@@ -96,7 +84,8 @@ const responseId = z.object({ responseId: z.string() }).catch({ responseId: "" }
 /** A call always comes whole. */
 export function geminiEvents(): EventReader {
   let calls = 0;
-  let finish: string | null = null;
+  const ids = new Set<string>();
+  const finish = createFinishTracker();
   let last: ChatUsage | null = null;
 
   function readPart(piece: z.infer<typeof part>): readonly ChatEvent[] {
@@ -106,21 +95,20 @@ export function geminiEvents(): EventReader {
         {
           type: "tool_call",
           index: calls++,
-          id: signedId(id || newCallId(), piece.thoughtSignature),
+          id: signedId(uniqueCallId(ids, id), piece.thoughtSignature),
           name,
           arguments: writtenArguments(args ?? {}),
         },
       ];
     }
-    return piece.thought === true || piece.text === undefined || piece.text === ""
-      ? []
-      : [{ type: "text", text: piece.text }];
+    if (piece.thought === true || piece.text === undefined || piece.text === "") return [];
+    return [{ type: "text", text: piece.text }];
   }
 
   function usageEvents(reported: Fragment["usageMetadata"]): readonly ChatEvent[] {
     const usage = toUsage(reported);
     // Figures that came before the end do not count what was written since, though no others may follow.
-    const isFinal = finish !== null;
+    const isFinal = finish.last() !== null;
     // Each fragment repeats them; they are news when they change, and at the end.
     if (usage === null || (!isFinal && JSON.stringify(usage) === JSON.stringify(last))) return [];
     last = usage;
@@ -134,12 +122,17 @@ export function geminiEvents(): EventReader {
       const { candidates, promptFeedback, usageMetadata } = parsed.data;
       const candidate = candidates?.[0];
       // A prompt that was blocked is answered with no candidate at all.
-      if (promptFeedback?.blockReason != null) finish = "PROHIBITED_CONTENT";
+      if (promptFeedback?.blockReason != null) finish.reason("PROHIBITED_CONTENT");
       const events = (candidate?.content?.parts ?? []).flatMap(readPart);
-      finish = candidate?.finishReason ?? finish;
+      if (events.length > 0) finish.content();
+      finish.reason(candidate?.finishReason);
       return [...events, ...usageEvents(usageMetadata)];
     },
-    finishReason: () => (finish === null ? null : finishOf(finish, calls > 0)),
+    isOver: () => finish.isOver(),
+    end: (isMarked) => {
+      const hasEnd = finish.last() !== null || (isMarked && finish.hasContent());
+      return hasEnd ? { ending: endingFor(finish, calls > 0), rest: [] } : null;
+    },
   };
 }
 

@@ -1,12 +1,12 @@
 // The OpenAI audio wire, streamed: the events of `stream=true` (platform.openai.com, checked 2026-11-20). Its end is put
 // together into the body that the same request would have had in one piece, so that one reader judges both.
 import { z } from "zod";
-import { refuseFailure } from "./chat-wire.ts";
 import { ProviderError, type StreamingIo } from "./io.ts";
 import { audioRequest } from "./openai-audio.ts";
 import type { ProviderSegment, SpeechAudio, SpeechEvent, SpeechPlan } from "./provider.ts";
 import { readEvents } from "./read-events.ts";
 import { eventBody, kindOfUnended } from "./read-reply.ts";
+import { readFraming, refuseStatus } from "./stream-framing.ts";
 
 const delta = z.object({ type: z.literal("transcript.text.delta"), delta: z.string() });
 const segment = z.object({
@@ -23,10 +23,13 @@ const known = z.discriminatedUnion("type", [delta, segment, done.loose()]);
 export async function* streamAudio(plan: SpeechPlan, audio: SpeechAudio, io: StreamingIo): AsyncGenerator<SpeechEvent> {
   const request = audioRequest(plan, audio, io);
   const reply = await io.open({ ...request, headers: { ...request.headers, accept: "text/event-stream" } });
-  await refuseFailure(reply, io.credential);
+  await refuseStatus(reply, io.credential);
+  const framed = await readFraming(reply, io.credential);
+  // What does not stream proves none of the feature that was asked for.
+  if (framed.framing === "json") throw new ProviderError("bad_reply", { status: reply.status, reason: "no_events" });
   const segments: z.infer<typeof segment>[] = [];
   let end: object | null = null;
-  for await (const { messages, broken } of readEvents(reply)) {
+  for await (const { messages, broken } of readEvents(framed.stream)) {
     for (const { data } of messages) {
       if (data === "[DONE]") continue;
       const parsed = known.safeParse(eventBody(data, io.credential, broken)).data;

@@ -2,20 +2,18 @@
 // objects, calls without an index, usage in odd places.
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
-import {
-  argumentsSent,
-  partsOf,
-  finishIn,
-  type FinishReasons,
-  isCount,
-  MOST_PARTS,
-  newCallId,
-  tokens,
-  usageOf,
-  writtenArguments,
-} from "./chat-values.ts";
+import { argumentsSent, isCount, partsOf, tokens, uniqueCallId, usageOf, writtenArguments } from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
+import {
+  type ChatEnding,
+  createFinishTracker,
+  endingOf,
+  finishFields,
+  hasReason,
+  UNNAMED_ENDING,
+} from "./finish-reasons.ts";
 import { ProviderError } from "./io.ts";
+import { type CallPiece, createCallSorter } from "./openai-call-pieces.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
 
 const content = z
@@ -37,16 +35,28 @@ const calledFunction = z.object({
 });
 
 const toolCall = z.object({
-  index: z.int().nullish(),
+  index: z
+    .union([z.int(), z.string().regex(/^\d{1,4}$/u)])
+    .nullish()
+    .catch(undefined)
+    .transform((index) => (index == null ? null : Number(index))),
   id: z.string().nullish(),
   function: calledFunction.optional(),
 });
+type WireCall = Partial<z.infer<typeof toolCall>>;
 
 const message = z.object({
   content,
   refusal: z.string().nullish(),
   tool_calls: partsOf(toolCall).nullish(),
+  /** The protocol's first form, which some servers still answer in. */
+  function_call: calledFunction.nullish(),
 });
+
+function callsOf(said: z.infer<typeof message> | null | undefined): readonly WireCall[] {
+  const calls = said?.tool_calls ?? [];
+  return calls.length === 0 && said?.function_call != null ? [{ function: said.function_call }] : calls;
+}
 
 const usage = z.object({
   prompt_tokens: tokens,
@@ -64,6 +74,8 @@ const chunk = z.object({
     z.object({
       index: z.int().nullish().catch(undefined),
       delta: message.nullish(),
+      /** Of a server that answers in one event. */
+      message: message.nullish(),
       finish_reason: z.string().nullish(),
     }),
   ).nullish(),
@@ -73,30 +85,24 @@ const chunk = z.object({
 
 type Choice = NonNullable<z.infer<typeof chunk>["choices"]>[number];
 
-const FINISH: FinishReasons = {
-  stop: "stop",
-  eos: "stop",
-  length: "length",
-  model_length: "length",
-  tool_calls: "tool_calls",
-  function_call: "tool_calls",
-  content_filter: "content_filter",
-};
-
 interface Seen {
   readonly text: boolean;
   readonly calls: boolean;
   readonly refusal: boolean;
 }
 
-/** A forced call ends with `stop` at OpenAI itself; a refusal is a filter by another name. */
-function finishOf(reason: string, seen: Seen): ChatFinishReason {
-  const finish = finishIn(FINISH, reason);
-  if (finish === "tool_calls" && !seen.calls && !seen.text)
+function endingFor(reason: string, seen: Seen): ChatEnding {
+  const ending = endingOf(reason, seen.text || seen.calls);
+  if (ending.reason === "tool_calls" && !seen.calls && !seen.text)
     throw new ProviderError("bad_reply", { reason: "no_calls" });
-  if (finish !== "stop") return finish;
-  if (seen.refusal) return "content_filter";
-  return seen.calls ? "tool_calls" : "stop";
+  return asSeen(ending, seen);
+}
+
+/** A forced call ends with `stop` at OpenAI itself; a refusal is a filter by another name. */
+function asSeen(ending: ChatEnding, seen: Seen): ChatEnding {
+  if (ending.reason !== "stop") return ending;
+  if (seen.refusal) return { ...ending, reason: "content_filter" };
+  return seen.calls ? { ...ending, reason: "tool_calls" } : ending;
 }
 
 function refusalMark(said: z.infer<typeof message> | null | undefined): { readonly isRefusal?: true } {
@@ -115,7 +121,13 @@ function plainAnswer(body: unknown): Answered | null {
   const { choices, usage: used } = (body ?? {}) as Partial<Answered>;
   if (!Array.isArray(choices) || choices.length !== 1) return null;
   const { message: said, finish_reason } = (choices[0] ?? {}) as Partial<Answered["choices"][number]>;
-  if (typeof said?.content !== "string" || said.tool_calls != null || said.refusal != null) return null;
+  if (
+    typeof said?.content !== "string" ||
+    said.tool_calls != null ||
+    said.refusal != null ||
+    said.function_call != null
+  )
+    return null;
   if (typeof finish_reason !== "string" || !isCount(used?.prompt_tokens) || !isCount(used.completion_tokens))
     return null;
   const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = used;
@@ -132,20 +144,22 @@ export function readOpenAiAnswer({ body, headers }: JsonReply): ChatResult {
   if (answered === undefined || choice === undefined) throw new ProviderError("bad_reply", { reason: "odd_shape" });
   const { refusal } = choice.message;
   const text = choice.message.content || (refusal ?? "");
-  const calls = choice.message.tool_calls ?? [];
-  if (choice.finish_reason == null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+  const calls = callsOf(choice.message);
+  if (!hasReason(choice.finish_reason)) throw new ProviderError("bad_reply", { reason: "no_finish" });
   const seen = { text: text !== "", calls: calls.length > 0, refusal: Boolean(refusal) };
-  const finishReason = finishOf(choice.finish_reason, seen);
+  const ending = endingFor(choice.finish_reason, seen);
+  const ids = new Set<string>();
   const toolCalls = calls.map((call): ChatToolCall => {
     const name = call.function?.name;
     if (name == null || name === "") throw new ProviderError("bad_reply", { reason: "nameless_call" });
-    return { id: call.id || newCallId(), name, arguments: argumentsOf(call.function?.arguments ?? "", finishReason) };
+    const written = argumentsOf(call.function?.arguments ?? "", ending.reason);
+    return { id: uniqueCallId(ids, call.id), name, arguments: written };
   });
   return {
     text: text === "" && toolCalls.length > 0 ? null : text,
     ...refusalMark(choice.message),
     toolCalls,
-    finishReason,
+    ...finishFields(ending),
     usage: toUsage(answered.usage),
     providerRequestId: requestIdOf(headers, "x-request-id"),
   };
@@ -156,57 +170,29 @@ function toUsage(reported: z.infer<typeof usage> | null | undefined): ChatUsage 
   return usageOf(reported.prompt_tokens, reported.completion_tokens, reported.prompt_tokens_details?.cached_tokens);
 }
 
-interface OpenCall {
-  readonly wireId: string | null;
-  hasArguments: boolean;
-}
-
 export function openAiEvents(): EventReader {
-  const calls: OpenCall[] = [];
-  /** The last call of each index on the wire. */
-  const positions = new Map<number, number>();
-  let finish: ChatFinishReason | null = null;
+  const calls = createCallSorter();
+  const finish = createFinishTracker();
   let hasText = false;
   let hasRefusal = false;
 
-  /** By index; a server that counts none, or only from 0, starts a new call with each new id. */
-  function indexOf({ index, id }: z.infer<typeof toolCall>): number {
-    const at = index == null ? calls.length - 1 : (positions.get(index) ?? -1);
-    return id != null && id !== "" && id !== calls[at]?.wireId ? -1 : at;
-  }
-
-  function readCall(piece: z.infer<typeof toolCall>): ChatEvent {
-    const written = piece.function?.arguments ?? "";
-    const known = indexOf(piece);
-    const call = calls[known];
-    if (call !== undefined) {
-      call.hasArguments ||= written !== "";
-      return { type: "tool_call", index: known, arguments: written };
-    }
-    const name = piece.function?.name;
-    if (name == null || name === "") throw new ProviderError("bad_reply", { reason: "nameless_call" });
-    if (calls.length >= MOST_PARTS) throw new ProviderError("bad_reply", { reason: "too_many_calls" });
-    if (piece.index != null) positions.set(piece.index, calls.length);
-    calls.push({ wireId: piece.id || null, hasArguments: written !== "" });
-    return { type: "tool_call", index: calls.length - 1, id: piece.id || newCallId(), name, arguments: written };
-  }
-
-  function readFinish(reason: string): readonly ChatEvent[] {
-    const reached = finishOf(reason, { text: hasText, calls: calls.length > 0, refusal: hasRefusal });
-    finish = reached;
-    return calls.flatMap((call, index): readonly ChatEvent[] => {
-      const rest = call.hasArguments ? "" : argumentsOf("", reached);
-      return rest === "" ? [] : [{ type: "tool_call", index, arguments: rest }];
-    });
-  }
-
-  function readChoice({ delta, finish_reason: reason }: Choice, events: ChatEvent[]): void {
-    const text = delta?.content || (delta?.refusal ?? "");
+  function readChoice({ delta, message: whole, finish_reason: reason }: Choice, events: ChatEvent[]): void {
+    const said = delta ?? whole;
+    const text = said?.content || (said?.refusal ?? "");
+    const pieces = piecesOf(said);
+    if (text !== "" || pieces.length > 0) finish.content();
     hasText ||= text !== "";
-    hasRefusal ||= Boolean(delta?.refusal);
-    if (text !== "") events.push({ type: "text", text, ...refusalMark(delta) });
-    for (const piece of delta?.tool_calls ?? []) events.push(readCall(piece));
-    if (reason != null && reason !== "") for (const event of readFinish(reason)) events.push(event);
+    hasRefusal ||= Boolean(said?.refusal);
+    if (text !== "") events.push({ type: "text", text, ...refusalMark(said) });
+    calls.read(pieces, events);
+    finish.reason(reason);
+  }
+
+  function ending(isMarked: boolean): ChatEnding | null {
+    const seen = { text: hasText, calls: calls.count() > 0, refusal: hasRefusal };
+    const reason = finish.last();
+    if (reason !== null) return endingFor(reason, seen);
+    return isMarked && finish.hasContent() ? asSeen(UNNAMED_ENDING, seen) : null;
   }
 
   return {
@@ -215,13 +201,26 @@ export function openAiEvents(): EventReader {
       if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });
       const events: ChatEvent[] = [];
       for (const choice of parsed.data.choices ?? []) {
-        // One choice is asked for. Behind its finish stands nothing of it: usage alone.
-        if ((choice.index ?? 0) === 0 && finish === null) readChoice(choice, events);
+        // One choice is asked for.
+        if ((choice.index ?? 0) === 0) readChoice(choice, events);
       }
       const reported = toUsage(parsed.data.usage ?? parsed.data.x_groq?.usage);
-      if (reported !== null) events.push({ type: "usage", usage: reported, isFinal: finish !== null });
+      if (reported !== null) events.push({ type: "usage", usage: reported, isFinal: finish.last() !== null });
       return events;
     },
-    finishReason: () => finish,
+    isOver: () => finish.isOver(),
+    end: (isMarked) => {
+      const reached = ending(isMarked);
+      return reached === null ? null : { ending: reached, rest: calls.rest(reached.reason) };
+    },
   };
+}
+
+function piecesOf(said: z.infer<typeof message> | null | undefined): readonly CallPiece[] {
+  return callsOf(said).map(({ index, id, function: called }) => ({
+    index: index ?? null,
+    id,
+    name: called?.name,
+    arguments: called?.arguments ?? "",
+  }));
 }

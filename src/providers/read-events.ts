@@ -26,7 +26,9 @@ export async function* readEvents(stream: WireStream): AsyncGenerator<Messages> 
   let isTooLong = false;
   const parser = createParser({
     maxBufferSize: MAX_EVENT_CHARACTERS,
-    onEvent: (event) => ready.push(event),
+    onEvent: (event) => {
+      if (!isKeepAlive(event)) ready.push(event);
+    },
     onError: (error) => {
       // Fields that nobody knows are to be ignored, says the standard.
       isTooLong ||= error.type === "max-buffer-size-exceeded";
@@ -52,6 +54,16 @@ export async function* readEvents(stream: WireStream): AsyncGenerator<Messages> 
     if (ready.length > 0) yield { messages: ready, broken };
   }
 }
+
+/** By name, or without data: empty as in the HTML standard, an empty JSON value, or a comment that a proxy has put into data. */
+function isKeepAlive({ event, data }: EventSourceMessage): boolean {
+  if (event !== undefined && KEEP_ALIVE_NAMES.has(event)) return true;
+  if (data.length > 0 && data[0] === "{") return false;
+  const said = data.trim();
+  return said === "" || said === "null" || said === '""' || said.startsWith(":");
+}
+
+const KEEP_ALIVE_NAMES: ReadonlySet<string> = new Set(["ping", "keepalive", "keep-alive", "heartbeat"]);
 
 function orBroken(kind: FailureKind, decode: () => string): string {
   try {

@@ -150,7 +150,7 @@ function googleDetails(body: unknown): readonly unknown[] {
 }
 
 /** OpenAI's envelope, which Anthropic and Google share, Mistral's, Deepgram's three spellings, ElevenLabs' detail. */
-function isErrorBody(body: unknown): boolean {
+export function isErrorBody(body: unknown): boolean {
   if (member(body, "object") === "error") return true;
   const marks = ["error", "err_code", "err_msg", "error_code", "detail"].map((name) => member(body, name));
   return marks.some(saysSomething);

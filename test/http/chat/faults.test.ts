@@ -142,7 +142,7 @@ const AFTER_CONTENT: readonly (Fault & { readonly code: string })[] = [
     behave: (call) => {
       beginStream(call);
       chunk(call, { content: "Hel" });
-      call.response.end("data: [DONE]\n\n");
+      call.response.end();
     },
     outcome: "failed:bad_reply",
     code: "PROVIDER_RESULT_UNKNOWN",

@@ -7,6 +7,7 @@ export function assembled(events: readonly ChatEvent[]): ChatResult {
   let text = "";
   let usage: ChatResult["usage"] = null;
   let finishReason: ChatResult["finishReason"] | null = null;
+  let isFinishUnknown = false;
   let providerRequestId: string | null = null;
   for (const event of events)
     switch (event.type) {
@@ -25,12 +26,14 @@ export function assembled(events: readonly ChatEvent[]): ChatResult {
         break;
       case "finish":
         finishReason = event.reason;
+        isFinishUnknown = event.isUnknown === true;
     }
   assert.ok(finishReason !== null, "no finish");
   return {
     text: text === "" && calls.length > 0 ? null : text,
     toolCalls: calls,
     finishReason,
+    ...(isFinishUnknown ? { isFinishUnknown } : {}),
     usage,
     providerRequestId,
   };
