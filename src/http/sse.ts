@@ -75,18 +75,17 @@ export function eventText({ event, data }: ServerEvent): string {
   return `${event === undefined ? "" : `event: ${event}\n`}data: ${text}\n\n`;
 }
 
-/** A look every period: a comment when nothing was written since the last one. */
+/** A comment as often as nothing was written for the period. */
 function keepAlive(response: ServerResponse, schedule: Schedule): { wrote(): void; stop(): void } {
-  let silent = true;
-  const turn = (): void => {
-    if (silent && !response.writableNeedDrain) response.write(": ping\n\n");
-    silent = true;
-    cancel = schedule(turn, PING_MS);
+  const ping = (): void => {
+    if (!response.writableNeedDrain) response.write(": ping\n\n");
+    cancel = schedule(ping, PING_MS);
   };
-  let cancel = schedule(turn, PING_MS);
+  let cancel = schedule(ping, PING_MS);
   return {
     wrote: () => {
-      silent = false;
+      cancel();
+      cancel = schedule(ping, PING_MS);
     },
     stop: () => cancel(),
   };

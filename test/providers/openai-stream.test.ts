@@ -77,6 +77,13 @@ test("contract 3: openai, a stream's pieces are the whole, and its end is the tr
   assert.deepEqual(transcript.receipts, [{ feature: "streaming", grade: "shown", delivered: true }]);
 });
 
+test("FLD-10: openai, keep-alives among the events of a transcript are ignored", async (t) => {
+  const keepAlives = 'data:\n\ndata: null\n\ndata: ""\n\nevent: ping\ndata:\n\ndata: : comment\n\n';
+  const all = EVENTS.map((event) => keepAlives + text([event])).join("") + keepAlives;
+  const { transcript } = await streamed(await ioTo(t, (response) => sse(response).end(all)));
+  assert.equal(transcript.text, "Grüezi, 世界 👋.");
+});
+
 test("contract 3: openai, speakers come segment by segment, and all of them with the end", async (t) => {
   const io = await ioTo(t, (response) => sse(response).end(text(DIARIZED)));
   const { events, transcript } = await streamed(io, "gpt-4o-transcribe-diarize", { diarization: true });

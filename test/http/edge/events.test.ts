@@ -40,28 +40,50 @@ test("contract 7: every event is one event line and one data line of JSON, and t
   );
 });
 
-test("contract 7: silence is broken by a comment, and only silence", async (t) => {
-  const turns: (() => void)[] = [];
-  const next = Promise.withResolvers<void>();
+test("D1: a `: ping` comment goes out as often as nothing was sent for 15 s, counted from the last event", async (t) => {
+  const clock = createClock();
+  const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   async function* slow(): AsyncGenerator<ServerEvent> {
     yield { data: 1 };
-    await next.promise;
+    await steps[0]?.promise;
     yield { data: 2 };
+    await steps[1]?.promise;
+    yield { data: 3 };
   }
-  const { port } = await startEdge(t, {
-    handle: streaming(slow()),
-    schedule: (run, ms) => {
-      if (ms === 15_000) turns.push(run);
-      return () => undefined;
-    },
-  });
-  const response = await post(port);
-  // An event went out in the first period, so the second look is the first to find silence.
-  turns.shift()?.();
-  turns.shift()?.();
-  next.resolve();
-  assert.equal(await response.text(), "data: 1\n\n: ping\n\ndata: 2\n\n");
+  const { port } = await startEdge(t, { handle: streaming(slow()), schedule: clock.schedule });
+  const reader = (await post(port)).body?.pipeThrough(new TextDecoderStream()).getReader();
+  const next = async () => (await reader?.read())?.value;
+  assert.equal(await next(), "data: 1\n\n");
+  clock.advance(14_999);
+  steps[0]?.resolve();
+  assert.equal(await next(), "data: 2\n\n");
+  clock.advance(14_999);
+  clock.advance(1);
+  assert.equal(await next(), ": ping\n\n");
+  clock.advance(15_000);
+  assert.equal(await next(), ": ping\n\n");
+  steps[1]?.resolve();
+  assert.equal(await next(), "data: 3\n\n");
+  assert.equal(await next(), undefined);
 });
+
+/** Timers that run when the test says how much time has passed. */
+function createClock() {
+  let nowMs = 0;
+  const timers = new Map<symbol, { readonly atMs: number; readonly run: () => void }>();
+  return {
+    schedule: (run: () => void, ms: number) => {
+      const id = Symbol("timer");
+      timers.set(id, { atMs: nowMs + ms, run });
+      return () => void timers.delete(id);
+    },
+    advance: (ms: number) => {
+      nowMs += ms;
+      const due = [...timers].filter(([, { atMs }]) => atMs <= nowMs);
+      for (const [id, { run }] of due) if (timers.delete(id)) run();
+    },
+  };
+}
 
 /** Comes back when the kernel's buffers are full and what the source has `done` stands still. */
 async function askAndNotRead(port: number, done: () => number): Promise<Socket> {
