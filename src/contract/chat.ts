@@ -1,5 +1,6 @@
 // Chat as callers see it: request fields (spec 2.5), the routed answer and the events of its stream, as contract 7 decides them.
 import { z } from "zod";
+import { assistantHistory, cacheControl, callHistory, emptyText, nullText } from "./chat-history.ts";
 import { PROFILES, REASONING_EFFORTS, VERBOSITIES } from "./features.ts";
 import { errorBody } from "./error-body.ts";
 import { PURPOSE_LABEL, PURPOSE_POLICY, purposeFields, warning } from "./transcription.ts";
@@ -10,7 +11,7 @@ const DESCRIPTION = z.string().max(65_536);
 /** A JSON object whose inside is the provider's business: a schema, or the arguments that fit one. */
 const jsonObject = z.record(z.string(), z.unknown());
 
-export const textPart = z.strictObject({ type: z.literal("text"), text: z.string() });
+export const textPart = z.strictObject({ type: z.literal("text"), text: z.string(), ...cacheControl });
 const imagePart = z.strictObject({
   type: z.literal("image_url"),
   image_url: z.strictObject({
@@ -23,6 +24,7 @@ const imagePart = z.strictObject({
       .describe("How closely to look; a preference. `original` is asked for as `high`.")
       .nullish(),
   }),
+  ...cacheControl,
 });
 const audioPart = z.strictObject({
   type: z.literal("input_audio"),
@@ -30,13 +32,15 @@ const audioPart = z.strictObject({
     data: z.string().refine(isBase64, "must be base64").describe("Base64 audio."),
     format: z.enum(["wav", "mp3"]),
   }),
+  ...cacheControl,
 });
-const textContent = z.union([z.string(), z.array(textPart).min(1)]);
-const userContent = z.union(
-  [z.string(), z.array(z.discriminatedUnion("type", [textPart, imagePart, audioPart])).min(1)],
-  {
+const texts = z.union([z.string(), z.array(textPart).min(1)]);
+const textContent = z.preprocess(emptyText, texts);
+const userContent = z.preprocess(
+  emptyText,
+  z.union([z.string(), z.array(z.discriminatedUnion("type", [textPart, imagePart, audioPart])).min(1)], {
     error: "must be text, or a list of text, image_url and input_audio parts; video is not taken",
-  },
+  }),
 );
 
 export const toolCall = z.strictObject({
@@ -53,23 +57,34 @@ const CALL_ID = z.string().min(1).max(65_536);
 const noneForEmpty = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? null : value);
 
 /** An assistant's call brought back, in our shape. */
-export const ownToolCall = z.strictObject({ id: CALL_ID, name: TOOL_NAME, arguments: z.string() });
+export const ownToolCall = z.strictObject({ id: CALL_ID, name: TOOL_NAME, arguments: z.string(), ...callHistory });
 const calledFunction = z.strictObject({ name: TOOL_NAME, arguments: z.string() });
 /** And in OpenAI's. */
-export const openAiToolCall = z.strictObject({ id: CALL_ID, type: z.literal("function"), function: calledFunction });
+export const openAiToolCall = z.strictObject({
+  id: CALL_ID,
+  type: z.literal("function"),
+  function: calledFunction,
+  ...callHistory,
+});
 
 export const toolCallsOf = <T extends z.ZodType>(call: T) =>
   z.preprocess(noneForEmpty, z.array(call).min(1).max(128).nullish());
 
 export const chatMessage = z.discriminatedUnion("role", [
-  z.strictObject({ role: z.literal("system"), content: textContent }),
-  z.strictObject({ role: z.literal("user"), content: userContent }),
+  z.strictObject({ role: z.literal("system"), content: textContent, ...cacheControl }),
+  z.strictObject({ role: z.literal("user"), content: userContent, ...cacheControl }),
   z.strictObject({
     role: z.literal("assistant"),
-    content: textContent.nullish(),
+    content: z.preprocess(emptyText, texts.nullish()),
     tool_calls: toolCallsOf(z.union([ownToolCall, openAiToolCall])),
+    ...assistantHistory,
   }),
-  z.strictObject({ role: z.literal("tool"), tool_call_id: CALL_ID, content: z.string() }),
+  z.strictObject({
+    role: z.literal("tool"),
+    tool_call_id: CALL_ID,
+    content: z.preprocess(nullText, z.string()).describe("Null and an empty list are an empty text."),
+    ...cacheControl,
+  }),
 ]);
 export type ChatMessage = z.infer<typeof chatMessage>;
 
@@ -81,6 +96,7 @@ export const chatTool = z.strictObject({
     parameters: jsonObject.nullish().describe("JSON Schema of the arguments."),
     strict: z.boolean().nullish(),
   }),
+  ...cacheControl,
 });
 
 export const chatToolChoice = z.union([
@@ -168,7 +184,12 @@ const chatUsage = z.strictObject({
   cached_input_tokens: tokens.describe("The part of the input that the provider had kept from before."),
 });
 
-/** The answer of `POST /v1/chat`; every key always present. */
+const REASONING = z
+  .string()
+  .describe("What the model thought, under its provider's name for it; absent where there is none. To be brought back.")
+  .optional();
+
+/** The answer of `POST /v1/chat`; every key but what the model thought is always present. */
 export const chatAnswer = z.strictObject({
   id: z.string(),
   object: z.literal("chat"),
@@ -177,6 +198,8 @@ export const chatAnswer = z.strictObject({
   content: z.string().nullable().describe("Null only when there are tool calls alone."),
   finish_reason: z.enum(FINISH_REASONS),
   tool_calls: z.array(toolCall),
+  reasoning_content: REASONING,
+  reasoning: REASONING,
   usage: chatUsage,
   warnings: z.array(warning),
   ...purposeFields.shape,
@@ -237,7 +260,8 @@ function inconsistencies({ messages, tools, tool_choice, parallel_tool_calls }: 
     if (message.role === "assistant") {
       const calls = message.tool_calls ?? [];
       for (const call of calls) called.add(call.id);
-      if (calls.length === 0 && (message.content ?? null) === null)
+      // Null is an empty text, as other backends write it.
+      if (calls.length === 0 && message.content === undefined && message.reasoning_content == null)
         found.push({ path: ["messages", index, "content"], message: "is missing, and there are no tool_calls" });
     }
     if (message.role === "tool" && !called.has(message.tool_call_id))

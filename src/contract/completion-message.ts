@@ -1,6 +1,7 @@
 // A message as clients of OpenAI send it to the compatible endpoint (contract 8): what they and their own helpers write beside its
 // content, an answer of ours brought back as its reader kept it included. What is not used is taken, and nobody is told of it.
 import { z } from "zod";
+import { emptyText, nullText } from "./chat-history.ts";
 import { chatMessage, openAiToolCall, ownToolCall, textPart, toolCallsOf } from "./chat.ts";
 
 const NOT_USED = "Taken and not used.";
@@ -17,7 +18,10 @@ export const completionMessage = z.discriminatedUnion("role", [
   system.extend({ role: z.literal("developer"), name }),
   user.extend({ name }),
   assistant.extend({
-    content: z.union([z.string(), z.array(z.discriminatedUnion("type", [textPart, refusalPart])).min(1)]).nullish(),
+    content: z.preprocess(
+      emptyText,
+      z.union([z.string(), z.array(z.discriminatedUnion("type", [textPart, refusalPart])).min(1)]).nullish(),
+    ),
     name,
     refusal: z.string().nullish().describe("What the assistant said instead of an answer."),
     tool_calls: toolCallsOf(
@@ -32,8 +36,8 @@ export const completionMessage = z.discriminatedUnion("role", [
     parsed,
     audio: z.null().optional(),
     function_call: z.null().optional(),
-    annotations: z.array(z.unknown()).max(0).nullish(),
+    annotations: z.array(z.unknown()).nullish().describe(NOT_USED),
   }),
-  tool.extend({ content: z.union([z.string(), textParts]), name }),
+  tool.extend({ content: z.preprocess(nullText, z.union([z.string(), textParts])), name }),
 ]);
 export type CompletionMessage = z.infer<typeof completionMessage>;

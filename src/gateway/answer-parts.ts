@@ -1,7 +1,7 @@
 // Assembles a streamed answer while it passes: pieces of text and of tool calls in, the parts for the caller out, and at the
 // end the whole (contract 7).
 import type { ToolCall } from "../contract/chat.ts";
-import type { ChatEvent } from "../providers/chat-provider.ts";
+import type { ChatEvent, Reasoning } from "../providers/chat-provider.ts";
 import type { ChatContent } from "./chat-answer.ts";
 import type { ChatStreamPart } from "./chat.ts";
 import { estimateOutputTokens } from "./estimate-tokens.ts";
@@ -17,6 +17,7 @@ export interface ChatAnswerParts {
 
 export function createAnswerParts(): ChatAnswerParts {
   let text = "";
+  let reasoning: Reasoning | null = null;
   const toolCalls: { id: string; name: string; arguments: string }[] = [];
   let finish: Pick<ChatContent, "finishReason" | "isFinishUnknown"> | null = null;
   return {
@@ -36,14 +37,30 @@ export function createAnswerParts(): ChatAnswerParts {
         case "finish":
           finish = { finishReason: event.reason, ...(event.isUnknown === true ? { isFinishUnknown: true } : {}) };
           return null;
+        case "reasoning":
+          reasoning = joined(reasoning, event.reasoning);
+          return { kind: "reasoning", reasoning: event.reasoning };
         case "open":
         case "usage":
           return null;
       }
     },
-    content: () => (finish === null ? null : { text, toolCalls: dense(toolCalls), ...finish }),
+    content: () => {
+      if (finish === null) return null;
+      return { text, ...(reasoning === null ? {} : { reasoning }), toolCalls: dense(toolCalls), ...finish };
+    },
     tokens: () => estimateOutputTokens({ text, toolCalls: dense(toolCalls) }),
   };
+}
+
+/** More than any model thinks in one answer. What is beyond is left out. */
+const MOST_REASONING_CHARACTERS = 2_000_000;
+
+/** Under the name that came first. */
+export function joined(before: Reasoning | null, { field, text }: Reasoning): Reasoning {
+  if (before === null) return { field, text };
+  if (before.text.length + text.length > MOST_REASONING_CHARACTERS) return before;
+  return { field: before.field, text: before.text + text };
 }
 
 /** Indexes count from 0; a provider that left one out left no call there. */

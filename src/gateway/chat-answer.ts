@@ -1,9 +1,10 @@
 // The routed answer of a chat, made alike from a plain reply and from an assembled stream (contract 7). Pure.
 import type { ChatAnswer, ToolCall } from "../contract/chat.ts";
+import type { HistoryField } from "../contract/chat-history.ts";
 import type { Warning } from "../contract/transcription.ts";
 import { createIsoTime } from "../lib/iso-time.ts";
 import type { TokenUsage } from "../metering/ledger.ts";
-import type { ChatFinishReason } from "../providers/chat-provider.ts";
+import type { ChatFinishReason, Reasoning } from "../providers/chat-provider.ts";
 import type { ChatAttempt, DecidedChat } from "./chat-attempt.ts";
 import { preferenceDropped } from "./speech-request.ts";
 
@@ -14,6 +15,7 @@ export interface ChatContent {
   readonly text: string | null;
   /** Of an answer in one piece; a stream's pieces say it of themselves. */
   readonly isRefusal?: boolean;
+  readonly reasoning?: Reasoning;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: ChatFinishReason;
   readonly isFinishUnknown?: true;
@@ -38,6 +40,7 @@ export function chatAnswer({ id, createdAt, decision, attempt, content, usage }:
     content: text === "" && content.toolCalls.length > 0 ? null : text,
     finish_reason: content.finishReason,
     tool_calls: content.toolCalls.map((call) => ({ id: call.id, name: call.name, arguments: call.arguments })),
+    ...(content.reasoning === undefined ? {} : { [content.reasoning.field]: content.reasoning.text }),
     usage: {
       input_tokens: usage.inputTokens,
       output_tokens: usage.outputTokens,
@@ -57,9 +60,30 @@ export function chatAnswer({ id, createdAt, decision, attempt, content, usage }:
 export function attemptWarnings(attempt: ChatAttempt, usage: TokenUsage | null): readonly Warning[] {
   return [
     ...attempt.dropped.map(preferenceDropped),
+    ...(attempt.ignoredHistory.length > 0 ? [historyIgnored(attempt.ignoredHistory)] : []),
+    ...attempt.rewrittenTools.map(schemaRewritten),
     ...(usage?.source === "estimated" ? [ESTIMATED] : []),
     ...(attempt.billing.billingClass === "simulated" ? [SIMULATED_CHAT] : []),
   ];
+}
+
+function historyIgnored(fields: readonly HistoryField[]): Warning {
+  return {
+    code: "HISTORY_FIELDS_IGNORED",
+    message: `The model that served this request does not take ${fields.join(", ")} of earlier messages; left out.`,
+    param: "messages",
+    details: { fields },
+  };
+}
+
+function schemaRewritten(position: number): Warning {
+  return {
+    code: "TOOL_SCHEMA_REWRITTEN",
+    message:
+      "The model that served this request takes no anyOf, oneOf, allOf, not, const or enum at the top of a tool's schema; it was sent the merged properties, and the whole schema in the description.",
+    param: `tools[${position}].function.parameters`,
+    details: null,
+  };
 }
 
 const SIMULATED_CHAT = {

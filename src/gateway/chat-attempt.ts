@@ -14,6 +14,7 @@ import type {
 import type { ChatPlan, ChatProvider, ChatUsage } from "../providers/chat-provider.ts";
 import { type FailureKind, ProviderError, type StreamingIo } from "../providers/io.ts";
 import type { ChatDecision } from "../routing/decide-chat-route.ts";
+import type { HistoryField } from "../contract/chat-history.ts";
 import type { ChatDropped } from "../contract/features.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { type Spent, watchCall } from "./call-watch.ts";
@@ -33,6 +34,8 @@ export interface ChatAttempt {
   readonly provider: ChatProvider;
   readonly plan: ChatPlan;
   readonly dropped: readonly ChatDropped[];
+  readonly ignoredHistory: readonly HistoryField[];
+  readonly rewrittenTools: readonly number[];
   readonly billing: ChatBilling;
   readonly io: StreamingIo;
   /** The answer is there: charged by what was used, and kept under the slot where there is one. */
@@ -137,6 +140,8 @@ export async function openAttempt(
     provider,
     plan: verdict.planned.plan,
     dropped: verdict.planned.dropped,
+    ignoredHistory: verdict.planned.ignored ?? [],
+    rewrittenTools: verdict.planned.rewrittenTools ?? [],
     billing,
     io: services.openIo({
       baseUrl: account.baseUrl,

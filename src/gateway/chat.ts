@@ -7,7 +7,7 @@ import { CHAT_PREFERENCES } from "../contract/features.ts";
 import { refuseMalformedKey } from "../contract/idempotency-key.ts";
 import { newId, type RequestId } from "../contract/ids.ts";
 import { askedChatFeatures } from "../providers/asked-chat-features.ts";
-import type { ChatRequest } from "../providers/chat-provider.ts";
+import type { ChatRequest, Reasoning } from "../providers/chat-provider.ts";
 import { type ChatDecision, decideChatRoute } from "../routing/decide-chat-route.ts";
 import { appOf } from "./app-of.ts";
 import { type ChatContent, chatAnswer } from "./chat-answer.ts";
@@ -45,6 +45,7 @@ export interface ChatCall {
 export type ChatStreamPart =
   | { readonly kind: "started"; readonly id: string; readonly createdAt: string }
   | { readonly kind: "text"; readonly text: string; readonly isRefusal: boolean }
+  | { readonly kind: "reasoning"; readonly reasoning: Reasoning }
   | { readonly kind: "tool_call"; readonly delta: ChatEventData<"chat.tool_call.delta"> }
   | { readonly kind: "completed"; readonly answer: ChatAnswer }
   | { readonly kind: "error"; readonly error: GatewayError };

@@ -24,7 +24,7 @@ export function estimateInputTokens(request: ChatRequest, limits: ChatLimits = {
         for (const part of message.parts) tokens += partTokens(part, limits);
         break;
       case "assistant":
-        tokens += estimateTextTokens(message.text ?? "");
+        tokens += estimateTextTokens(message.text ?? "") + estimateTextTokens(message.reasoning?.text ?? "");
         for (const call of message.toolCalls) tokens += estimateTextTokens(call.name + call.arguments);
         break;
     }

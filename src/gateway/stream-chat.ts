@@ -1,10 +1,10 @@
 // A chat as a stream (contract 7): fallback is free until a provider's first content and never happens after it; one error
 // part ends a broken stream; whoever stops reading stops the provider, and what was used is on record in every ending.
 import { newId } from "../contract/ids.ts";
-import type { ChatEvent, ChatRequest, ChatUsage } from "../providers/chat-provider.ts";
+import type { ChatEvent, ChatRequest, ChatUsage, Reasoning } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
 import { revocationOf } from "./attempt-end.ts";
-import { createAnswerParts } from "./answer-parts.ts";
+import { createAnswerParts, joined } from "./answer-parts.ts";
 import { attemptWarnings, chatAnswer } from "./chat-answer.ts";
 import {
   type ChatAttempt,
@@ -70,6 +70,8 @@ async function openOne(
   });
   const source = createSource({ attempt, stopping }, candidate.target.firstContentTimeoutMs, services.streamIdleMs);
   ({ heard } = source);
+  /** It goes out with the first content, for it is none. */
+  let reasoning: Reasoning | null = null;
   try {
     for (;;) {
       const events = await source.next();
@@ -77,8 +79,10 @@ async function openOne(
       if (events.some(isContent)) {
         requireOfEmpty(decision.wanted, events);
         source.contentCame();
-        return { attempt, stopping, source, first: events };
+        const first = reasoning === null ? events : [{ type: "reasoning", reasoning } as const, ...events];
+        return { attempt, stopping, source, first };
       }
+      for (const event of events) if (event.type === "reasoning") reasoning = joined(reasoning, event.reasoning);
     }
   } catch (error) {
     await endBadly({ attempt, stopping }, error, usedOf(source, 0));

@@ -3,19 +3,22 @@ import { z } from "zod";
 import type { ChatDropped, ChatFeature } from "../contract/features.ts";
 import { accountProbe, modelsIn } from "./account-probe.ts";
 import { anthropicEvents, readAnthropicAnswer } from "./anthropic-chat-reply.ts";
-import { droppedDetail, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
+import { droppedDetail, ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
 import { CHAT_MODELS } from "./catalog.ts";
 import type {
+  CacheControl,
   ChatMessage,
   ChatPart,
   ChatPlanResult,
   ChatProvider,
   ChatRequest,
   ChatTarget,
+  ChatTextPart,
   ChatTool,
   JsonSchema,
 } from "./chat-provider.ts";
-import { conversationOf, isBlank } from "./chat-turns.ts";
+import { type CacheMarks, createCacheMarks } from "./anthropic-cache-marks.ts";
+import { type Conversation, conversationOf, isBlank } from "./chat-turns.ts";
 import { argumentsObject, fittingId } from "./chat-values.ts";
 import { sendChat, streamChat } from "./chat-wire.ts";
 import { closedSchema } from "./closed-schema.ts";
@@ -88,10 +91,11 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
   const { temperature, topP, stop } = sampling;
   const dropped = new Set<ChatDropped>([...sampling.dropped, ...droppedDetail(request)]);
   if (stops.length < request.stop.length) dropped.add("stop");
-  const { instructions, turns } = conversationOf(request.messages);
+  const { instructions, instructed, turns } = conversationOf(request.messages);
+  const marks = createCacheMarks(request);
   const times = new Map<string, number>();
   const { effort, service_tier: serviceTier } = readSettings.parse(target.settings);
-  const tools = request.tools.length > 0 ? request.tools.map(wireTool) : pastTools(request);
+  const tools = request.tools.length > 0 ? request.tools.map((tool) => wireTool(tool, marks)) : pastTools(request);
   const choice = request.tools.length > 0 ? wireChoice(request) : tools.length > 0 ? { type: "none" } : null;
   const output = {
     ...(effort === undefined ? {} : { effort }),
@@ -100,10 +104,10 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
   const body = {
     model: target.model,
     max_tokens: cap,
-    ...(instructions === null ? {} : { system: instructions }),
+    ...(instructions === null ? {} : { system: marks === null ? instructions : wireInstructions(instructed, marks) }),
     messages: turns.map(({ speaker, messages }) => ({
       role: speaker,
-      content: messages.flatMap((message) => blocksOf(message, times)),
+      content: messages.flatMap((message) => blocksOf(message, times, marks)),
     })),
     ...(temperature === null ? {} : { temperature }),
     ...(topP === null ? {} : { top_p: topP }),
@@ -118,6 +122,7 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
     ok: true,
     plan: { path: "/v1/messages", query: [], headers: {}, body },
     dropped: [...dropped],
+    ...ignoredHistory(request, ["cache_control"]),
   };
 }
 
@@ -157,13 +162,22 @@ function wireChoice({ toolChoice, parallelToolCalls }: ChatRequest): object | nu
   }
 }
 
-function wireTool({ name, description, parameters, strict }: ChatTool): object {
+function wireInstructions(instructed: Conversation["instructed"], marks: CacheMarks): readonly object[] {
+  return instructed.flatMap(({ text, parts }) =>
+    (parts ?? [{ text }]).flatMap((part: Pick<ChatTextPart, "text" | "cache">) =>
+      textBlocks(part.text, marks, part.cache),
+    ),
+  );
+}
+
+function wireTool({ name, description, parameters, strict, cache }: ChatTool, marks: CacheMarks | null): object {
   return {
     name,
     ...(description === null ? {} : { description }),
     // "input_schema.type: Field required".
     input_schema: parameters === null ? { type: "object", properties: {} } : { type: "object", ...parameters },
     ...(strict === null ? {} : { strict }),
+    ...marks?.(cache),
   };
 }
 
@@ -171,29 +185,34 @@ function wireTool({ name, description, parameters, strict }: ChatTool): object {
 function blocksOf(
   message: Exclude<ChatMessage, { readonly role: "system" }>,
   times: Map<string, number>,
+  marks: CacheMarks | null,
 ): readonly object[] {
   switch (message.role) {
     case "user":
-      return message.parts.flatMap(partBlocks);
-    case "assistant":
+      return message.parts.flatMap((part) => partBlocks(part, marks));
+    case "assistant": {
+      const { toolCalls, cache } = message;
       return [
-        ...textBlocks(message.text ?? ""),
-        ...message.toolCalls.map((call) => {
+        ...textBlocks(message.text ?? "", marks, toolCalls.length === 0 ? cache : undefined),
+        ...toolCalls.map((call, index) => {
           times.set(call.id, (times.get(call.id) ?? 0) + 1);
           return {
             type: "tool_use",
             id: wireId(call.id, times),
             name: call.name,
             input: argumentsObject(call.arguments),
+            ...marks?.(index === toolCalls.length - 1 ? cache : undefined),
           };
         }),
       ];
+    }
     case "tool":
       return [
         {
           type: "tool_result",
           tool_use_id: wireId(message.toolCallId, times),
           ...(isBlank(message.text) ? {} : { content: message.text }),
+          ...marks?.(message.cache),
         },
       ];
   }
@@ -205,10 +224,10 @@ function wireId(id: string, times: ReadonlyMap<string, number>): string {
   return fittingId(time === 1 ? id : `${id} (${time})`, CALL_IDS);
 }
 
-function partBlocks(part: ChatPart): readonly object[] {
+function partBlocks(part: ChatPart, marks: CacheMarks | null): readonly object[] {
   switch (part.kind) {
     case "text":
-      return textBlocks(part.text);
+      return textBlocks(part.text, marks, part.cache);
     case "image":
       return [{ type: "image", source: { type: "base64", media_type: part.mediaType, data: part.base64 } }];
     case "audio":
@@ -217,6 +236,6 @@ function partBlocks(part: ChatPart): readonly object[] {
 }
 
 /** "text content blocks must contain non-whitespace text". */
-function textBlocks(text: string): readonly object[] {
-  return isBlank(text) ? [] : [{ type: "text", text }];
+function textBlocks(text: string, marks: CacheMarks | null, cache: CacheControl | undefined): readonly object[] {
+  return isBlank(text) ? [] : [{ type: "text", text, ...marks?.(cache) }];
 }

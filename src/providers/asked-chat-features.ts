@@ -1,5 +1,6 @@
 // What a chat request asks of the wire, what of it the model may not be asked, and which preferences are left out (contract 7). Pure.
 // Every adapter's plan begins here, and the plan is routing's verdict.
+import type { HistoryField } from "../contract/chat-history.ts";
 import type { ChatFeature, ChatLack, ChatPreference, ReasoningEffort, Verbosity } from "../contract/features.ts";
 import type { ChatModel, ChatPart, ChatRequest } from "./chat-provider.ts";
 
@@ -32,6 +33,14 @@ export function unmetChatFeatures(
   if (hasPart(request, isForeign)) unmet.add("image_parts");
   if (isTooLong) unmet.add("max_tokens");
   return [...unmet];
+}
+
+/** What of the conversation's history a target is not sent. */
+export function ignoredHistory(
+  { history }: ChatRequest,
+  kept: readonly HistoryField[] = [],
+): { readonly ignored?: readonly HistoryField[] } {
+  return history === undefined ? {} : { ignored: history.filter((field) => !kept.includes(field)) };
 }
 
 /** Left out by protocols without a word for it; `auto` asks for nothing. */

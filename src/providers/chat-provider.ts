@@ -1,6 +1,7 @@
 // The chat side of the provider interface (contract 7): what one file per chat wire protocol supplies. `plan` is pure;
 // everything impure comes in through `StreamingIo`. Its speech counterpart is provider.ts.
 import type { z } from "zod";
+import type { HistoryField } from "../contract/chat-history.ts";
 import type {
   ChatDropped,
   ChatFeature,
@@ -45,8 +46,26 @@ export type ChatQuirk =
   /** A tool call brought back must carry the signature the model gave it. */
   | "signed_tool_calls";
 
+/** Up to where the provider may keep the input for later requests. */
+export interface CacheControl {
+  readonly type: "ephemeral";
+  readonly ttl?: "5m" | "1h";
+}
+
+/** What a model thought, under its server's name for it: who answers with a name takes it back under the same. */
+export interface Reasoning {
+  readonly field: "reasoning_content" | "reasoning";
+  readonly text: string;
+}
+
+export interface ChatTextPart {
+  readonly kind: "text";
+  readonly text: string;
+  readonly cache?: CacheControl;
+}
+
 export type ChatPart =
-  | { readonly kind: "text"; readonly text: string }
+  | ChatTextPart
   | {
       readonly kind: "image";
       readonly mediaType: string;
@@ -57,10 +76,17 @@ export type ChatPart =
   | { readonly kind: "audio"; readonly format: "wav" | "mp3"; readonly base64: string };
 
 export type ChatMessage =
-  | { readonly role: "system"; readonly text: string }
+  /** `parts`: the same text, where some of it is to be cached. */
+  | { readonly role: "system"; readonly text: string; readonly parts?: readonly ChatTextPart[] }
   | { readonly role: "user"; readonly parts: readonly ChatPart[] }
-  | { readonly role: "assistant"; readonly text: string | null; readonly toolCalls: readonly ChatToolCall[] }
-  | { readonly role: "tool"; readonly toolCallId: string; readonly text: string };
+  | {
+      readonly role: "assistant";
+      readonly text: string | null;
+      readonly toolCalls: readonly ChatToolCall[];
+      readonly reasoning?: Reasoning;
+      readonly cache?: CacheControl;
+    }
+  | { readonly role: "tool"; readonly toolCallId: string; readonly text: string; readonly cache?: CacheControl };
 
 export interface ChatToolCall {
   /** Opaque and to be brought back unchanged: what a provider wants to see again may be in it, some thousand characters. */
@@ -68,6 +94,8 @@ export interface ChatToolCall {
   readonly name: string;
   /** JSON text, as the model wrote it; it may be broken where the answer was cut by its length. */
   readonly arguments: string;
+  /** Of a call brought back: what its provider signed it with, where the caller kept that in a field of its own. */
+  readonly signature?: string;
 }
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -78,6 +106,7 @@ export interface ChatTool {
   /** null: a function without arguments. */
   readonly parameters: JsonSchema | null;
   readonly strict: boolean | null;
+  readonly cache?: CacheControl;
 }
 
 export type ChatToolChoice =
@@ -110,6 +139,8 @@ export interface ChatRequest {
   readonly stop: readonly string[];
   readonly reasoningEffort: ReasoningEffort | null;
   readonly verbosity: Verbosity | null;
+  /** What the conversation brings back of other backends' answers; absent: nothing. */
+  readonly history?: readonly HistoryField[];
   /** Which of `chat` and `stream` the plan is for. */
   readonly stream: boolean;
 }
@@ -130,7 +161,15 @@ export interface ChatPlan {
 }
 
 export type ChatPlanResult =
-  | { readonly ok: true; readonly plan: ChatPlan; readonly dropped: readonly ChatDropped[] }
+  | {
+      readonly ok: true;
+      readonly plan: ChatPlan;
+      readonly dropped: readonly ChatDropped[];
+      /** Of the request's `history`: what this target does not want. */
+      readonly ignored?: readonly HistoryField[];
+      /** Tools, by position, whose schema this target takes in another form only. */
+      readonly rewrittenTools?: readonly number[];
+    }
   | { readonly ok: false; readonly missing: readonly ChatLack[] };
 
 export type ChatFinishReason = "stop" | "length" | "tool_calls" | "content_filter";
@@ -147,6 +186,8 @@ export interface ChatResult {
   readonly text: string | null;
   /** The text is what the model said instead of an answer, where the protocol tells one from the other. */
   readonly isRefusal?: boolean;
+  /** Where the server tells it from the answer. */
+  readonly reasoning?: Reasoning;
   readonly toolCalls: readonly ChatToolCall[];
   readonly finishReason: ChatFinishReason;
   /** The provider ended a whole answer with a word that is in no table, or with none. */
@@ -172,6 +213,8 @@ export type ChatEvent =
   | { readonly type: "open"; readonly providerRequestId: string | null }
   /** Never empty. `isRefusal`: as of a result. */
   | { readonly type: "text"; readonly text: string; readonly isRefusal?: boolean }
+  /** A piece of what the model thinks: no content. */
+  | { readonly type: "reasoning"; readonly reasoning: Reasoning }
   /** `index` counts the answer's calls from 0. The first piece of a call has its id and name, later ones neither. */
   | {
       readonly type: "tool_call";

@@ -2,6 +2,7 @@
 // speaker become one turn, and tool results are something the user says.
 import type { ChatMessage } from "./chat-provider.ts";
 
+type Instruction = Extract<ChatMessage, { readonly role: "system" }>;
 type Spoken = Exclude<ChatMessage, { readonly role: "system" }>;
 
 export interface Turn {
@@ -12,6 +13,8 @@ export interface Turn {
 export interface Conversation {
   /** null: none. Instructions from anywhere in the conversation, in their order. */
   readonly instructions: string | null;
+  /** The same, one by one. */
+  readonly instructed: readonly Instruction[];
   readonly turns: readonly Turn[];
 }
 
@@ -19,11 +22,11 @@ export interface Conversation {
 const OPENING: Spoken = { role: "user", parts: [{ kind: "text", text: "." }] };
 
 export function conversationOf(messages: readonly ChatMessage[]): Conversation {
-  const instructions: string[] = [];
+  const instructed: Instruction[] = [];
   const turns: { speaker: Turn["speaker"]; messages: Spoken[] }[] = [];
   for (const message of messages) {
     if (message.role === "system") {
-      if (!isBlank(message.text)) instructions.push(message.text);
+      if (!isBlank(message.text)) instructed.push(message);
       continue;
     }
     if (isSilent(message)) continue;
@@ -33,11 +36,12 @@ export function conversationOf(messages: readonly ChatMessage[]): Conversation {
     else turns.push({ speaker, messages: [message] });
   }
   // Both protocols want a turn to answer: of instructions alone, the last is what there is to answer.
-  const alone = turns.length === 0 ? instructions.pop() : undefined;
+  const alone = turns.length === 0 ? instructed.pop()?.text : undefined;
   if (alone !== undefined)
     turns.push({ speaker: "user", messages: [{ role: "user", parts: [{ kind: "text", text: alone }] }] });
   if (turns[0]?.speaker === "assistant") turns.unshift({ speaker: "user", messages: [OPENING] });
-  return { instructions: instructions.length === 0 ? null : instructions.join("\n"), turns };
+  const instructions = instructed.length === 0 ? null : instructed.map(({ text }) => text).join("\n");
+  return { instructions, instructed, turns };
 }
 
 /** What says nothing is no turn there, and would be refused as an empty one. */

@@ -71,22 +71,6 @@ export function objectOrNull(text: string): Readonly<Record<string, unknown>> | 
 }
 
 /**
- * A signature that a provider wants back rides on the call's id, behind this mark, which no server writes into ids of its own: a
- * shorter one would make calls of the same id of what stands before it.
- */
-const SIGNATURE_MARK = "~patchbay-signature~";
-
-export function signedId(id: string, signature: string | undefined): string {
-  return signature === undefined ? id : `${id}${SIGNATURE_MARK}${signature}`;
-}
-
-export function splitSignedId(signed: string): { readonly id: string; readonly signature: string | null } {
-  const at = signed.indexOf(SIGNATURE_MARK);
-  if (at === -1) return { id: signed, signature: null };
-  return { id: signed.slice(0, at), signature: signed.slice(at + SIGNATURE_MARK.length) };
-}
-
-/**
  * An id as a provider takes it. A conversation may have begun at another one, so an id of foreign shape becomes one
  * that fits: always the same, so that calls and their results still belong together.
  */

@@ -1,7 +1,8 @@
 // Gemini's answers: whole ones, and streams of fragments that each look like a whole one.
 import { z } from "zod";
+import { signedId } from "../contract/call-signature.ts";
 import type { ChatEvent, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
-import { argumentsSent, partsOf, signedId, tokens, uniqueCallId, usageOf, writtenArguments } from "./chat-values.ts";
+import { argumentsSent, partsOf, tokens, uniqueCallId, usageOf, writtenArguments } from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
 import {
   type ChatEnding,

@@ -1,8 +1,9 @@
 // Gemini's generateContent and streamGenerateContent (ai.google.dev and the types of its SDK, checked 2026-11-20).
 import { z } from "zod";
+import { splitSignedId } from "../contract/call-signature.ts";
 import type { ChatFeature } from "../contract/features.ts";
 import { accountProbe, modelsIn } from "./account-probe.ts";
-import { droppedDetail, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
+import { droppedDetail, ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
 import { CHAT_MODELS } from "./catalog.ts";
 import type {
   ChatMessage,
@@ -13,9 +14,10 @@ import type {
   ChatRequest,
   ChatTarget,
   ChatTool,
+  ChatToolCall,
 } from "./chat-provider.ts";
 import { conversationOf } from "./chat-turns.ts";
-import { argumentsObject, objectOrNull, splitSignedId } from "./chat-values.ts";
+import { argumentsObject, objectOrNull } from "./chat-values.ts";
 import { sendChat, streamChat } from "./chat-wire.ts";
 import { geminiEvents, readGeminiAnswer } from "./gemini-chat-reply.ts";
 
@@ -107,6 +109,7 @@ function planGemini(request: ChatRequest, target: ChatTarget): ChatPlanResult {
       body,
     },
     dropped: [...dropped, ...droppedDetail(request)],
+    ...ignoredHistory(request, isSignedByField(request) ? ["extra_content", "provider_specific_fields"] : []),
   };
 }
 
@@ -163,6 +166,12 @@ function wireTool({ name, description, parameters }: ChatTool): object {
   };
 }
 
+function isSignedByField({ messages }: ChatRequest): boolean {
+  return messages.some(
+    (each) => each.role === "assistant" && each.toolCalls.some((call) => call.signature !== undefined),
+  );
+}
+
 /** For calls that another model made: the documented word that stands for a signature nobody has. */
 const FOREIGN_SIGNATURE = "skip_thought_signature_validator";
 
@@ -180,14 +189,14 @@ function partsOf(
       return message.parts.flatMap(wirePart);
     case "assistant": {
       // Of several calls at once only the first is signed, and must be.
-      const isSigned = message.toolCalls.some((call) => splitSignedId(call.id).signature !== null);
+      const isSigned = message.toolCalls.some((call) => signatureOf(call) !== null);
       const needsSignature = !isSigned && model.quirks?.includes("signed_tool_calls") === true;
       return [
         ...textParts(message.text ?? ""),
         ...message.toolCalls.map((call, index) => {
           names.set(call.id, call.name);
-          const { id, signature } = splitSignedId(call.id);
-          const thoughtSignature = signature ?? (needsSignature && index === 0 ? FOREIGN_SIGNATURE : null);
+          const { id } = splitSignedId(call.id);
+          const thoughtSignature = signatureOf(call) ?? (needsSignature && index === 0 ? FOREIGN_SIGNATURE : null);
           return {
             functionCall: { id, name: call.name, args: argumentsObject(call.arguments) },
             ...(thoughtSignature === null ? {} : { thoughtSignature }),
@@ -201,6 +210,10 @@ function partsOf(
       return [{ functionResponse: { id, name, response: objectOrNull(message.text) ?? { result: message.text } } }];
     }
   }
+}
+
+function signatureOf({ id, signature }: ChatToolCall): string | null {
+  return splitSignedId(id).signature ?? signature ?? null;
 }
 
 const AUDIO_TYPES = { wav: "audio/wav", mp3: "audio/mp3" } as const;

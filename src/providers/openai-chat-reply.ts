@@ -1,7 +1,9 @@
 // OpenAI's chat answers, whole and in pieces, with what the compatible servers make of them: content as parts, arguments as
 // objects, calls without an index, usage in odd places.
+import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
+import { signedId } from "../contract/call-signature.ts";
+import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage, Reasoning } from "./chat-provider.ts";
 import { argumentsSent, isCount, partsOf, tokens, uniqueCallId, usageOf, writtenArguments } from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
 import {
@@ -42,6 +44,10 @@ const toolCall = z.object({
     .transform((index) => (index == null ? null : Number(index))),
   id: z.string().nullish(),
   function: calledFunction.optional(),
+  extra_content: z
+    .object({ google: z.object({ thought_signature: z.string().min(1) }) })
+    .nullish()
+    .catch(undefined),
 });
 type WireCall = Partial<z.infer<typeof toolCall>>;
 
@@ -49,6 +55,8 @@ const message = z.object({
   content,
   refusal: z.string().nullish(),
   tool_calls: partsOf(toolCall).nullish(),
+  reasoning_content: z.string().nullish().catch(undefined),
+  reasoning: z.string().nullish().catch(undefined),
   /** The protocol's first form, which some servers still answer in. */
   function_call: calledFunction.nullish(),
 });
@@ -138,7 +146,23 @@ function plainAnswer(body: unknown): Answered | null {
   };
 }
 
-export function readOpenAiAnswer({ body, headers }: JsonReply): ChatResult {
+/** Of a model that signs its calls: who gets the signature back. */
+export function originOf(model: string): string {
+  return createHash("sha256").update(model).digest("hex").slice(0, 8);
+}
+
+function signed(id: string, { extra_content: extra }: WireCall, model: string): string {
+  return extra == null ? id : signedId(id, extra.google.thought_signature, originOf(model));
+}
+
+function reasoningIn({ reasoning_content: content, reasoning }: ReasoningFields): Reasoning | null {
+  if (typeof content === "string" && content !== "") return { field: "reasoning_content", text: content };
+  return typeof reasoning === "string" && reasoning !== "" ? { field: "reasoning", text: reasoning } : null;
+}
+
+type ReasoningFields = Partial<Pick<z.infer<typeof message>, "reasoning_content" | "reasoning">>;
+
+export function readOpenAiAnswer({ body, headers }: JsonReply, model: string): ChatResult {
   const answered = plainAnswer(body) ?? reply.safeParse(body).data;
   const choice = answered?.choices[0];
   if (answered === undefined || choice === undefined) throw new ProviderError("bad_reply", { reason: "odd_shape" });
@@ -153,11 +177,13 @@ export function readOpenAiAnswer({ body, headers }: JsonReply): ChatResult {
     const name = call.function?.name;
     if (name == null || name === "") throw new ProviderError("bad_reply", { reason: "nameless_call" });
     const written = argumentsOf(call.function?.arguments ?? "", ending.reason);
-    return { id: uniqueCallId(ids, call.id), name, arguments: written };
+    return { id: signed(uniqueCallId(ids, call.id), call, model), name, arguments: written };
   });
+  const reasoning = reasoningIn(choice.message);
   return {
     text: text === "" && toolCalls.length > 0 ? null : text,
     ...refusalMark(choice.message),
+    ...(reasoning === null ? {} : { reasoning }),
     toolCalls,
     ...finishFields(ending),
     usage: toUsage(answered.usage),
@@ -170,7 +196,7 @@ function toUsage(reported: z.infer<typeof usage> | null | undefined): ChatUsage 
   return usageOf(reported.prompt_tokens, reported.completion_tokens, reported.prompt_tokens_details?.cached_tokens);
 }
 
-export function openAiEvents(): EventReader {
+export function openAiEvents(model: string): EventReader {
   const calls = createCallSorter();
   const finish = createFinishTracker();
   let hasText = false;
@@ -179,10 +205,12 @@ export function openAiEvents(): EventReader {
   function readChoice({ delta, message: whole, finish_reason: reason }: Choice, events: ChatEvent[]): void {
     const said = delta ?? whole;
     const text = said?.content || (said?.refusal ?? "");
-    const pieces = piecesOf(said);
+    const pieces = piecesOf(said, model);
     if (text !== "" || pieces.length > 0) finish.content();
     hasText ||= text !== "";
     hasRefusal ||= Boolean(said?.refusal);
+    const reasoning = said == null ? null : reasoningIn(said);
+    if (reasoning !== null) events.push({ type: "reasoning", reasoning });
     if (text !== "") events.push({ type: "text", text, ...refusalMark(said) });
     calls.read(pieces, events);
     finish.reason(reason);
@@ -216,11 +244,12 @@ export function openAiEvents(): EventReader {
   };
 }
 
-function piecesOf(said: z.infer<typeof message> | null | undefined): readonly CallPiece[] {
-  return callsOf(said).map(({ index, id, function: called }) => ({
-    index: index ?? null,
-    id,
-    name: called?.name,
-    arguments: called?.arguments ?? "",
+function piecesOf(said: z.infer<typeof message> | null | undefined, model: string): readonly CallPiece[] {
+  return callsOf(said).map((call) => ({
+    index: call.index ?? null,
+    id: call.id,
+    name: call.function?.name,
+    arguments: call.function?.arguments ?? "",
+    ...(call.extra_content == null ? {} : { sign: (id: string) => signed(id, call, model) }),
   }));
 }

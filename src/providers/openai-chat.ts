@@ -1,23 +1,27 @@
 // OpenAI's chat completions: POST /chat/completions, by OpenAI itself and by the servers that speak it in their own way
 // (platform.openai.com and the servers' documentation, checked 2026-11-20).
 import { z } from "zod";
-import { outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
+import { ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
 import { CHAT_MODELS } from "./catalog.ts";
+import { splitSignedId } from "../contract/call-signature.ts";
+import type { HistoryField } from "../contract/chat-history.ts";
 import type {
   ChatMessage,
   ChatModel,
   ChatPart,
+  ChatPlan,
   ChatPlanResult,
   ChatProvider,
   ChatRequest,
   ChatResponseFormat,
   ChatTarget,
   ChatTool,
+  ChatToolCall,
   ChatToolChoice,
 } from "./chat-provider.ts";
 import { fittingId } from "./chat-values.ts";
 import { sendChat, streamChat } from "./chat-wire.ts";
-import { openAiEvents, readOpenAiAnswer } from "./openai-chat-reply.ts";
+import { openAiEvents, originOf, readOpenAiAnswer } from "./openai-chat-reply.ts";
 
 /** How a server's dialect differs, as data. */
 export interface ChatDialect {
@@ -27,6 +31,8 @@ export interface ChatDialect {
   /** Whether usage in a stream has to be asked for; a server that reports it unasked may refuse the question. */
   readonly asksForUsage: boolean;
   readonly toolCallIds: { readonly pattern: RegExp; readonly length: number };
+  /** What it takes back of its answers; a strict server refuses a message with a field that it does not know. */
+  readonly history: readonly HistoryField[];
 }
 
 const OPENAI: ChatDialect = {
@@ -36,14 +42,22 @@ const OPENAI: ChatDialect = {
   asksForUsage: true,
   // "string too long. Expected a string with maximum length 40".
   toolCallIds: { pattern: /^.{1,40}$/su, length: 32 },
+  history: [],
 };
 
-/** Most servers know only the older name of the cap. */
-const COMPATIBLE: ChatDialect = { ...OPENAI, outputCapField: "max_tokens" };
+/** Most servers know only the older name of the cap, and ignore fields that they do not know. */
+const COMPATIBLE: ChatDialect = {
+  ...OPENAI,
+  outputCapField: "max_tokens",
+  history: ["reasoning_content", "reasoning", "extra_content"],
+};
+/** "property 'reasoning_content' is unsupported": they take the name that they answer with. */
+const STRICT: ChatDialect = { ...COMPATIBLE, history: ["reasoning"] };
 
 const DIALECTS: Readonly<Record<string, ChatDialect>> = {
   openai: COMPATIBLE,
-  groq: COMPATIBLE,
+  groq: STRICT,
+  cerebras: STRICT,
   together: COMPATIBLE,
   vllm: COMPATIBLE,
   ollama: COMPATIBLE,
@@ -53,6 +67,7 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
     toolChoiceRequired: "any",
     asksForUsage: false,
     toolCallIds: { pattern: /^[A-Za-z0-9]{9}$/u, length: 9 },
+    history: [],
   },
 };
 
@@ -78,14 +93,18 @@ const compatibleSettings = z.strictObject({
 const UNDECLARED: ChatModel = { features: [], preferences: ["temperature", "top_p", "seed", "stop"], limits: {} };
 
 const wire: Pick<ChatProvider, "chat" | "stream"> = {
-  chat: async (plan, io) => readOpenAiAnswer(await sendChat(plan, io, authorization(io.credential))),
+  chat: async (plan, io) => readOpenAiAnswer(await sendChat(plan, io, authorization(io.credential)), modelOf(plan)),
   stream: (plan, io) =>
     streamChat(plan, io, {
       headers: authorization(io.credential),
       requestIdHeader: "x-request-id",
-      reader: openAiEvents(),
+      reader: openAiEvents(modelOf(plan)),
     }),
 };
+
+function modelOf({ body }: ChatPlan): string {
+  return String(body["model"]);
+}
 
 export const openaiChat: ChatProvider = {
   kind: "openai",
@@ -136,7 +155,7 @@ function planChat(request: ChatRequest, target: ChatTarget, dialect: ChatDialect
   const takesParallel = target.chat.features.includes("parallel_tool_calls");
   const body: Record<string, unknown> = {
     model: target.model,
-    messages: request.messages.map((message) => wireMessage(message, target.chat, dialect)),
+    messages: request.messages.map((message) => wireMessage(message, target, dialect)),
   };
   if (cap !== null) body[dialect.outputCapField] = cap;
   if (temperature !== null) body["temperature"] = temperature;
@@ -152,33 +171,53 @@ function planChat(request: ChatRequest, target: ChatTarget, dialect: ChatDialect
   Object.assign(body, settings);
   if (request.stream) body["stream"] = true;
   if (request.stream && dialect.asksForUsage) body["stream_options"] = { include_usage: true };
-  return { ok: true, plan: { path: "/chat/completions", query: [], headers: {}, body }, dropped };
+  const plan = { path: "/chat/completions", query: [], headers: {}, body };
+  return { ok: true, plan, dropped, ...ignoredHistory(request, dialect.history) };
 }
 
-function wireMessage(message: ChatMessage, model: ChatModel, { toolCallIds }: ChatDialect): object {
+function wireMessage(message: ChatMessage, target: ChatTarget, dialect: ChatDialect): object {
+  const { toolCallIds, history } = dialect;
   switch (message.role) {
     case "system":
-      return { role: model.quirks?.includes("developer_role") ? "developer" : "system", content: message.text };
+      return { role: target.chat.quirks?.includes("developer_role") ? "developer" : "system", content: message.text };
     case "user":
       return { role: "user", content: wireContent(message.parts) };
-    case "assistant":
+    case "assistant": {
+      const { reasoning } = message;
       return {
         role: "assistant",
         // Nothing said is null only beside calls.
         content: message.toolCalls.length === 0 ? (message.text ?? "") : message.text,
+        ...(reasoning !== undefined && history.includes(reasoning.field) ? { [reasoning.field]: reasoning.text } : {}),
         ...(message.toolCalls.length === 0
           ? {}
           : {
               tool_calls: message.toolCalls.map((call) => ({
-                id: fittingId(call.id, toolCallIds),
+                id: wireId(call.id, toolCallIds),
                 type: "function",
                 function: { name: call.name, arguments: call.arguments },
+                ...signatureFor(call, target, dialect),
               })),
             }),
       };
+    }
     case "tool":
-      return { role: "tool", tool_call_id: fittingId(message.toolCallId, toolCallIds), content: message.text };
+      return { role: "tool", tool_call_id: wireId(message.toolCallId, toolCallIds), content: message.text };
   }
+}
+
+function wireId(id: string, shape: ChatDialect["toolCallIds"]): string {
+  return fittingId(splitSignedId(id).id, shape);
+}
+
+/** Google's models want their signatures back; to another server they are an unknown field. */
+function signatureFor(call: ChatToolCall, { model }: ChatTarget, { history }: ChatDialect): object {
+  const { signature: ofId, origin } = splitSignedId(call.id);
+  const signature = ofId ?? call.signature;
+  if (signature === undefined || !history.includes("extra_content")) return {};
+  // Where the id does not tell whose it is, the caller's own field does.
+  const isTheirs = ofId === null || origin === originOf(model) || /gemini/iu.test(model);
+  return isTheirs ? { extra_content: { google: { thought_signature: signature } } } : {};
 }
 
 /** Plain text goes as a string: servers of this protocol exist that know nothing else. */

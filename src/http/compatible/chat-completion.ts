@@ -1,4 +1,5 @@
 // OpenAI's chat completions in our words and back (contract 8). Pure.
+import { splitSignedId } from "../../contract/call-signature.ts";
 import { type ChatAnswer, type ChatFields, chatFieldsOfClients, type ToolCall } from "../../contract/chat.ts";
 import type { ChatCompletionFields } from "../../contract/openai-compatible.ts";
 import type { ChatStreamPart } from "../../gateway/chat.ts";
@@ -55,6 +56,8 @@ export function toCompletion(
         message: {
           role: "assistant",
           ...(isRefusal ? { content: null, refusal: answer.content } : { content: answer.content, refusal: null }),
+          ...(answer.reasoning_content === undefined ? {} : { reasoning_content: answer.reasoning_content }),
+          ...(answer.reasoning === undefined ? {} : { reasoning: answer.reasoning }),
           ...(answer.tool_calls.length === 0 ? {} : { tool_calls: answer.tool_calls.map(toToolCall) }),
         },
         logprobs: null,
@@ -88,6 +91,8 @@ export function toChunks(
       case "text":
         hasRefusal ||= part.isRefusal;
         return chunk(part.isRefusal ? { refusal: part.text } : { content: part.text });
+      case "reasoning":
+        return chunk({ [part.reasoning.field]: part.reasoning.text });
       case "tool_call":
         return chunk({ tool_calls: [toToolCallDelta(part.delta)] });
       case "completed":
@@ -109,7 +114,13 @@ function finishReason({ finish_reason: reason }: ChatAnswer, isRefusal: boolean)
 }
 
 function toToolCall({ id, name, arguments: text }: ToolCall): object {
-  return { id, type: "function", function: { name, arguments: text } };
+  return { id, type: "function", function: { name, arguments: text }, ...signedExtra(id) };
+}
+
+/** Where Google's own compatible endpoint has it; the id carries it too, for clients that keep no fields they do not know. */
+function signedExtra(id: string | undefined): object {
+  const signature = id === undefined ? null : splitSignedId(id).signature;
+  return signature === null ? {} : { extra_content: { google: { thought_signature: signature } } };
 }
 
 function toToolCallDelta(delta: Extract<ChatStreamPart, { kind: "tool_call" }>["delta"]): object {
@@ -118,6 +129,7 @@ function toToolCallDelta(delta: Extract<ChatStreamPart, { kind: "tool_call" }>["
     index,
     ...(id === undefined ? {} : { id, type: "function" }),
     function: { ...(name === undefined ? {} : { name }), arguments: text },
+    ...signedExtra(id),
   };
 }
 

@@ -19,15 +19,18 @@ export function postChat(edge: ChatEdge): Endpoint<Principal> {
 const worded = (fields: ChatFields): WordedChat => ({
   fields,
   present: (answer) => answer,
-  events: (parts, errors) => passedOn(parts, { each: (some) => some.map((part) => eventOf(part, errors)) }),
+  events: (parts, errors) => passedOn(parts, { each: (some) => some.flatMap((part) => eventOf(part, errors) ?? []) }),
 });
 
-function eventOf(part: ChatStreamPart, errors: Omit<ErrorReplyContext, "accept">): ChatStreamEvent {
+/** null: it comes with the whole answer alone. */
+function eventOf(part: ChatStreamPart, errors: Omit<ErrorReplyContext, "accept">): ChatStreamEvent | null {
   switch (part.kind) {
     case "started":
       return { event: "chat.started", data: { id: part.id, created_at: part.createdAt } };
     case "text":
       return { event: "chat.delta", data: { content: part.text } };
+    case "reasoning":
+      return null;
     case "tool_call":
       return { event: "chat.tool_call.delta", data: part.delta };
     case "completed":
