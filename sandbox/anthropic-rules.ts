@@ -99,6 +99,7 @@ export function judgeAnthropic(json: unknown, version: string): AnthropicJudgeme
     findWrongTools(chat) ??
     findBlankSystem(chat) ??
     findWrongTurns(chat) ??
+    findPrefill(chat) ??
     findLimits(chat) ??
     findWrongSchema(chat);
   return fault === null ? { ok: true, chat, asked: askedOf(chat) } : { ok: false, message: fault };
@@ -134,6 +135,9 @@ const blocksOf = ({ content }: Message): readonly Block[] =>
 
 function findWrongTools({ tools, tool_choice: choice, messages }: AnthropicChat): string | null {
   if (tools === undefined && choice !== undefined) return "tool_choice may only be specified while providing tools";
+  for (const [index, { input_schema: schema }] of (tools ?? []).entries())
+    if (["oneOf", "allOf", "anyOf"].some((keyword) => keyword in schema))
+      return `tools.${index}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`;
   if (choice?.type === "tool" && !(tools ?? []).some((tool) => tool.name === choice.name))
     return `Tool '${choice.name}' not found in provided tools`;
   const isUsed = messages.flatMap(blocksOf).some((each) => each.type === "tool_use" || each.type === "tool_result");
@@ -152,6 +156,19 @@ const systemTexts = ({ system = [] }: AnthropicChat): readonly string[] =>
 
 function findBlankSystem(chat: AnthropicChat): string | null {
   return systemTexts(chat).reduce<string | null>((found, text) => found ?? findBlank("system", text), null);
+}
+
+/** Those of 4.5 and before. */
+const takesPrefill = (model: string): boolean => /-4-5(?:-|$)|^claude-3|-4-[01](?:-|$)|-4-\d{8}$/u.test(model);
+
+function findPrefill({ model, messages }: AnthropicChat): string | null {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant") return null;
+  if (!takesPrefill(model))
+    return "This model does not support assistant message prefill. The conversation must end with a user message.";
+  const block = blocksOf(last).at(-1);
+  const hasBlankEnd = block?.type === "text" && block.text !== block.text.trimEnd();
+  return hasBlankEnd ? "messages: final assistant content cannot end with trailing whitespace" : null;
 }
 
 function findWrongTurns({ messages }: AnthropicChat): string | null {

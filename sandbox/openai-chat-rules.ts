@@ -70,6 +70,13 @@ function findContradiction(chat: OpenAiChat): OpenAiFault | null {
   const named = typeof chat.tool_choice === "object" ? chat.tool_choice.function.name : null;
   if (named !== null && !(chat.tools ?? []).some((tool) => tool.function.name === named))
     return invalid(`Tool choice 'function' not found in 'tools' parameter: ${named}.`, "tool_choice");
+  for (const { function: tool } of chat.tools ?? [])
+    if (["oneOf", "anyOf", "allOf", "enum", "const", "not"].some((keyword) => keyword in (tool.parameters ?? {})))
+      return invalid(
+        `Invalid schema for function '${tool.name}': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'const'/'not' at the top level.`,
+        "tools",
+        "invalid_function_parameters",
+      );
   if (chat.max_tokens != null && chat.max_completion_tokens != null)
     return invalid(
       "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { assistantHistory, cacheControl, callHistory, emptyText, nullText } from "./chat-history.ts";
 import { PROFILES, REASONING_EFFORTS, VERBOSITIES } from "./features.ts";
+import { inconsistencies } from "./chat-consistency.ts";
 import { errorBody } from "./error-body.ts";
 import { PURPOSE_LABEL, PURPOSE_POLICY, purposeFields, warning } from "./transcription.ts";
 
@@ -235,37 +236,4 @@ function isImageUrl(url: string): boolean {
 function isBase64(text: string): boolean {
   const end = text.endsWith("==") ? text.length - 2 : text.endsWith("=") ? text.length - 1 : text.length;
   return end > 0 && text.length % 4 === 0 && !/[^A-Za-z0-9+/]/u.test(text.slice(0, end));
-}
-
-interface Inconsistency {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
-
-/** What each field allows alone and the request as a whole does not. */
-function inconsistencies({ messages, tools, tool_choice, parallel_tool_calls }: ChatFields): readonly Inconsistency[] {
-  const found: Inconsistency[] = [];
-  const names = (tools ?? []).map((tool) => tool.function.name);
-  if (new Set(names).size < names.length) found.push({ path: ["tools"], message: "two tools have the same name" });
-  if (tool_choice !== undefined && tool_choice !== "none" && names.length === 0)
-    found.push({ path: ["tool_choice"], message: "needs tools" });
-  else if (typeof tool_choice === "object" && !names.includes(tool_choice.function.name))
-    found.push({ path: ["tool_choice"], message: "names no tool of this request" });
-  if (parallel_tool_calls !== undefined && names.length === 0)
-    found.push({ path: ["parallel_tool_calls"], message: "needs tools" });
-  if (messages.every((message) => message.role === "system"))
-    found.push({ path: ["messages"], message: "need at least one that is not a system message" });
-  const called = new Set<string>();
-  for (const [index, message] of messages.entries()) {
-    if (message.role === "assistant") {
-      const calls = message.tool_calls ?? [];
-      for (const call of calls) called.add(call.id);
-      // Null is an empty text, as other backends write it.
-      if (calls.length === 0 && message.content === undefined && message.reasoning_content == null)
-        found.push({ path: ["messages", index, "content"], message: "is missing, and there are no tool_calls" });
-    }
-    if (message.role === "tool" && !called.has(message.tool_call_id))
-      found.push({ path: ["messages", index, "tool_call_id"], message: "answers no tool call before it" });
-  }
-  return found;
 }

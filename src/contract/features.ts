@@ -83,5 +83,8 @@ export type ChatPreference = (typeof CHAT_PREFERENCES)[number];
 /** What can be left out: `detail` of an image belongs to a protocol rather than to a model. */
 export type ChatDropped = ChatPreference | "detail";
 
-/** Why a target cannot take a chat request: a feature, or more tokens asked than the model writes. */
-export type ChatLack = ChatFeature | "max_tokens";
+/**
+ * Why a target cannot take a chat request: a feature, more tokens asked than the model writes, or a conversation that ends with the
+ * assistant's own words, which the model does not continue.
+ */
+export type ChatLack = ChatFeature | "max_tokens" | "assistant_prefill";

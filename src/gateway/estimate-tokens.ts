@@ -1,5 +1,6 @@
 // How many tokens a chat will be, before anybody has counted: what is reserved, and what is recorded (and marked) where a
 // provider reports nothing (contract 7, 9). Pure.
+import { hasCombiner } from "../providers/tool-schema.ts";
 import type { ChatLimits, ChatPart, ChatRequest, ChatResult } from "../providers/chat-provider.ts";
 
 /** Prose is near 4 bytes a token, code and most other scripts near 3: at 3 an estimate is seldom too low. */
@@ -30,6 +31,9 @@ export function estimateInputTokens(request: ChatRequest, limits: ChatLimits = {
     }
   }
   if (request.tools.length > 0) tokens += estimateTextTokens(JSON.stringify(request.tools));
+  // Some targets are sent such a schema merged, and as it is in the description.
+  for (const { parameters } of request.tools)
+    if (hasCombiner(parameters)) tokens += estimateTextTokens(JSON.stringify(parameters));
   if (request.responseFormat.kind === "json_schema")
     tokens += estimateTextTokens(JSON.stringify(request.responseFormat.schema));
   return tokens;

@@ -1,6 +1,6 @@
 // Anthropic's messages: POST /v1/messages (platform.claude.com and the types of its SDK, checked 2026-11-20).
 import { z } from "zod";
-import type { ChatDropped, ChatFeature } from "../contract/features.ts";
+import type { ChatDropped, ChatFeature, ChatLack } from "../contract/features.ts";
 import { accountProbe, modelsIn } from "./account-probe.ts";
 import { anthropicEvents, readAnthropicAnswer } from "./anthropic-chat-reply.ts";
 import { droppedDetail, ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
@@ -22,6 +22,7 @@ import { type Conversation, conversationOf, isBlank } from "./chat-turns.ts";
 import { argumentsObject, fittingId } from "./chat-values.ts";
 import { sendChat, streamChat } from "./chat-wire.ts";
 import { closedSchema } from "./closed-schema.ts";
+import { ANTHROPIC_COMBINERS, type FittedTools, fitTools } from "./tool-schema.ts";
 
 const settings = z.strictObject({
   effort: z.enum(["low", "medium", "high", "xhigh", "max"]).describe("How much work the answer may take.").optional(),
@@ -81,21 +82,25 @@ const NO_WORD = { seed: "none here" };
 
 function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult {
   const schema = outputSchema(request);
-  const missing = unmetChatFeatures(request, target.chat, (feature) => canSend(feature, schema));
+  const fitted = fitTools(request.tools, ANTHROPIC_COMBINERS);
+  const missing = unmetChatFeatures(request, target.chat, (feature) => canSend(feature, schema, fitted));
   const cap = outputCap(request, target.chat);
-  if (missing.length > 0 || cap === null)
-    return { ok: false, missing: cap === null ? [...missing, "max_tokens"] : missing };
+  const { instructions, instructed, turns } = conversationOf(request.messages);
+  const isPrefilled = turns.at(-1)?.speaker === "assistant";
+  const lacks: ChatLack[] = [...missing];
+  if (cap === null) lacks.push("max_tokens");
+  if (isPrefilled && target.chat.quirks?.includes("no_prefill") === true) lacks.push("assistant_prefill");
+  if (lacks.length > 0) return { ok: false, missing: lacks };
   // "each stop sequence must contain non-whitespace": the others are sent.
   const stops = request.stop.filter((sequence) => !isBlank(sequence));
   const sampling = samplingOf({ ...request, stop: stops }, target.chat, NO_WORD);
   const { temperature, topP, stop } = sampling;
   const dropped = new Set<ChatDropped>([...sampling.dropped, ...droppedDetail(request)]);
   if (stops.length < request.stop.length) dropped.add("stop");
-  const { instructions, instructed, turns } = conversationOf(request.messages);
   const marks = createCacheMarks(request);
   const times = new Map<string, number>();
   const { effort, service_tier: serviceTier } = readSettings.parse(target.settings);
-  const tools = request.tools.length > 0 ? request.tools.map((tool) => wireTool(tool, marks)) : pastTools(request);
+  const tools = request.tools.length > 0 ? fitted.tools.map((tool) => wireTool(tool, marks)) : pastTools(request);
   const choice = request.tools.length > 0 ? wireChoice(request) : tools.length > 0 ? { type: "none" } : null;
   const output = {
     ...(effort === undefined ? {} : { effort }),
@@ -105,10 +110,10 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
     model: target.model,
     max_tokens: cap,
     ...(instructions === null ? {} : { system: marks === null ? instructions : wireInstructions(instructed, marks) }),
-    messages: turns.map(({ speaker, messages }) => ({
-      role: speaker,
-      content: messages.flatMap((message) => blocksOf(message, times, marks)),
-    })),
+    messages: turns.map(({ speaker, messages }, index) => {
+      const content = messages.flatMap((message) => blocksOf(message, times, marks));
+      return { role: speaker, content: isPrefilled && index === turns.length - 1 ? trimmedEnd(content) : content };
+    }),
     ...(temperature === null ? {} : { temperature }),
     ...(topP === null ? {} : { top_p: topP }),
     ...(stop.length === 0 ? {} : { stop_sequences: stop }),
@@ -123,6 +128,7 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
     plan: { path: "/v1/messages", query: [], headers: {}, body },
     dropped: [...dropped],
     ...ignoredHistory(request, ["cache_control"]),
+    ...(fitted.rewritten.length === 0 ? {} : { rewrittenTools: fitted.rewritten }),
   };
 }
 
@@ -132,7 +138,8 @@ function outputSchema({ responseFormat }: ChatRequest): JsonSchema | null {
 }
 
 /** There is no JSON without a schema here, none by a schema that is open, and no ear. */
-function canSend(feature: ChatFeature, schema: JsonSchema | null): boolean {
+function canSend(feature: ChatFeature, schema: JsonSchema | null, { isLossy }: FittedTools): boolean {
+  if (feature === "tools") return !isLossy;
   if (feature === "response_format.json_schema") return schema !== null;
   return feature !== "response_format.json_object" && feature !== "audio_parts";
 }
@@ -233,6 +240,13 @@ function partBlocks(part: ChatPart, marks: CacheMarks | null): readonly object[]
     case "audio":
       throw new TypeError("planned without audio");
   }
+}
+
+/** "final assistant content cannot end with trailing whitespace". */
+function trimmedEnd(blocks: readonly object[]): readonly object[] {
+  const last = blocks.at(-1);
+  if (last === undefined || !("text" in last) || typeof last.text !== "string") return blocks;
+  return [...blocks.slice(0, -1), { ...last, text: last.text.trimEnd() }];
 }
 
 /** "text content blocks must contain non-whitespace text". */

@@ -54,9 +54,11 @@ const ANTHROPIC: ChatModel = {
   },
   rivals: [["temperature", "top_p"]],
 };
+/** From 4.6 on a conversation ends with the user. */
+const ANTHROPIC_4_6: ChatModel = { ...ANTHROPIC, quirks: ["no_prefill"] };
 /** After Opus 4.6 any temperature but 1 is refused. */
 const ANTHROPIC_UNSAMPLED: ChatModel = {
-  ...ANTHROPIC,
+  ...ANTHROPIC_4_6,
   preferences: ["stop"],
   limits: { ...ANTHROPIC.limits, maxOutputTokens: 128_000 },
 };
@@ -107,12 +109,12 @@ export const CHAT_MODELS: Readonly<Partial<Record<ProviderKind, Readonly<Record<
   },
   anthropic: {
     "claude-opus-4-5": ANTHROPIC,
-    "claude-opus-4-6": { ...ANTHROPIC, limits: { ...ANTHROPIC.limits, maxOutputTokens: 128_000 } },
+    "claude-opus-4-6": { ...ANTHROPIC_4_6, limits: { ...ANTHROPIC.limits, maxOutputTokens: 128_000 } },
     "claude-opus-4-8": ANTHROPIC_UNSAMPLED,
     "claude-opus-5": ANTHROPIC_UNSAMPLED,
     "claude-opus-5-5": ANTHROPIC_UNSAMPLED,
     "claude-sonnet-4-5": ANTHROPIC,
-    "claude-sonnet-4-6": ANTHROPIC,
+    "claude-sonnet-4-6": ANTHROPIC_4_6,
     "claude-sonnet-5": ANTHROPIC_UNSAMPLED,
     "claude-haiku-4-5": ANTHROPIC,
   },

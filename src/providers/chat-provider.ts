@@ -43,6 +43,8 @@ export interface ChatLimits {
 export type ChatQuirk =
   /** Instructions go in role `developer`. */
   | "developer_role"
+  /** "This model does not support assistant message prefill. The conversation must end with a user message." */
+  | "no_prefill"
   /** A tool call brought back must carry the signature the model gave it. */
   | "signed_tool_calls";
 

@@ -21,6 +21,7 @@ import type {
 } from "./chat-provider.ts";
 import { fittingId } from "./chat-values.ts";
 import { sendChat, streamChat } from "./chat-wire.ts";
+import { fitTools, OPENAI_COMBINERS } from "./tool-schema.ts";
 import { openAiEvents, originOf, readOpenAiAnswer } from "./openai-chat-reply.ts";
 
 /** How a server's dialect differs, as data. */
@@ -33,6 +34,8 @@ export interface ChatDialect {
   readonly toolCallIds: { readonly pattern: RegExp; readonly length: number };
   /** What it takes back of its answers; a strict server refuses a message with a field that it does not know. */
   readonly history: readonly HistoryField[];
+  /** Keywords that it refuses at the top of a tool's schema. */
+  readonly refusedCombiners: readonly string[];
 }
 
 const OPENAI: ChatDialect = {
@@ -43,6 +46,7 @@ const OPENAI: ChatDialect = {
   // "string too long. Expected a string with maximum length 40".
   toolCallIds: { pattern: /^.{1,40}$/su, length: 32 },
   history: [],
+  refusedCombiners: OPENAI_COMBINERS,
 };
 
 /** Most servers know only the older name of the cap, and ignore fields that they do not know. */
@@ -50,6 +54,7 @@ const COMPATIBLE: ChatDialect = {
   ...OPENAI,
   outputCapField: "max_tokens",
   history: ["reasoning_content", "reasoning", "extra_content"],
+  refusedCombiners: [],
 };
 /** "property 'reasoning_content' is unsupported": they take the name that they answer with. */
 const STRICT: ChatDialect = { ...COMPATIBLE, history: ["reasoning"] };
@@ -145,12 +150,14 @@ function authorization(credential: string | null): Readonly<Record<string, strin
 }
 
 function planChat(request: ChatRequest, target: ChatTarget, dialect: ChatDialect): ChatPlanResult {
-  const missing = unmetChatFeatures(request, target.chat);
+  const fitted = fitTools(request.tools, dialect.refusedCombiners);
+  const missing = unmetChatFeatures(request, target.chat, (feature) => feature !== "tools" || !fitted.isLossy);
   if (missing.length > 0) return { ok: false, missing };
   const settings = settingsOf(target);
   const sampling = samplingOf(request, target.chat, settings);
   const { dropped, temperature, topP, seed, stop, reasoningEffort, verbosity } = sampling;
-  const { tools, toolChoice, parallelToolCalls, responseFormat } = request;
+  const { toolChoice, parallelToolCalls, responseFormat } = request;
+  const { tools, rewritten } = fitted;
   const cap = outputCap(request, target.chat);
   const takesParallel = target.chat.features.includes("parallel_tool_calls");
   const body: Record<string, unknown> = {
@@ -172,7 +179,8 @@ function planChat(request: ChatRequest, target: ChatTarget, dialect: ChatDialect
   if (request.stream) body["stream"] = true;
   if (request.stream && dialect.asksForUsage) body["stream_options"] = { include_usage: true };
   const plan = { path: "/chat/completions", query: [], headers: {}, body };
-  return { ok: true, plan, dropped, ...ignoredHistory(request, dialect.history) };
+  const rewrittenTools = rewritten.length === 0 ? {} : { rewrittenTools: rewritten };
+  return { ok: true, plan, dropped, ...ignoredHistory(request, dialect.history), ...rewrittenTools };
 }
 
 function wireMessage(message: ChatMessage, target: ChatTarget, dialect: ChatDialect): object {

@@ -1,0 +1,73 @@
+// What each field of a chat allows alone and the request as a whole does not: rules that every provider has, so a request that breaks one
+// is refused here with its place.
+import type { ChatFields, ChatMessage } from "./chat.ts";
+
+export interface Inconsistency {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+export function inconsistencies({ messages, tools, ...given }: ChatFields): readonly Inconsistency[] {
+  const { tool_choice, parallel_tool_calls } = given;
+  const found: Inconsistency[] = [];
+  const names = (tools ?? []).map((tool) => tool.function.name);
+  if (new Set(names).size < names.length) found.push({ path: ["tools"], message: "two tools have the same name" });
+  if (tool_choice !== undefined && tool_choice !== "none" && names.length === 0)
+    found.push({ path: ["tool_choice"], message: "needs tools" });
+  else if (typeof tool_choice === "object" && !names.includes(tool_choice.function.name))
+    found.push({ path: ["tool_choice"], message: "names no tool of this request" });
+  if (parallel_tool_calls !== undefined && names.length === 0)
+    found.push({ path: ["parallel_tool_calls"], message: "needs tools" });
+  if (messages.every((message) => message.role === "system"))
+    found.push({ path: ["messages"], message: "need at least one that is not a system message" });
+  for (const [index, message] of messages.entries()) {
+    // Null is an empty text, as other backends write it.
+    const isSilent = message.role === "assistant" && message.content === undefined && message.reasoning_content == null;
+    if (isSilent && (message.tool_calls ?? []).length === 0)
+      found.push({ path: ["messages", index, "content"], message: "is missing, and there are no tool_calls" });
+  }
+  return [...found, ...unmatchedCalls(messages)];
+}
+
+interface OpenCall {
+  readonly id: string;
+  readonly path: Inconsistency["path"];
+}
+
+/** Each call has one result, directly behind the message that calls. Ids may be used again in later messages. */
+function unmatchedCalls(messages: readonly ChatMessage[]): readonly Inconsistency[] {
+  const found: Inconsistency[] = [];
+  const everCalled = new Set<string>();
+  let open: OpenCall[] = [];
+  let answered = new Set<string>();
+  const close = (): void => {
+    for (const { path } of open)
+      found.push({ path, message: "has no result: a tool message with its id must follow directly" });
+    open = [];
+    answered = new Set();
+  };
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "tool") {
+      const id = message.tool_call_id;
+      const at = open.findIndex((call) => call.id === id);
+      if (at !== -1) {
+        open.splice(at, 1);
+        answered.add(id);
+        continue;
+      }
+      const why = answered.has(id)
+        ? "is a second result of the same call"
+        : everCalled.has(id)
+          ? "answers no tool call of the assistant message directly before"
+          : "answers no tool call before it";
+      found.push({ path: ["messages", index, "tool_call_id"], message: why });
+      continue;
+    }
+    if (open.length > 0 || answered.size > 0) close();
+    if (message.role !== "assistant") continue;
+    open = (message.tool_calls ?? []).map(({ id }, at) => ({ id, path: ["messages", index, "tool_calls", at] }));
+    for (const { id } of open) everCalled.add(id);
+  }
+  close();
+  return found;
+}
