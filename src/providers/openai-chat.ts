@@ -180,7 +180,13 @@ function planChat(request: ChatRequest, target: ChatTarget, dialect: ChatDialect
   if (request.stream && dialect.asksForUsage) body["stream_options"] = { include_usage: true };
   const plan = { path: "/chat/completions", query: [], headers: {}, body };
   const rewrittenTools = rewritten.length === 0 ? {} : { rewrittenTools: rewritten };
-  return { ok: true, plan, dropped, ...ignoredHistory(request, dialect.history), ...rewrittenTools };
+  return {
+    ok: true,
+    plan,
+    dropped,
+    ...ignoredHistory(request, keptHistory(request, target, dialect)),
+    ...rewrittenTools,
+  };
 }
 
 function wireMessage(message: ChatMessage, target: ChatTarget, dialect: ChatDialect): object {
@@ -216,6 +222,17 @@ function wireMessage(message: ChatMessage, target: ChatTarget, dialect: ChatDial
 
 function wireId(id: string, shape: ChatDialect["toolCallIds"]): string {
   return fittingId(splitSignedId(id).id, shape);
+}
+
+/** `extra_content` and its like only where a call's signature was in it. */
+function keptHistory(request: ChatRequest, target: ChatTarget, dialect: ChatDialect): readonly HistoryField[] {
+  if (request.history === undefined) return [];
+  const calls = request.messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
+  const isSigned = calls.some(
+    (call) => call.signature !== undefined && "extra_content" in signatureFor(call, target, dialect),
+  );
+  const reasoning = dialect.history.filter((field) => field !== "extra_content");
+  return isSigned ? [...reasoning, "extra_content", "provider_specific_fields"] : reasoning;
 }
 
 /** Google's models want their signatures back; to another server they are an unknown field. */

@@ -144,6 +144,24 @@ test("FLD-14: what was left out is named in a warning", async () => {
   );
 });
 
+test("FLD-14: each field that no target wants is named, and one that was sent is not", async () => {
+  const unused = {
+    reasoning_details: [{}],
+    thinking_blocks: [{}],
+    provider_specific_fields: { a: 1 },
+    extra_content: EXTRA,
+  };
+  const assistant = { role: "assistant", content: "a", ...unused, cache_control: { type: "ephemeral" } };
+  const { reply } = await messagesSent([assistant, ...HELLO], "/v1/chat");
+  const ignored = chatOf(reply).warnings.find(({ code }) => code === "HISTORY_FIELDS_IGNORED")?.details?.["fields"];
+  assert.deepEqual(new Set(ignored as string[]), new Set([...Object.keys(unused), "cache_control"]));
+  const wanted = { reasoning_content: "hm", tool_calls: [call({ extra_content: EXTRA })] };
+  const taken = await messagesSent([{ role: "assistant", content: null, ...wanted }, result, ...HELLO], "/v1/chat", {
+    tools: [TOOL],
+  });
+  assert.deepEqual(chatOf(taken.reply).warnings, []);
+});
+
 test("FLD-14: fields of a history are part of an idempotency key's payload, an empty one is not", async () => {
   const ask = (fields: object) =>
     postChat(
