@@ -6,9 +6,6 @@ import { anthropicEvents, readAnthropicAnswer } from "./anthropic-chat-reply.ts"
 import { droppedDetail, ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
 import { CHAT_MODELS } from "./catalog.ts";
 import type {
-  CacheControl,
-  ChatMessage,
-  ChatPart,
   ChatPlanResult,
   ChatProvider,
   ChatRequest,
@@ -17,9 +14,9 @@ import type {
   ChatTool,
   JsonSchema,
 } from "./chat-provider.ts";
+import { blocksOf, textBlocks, trimmedEnd } from "./anthropic-blocks.ts";
 import { type CacheMarks, createCacheMarks } from "./anthropic-cache-marks.ts";
 import { type Conversation, conversationOf, isBlank } from "./chat-turns.ts";
-import { argumentsObject, fittingId } from "./chat-values.ts";
 import { sendChat, streamChat } from "./chat-wire.ts";
 import { closedSchema } from "./closed-schema.ts";
 import { ANTHROPIC_COMBINERS, type FittedTools, fitTools } from "./tool-schema.ts";
@@ -75,8 +72,6 @@ export const anthropicProbe = accountProbe({
     return { models, isWhole: page.has_more !== true };
   },
 });
-
-const CALL_IDS = { pattern: /^[A-Za-z0-9_-]{1,64}$/u, length: 32 };
 
 const NO_WORD = { seed: "none here" };
 
@@ -186,70 +181,4 @@ function wireTool({ name, description, parameters, strict, cache }: ChatTool, ma
     ...(strict === null ? {} : { strict }),
     ...marks?.(cache),
   };
-}
-
-/** `times` counts how often each id was called so far. */
-function blocksOf(
-  message: Exclude<ChatMessage, { readonly role: "system" }>,
-  times: Map<string, number>,
-  marks: CacheMarks | null,
-): readonly object[] {
-  switch (message.role) {
-    case "user":
-      return message.parts.flatMap((part) => partBlocks(part, marks));
-    case "assistant": {
-      const { toolCalls, cache } = message;
-      return [
-        ...textBlocks(message.text ?? "", marks, toolCalls.length === 0 ? cache : undefined),
-        ...toolCalls.map((call, index) => {
-          times.set(call.id, (times.get(call.id) ?? 0) + 1);
-          return {
-            type: "tool_use",
-            id: wireId(call.id, times),
-            name: call.name,
-            input: argumentsObject(call.arguments),
-            ...marks?.(index === toolCalls.length - 1 ? cache : undefined),
-          };
-        }),
-      ];
-    }
-    case "tool":
-      return [
-        {
-          type: "tool_result",
-          tool_use_id: wireId(message.toolCallId, times),
-          ...(isBlank(message.text) ? {} : { content: message.text }),
-          ...marks?.(message.cache),
-        },
-      ];
-  }
-}
-
-/** "`tool_use` ids must be unique", and servers that count their calls begin anew in each answer. A result is the last call's. */
-function wireId(id: string, times: ReadonlyMap<string, number>): string {
-  const time = times.get(id) ?? 1;
-  return fittingId(time === 1 ? id : `${id} (${time})`, CALL_IDS);
-}
-
-function partBlocks(part: ChatPart, marks: CacheMarks | null): readonly object[] {
-  switch (part.kind) {
-    case "text":
-      return textBlocks(part.text, marks, part.cache);
-    case "image":
-      return [{ type: "image", source: { type: "base64", media_type: part.mediaType, data: part.base64 } }];
-    case "audio":
-      throw new TypeError("planned without audio");
-  }
-}
-
-/** "final assistant content cannot end with trailing whitespace". */
-function trimmedEnd(blocks: readonly object[]): readonly object[] {
-  const last = blocks.at(-1);
-  if (last === undefined || !("text" in last) || typeof last.text !== "string") return blocks;
-  return [...blocks.slice(0, -1), { ...last, text: last.text.trimEnd() }];
-}
-
-/** "text content blocks must contain non-whitespace text". */
-function textBlocks(text: string, marks: CacheMarks | null, cache: CacheControl | undefined): readonly object[] {
-  return isBlank(text) ? [] : [{ type: "text", text, ...marks?.(cache) }];
 }

@@ -1,6 +1,5 @@
 // OpenAI's chat answers, whole and in pieces, with what the compatible servers make of them: content as parts, arguments as
 // objects, calls without an index, usage in odd places.
-import { createHash } from "node:crypto";
 import { z } from "zod";
 import { signedId } from "../contract/call-signature.ts";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage, Reasoning } from "./chat-provider.ts";
@@ -16,6 +15,7 @@ import {
 } from "./finish-reasons.ts";
 import { ProviderError } from "./io.ts";
 import { type CallPiece, createCallSorter } from "./openai-call-pieces.ts";
+import { originOf } from "./openai-history.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
 
 const content = z
@@ -144,11 +144,6 @@ function plainAnswer(body: unknown): Answered | null {
     choices: [{ message: said, finish_reason }],
     usage: { prompt_tokens, completion_tokens, prompt_tokens_details: details },
   };
-}
-
-/** Of a model that signs its calls: who gets the signature back. */
-export function originOf(model: string): string {
-  return createHash("sha256").update(model).digest("hex").slice(0, 8);
 }
 
 function signed(id: string, { extra_content: extra }: WireCall, model: string): string {

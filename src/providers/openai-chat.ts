@@ -4,7 +4,6 @@ import { z } from "zod";
 import { ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
 import { CHAT_MODELS } from "./catalog.ts";
 import { splitSignedId } from "../contract/call-signature.ts";
-import type { HistoryField } from "../contract/chat-history.ts";
 import type {
   ChatMessage,
   ChatModel,
@@ -16,65 +15,14 @@ import type {
   ChatResponseFormat,
   ChatTarget,
   ChatTool,
-  ChatToolCall,
   ChatToolChoice,
 } from "./chat-provider.ts";
 import { fittingId } from "./chat-values.ts";
 import { sendChat, streamChat } from "./chat-wire.ts";
-import { fitTools, OPENAI_COMBINERS } from "./tool-schema.ts";
-import { openAiEvents, originOf, readOpenAiAnswer } from "./openai-chat-reply.ts";
-
-/** How a server's dialect differs, as data. */
-export interface ChatDialect {
-  readonly outputCapField: "max_completion_tokens" | "max_tokens";
-  readonly seedField: "seed" | "random_seed";
-  readonly toolChoiceRequired: "required" | "any";
-  /** Whether usage in a stream has to be asked for; a server that reports it unasked may refuse the question. */
-  readonly asksForUsage: boolean;
-  readonly toolCallIds: { readonly pattern: RegExp; readonly length: number };
-  /** What it takes back of its answers; a strict server refuses a message with a field that it does not know. */
-  readonly history: readonly HistoryField[];
-  /** Keywords that it refuses at the top of a tool's schema. */
-  readonly refusedCombiners: readonly string[];
-}
-
-const OPENAI: ChatDialect = {
-  outputCapField: "max_completion_tokens",
-  seedField: "seed",
-  toolChoiceRequired: "required",
-  asksForUsage: true,
-  // "string too long. Expected a string with maximum length 40".
-  toolCallIds: { pattern: /^.{1,40}$/su, length: 32 },
-  history: [],
-  refusedCombiners: OPENAI_COMBINERS,
-};
-
-/** Most servers know only the older name of the cap, and ignore fields that they do not know. */
-const COMPATIBLE: ChatDialect = {
-  ...OPENAI,
-  outputCapField: "max_tokens",
-  history: ["reasoning_content", "reasoning", "extra_content"],
-  refusedCombiners: [],
-};
-/** "property 'reasoning_content' is unsupported": they take the name that they answer with. */
-const STRICT: ChatDialect = { ...COMPATIBLE, history: ["reasoning"] };
-
-const DIALECTS: Readonly<Record<string, ChatDialect>> = {
-  openai: COMPATIBLE,
-  groq: STRICT,
-  cerebras: STRICT,
-  together: COMPATIBLE,
-  vllm: COMPATIBLE,
-  ollama: COMPATIBLE,
-  mistral: {
-    ...COMPATIBLE,
-    seedField: "random_seed",
-    toolChoiceRequired: "any",
-    asksForUsage: false,
-    toolCallIds: { pattern: /^[A-Za-z0-9]{9}$/u, length: 9 },
-    history: [],
-  },
-};
+import { openAiEvents, readOpenAiAnswer } from "./openai-chat-reply.ts";
+import { type ChatDialect, COMPATIBLE, DIALECTS, OPENAI } from "./openai-dialects.ts";
+import { keptHistory, signatureFor } from "./openai-history.ts";
+import { fitTools } from "./tool-schema.ts";
 
 const openAiSettings = z.strictObject({
   reasoning_effort: z
@@ -222,27 +170,6 @@ function wireMessage(message: ChatMessage, target: ChatTarget, dialect: ChatDial
 
 function wireId(id: string, shape: ChatDialect["toolCallIds"]): string {
   return fittingId(splitSignedId(id).id, shape);
-}
-
-/** `extra_content` and its like only where a call's signature was in it. */
-function keptHistory(request: ChatRequest, target: ChatTarget, dialect: ChatDialect): readonly HistoryField[] {
-  if (request.history === undefined) return [];
-  const calls = request.messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
-  const isSigned = calls.some(
-    (call) => call.signature !== undefined && "extra_content" in signatureFor(call, target, dialect),
-  );
-  const reasoning = dialect.history.filter((field) => field !== "extra_content");
-  return isSigned ? [...reasoning, "extra_content", "provider_specific_fields"] : reasoning;
-}
-
-/** Google's models want their signatures back; to another server they are an unknown field. */
-function signatureFor(call: ChatToolCall, { model }: ChatTarget, { history }: ChatDialect): object {
-  const { signature: ofId, origin } = splitSignedId(call.id);
-  const signature = ofId ?? call.signature;
-  if (signature === undefined || !history.includes("extra_content")) return {};
-  // Where the id does not tell whose it is, the caller's own field does.
-  const isTheirs = ofId === null || origin === originOf(model) || /gemini/iu.test(model);
-  return isTheirs ? { extra_content: { google: { thought_signature: signature } } } : {};
 }
 
 /** Plain text goes as a string: servers of this protocol exist that know nothing else. */

@@ -8,6 +8,7 @@ export function assembled(events: readonly ChatEvent[]): ChatResult {
   let usage: ChatResult["usage"] = null;
   let finishReason: ChatResult["finishReason"] | null = null;
   let isFinishUnknown = false;
+  let reasoning: ChatResult["reasoning"];
   let providerRequestId: string | null = null;
   for (const event of events)
     switch (event.type) {
@@ -24,6 +25,9 @@ export function assembled(events: readonly ChatEvent[]): ChatResult {
       case "usage":
         usage = event.isFinal ? event.usage : null;
         break;
+      case "reasoning":
+        reasoning = { field: event.reasoning.field, text: (reasoning?.text ?? "") + event.reasoning.text };
+        break;
       case "finish":
         finishReason = event.reason;
         isFinishUnknown = event.isUnknown === true;
@@ -31,6 +35,7 @@ export function assembled(events: readonly ChatEvent[]): ChatResult {
   assert.ok(finishReason !== null, "no finish");
   return {
     text: text === "" && calls.length > 0 ? null : text,
+    ...(reasoning === undefined ? {} : { reasoning }),
     toolCalls: calls,
     finishReason,
     ...(isFinishUnknown ? { isFinishUnknown } : {}),
