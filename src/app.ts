@@ -22,6 +22,7 @@ import {
   connectionTestServices,
   openIoOver,
   openRemoteAudio,
+  openReplies,
   sandboxLevers,
   sandboxUrl,
   setUpServices,
@@ -80,6 +81,8 @@ export interface App {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
+type Reach = Pick<GatewayServices, "providers" | "chatProviders" | "directory" | "openIo" | "sandboxUrl" | "logger">;
+
 /** Reliability figures: a stream that says nothing for so long is broken. */
 const STREAM_IDLE_MS = 60_000;
 
@@ -92,6 +95,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const sandbox = await startSandbox();
   const outbound = openOutbound(options);
+  const replies = openReplies(configuration);
   const measurer = createMeasurer();
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
@@ -102,15 +106,14 @@ export async function createApp(options: AppOptions): Promise<App> {
   const { ledger, leases, idempotency, requestLog } = accounts;
   const remembered = await openRemembered({ ...options, leases, circuits }, nowMs);
 
-  const reach: Pick<GatewayServices, "providers" | "chatProviders" | "directory" | "openIo" | "sandboxUrl" | "logger"> =
-    {
-      providers,
-      chatProviders,
-      directory: remembered.directory,
-      openIo: openIoOver(configuration, outbound, nowMs),
-      sandboxUrl: (kind, dialect) => sandboxUrl(sandbox, kind, dialect),
-      logger,
-    };
+  const reach: Reach = {
+    providers,
+    chatProviders,
+    directory: remembered.directory,
+    openIo: openIoOver(configuration, { outbound, replies, nowMs }),
+    sandboxUrl: (kind, dialect) => sandboxUrl(sandbox, kind, dialect),
+    logger,
+  };
   const deletions = createProviderDeletions(database, reach);
   await deletions.report();
   const plain: GatewayServices = {
@@ -134,19 +137,19 @@ export async function createApp(options: AppOptions): Promise<App> {
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, gateway, outbound, nowMs, metrics, vacuum });
   const checkpoints = keepCheckpoints({ database, seal, objects: durable.jobs.objects, logger, now });
-  const { read: readCheckpoint } = checkpoints;
   const parts = {
     gateway,
     durable,
     spool,
+    parser: replies.parser,
     isDraining,
     nowMs,
-    readCheckpoint,
+    readCheckpoint: checkpoints.read,
     metrics,
     records: accounts.records,
     keys: remembered.keys,
     setUp: setUpServices(options, outbound, remembered),
-    connectionTests: connectionTestServices(gateway, options, outbound, remembered),
+    connectionTests: connectionTestServices(gateway, options, { outbound, replies }, remembered),
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
   };
@@ -167,7 +170,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     await Promise.all([deletionSweep.stop(), deletions.close(), metrics.close()]);
     await outbound.close();
     await accounts.close();
-    await Promise.all([measurer.close(), spool.close(), sandbox.close()]);
+    await Promise.all([measurer.close(), replies.parser.close(), spool.close(), sandbox.close()]);
   };
   let closing: Promise<void> | null = null;
 

@@ -11,10 +11,13 @@ import type { Configuration } from "./config/configuration.ts";
 import { type SandboxFault, sandboxFault } from "./contract/sandbox-faults.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import type { SandboxLevers } from "./http/admin/sandbox-faults.ts";
+import { createJsonParser } from "./lib/json-parser.ts";
 import { createPlaces } from "./lib/places.ts";
 import type { Outbound } from "./outbound/dial.ts";
+import { createReplyMemory } from "./outbound/reply-memory.ts";
 import { byokPolicy } from "./outbound/target-policy.ts";
-import { createIo } from "./providers/make-io.ts";
+import { createIo, type IoOptions } from "./providers/make-io.ts";
+import type { ReplyServices } from "./providers/reply-terms.ts";
 import { createMemory } from "./providers/memory.ts";
 import { accountProbes } from "./providers/registry.ts";
 import type { Remembered } from "./open-remembered.ts";
@@ -33,8 +36,7 @@ interface OpenOptions {
 
 export function openIoOver(
   { byok }: Pick<Configuration, "byok">,
-  outbound: Outbound,
-  nowMs: () => number,
+  { outbound, replies, nowMs }: Pick<IoOptions, "outbound" | "replies"> & { readonly nowMs: () => number },
 ): GatewayServices["openIo"] {
   const memory = createMemory(nowMs);
   const callerPolicy = byokPolicy(byok);
@@ -42,6 +44,7 @@ export function openIoOver(
     createIo({
       ...request,
       outbound,
+      replies,
       memory,
       nowMs,
       deadlineMs: request.timeoutMs,
@@ -49,19 +52,18 @@ export function openIoOver(
     });
 }
 
-const LONGEST_LIST_BYTES = 4 * 1024 * 1024;
+/** Where all replies of the process are counted and parsed. */
+export function openReplies({ limits }: Pick<Configuration, "limits">): ReplyServices {
+  return { memory: createReplyMemory({ totalBytes: limits.replyMemoryBytes }), parser: createJsonParser() };
+}
 
-/** For tests of connections: what it remembers is not what calls remember, and a list of models is short. */
+/** For tests of connections: what it remembers is not what calls remember. */
 export function connectionTestServices(
   gateway: GatewayServices,
   { configuration }: Pick<OpenOptions, "configuration">,
-  outbound: Outbound,
+  way: Pick<IoOptions, "outbound" | "replies">,
   { refresh }: Pick<Remembered, "refresh">,
 ): ConnectionTestServices {
-  const short: Outbound = {
-    ...outbound,
-    exchange: (request) => outbound.exchange({ ...request, maxReplyBytes: LONGEST_LIST_BYTES }),
-  };
   const { directory, providers, chatProviders, sandboxUrl: urlOf, now } = gateway;
   return {
     directory,
@@ -69,7 +71,7 @@ export function connectionTestServices(
     chatProviders,
     sandboxUrl: urlOf,
     now,
-    openIo: openIoOver(configuration, short, () => now().getTime()),
+    openIo: openIoOver(configuration, { ...way, nowMs: () => now().getTime() }),
     refreshDirectory: () => refresh(),
     probes: accountProbes,
     places: createPlaces({ ...MOST_TESTS, perKind: MOST_TESTS.total }),

@@ -47,6 +47,7 @@ import type { GatewayServices } from "./gateway/services.ts";
 import type { OpenedJobs } from "./open-jobs.ts";
 import type { Spool } from "./audio/spool.ts";
 import type { AdminEdge } from "./http/admin/frame.ts";
+import type { JsonParser } from "./lib/json-parser.ts";
 
 export interface PublicParts {
   readonly configuration: Configuration;
@@ -56,6 +57,7 @@ export interface PublicParts {
   readonly gateway: GatewayServices;
   readonly durable: OpenedJobs;
   readonly spool: Spool;
+  readonly parser: JsonParser;
   /** Connections are taken no more: what still comes, comes on one that should be gone. */
   readonly isClosing: () => boolean;
   readonly edge: AdminEdge;
@@ -116,7 +118,14 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
     getModels(gateway),
     getModel(gateway),
     getPurposeModel(gateway),
-    postMcp({ server: parts.server, version: packageVersion(), logger: gateway.logger, admission, publicUrl }),
+    postMcp({
+      server: parts.server,
+      version: packageVersion(),
+      logger: gateway.logger,
+      parser: parts.parser,
+      admission,
+      publicUrl,
+    }),
     postJob({ jobs, admission, spool, maxAudioBytes: limits.maxJobAudioBytes }),
     listJobs(jobs),
     getJob(jobs, draining),

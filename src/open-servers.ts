@@ -1,6 +1,7 @@
 // The two listeners, joined here for `app.ts`: the public one, and the admin one where the configuration has it.
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import type { JsonParser } from "./lib/json-parser.ts";
 import type { OwnFile } from "./admin/apply-file.ts";
 import { MOST_CHECKS } from "./admin/check-audio-url.ts";
 import type { SetUpServices } from "./admin/set-up-scope.ts";
@@ -37,6 +38,7 @@ export interface ServerParts {
   readonly gateway: GatewayServices;
   readonly durable: OpenedJobs;
   readonly spool: Spool;
+  readonly parser: JsonParser;
   readonly isDraining: () => boolean;
   readonly nowMs: () => number;
   readonly keys: KeyVerifier;

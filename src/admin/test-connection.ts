@@ -10,6 +10,7 @@ import type { GatewayServices } from "../gateway/services.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
 import type { Places } from "../lib/places.ts";
 import type { AccountAnswer, AccountProbe, ListedModels } from "../providers/account-probe.ts";
+import { PLAIN_REPLY } from "../providers/reply-bounds.ts";
 import { ProviderError } from "../providers/io.ts";
 import type { ProviderKind } from "../providers/provider.ts";
 import { whatModelDoes } from "./describe-model.ts";
@@ -81,7 +82,7 @@ function inTurn(
 ): Promise<Asked> {
   const work = async (): Promise<Asked> => {
     const startedMs = performance.now();
-    const answer = await ask(services, account, signal);
+    const answer = await ask(services, account, owner, signal);
     return { answer, tookMs: Math.round(performance.now() - startedMs) };
   };
   return services.places.within("tests", signal, work, owner);
@@ -90,6 +91,7 @@ function inTurn(
 async function ask(
   services: ConnectionTestServices,
   account: Account,
+  owner: string,
   signal: AbortSignal,
 ): Promise<AccountAnswer | ProviderError> {
   const target = { account: account.key, provider: account.kind, settings: {} };
@@ -99,6 +101,7 @@ async function ask(
     signal,
     timeoutMs: Math.min(timeoutMs, TEST_TIMEOUT_MS),
     onDispatch: () => undefined,
+    expected: { owner, bound: PLAIN_REPLY },
   });
   try {
     return await services.probes[account.kind].ask(io);

@@ -12,6 +12,7 @@ export function mcpGateway(options: McpOptions, terminal: Terminal): ToolGateway
   return {
     readsFiles: true,
     version: packageVersion(),
+    parse: async (text) => JSON.parse(text),
     ask: ({ method = "GET", path, accept = "application/json" }: ToolCall, signal) =>
       answered(() => openSession(options, terminal, signal).call(path, { method, headers: { accept } })),
     send: (path, { path: file, url, ...fields }: Recording, signal) =>

@@ -36,7 +36,7 @@ export type CallResult =
   | { readonly ok: false; readonly error: ProviderError };
 
 /** Longer ones take a turn of the event loop to parse, and are read in another. */
-const LONG_REPLY_CHARACTERS = 500_000;
+const LONG_REPLY_BYTES = 500_000;
 
 /** Never throws for what a provider does: a failure is a result. A bug still throws. */
 export async function callTarget(
@@ -54,7 +54,7 @@ export async function callTarget(
     throw new Error(`${provider.kind} ${target.model} declares but does not plan: ${planned.missing.join(", ")}`);
   try {
     const raw = await execute({ ...call, dropped: planned.dropped }, planned.plan, openIo);
-    if ((raw.characters ?? 0) > LONG_REPLY_CHARACTERS) await giveWay();
+    if ((raw.sizeBytes ?? 0) > LONG_REPLY_BYTES) await giveWay();
     const transcript = provider.normalise(raw, request, speechTarget, audio);
     const missing = transcript.receipts
       .filter(({ delivered, feature }) => !delivered && isRequired(feature, wanted))

@@ -1,8 +1,10 @@
 // One candidate's call: reserved durably before its first byte leaves; what served is settled with the answer, what failed at once.
 import { Undecodable } from "../audio/decode/pcm.ts";
 import type { Feature } from "../contract/features.ts";
+import { createReplyHold } from "../providers/reply-hold.ts";
 import type { FailureKind } from "../providers/io.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
+import { speechReplyBound } from "../providers/reply-bounds.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { callTarget } from "./attempt.ts";
@@ -47,9 +49,16 @@ export async function callCandidate(
   let failure: FailureKind | null = "aborted";
   let spent: Spent | null = null;
   let sentMs = 0;
+  using holds = new DisposableStack();
+  const ofWhole = holds.use(createReplyHold());
   try {
     const openIo = (piece: Piece | null) =>
       services.openIo({
+        expected: {
+          owner: payer.workspaceId,
+          bound: speechReplyBound((piece ?? { audio }).audio),
+          hold: piece === null ? ofWhole : holds.use(createReplyHold()),
+        },
         baseUrl: account.baseUrl,
         isCallersAddress: account.isCallersAddress,
         credential: account.credential,
@@ -83,6 +92,7 @@ export async function callCandidate(
       const transcript = isHere("profanity_filter") ? maskTranscript(placed) : placed;
       const missedSpeech = "missedSpeech" in result && result.missedSpeech === true;
       const settlement = charged(attemptId, billing, transcript);
+      run.holds.use(holds.move());
       return {
         ok: true,
         served: { kind: "served", candidate, transcript, dropped, billing, warnings: [], missedSpeech, settlement },

@@ -59,6 +59,8 @@ export interface CandidateRun {
   readonly keeper: CallKeeper;
   /** Over all that one request or job calls. */
   readonly allowance: AttemptAllowance;
+  /** Disposed of when the answer is made: what it holds of the budget of replies until then. */
+  readonly holds: DisposableStack;
   /** What to ask of a candidate, when it is more than what is wanted. */
   readonly requestOf?: (candidate: Candidate, wanted: Requirements) => SpeechRequest;
   readonly execute?: Execute;

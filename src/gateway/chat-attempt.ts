@@ -12,7 +12,10 @@ import type {
   TokenUsage,
 } from "../metering/ledger.ts";
 import type { ChatPlan, ChatProvider, ChatUsage } from "../providers/chat-provider.ts";
+import { createReplyHold } from "../providers/reply-hold.ts";
+import { outputCap } from "../providers/asked-chat-features.ts";
 import { type FailureKind, ProviderError, type StreamingIo } from "../providers/io.ts";
+import { chatReplyBound, type ReplyBound } from "../providers/reply-bounds.ts";
 import type { ChatDecision } from "../routing/decide-chat-route.ts";
 import type { HistoryField } from "../contract/chat-history.ts";
 import type { ChatDropped } from "../contract/features.ts";
@@ -111,7 +114,9 @@ export async function openAttempt(
   const { testMode } = call.principal;
   const watched = watchCall(services, { requestId: call.requestId, attemptId, operation: "chat", target, testMode });
   let dispatched = false;
+  const hold = createReplyHold();
   const end = (failure: FailureKind | null, usage: TokenUsage | null, charged: boolean) => {
+    hold[Symbol.dispose]();
     countTokens(usage === null ? 0 : usage.inputTokens + usage.outputTokens);
     watched.end(failure, usage === null ? null : spentOn(billing, usage, charged));
   };
@@ -144,11 +149,10 @@ export async function openAttempt(
     rewrittenTools: verdict.planned.rewrittenTools ?? [],
     billing,
     io: services.openIo({
-      baseUrl: account.baseUrl,
-      isCallersAddress: account.isCallersAddress,
-      credential: account.credential,
+      ...account,
       signal: options.signal,
       timeoutMs,
+      expected: { owner: call.principal.workspace.id, bound: boundOf(decision, candidate), hold },
       onDispatch: () => {
         dispatched = true;
         options.slot?.markDispatched();
@@ -178,6 +182,10 @@ export async function openAttempt(
       });
     },
   };
+}
+
+function boundOf({ wanted }: DecidedChat, { target }: ChatCandidate): ReplyBound {
+  return chatReplyBound(target.chat === null ? null : outputCap(wanted, target.chat));
 }
 
 /** What is missing is estimated and marked (contract 9). */

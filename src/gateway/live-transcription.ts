@@ -4,8 +4,10 @@ import { createSampleClock, createWebmClock, type LiveClock } from "../audio/liv
 import { MINIMUM_SECONDS } from "../audio/readers/invalid-audio.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { createHandover, type Handover } from "../lib/handover.ts";
+import { createReplyHold } from "../providers/reply-hold.ts";
 import { type FailureKind, ProviderError } from "../providers/io.ts";
 import { LIVE_SAMPLE_RATE, type LiveEncoding, type SpeechAudio } from "../providers/provider.ts";
+import { LIVE_REPLY } from "../providers/reply-bounds.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import { answerOf } from "./answer.ts";
@@ -136,6 +138,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
     testMode: payer.testMode,
   });
   let failure: FailureKind | null = "aborted";
+  using hold = createReplyHold();
   try {
     const openIo = () =>
       services.openIo({
@@ -145,6 +148,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
         signal,
         timeoutMs: sessionMs,
         onDispatch: () => undefined,
+        expected: { owner: payer.workspaceId, bound: LIVE_REPLY, hold },
       });
     const { wanted } = decision;
     const request = speechRequest(candidate, wanted);

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { providerKind } from "../directory/stored.ts";
 import { ProviderError, type RemoteRun } from "../providers/io.ts";
+import { PLAIN_REPLY } from "../providers/reply-bounds.ts";
 import { removeKept } from "../providers/run-remote.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import {
@@ -127,6 +128,7 @@ async function tryDelete(services: Services, claimed: ClaimedDeletion, signal: A
       credential: account.credential,
       signal,
       timeoutMs: TIMEOUT_MS,
+      expected: { owner: claimed.workspaceId, bound: PLAIN_REPLY },
       onDispatch: () => undefined,
     });
     await removeKept(provider, remoteRun.parse(claimed.run), io);

@@ -11,6 +11,7 @@ import type { PriceBook } from "../metering/price.ts";
 import type { ChatProvider } from "../providers/chat-provider.ts";
 import type { Circuits } from "../providers/health.ts";
 import type { RemoteRun, StreamingIo } from "../providers/io.ts";
+import type { ReplyTerms } from "../providers/reply-terms.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
 import type { Observer } from "./call-watch.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -25,6 +26,7 @@ export interface IoRequest {
   readonly signal: AbortSignal;
   /** Milliseconds from now until the call is given up. */
   readonly timeoutMs: number;
+  readonly expected: ReplyTerms;
   /** Awaited before a request that the provider may be paid for: what must be durable by then. */
   readonly beforePaid?: () => Promise<void>;
   /** Called as the first byte leaves: from then on the provider may do the work. */

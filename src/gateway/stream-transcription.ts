@@ -85,6 +85,7 @@ interface Run {
   readonly pieces: Handover<TranscriptPiece>;
   readonly outcome: Promise<RunOutcome>;
   readonly keeper: ReturnType<typeof slotKeeper>;
+  readonly holds: DisposableStack;
   readonly stop: () => void;
   readonly isSimulated: () => boolean;
   /** Whose pieces they are; once there is one. */
@@ -97,6 +98,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
   const left = new AbortController();
   const pieces = createHandover<TranscriptPiece>();
   const keeper = slotKeeper(services, payerOf(call, decision), null);
+  const holds = new DisposableStack();
   let isSimulated = call.principal.testMode;
   let teller: Teller | null = null;
   const told = tellTranscript(decision.wanted, audio.speech.durationSeconds, pieces);
@@ -116,6 +118,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
       signal: AbortSignal.any([call.clientGone, left.signal]),
       keeper,
       allowance: createAttemptAllowance(services.limits.maxAttemptsPerRequest),
+      holds,
       execute,
       hasBegun: () => pieces.hasBegun(),
     }),
@@ -130,7 +133,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
     if (teller === null) throw new Error("a piece was told by nobody");
     return teller;
   };
-  return { pieces, outcome, keeper, stop, isSimulated: () => isSimulated, teller: knownTeller };
+  return { pieces, outcome, keeper, holds, stop, isSimulated: () => isSimulated, teller: knownTeller };
 }
 
 async function whileHeard<T>(audio: TakenAudio, pieces: Handover<TranscriptPiece>, run: () => Promise<T>): Promise<T> {
@@ -151,6 +154,7 @@ async function* relay(
   first: TranscriptPiece | null,
 ): AsyncGenerator<TranscriptPart> {
   let ended = false;
+  using _ = run.holds;
   try {
     for (let piece = first; piece !== null; piece = await run.pieces.next()) yield piece;
     const outcome = await run.outcome;

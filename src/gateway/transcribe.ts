@@ -56,9 +56,11 @@ async function serve(
   const audioSeconds = audio.speech.durationSeconds;
   await unlessAway(services.quotas.takeAudio(call.principal, audioSeconds));
   const keeper = slotKeeper(services, payerOf(call, decision), slot);
+  using holds = new DisposableStack();
   const allowance = allowanceOf(services, byChat);
   const transcribed = await callTargets(services, call, audio, decision, slot, {
     keeper,
+    holds,
     allowance: byChat === null ? allowance : allowance.leaving(1),
   });
   const made =
@@ -101,7 +103,7 @@ async function callTargets(
   { speech }: MeasuredAudio,
   decision: Decided,
   slot: HeldSlot | null,
-  shared: Pick<CandidateRun, "keeper" | "allowance">,
+  shared: Pick<CandidateRun, "keeper" | "allowance" | "holds">,
 ): Promise<Served> {
   const outcome = await runCandidates(services, {
     payer: payerOf(call, decision),

@@ -4,6 +4,7 @@ import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { errorBody } from "../contract/error-body.ts";
 import { refusalLines } from "../contract/refusal-lines.ts";
+import { type JsonParser, parseText } from "../lib/json-parser.ts";
 import { type Recording, Refused, type ToolAnswer, type ToolGateway } from "../mcp/tool-gateway.ts";
 import { internalError } from "./error-reply.ts";
 import { askOwnServer, type OwnAnswer, type OwnRequest } from "./own-server.ts";
@@ -13,13 +14,18 @@ export interface McpServices {
   readonly server: () => Server;
   readonly version: string;
   readonly logger: Logger;
+  /** For answers with long lists. */
+  readonly parser: JsonParser;
 }
 
 /** What of the caller's head is said again to whatever endpoint a tool asks, and to one that transcribes. */
 const OF_THE_CALLER = ["authorization", "traceparent"];
 const OF_THE_RECORDING = ["idempotency-key", "x-svc-purpose", "x-svc-purpose-policy"];
 
-export function mcpGateway({ server, version, logger }: McpServices, { headers, id }: FastifyRequest): ToolGateway {
+export function mcpGateway(
+  { server, version, logger, parser }: McpServices,
+  { headers, id }: FastifyRequest,
+): ToolGateway {
   const ask = async (asked: OwnRequest): Promise<ToolAnswer> => {
     const said = { ...passedOn(headers, OF_THE_CALLER), ...asked.headers };
     const answer = await askOwnServer(server(), { ...asked, headers: said }).catch((cause: unknown) => {
@@ -32,6 +38,7 @@ export function mcpGateway({ server, version, logger }: McpServices, { headers, 
   return {
     readsFiles: false,
     version,
+    parse: (text, signal) => parseText(parser, text, { owner: "mcp", signal }),
     ask: ({ method = "GET", path, accept = "application/json" }, signal) =>
       ask({ method, path, headers: { accept }, body: null, signal }),
     send: (path, { url, ...fields }: Recording, signal) =>

@@ -6,7 +6,7 @@ import { outcomeUnknown } from "../gateway/judge-failure.ts";
 import { quoteFor } from "../gateway/quote.ts";
 import { recordCandidates } from "../gateway/request-record.ts";
 import { audioAmount } from "../gateway/call-accounting.ts";
-import type { Served } from "../gateway/candidate-run.ts";
+import type { CandidateRun, Served } from "../gateway/candidate-run.ts";
 import { runCandidates } from "../gateway/run-candidates.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { allFailed, chooseTargets, judgeTargets, requestWithTimes, waitsForPaused } from "./choose-targets.ts";
@@ -27,7 +27,7 @@ export async function callTargets(
   job: OpenJob,
   { speech, measured }: ReadyAudio,
   lease: Lease,
-  signal: AbortSignal,
+  { signal, holds }: Pick<CandidateRun, "signal" | "holds">,
 ): Promise<Served> {
   const gateway = atPricesOf(job, services.gateway);
   const { request, payer, deadlineAt, failures } = job;
@@ -58,6 +58,7 @@ export async function callTargets(
       quotes.reduce((a, b) => (a > b ? a : b), 0n),
       signal,
     ),
+    holds,
     requestOf: requestWithTimes(gateway.decoder, measured),
     execute: executeFor(services, job, lease),
   });

@@ -93,7 +93,8 @@ async function workOnce(
   const audio = await openAudio(services, job, signal);
   const { recording } = audio;
   const stopped = AbortSignal.any([signal, recording.unreadable]);
-  const served = await callTargets(services, job, audio, lease, stopped).catch((error: unknown) => {
+  using holds = new DisposableStack();
+  const served = await callTargets(services, job, audio, lease, { signal: stopped, holds }).catch((error: unknown) => {
     const fault = recording.fault();
     // Whatever came of it on the way here.
     if (fault?.mayPass === true) return { audio, fault };

@@ -8,6 +8,8 @@ export interface Waiting {
 export interface FairTurns {
   /** Of those who may go, in the order in which they came; undefined: there is none. It has its turn now. */
   next<W extends Waiting>(waiting: readonly W[]): W | undefined;
+  /** The same, and it has its turn when it is said to have had it. */
+  peek<W extends Waiting>(waiting: readonly W[]): W | undefined;
   /** Had its turn without waiting. */
   had(owner: string): void;
 }
@@ -24,13 +26,18 @@ export function createFairTurns(): FairTurns {
     turns.set(owner, ++latest);
     if (turns.size > MOST_REMEMBERED) turns.delete(turns.keys().next().value ?? "");
   };
+  const peek = <W extends Waiting>(waiting: readonly W[]): W | undefined => {
+    let [next] = waiting;
+    for (const each of waiting) {
+      if (next !== undefined && (turns.get(each.owner) ?? 0) < (turns.get(next.owner) ?? 0)) next = each;
+    }
+    return next;
+  };
   return {
     had,
+    peek,
     next: (waiting) => {
-      let [next] = waiting;
-      for (const each of waiting) {
-        if (next !== undefined && (turns.get(each.owner) ?? 0) < (turns.get(next.owner) ?? 0)) next = each;
-      }
+      const next = peek(waiting);
       if (next !== undefined) had(next.owner);
       return next;
     },

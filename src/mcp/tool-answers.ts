@@ -1,19 +1,21 @@
 // What a tool answers with: a transcript's text apart from what else is known of it; as a link where it is long.
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { inSteps } from "../lib/in-steps.ts";
 import { jsonBytes } from "../lib/json-in-steps.ts";
 import { recordOf, textOf } from "../lib/loosely.ts";
-import { parsing } from "../lib/parse-in-steps.ts";
-import { Refused, type ToolAnswer } from "./tool-gateway.ts";
+import { Refused, type ToolAnswer, type ToolGateway } from "./tool-gateway.ts";
 
 export type Parts = CallToolResult["content"];
 
 /** A longer transcript of a job is linked to, for whoever reads it to fetch or not. */
 const LARGE_CHARACTERS = 20_000;
 
-export async function documentOf({ text }: ToolAnswer): Promise<unknown> {
+export async function documentOf(
+  { parse }: Pick<ToolGateway, "parse">,
+  { text }: ToolAnswer,
+  signal: AbortSignal,
+): Promise<unknown> {
   try {
-    return await inSteps(parsing(text));
+    return await parse(text, signal);
   } catch (cause) {
     throw new Refused(["The answer is not JSON; is a gateway at this address?"], { cause });
   }

@@ -28,6 +28,8 @@ export interface ToolGateway {
   readonly readsFiles: boolean;
   readonly version: string;
   /** A refusal is thrown as `Refused`. */
+  /** JSON of an answer; rejects where it is none. */
+  readonly parse: (text: string, signal: AbortSignal) => Promise<unknown>;
   readonly ask: (call: ToolCall, signal: AbortSignal) => Promise<ToolAnswer>;
   readonly send: (path: string, recording: Recording, signal: AbortSignal) => Promise<ToolAnswer>;
   /** What is told of anything else that was thrown. */

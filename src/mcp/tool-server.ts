@@ -149,7 +149,7 @@ function addJobChanges(server: McpServer, gateway: ToolGateway): void {
 }
 
 async function ask(gateway: ToolGateway, call: ToolCall, { mcpReq }: ServerContext): Promise<unknown> {
-  return documentOf(await gateway.ask(call, mcpReq.signal));
+  return documentOf(gateway, await gateway.ask(call, mcpReq.signal), mcpReq.signal);
 }
 
 async function send(
@@ -160,7 +160,7 @@ async function send(
 ): Promise<unknown> {
   const answer = await gateway.send(path, recording, mcpReq.signal);
   // What `explain_request` asks for.
-  return { ...recordOf(await documentOf(answer)), request_id: answer.requestId };
+  return { ...recordOf(await documentOf(gateway, answer, mcpReq.signal)), request_id: answer.requestId };
 }
 
 /** A refusal is a tool's answer, for the model to act on; it names what to do where the gateway does. */

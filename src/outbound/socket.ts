@@ -51,10 +51,17 @@ interface UpgradeReply {
 }
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/** A message is about some seconds of speech; the longest, of a turn without a pause, have some hundred thousand bytes. */
+const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_REFUSAL_BYTES = 64 * 1024;
 /** What is held while nobody reads; beyond it the socket is not read either. */
 const HELD_MESSAGES = 32;
+const HELD_CHARACTERS = 256 * 1024;
+/** Drafts come several times a second, and each repeats its turn from the beginning. */
+const MESSAGES_AT_ONCE = 2_000;
+const MESSAGES_PER_SECOND = 100;
+const BYTES_AT_ONCE = 8 * 1024 * 1024;
+const BYTES_PER_SECOND = 512 * 1024;
 
 export async function openSocket(request: WireSocketRequest, count: () => void): Promise<Opened> {
   if (request.signal?.aborted === true) throw new OutboundError("aborted", false, null);
@@ -70,6 +77,8 @@ class ClientSocket implements OutboundSocket {
   readonly #deadline: NodeJS.Timeout;
   readonly #onAbort = (): void => this.#fail("aborted", null);
   readonly #messages: SocketMessage[] = [];
+  readonly #rate = createRate();
+  #heldCharacters = 0;
   #wake: (() => void) | null = null;
   #error: OutboundError | null = null;
   #dispatched = false;
@@ -150,7 +159,10 @@ class ClientSocket implements OutboundSocket {
       // What the caller stopped is over at once; what the other side broke is over after what came before.
       if (this.#error?.failure === "aborted") throw this.#error;
       const message = this.#messages.shift();
-      if (message !== undefined) return message;
+      if (message !== undefined) {
+        if (message.kind === "text") this.#heldCharacters -= message.text.length;
+        return message;
+      }
       if (this.#error !== null) throw this.#error;
       if (this.#socket.isPaused) this.#socket.resume();
       this.#timeSilence();
@@ -174,10 +186,14 @@ class ClientSocket implements OutboundSocket {
   }
 
   #take(data: RawData, isBinary: boolean): void {
+    if (!Buffer.isBuffer(data)) return;
+    if (!this.#rate.allows(data.byteLength)) return this.#fail("reply_too_large", null);
     // No provider of ours answers in binary.
-    if (isBinary || !Buffer.isBuffer(data)) return;
-    this.#push({ kind: "text", text: data.toString("utf8") });
-    if (this.#messages.length > HELD_MESSAGES) this.#socket.pause();
+    if (isBinary) return;
+    const text = data.toString("utf8");
+    this.#heldCharacters += text.length;
+    this.#push({ kind: "text", text });
+    if (this.#messages.length > HELD_MESSAGES || this.#heldCharacters > HELD_CHARACTERS) this.#socket.pause();
   }
 
   #push(message: SocketMessage): void {
@@ -211,6 +227,23 @@ class ClientSocket implements OutboundSocket {
     clearInterval(this.#keepAlive);
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
   }
+}
+
+/** So much at once, and so much more for each second: what sends faster says nothing about the audio. */
+function createRate(): { allows(bytes: number): boolean } {
+  const openedMs = performance.now();
+  let [messages, bytes] = [0, 0];
+  return {
+    allows: (more) => {
+      messages += 1;
+      bytes += more;
+      const seconds = (performance.now() - openedMs) / 1000;
+      return (
+        messages <= MESSAGES_AT_ONCE + seconds * MESSAGES_PER_SECOND &&
+        bytes <= BYTES_AT_ONCE + seconds * BYTES_PER_SECOND
+      );
+    },
+  };
 }
 
 /** The driver takes a connector where its types name only its agent's settings (ws, lib/websocket.js). */

@@ -5,6 +5,7 @@ import { getDefaultHighWaterMark, type Readable } from "node:stream";
 import { type Dispatcher, errors } from "undici";
 import { createNote } from "../lib/note.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";
+import type { ReplyMemory } from "./reply-memory.ts";
 
 export interface WireRequest {
   readonly method: "GET" | "POST" | "DELETE" | "OPTIONS";
@@ -21,6 +22,16 @@ export interface WireRequest {
   readonly onDispatch?: () => void;
   /** 64 MiB unless said. */
   readonly maxReplyBytes?: number;
+  /** Where a reply that is read whole is counted; absent: nowhere. */
+  readonly admission?: ReplyAdmission;
+}
+
+export interface ReplyAdmission {
+  readonly memory: ReplyMemory;
+  /** Whose reply it is in the budget: a workspace, say. */
+  readonly owner: string;
+  /** Most JSON values of it. */
+  readonly maxValues: number;
 }
 
 export interface OutboundBody {
@@ -30,7 +41,8 @@ export interface OutboundBody {
   readonly open: OpenBytes;
 }
 
-export type OutboundFailure = "connection" | "timeout" | "aborted" | "reply_too_large";
+/** `no_memory`: the budget of replies had no room for it in time. */
+export type OutboundFailure = "connection" | "timeout" | "aborted" | "reply_too_large" | "no_memory";
 
 /** `dispatched: false` means that no byte of the request left this machine. No address, header or body is in it. */
 export class OutboundError extends Error {

@@ -10,15 +10,8 @@ import { readFraming, refuseStatus } from "./stream-framing.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/**
- * Of a plain answer. The longest models write 128,000 tokens, of which the dearest script, each letter escaped, makes two and a half
- * million bytes.
- */
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-
 export async function sendChat(plan: ChatPlan, io: StreamingIo, headers: Headers): Promise<JsonReply> {
-  const request = { ...wireRequest(plan, headers), maxReplyBytes: MAX_ANSWER_BYTES };
-  return readJsonReply(await io.send(request), io.credential);
+  return readJsonReply(await io.send(wireRequest(plan, headers)), io.credential);
 }
 
 /** One protocol's way of reading its own events; it remembers what it has seen of one answer. */
@@ -56,6 +49,8 @@ export async function* streamChat(
     ({ isMarked } = framed);
     const events = framed.values.flatMap((value) => readWhole(value, reader, io.credential));
     if (events.length > 0) yield events;
+    const waits = io.retain(lengthOf(events));
+    if (waits !== undefined) await waits;
   } else {
     try {
       for await (const come of readEvents(framed.stream)) {
@@ -65,6 +60,8 @@ export async function* streamChat(
         } finally {
           if (events.length > 0) yield events;
         }
+        const waits = io.retain(lengthOf(events));
+        if (waits !== undefined) await waits;
         if (isMarked) break;
       }
     } catch (error) {
@@ -81,6 +78,17 @@ function readWhole(value: unknown, reader: EventReader, credential: string | nul
   const failure = eventFailure(value, credential);
   if (failure !== null) throw failure;
   return reader.read(value);
+}
+
+/** Characters that the answer retains. */
+function lengthOf(events: readonly ChatEvent[]): number {
+  return events.reduce((sum, event) => sum + contentLength(event), 0);
+}
+
+function contentLength(event: ChatEvent): number {
+  if (event.type === "text") return event.text.length;
+  if (event.type === "reasoning") return event.reasoning.text.length;
+  return event.type === "tool_call" ? event.arguments.length + (event.id ?? "").length : 0;
 }
 
 /** Into `events`, what came before a failure too. Whether the end mark came. */

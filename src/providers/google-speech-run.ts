@@ -8,7 +8,7 @@ import { forgetGoogleToken, googleAuthorization, readServiceAccount } from "./go
 import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireReply, type WireRequest } from "./io.ts";
 import { jsonWithAudio } from "./json-audio.ts";
 import type { RawTranscript, RemotePoll, RemoteSpeech, SpeechAudio, SpeechPlan } from "./provider.ts";
-import { parsedReply, readJsonReply, retryAfterSeconds } from "./read-reply.ts";
+import { parsedReply, readJsonReply, retryAfterSeconds, sizeOf } from "./read-reply.ts";
 import { nothingBegun, saysNothing } from "./run-remote.ts";
 
 type JsonPlan = Extract<SpeechPlan, { kind: "json" }>;
@@ -128,7 +128,7 @@ async function poll(run: RemoteRun, io: Io): Promise<RemotePoll> {
     results: transcript?.results ?? [],
     metadata: { requestId: run.id, totalBilledDuration: file.metadata?.totalBilledDuration },
   };
-  return { done: true, raw: { body, headers: reply.headers, characters: reply.text.length } };
+  return { done: true, raw: { body, headers: reply.headers, sizeBytes: sizeOf(reply) } };
 }
 
 /** A `google.rpc.Code`. */

@@ -68,6 +68,7 @@ async function exchange(account: ServiceAccount, io: Io): Promise<Remembered> {
     headers: { "content-type": "application/x-www-form-urlencoded" },
     body: wholeBody(body),
     isFree: true,
+    maxReplyBytes: 64 * 1024,
   };
   const reply = await io.send(request).catch((error: unknown) => {
     throw nothingBegun(error, "token");

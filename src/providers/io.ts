@@ -80,7 +80,7 @@ export interface WireRequest {
    * one place.
    */
   readonly siblings?: readonly { readonly domain: string; readonly origin: string }[];
-  /** Of a reply that is read whole; 64 MiB unless said. A longer one is a `bad_reply`. */
+  /** Of a reply that is read whole, where it is less than its `Io` allows. A longer one is a `bad_reply`. */
   readonly maxReplyBytes?: number;
 }
 /** `sizeBytes` is exact: it becomes the Content-Length. */
@@ -94,10 +94,10 @@ export interface WireBody {
 export interface WireReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The whole body, at most the request's `maxReplyBytes`. */
+  /** The whole body, at most the request's `maxReplyBytes`; of a large one its beginning. */
   readonly text: string;
-  /** Of a long text: what it says as JSON; undefined where it is none. */
-  readonly parsed?: { readonly body: unknown };
+  /** Of a large body: what it says as JSON; undefined where it is none. */
+  readonly parsed?: { readonly body: unknown; readonly sizeBytes: number };
 }
 
 /** A run that a provider accepted and works on by itself; kept in a row of ours before its first poll (contract 5). */
@@ -159,6 +159,11 @@ export interface WireSocket {
 }
 
 export interface StreamingIo extends Io {
+  /**
+   * Counts what of a stream is kept until its end. Waits where the budget of replies has no room for it, and throws a `bad_reply` where
+   * it is more than was asked for.
+   */
+  readonly retain: (bytes: number) => Promise<void> | void;
   /** Sends one request and comes back with the head of its reply; fails as `send` does. */
   readonly open: (request: WireRequest) => Promise<WireStream>;
   /** A refused upgrade is thrown by its status, and is definite: nothing was sent that could be worked on. */

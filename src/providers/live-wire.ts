@@ -2,7 +2,7 @@
 // common: no end is a failure, an answer that is no JSON is one, and what the audio's source throws ends it as it is.
 import { ProviderError, type SocketRequest, type StreamingIo, type WireMessage, type WireSocket } from "./io.ts";
 import type { RawTranscript, SpeechEvent } from "./provider.ts";
-import { eventFailure, parsedReply } from "./read-reply.ts";
+import { eventFailure, parsedReply, refuseHeavy } from "./read-reply.ts";
 
 /** One protocol's way of reading its messages; it remembers what it has seen of one transcript. */
 export interface LiveReader {
@@ -34,10 +34,14 @@ export async function* streamOverSocket(
       const message = await feeding.orBroken(socket.next());
       if (message.kind === "close") throw reader.closeFailure(message) ?? closed(message);
       const body = parsedReply({ text: message.text });
+      if (body === undefined) refuseHeavy(message.text);
       if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
       const failure = reader.failure?.(body) ?? eventFailure(body, io.credential);
       if (failure !== null) throw failure;
-      yield* reader.read(body);
+      const events = reader.read(body);
+      // The rest is a draft, which the next message replaces.
+      if (events.some(({ type }) => type === "segment")) await io.retain(message.text.length);
+      yield* events;
       // What the other side did not wait for has no place in its transcript.
       if (reader.end() !== null && !feeding.hasAsked()) throw new ProviderError("unknown", { reason: "early_end" });
     }

@@ -1,6 +1,7 @@
 // An adapter's `Io` on one account: its base URL, its secret, the attempt's deadline, and failures by kind (contract 1).
 import { setTimeout as wait } from "node:timers/promises";
 import { passedOn } from "../lib/passed-on.ts";
+import { isEncoded } from "../lib/is-encoded.ts";
 import { createMemory, type Memory } from "./memory.ts";
 import {
   type CallerRequest,
@@ -22,10 +23,14 @@ import {
   type WireSocket,
   type WireStream,
 } from "./io.ts";
-import { failedReply, LONG_CHARACTERS, parsedInSteps } from "./read-reply.ts";
+import { failedReply } from "./read-reply.ts";
+import { createRetainer, keepLease, type ReplyServices, type ReplyTerms, termsOf } from "./reply-terms.ts";
 
 export interface IoOptions {
   readonly outbound: Outbound;
+  readonly replies: ReplyServices;
+  /** Absent: short ones, which count as the operator's own. */
+  readonly expected?: ReplyTerms;
   /** What precedes the provider's documented path; with or without a slash at its end. */
   readonly baseUrl: string;
   /** The address is not the operator's: each request goes by these rules. Absent: it is. */
@@ -67,6 +72,7 @@ export function createIo(options: IoOptions): StreamingIo {
   return {
     credential: options.credential,
     send: (request) => announced(request.isFree, () => send(request, options, leftMs())),
+    retain: createRetainer(options),
     open: (request) => announced(request.isFree, () => open(request, options, leftMs())),
     connect: (request) => announced(false, () => connect(request, options, leftMs())),
     remember: (name, make) => memory.get(keyOf(name), make),
@@ -91,10 +97,36 @@ function accountKey({ baseUrl, credential }: IoOptions, name: string): string {
 
 async function send(request: WireRequest, options: IoOptions, timeoutMs: number): Promise<WireReply> {
   try {
-    const reply = await options.outbound.exchange(outboundRequest(request, options, timeoutMs));
-    return reply.text.length > LONG_CHARACTERS ? await parsedInSteps(reply) : reply;
+    const { memory } = options.replies;
+    const { owner, bound } = termsOf(options);
+    const { lease, large, ...reply } = await options.outbound.exchange({
+      ...outboundRequest(request, options, timeoutMs),
+      maxReplyBytes: Math.min(request.maxReplyBytes ?? bound.maxBytes, bound.maxBytes),
+      admission: { memory, owner, maxValues: bound.maxValues },
+    });
+    using _ = keepLease(lease, options);
+    if (large === undefined) return reply;
+    const { blocks, sizeBytes } = large;
+    // It is refused for that, whatever it says.
+    const parsed = isEncoded(reply.headers) ? { body: undefined } : await parse(blocks, options);
+    // Of the text nothing is left.
+    lease?.shrinkTo(lease.bytes - sizeBytes);
+    return { ...reply, parsed: { ...parsed, sizeBytes } };
   } catch (error) {
     throw failureOf(error, options);
+  }
+}
+
+async function parse(
+  blocks: readonly Uint8Array<ArrayBuffer>[],
+  options: IoOptions,
+): Promise<{ readonly body: unknown }> {
+  const { signal, replies } = options;
+  try {
+    return await replies.parser.parse(blocks, { owner: termsOf(options).owner, signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw signal.reason instanceof ProviderError ? signal.reason : new ProviderError("aborted");
   }
 }
 
@@ -103,6 +135,7 @@ async function open(request: WireRequest, options: IoOptions, timeoutMs: number)
   try {
     const stream = await options.outbound.open({
       ...outboundRequest(request, options, timeoutMs),
+      maxReplyBytes: termsOf(options).bound.maxStreamBytes,
       ...(firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs }),
       ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
     });
@@ -171,7 +204,6 @@ function outboundRequest(request: WireRequest, options: IoOptions, timeoutMs: nu
     signal: options.signal,
     timeoutMs,
     ...(request.body === undefined ? {} : { body: request.body }),
-    ...(request.maxReplyBytes === undefined ? {} : { maxReplyBytes: request.maxReplyBytes }),
     ...(options.onDispatch === undefined || request.isFree === true ? {} : { onDispatch: options.onDispatch }),
   };
 }
@@ -222,8 +254,13 @@ function failureOf(error: unknown, { signal }: IoOptions): unknown {
   if (error instanceof GuardRefusal) return new ProviderError("connect", { reason: "address_refused" });
   if (!(error instanceof OutboundError)) return error;
   if (error.failure === "aborted" && signal.reason instanceof ProviderError) return signal.reason;
-  return new ProviderError(kindOf(error), { reason: error.reason ?? undefined });
+  return new ProviderError(kindOf(error), { reason: error.reason ?? REASONS[error.failure] });
 }
+
+const REASONS: { readonly [F in OutboundError["failure"]]?: string } = {
+  reply_too_large: "reply_too_large",
+  no_memory: "no_memory",
+};
 
 function kindOf(error: OutboundError): FailureKind {
   if (error.failure === "aborted") return "aborted";
@@ -233,6 +270,9 @@ function kindOf(error: OutboundError): FailureKind {
       return "unknown";
     case "timeout":
       return "timeout";
+    // The answer is there and was not read: the work may have been done and paid.
+    case "no_memory":
+      return "unknown";
     case "reply_too_large":
       return "bad_reply";
   }

@@ -34,6 +34,7 @@ export async function* streamAudio(plan: SpeechPlan, audio: SpeechAudio, io: Str
       if (data === "[DONE]") continue;
       const parsed = known.safeParse(eventBody(data, io.credential, broken)).data;
       if (parsed?.type === "transcript.text.delta" && parsed.delta !== "") yield { type: "text", text: parsed.delta };
+      if (parsed !== undefined && parsed.type !== "transcript.text.delta") await io.retain(data.length);
       if (parsed?.type === "transcript.text.segment") {
         segments.push(parsed);
         yield { type: "segment", segment: segmentOf(parsed) };

@@ -3,14 +3,18 @@
 // way to a caller costs turns of its own.
 import { TextDecoder } from "node:util";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { giveWay } from "../lib/in-steps.ts";
 import { type FailureKind, ProviderError, type WireStream } from "./io.ts";
-import { kindOfUnended, LONG_CHARACTERS } from "./read-reply.ts";
+import { kindOfUnended } from "./read-reply.ts";
 
 /**
  * An event is parsed and looked at in one step, which took 60 ms at this length and half a second at eight times it. The longest
  * honest ones bring an answer whole, some hundred thousand characters. The stream has its own limit in the dialer.
  */
-const MAX_EVENT_CHARACTERS = LONG_CHARACTERS;
+const MAX_EVENT_CHARACTERS = 2_000_000;
+
+/** As much is read in one turn of the event loop: the shortest events are 2,000 in it, and take 10 ms. */
+const TURN_BYTES = 16 * 1024;
 
 /** What came together; never nothing. */
 export interface Messages {
@@ -38,13 +42,28 @@ export async function* readEvents(stream: WireStream): AsyncGenerator<Messages> 
     parser.feed(text);
     if (isTooLong) throw new ProviderError("bad_reply", { reason: "event_too_long" });
   };
+  const take = (): Messages => {
+    const messages = ready;
+    ready = [];
+    return { messages, broken: "bad_reply" };
+  };
   for await (const chunks of stream.body) {
-    try {
-      for (const chunk of chunks) feed(orBroken("bad_reply", () => decoder.decode(chunk, { stream: true })));
-    } finally {
-      if (ready.length > 0) yield { messages: ready, broken: "bad_reply" };
-      ready = [];
+    let fedBytes = 0;
+    for (const part of partsOf(chunks)) {
+      if (fedBytes >= TURN_BYTES) {
+        if (ready.length > 0) yield take();
+        await giveWay();
+        fedBytes = 0;
+      }
+      try {
+        feed(orBroken("bad_reply", () => decoder.decode(part, { stream: true })));
+      } catch (error) {
+        if (ready.length > 0) yield take();
+        throw error;
+      }
+      fedBytes += part.byteLength;
     }
+    if (ready.length > 0) yield take();
   }
   const broken = kindOfUnended(stream);
   try {
@@ -64,6 +83,11 @@ function isKeepAlive({ event, data }: EventSourceMessage): boolean {
 }
 
 const KEEP_ALIVE_NAMES: ReadonlySet<string> = new Set(["ping", "keepalive", "keep-alive", "heartbeat"]);
+
+function* partsOf(chunks: readonly Uint8Array[]): Generator<Uint8Array> {
+  for (const chunk of chunks)
+    for (let at = 0; at < chunk.byteLength; at += TURN_BYTES) yield chunk.subarray(at, at + TURN_BYTES);
+}
 
 function orBroken(kind: FailureKind, decode: () => string): string {
   try {

@@ -1,16 +1,15 @@
 // From an HTTP reply to parsed JSON or to the kind of its failure, in one place for every provider (contract 1,
 // "Definite and unknown outcomes"). Nothing a provider wrote passes through but codes that are clearly codes.
-import { inSteps } from "../lib/in-steps.ts";
 import { isEncoded } from "../lib/is-encoded.ts";
-import { parsing } from "../lib/parse-in-steps.ts";
+import { weigh } from "../lib/json-meter.ts";
 import { ProviderError, type FailureKind, type WireReply } from "./io.ts";
 
 /** A success, of speech or of chat: parsed and not trusted. */
 export interface JsonReply {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of its text, where it came in one piece: how long reading it takes. */
-  readonly characters?: number;
+  /** Where it came in one piece: how long reading it takes. */
+  readonly sizeBytes?: number;
 }
 
 /** Everything but a success is thrown as a `ProviderError`. */
@@ -21,13 +20,19 @@ export function readJsonReply(reply: WireReply, credential: string | null): Json
   }
   const body = parsedReply(reply);
   if (body === undefined) {
+    if (reply.parsed === undefined) refuseHeavy(reply.text);
     const kind = BEGINNING_OF_JSON.test(reply.text) ? kindOfUnended(reply) : "bad_reply";
     throw new ProviderError(kind, { status: reply.status, reason: "not_json" });
   }
   if (isErrorBody(body)) {
     throw new ProviderError("bad_reply", { status: reply.status, reason: errorCode(body, credential) ?? "error_body" });
   }
-  return { body, headers: reply.headers, characters: reply.text.length };
+  return { body, headers: reply.headers, sizeBytes: sizeOf(reply) };
+}
+
+/** Or a few bytes fewer, where characters take more than one. */
+export function sizeOf({ parsed, text }: Pick<WireReply, "parsed" | "text">): number {
+  return parsed?.sizeBytes ?? text.length;
 }
 
 /** Or nothing at all. */
@@ -63,6 +68,7 @@ export function eventFailure(body: unknown, credential: string | null): Provider
 /** Of one event: its JSON. Throws for what is none, which is of the kind `broken`, and for an error. */
 export function eventBody(text: string, credential: string | null, broken: FailureKind): unknown {
   const body = parsedReply({ text });
+  if (body === undefined) refuseHeavy(text);
   if (body === undefined) throw new ProviderError(broken, { reason: "not_json" });
   const failure = eventFailure(body, credential);
   if (failure !== null) throw failure;
@@ -158,8 +164,14 @@ export function isErrorBody(body: unknown): boolean {
 
 /** Some servers have the field always, and leave it empty where all went well. */
 function saysSomething(mark: unknown): boolean {
-  if (typeof mark === "object" && mark !== null) return Object.keys(mark).length > 0;
+  if (typeof mark === "object" && mark !== null) return hasMembers(mark);
   return mark !== undefined && mark !== null && mark !== false && mark !== "";
+}
+
+function hasMembers(object: object): boolean {
+  // Not by a list of their names: there may be a million.
+  for (const name in object) if (Object.hasOwn(object, name)) return true;
+  return false;
 }
 
 /** One word of letters: provider codes have no digits or spaces; keys nearly always have digits, and prose has spaces. */
@@ -209,25 +221,23 @@ export function plainId(id: string | null | undefined): string | null {
   return typeof id === "string" && /^[\x21-\x7e]{1,128}$/u.test(id) ? id : null;
 }
 
-/** Undefined when it is no JSON. */
+/** An event or a message is looked at in one step of the event loop; one of more values takes 10 ms and more. */
+const MAX_LIGHT_VALUES = 20_000;
+
+/** Of what is no JSON by `parsedReply`: whether it was too much of it. */
+export function refuseHeavy(text: string): void {
+  const weight = weigh(text, MAX_LIGHT_VALUES);
+  if (weight !== "light") throw new ProviderError("bad_reply", { reason: weight });
+}
+
+/** Undefined when it is no JSON, or too much of it. */
 export function parsedReply({ text, parsed }: Pick<WireReply, "text" | "parsed">): unknown {
   if (parsed !== undefined) return parsed.body;
+  if (weigh(text, MAX_LIGHT_VALUES) !== "light") return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;
-  }
-}
-
-/** Longer ones take more than 10 ms to parse: they come parsed, over many turns of the event loop. */
-export const LONG_CHARACTERS = 2_000_000;
-
-export async function parsedInSteps(reply: WireReply): Promise<WireReply> {
-  try {
-    return { ...reply, parsed: { body: await inSteps(parsing(reply.text)) } };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return { ...reply, parsed: { body: undefined } };
   }
 }
 

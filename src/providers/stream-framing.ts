@@ -1,7 +1,7 @@
 // Recognises the framing of a streamed reply by its first byte, whatever its content type says: events, JSON, or a page of HTML.
 import { isEncoded } from "../lib/is-encoded.ts";
 import { ProviderError, type WireStream } from "./io.ts";
-import { failedReply, isErrorBody, kindOfUnended, LONG_CHARACTERS, parsedReply, readJsonReply } from "./read-reply.ts";
+import { failedReply, isErrorBody, kindOfUnended, parsedReply, readJsonReply } from "./read-reply.ts";
 
 export type FramedReply =
   | { readonly framing: "events"; readonly stream: WireStream }
@@ -10,7 +10,9 @@ export type FramedReply =
 
 const MAX_REFUSAL_BYTES = 256 * 1024;
 /** Parsed at once, in 10 ms. */
-const MAX_JSON_BYTES = LONG_CHARACTERS;
+const MAX_JSON_BYTES = 2_000_000;
+/** Read in one step. */
+const MAX_LINES = 20_000;
 
 /** A refusal by its status, or for an encoding that was not asked for, is thrown. Nothing of a success is read. */
 export async function refuseStatus(stream: WireStream, credential: string | null): Promise<void> {
@@ -49,6 +51,7 @@ function jsonValues(
 ): { readonly values: readonly unknown[]; readonly isMarked: boolean } {
   const body = parsedReply(reply);
   const lines = body === undefined ? reply.text.split(/[\r\n]+/u).filter((line) => line.trim() !== "") : [];
+  if (lines.length > MAX_LINES) throw new ProviderError("bad_reply", { reason: "too_many_values" });
   if (lines.length > 1) {
     const isMarked = lines.at(-1) === "[DONE]";
     const values = (isMarked ? lines.slice(0, -1) : lines).map((text) => parsedReply({ text }));
@@ -57,7 +60,7 @@ function jsonValues(
   }
   if (Array.isArray(body) && !body.some(isErrorBody)) return { values: body, isMarked: false };
   const { body: value } = readJsonReply(
-    Array.isArray(body) ? { ...reply, parsed: { body: body[0] } } : reply,
+    Array.isArray(body) ? { ...reply, parsed: { body: body[0], sizeBytes: reply.text.length } } : reply,
     credential,
   );
   return { values: [value], isMarked: false };

@@ -5,6 +5,7 @@ import type { Fault } from "./fault.ts";
 import { runHangUps } from "./hang-ups/run-hang-ups.ts";
 import { runHostileClients } from "./hostile/hostile-clients.ts";
 import { runHostileProviders } from "./hostile/hostile-providers.ts";
+import { runHostileReplies } from "./hostile/hostile-replies.ts";
 import { runCancelRaces } from "./jobs/cancel-races.ts";
 import { runJobs } from "./jobs/run-jobs.ts";
 import { runZombies } from "./jobs/zombies.ts";
@@ -147,6 +148,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 400,
     shortN: 40,
     run: runHostileProviders,
+  },
+  "hostile-replies": {
+    about:
+      "N rounds of eight uploads and 24 chats at once whose provider answers 64 MiB of small values, strings, brackets or events; always on a PostgreSQL server of its own",
+    promises: ["R17", "G-01"],
+    defaultN: 20,
+    shortN: 10,
+    run: runHostileReplies,
   },
   uploads: {
     about: "N uploads of 25 MiB at once into one gateway; always on a PostgreSQL server of its own",

@@ -116,13 +116,19 @@ for (const [what, fault] of [
 
 const listOf = (length: number, piece: string): string => Array<string>(length).fill(piece).join(",");
 
-test("contract 7: openai: one message may hold more pieces than a call takes arguments", async () => {
+test("R17: openai: a message of more values than are read in one step is refused, one of fewer is read whole", async () => {
   const choice = `{"delta":{"tool_calls":[${listOf(500, '{"index":0}')}]}}`;
-  const message = `{"choices":[${listOf(300, choice)},{"delta":{},"finish_reason":"stop"}]}`;
-  const events = [begun, message].map((body) => `data: ${typeof body === "string" ? body : JSON.stringify(body)}\n\n`);
-  const read = await streamed("openai", [Buffer.from(events.join(""))]);
-  assert.ok(read.length > 150_000, String(read.length));
-  assert.equal(read.at(-1)?.type, "finish");
+  const read = async (choices: number) => {
+    const message = `{"choices":[${listOf(choices, choice)},{"delta":{},"finish_reason":"stop"}]}`;
+    const events = [begun, message].map(
+      (body) => `data: ${typeof body === "string" ? body : JSON.stringify(body)}\n\n`,
+    );
+    return streamed("openai", [Buffer.from(events.join(""))]);
+  };
+  const whole = await read(10);
+  assert.ok(whole.length > 5_000, String(whole.length));
+  assert.equal(whole.at(-1)?.type, "finish");
+  await assert.rejects(read(300), { kind: "bad_reply", reason: "too_many_values" });
 });
 
 /** A list of a thousand and one is too long, whatever is in it: half of them would be looked at for longer than a loop may be held. */

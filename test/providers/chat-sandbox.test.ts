@@ -33,6 +33,7 @@ import {
   WIRE_NAMES,
 } from "./chat/fixtures.ts";
 import { GOLDEN_WISHES } from "./golden/chat.ts";
+import { testReplies } from "../harness/replies.ts";
 
 const server = await startSandbox();
 const outbound = createOutbound();
@@ -70,7 +71,7 @@ const PLACES: readonly (Place & { readonly wire: ChatWire })[] = WIRE_NAMES.flat
 
 function ioTo(baseUrl: string): StreamingIo {
   const signal = new AbortController().signal;
-  return createIo({ outbound, baseUrl, credential: "key-1", signal, deadlineMs: 20_000 });
+  return createIo({ outbound, replies: testReplies(), baseUrl, credential: "key-1", signal, deadlineMs: 20_000 });
 }
 
 /** Plain and streamed; the two must agree. Ids of calls are made up anew each time, and are only there to be brought back. */

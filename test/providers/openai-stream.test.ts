@@ -16,6 +16,7 @@ import { OPENAI_GOLDEN } from "./golden/openai.ts";
 import { SANDBOX_GOLDEN } from "./golden/simulated.ts";
 import { targetOf } from "./subject.ts";
 import { CREDENTIAL, outboundFor } from "./wire-suite.ts";
+import { testReplies } from "../harness/replies.ts";
 
 const EVENTS = [
   { type: "transcript.text.delta", delta: "Grüezi" },
@@ -48,7 +49,14 @@ async function ioTo(t: TestContext, answer: (response: ServerResponse) => unknow
     answer(response);
   });
   const { signal } = new AbortController();
-  return createIo({ outbound: outboundFor(t), baseUrl: url.href, credential: CREDENTIAL, signal, deadlineMs: 5_000 });
+  return createIo({
+    outbound: outboundFor(t),
+    replies: testReplies(),
+    baseUrl: url.href,
+    credential: CREDENTIAL,
+    signal,
+    deadlineMs: 5_000,
+  });
 }
 
 async function streamed(io: StreamingIo, model = "gpt-4o-transcribe", wishes = {}) {
@@ -145,7 +153,14 @@ test("contract 1: every model that streams events: each status, and every way it
         assert.ok(planned.ok && provider.stream);
         const ask = async (what: string, kind: FailureKind, reply: typeof answer): Promise<ProviderError> => {
           answer = reply;
-          const options = { outbound, baseUrl: url.href, credential: CREDENTIAL, signal, deadlineMs: DEADLINE_MS };
+          const options = {
+            replies: testReplies(),
+            outbound,
+            baseUrl: url.href,
+            credential: CREDENTIAL,
+            signal,
+            deadlineMs: DEADLINE_MS,
+          };
           const error = await drained(provider.stream?.(planned.plan, audioFixture(), createIo(options)));
           assert.ok(error instanceof ProviderError, inspect(error));
           assert.equal(error.kind, kind, what);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Outbound, OutboundRequest } from "../../src/outbound/dial.ts";
 import { createIo } from "../../src/providers/make-io.ts";
+import { testReplies } from "../harness/replies.ts";
 
 async function addressOf(terms: readonly string[]): Promise<URL> {
   const seen: URL[] = [];
@@ -14,6 +15,7 @@ async function addressOf(terms: readonly string[]): Promise<URL> {
   } as unknown as Outbound;
   const io = createIo({
     outbound,
+    replies: testReplies(),
     baseUrl: "http://127.0.0.1:9090/deepgram",
     credential: null,
     signal: new AbortController().signal,

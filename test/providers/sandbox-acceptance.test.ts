@@ -32,6 +32,7 @@ import { COMPATIBLE_GOLDEN } from "./golden/openai-compatible.ts";
 import { GOOGLE_SPEECH_GOLDEN } from "./golden/google-speech.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";
 import { targetOf } from "./subject.ts";
+import { testReplies } from "../harness/replies.ts";
 
 const server = await startSandbox();
 const outbound = createOutbound();
@@ -128,7 +129,14 @@ async function transcribed(
   const result = provider.plan(request, target);
   assert.ok(result.ok);
   const { signal } = new AbortController();
-  const io = createIo({ outbound, baseUrl, credential: "sandbox-key", signal, deadlineMs: 20_000 });
+  const io = createIo({
+    outbound,
+    replies: testReplies(),
+    baseUrl,
+    credential: "sandbox-key",
+    signal,
+    deadlineMs: 20_000,
+  });
   const { raw, streamed } = await answerOf(provider, result.plan, { request, audio: audioFor(target) }, io);
   const transcript = provider.normalise(raw, request, target, audioFor(target));
   if (streamed !== null) assert.equal(streamed, transcript.text);

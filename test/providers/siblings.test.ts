@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Outbound, OutboundRequest } from "../../src/outbound/dial.ts";
 import { createIo } from "../../src/providers/make-io.ts";
+import { testReplies } from "../harness/replies.ts";
 
 for (const [baseUrl, expected] of [
   ["https://us-speech.googleapis.com", "https://storage.googleapis.com/x"],
@@ -23,6 +24,7 @@ for (const [baseUrl, expected] of [
       },
     } as unknown as Outbound;
     const io = createIo({
+      replies: testReplies(),
       outbound,
       baseUrl,
       credential: null,

@@ -8,6 +8,8 @@ import type { SpeechPlan } from "../../src/providers/provider.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
 import { AUDIO_BYTES, audioFixture, type Parameter, requestFor } from "./fixtures.ts";
 import { type ContractSubject, parametersOf, targetOf } from "./subject.ts";
+import { speechReplyBound } from "../../src/providers/reply-bounds.ts";
+import { testReplies } from "../harness/replies.ts";
 
 export const CREDENTIAL = "key-Kx93hQ-never-to-be-seen";
 
@@ -20,6 +22,8 @@ export function outboundFor(t: TestContext): Outbound {
 export function ioFor(t: TestContext, url: URL, options: Partial<IoOptions> = {}): StreamingIo {
   return createIo({
     outbound: options.outbound ?? outboundFor(t),
+    replies: testReplies(),
+    expected: { owner: "acme", bound: speechReplyBound({ durationSeconds: 14_400, channels: 1 }) },
     baseUrl: url.href,
     credential: CREDENTIAL,
     signal: new AbortController().signal,

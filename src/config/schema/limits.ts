@@ -74,6 +74,14 @@ export const limitsSection = section({
     .max(104_857_600)
     .default(20_971_520)
     .describe("Largest body of a chat request, in bytes."),
+  reply_memory_bytes: z
+    .int()
+    .min(33_554_432)
+    .max(17_179_869_184)
+    .default(268_435_456)
+    .describe(
+      "Memory of one process for replies of providers that are being read or answered from, in bytes. One workspace uses at most three quarters of it.",
+    ),
   max_keyterms: z.int().min(1).max(1000).default(1000).describe("Key terms in one request."),
   max_attempts_per_request: z
     .int()

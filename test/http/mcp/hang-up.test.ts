@@ -15,6 +15,7 @@ import { createLogger } from "../../../src/lib/logger.ts";
 import { until } from "../../harness/until.ts";
 import { type RemoteGateway, startRemoteGateway, URL_OF_SPEECH } from "../audio-url/setup.ts";
 import { callTool, connect, ERAS, message, ownConnections, post } from "./setup.ts";
+import { createJsonParser } from "../../../src/lib/json-parser.ts";
 
 let remote: RemoteGateway;
 before(async () => {
@@ -79,6 +80,7 @@ async function startSmall(t: TestContext, { me, server, schedule, admission }: S
     server: () => server ?? app.server,
     version: "1.2.3",
     logger,
+    parser: createJsonParser(),
     publicUrl,
     admission: admission ?? createAdmission(() => false),
     ...timers,

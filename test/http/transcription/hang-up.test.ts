@@ -38,6 +38,7 @@ before(async () => {
         },
         onRemoteRun: async () => undefined,
         pause: async () => undefined,
+        retain: () => undefined,
         remember: async (_name, make) => (await make()).value,
         forget: () => undefined,
         nowMs: Date.now,

@@ -197,6 +197,7 @@ test("contract 9: who hangs up in the middle pays for the pieces that had left",
       pause: async () => undefined,
       remember: async (_name, make) => (await make()).value,
       forget: () => undefined,
+      retain: () => undefined,
       nowMs: Date.now,
     };
   };

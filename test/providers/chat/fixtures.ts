@@ -14,6 +14,7 @@ import { geminiChat } from "../../../src/providers/gemini-chat.ts";
 import type { StreamingIo } from "../../../src/providers/io.ts";
 import { openaiChat } from "../../../src/providers/openai-chat.ts";
 import { ioFor } from "../wire-suite.ts";
+import { chatReplyBound } from "../../../src/providers/reply-bounds.ts";
 
 export const HELLO: ChatRequest = {
   messages: [{ role: "user", parts: [{ kind: "text", text: "Hello" }] }],
@@ -98,6 +99,7 @@ export function ioOfChunks(chunks: Iterable<Uint8Array>, { together = false } = 
     pause: never,
     remember: never,
     forget: never,
+    retain: () => undefined,
     nowMs: Date.now,
     connect: never,
     open: async () => ({
@@ -112,4 +114,4 @@ export function ioOfChunks(chunks: Iterable<Uint8Array>, { together = false } = 
 }
 
 export const chatIo = (t: TestContext, url: URL, options: Parameters<typeof ioFor>[2] = {}): StreamingIo =>
-  ioFor(t, url, options);
+  ioFor(t, url, { expected: { owner: "acme", bound: chatReplyBound(null) }, ...options });

@@ -1,0 +1,190 @@
+// Parses large JSON of other servers in a thread with a limited heap, one at a time, and hands the result over a few milliseconds at a
+// time: neither the event loop nor the heap of the process depends on what it is. Owners who wait have their turn.
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { createFairTurns, type Waiting } from "./fair-turns.ts";
+import { giveWay } from "./in-steps.ts";
+import { weigh } from "./json-meter.ts";
+import { createJsonJoiner, type JsonPiece } from "./json-pieces.ts";
+import { threadUrl } from "./thread-url.ts";
+
+export interface JsonParser {
+  /** Undefined: it is no JSON, or could not be parsed within the thread's memory and time. The blocks are gone afterwards. */
+  parse(blocks: readonly Uint8Array<ArrayBuffer>[], options: ParseOptions): Promise<{ readonly body: unknown }>;
+  close(): Promise<void>;
+}
+
+interface ParseOptions {
+  readonly owner: string;
+  /** Rejects with its reason while the text waits; one that is being parsed is parsed to its end. */
+  readonly signal: AbortSignal;
+}
+
+/** What a thread is started with. */
+export interface ParserThread {
+  readonly heapBytes: number;
+}
+
+export interface ParserTask {
+  readonly blocks: readonly Uint8Array<ArrayBuffer>[];
+  readonly port: MessagePort;
+}
+
+export type ParserAnswer = { readonly isJson: true; readonly pieces: number } | { readonly isJson: false };
+
+export interface JsonParserOptions {
+  readonly heapMebibytes?: number;
+  /** By the clock: the largest honest texts take two seconds. */
+  readonly killAfterMs?: number;
+  /** After so long without work the thread ends and its memory is given back. */
+  readonly idleMs?: number;
+}
+
+/** Room for the longest reply, 64 MiB in two bytes a character and two million values; hardly any needs a tenth of it. */
+const HEAP_MEBIBYTES = 512;
+const KILL_AFTER_MS = 60_000;
+const IDLE_MS = 5_000;
+/** How long joining pieces holds the event loop at a time. */
+const TURN_MS = 8;
+const THREAD_URL = threadUrl(import.meta.url, "json-parser-thread");
+
+interface Job extends Waiting {
+  readonly blocks: readonly Uint8Array<ArrayBuffer>[];
+  readonly result: PromiseWithResolvers<{ readonly body: unknown }>;
+}
+
+const NOT_PARSED = { body: undefined };
+
+export function createJsonParser(options: JsonParserOptions = {}): JsonParser {
+  const { heapMebibytes = HEAP_MEBIBYTES, killAfterMs = KILL_AFTER_MS, idleMs = IDLE_MS } = options;
+  const waiting: Job[] = [];
+  const turns = createFairTurns();
+  let worker: Worker | null = null;
+  let isBusy = false;
+  let idle: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  const stopWorker = async (): Promise<void> => {
+    const stopped = worker;
+    worker = null;
+    await stopped?.terminate();
+  };
+
+  const start = (): Worker => {
+    const started = new Worker(THREAD_URL, {
+      workerData: { heapBytes: heapMebibytes * 1024 * 1024 } satisfies ParserThread,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: heapMebibytes, maxYoungGenerationSizeMb: 32 },
+    });
+    // Where it runs, its own task hears of it as well.
+    const gone = (): void => {
+      if (worker === started) worker = null;
+    };
+    started.on("error", gone).on("exit", gone);
+    return started;
+  };
+
+  const runNext = (): void => {
+    if (isBusy) return;
+    const job = turns.next(waiting);
+    if (job === undefined) {
+      if (worker === null) return;
+      worker.unref();
+      idle = setTimeout(() => void stopWorker(), idleMs);
+      idle.unref();
+      return;
+    }
+    waiting.splice(waiting.indexOf(job), 1);
+    clearTimeout(idle);
+    isBusy = true;
+    void run(job).finally(() => {
+      isBusy = false;
+      runNext();
+    });
+  };
+
+  const run = async ({ blocks, result }: Job): Promise<void> => {
+    const { port1: incoming, port2: outgoing } = new MessageChannel();
+    try {
+      worker ??= start();
+      worker.ref();
+      const answer = await ask(worker, { blocks, port: outgoing }, killAfterMs);
+      // What did not answer is not asked again.
+      if (answer === null) await stopWorker();
+      result.resolve(answer?.isJson === true ? { body: await join(incoming, answer.pieces) } : NOT_PARSED);
+    } catch (error) {
+      result.reject(error);
+    } finally {
+      incoming.close();
+    }
+  };
+
+  return {
+    parse: async (blocks, { owner, signal }) => {
+      if (isClosed) throw new Error("the parser is closed");
+      signal.throwIfAborted();
+      const job: Job = { owner, blocks, result: Promise.withResolvers() };
+      const onAbort = (): void => {
+        const at = waiting.indexOf(job);
+        if (at >= 0) waiting.splice(at, 1);
+        job.result.reject(signal.reason);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      waiting.push(job);
+      runNext();
+      try {
+        return await job.result.promise;
+      } finally {
+        signal.removeEventListener("abort", onAbort);
+      }
+    },
+    close: async () => {
+      isClosed = true;
+      clearTimeout(idle);
+      for (const { result } of waiting.splice(0)) result.resolve(NOT_PARSED);
+      await stopWorker();
+    },
+  };
+}
+
+/** Longer texts take more than a few milliseconds. */
+const LIGHT_CHARACTERS = 256 * 1024;
+const LIGHT_VALUES = 20_000;
+
+/** In place where it is short. Throws where it is no JSON. */
+export async function parseText(parser: JsonParser, text: string, options: ParseOptions): Promise<unknown> {
+  if (text.length <= LIGHT_CHARACTERS && weigh(text, LIGHT_VALUES) === "light") return JSON.parse(text);
+  const { body } = await parser.parse([new Uint8Array(Buffer.from(text))], options);
+  if (body === undefined) throw new SyntaxError("the text is not JSON");
+  return body;
+}
+
+/** Null: the thread ended, or did not answer in time. */
+function ask(worker: Worker, task: ParserTask, killAfterMs: number): Promise<ParserAnswer | null> {
+  return new Promise((resolve) => {
+    const settle = (answer: ParserAnswer | null): void => {
+      clearTimeout(timer);
+      worker.off("message", settle).off("exit", fail).off("error", fail);
+      resolve(answer);
+    };
+    const fail = (): void => settle(null);
+    const timer = setTimeout(fail, killAfterMs);
+    worker.on("message", settle).on("exit", fail).on("error", fail);
+    worker.postMessage(task, [...task.blocks.map(({ buffer }) => buffer), task.port]);
+  });
+}
+
+/** Every piece is there by now. */
+async function join(port: MessagePort, count: number): Promise<unknown> {
+  const joiner = createJsonJoiner();
+  let beganMs = performance.now();
+  for (let read = 0; read < count; read += 1) {
+    const piece = receiveMessageOnPort(port);
+    if (piece === undefined) throw new Error("a piece of parsed JSON is missing");
+    joiner.add(piece.message as JsonPiece);
+    if (performance.now() - beganMs < TURN_MS) continue;
+    await giveWay();
+    beganMs = performance.now();
+  }
+  return joiner.value();
+}

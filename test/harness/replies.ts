@@ -1,0 +1,8 @@
+// Where an `Io` of a test counts and parses replies: a budget and a parser of its own.
+import { createJsonParser } from "../../src/lib/json-parser.ts";
+import { createReplyMemory } from "../../src/outbound/reply-memory.ts";
+import type { ReplyServices } from "../../src/providers/reply-terms.ts";
+
+export function testReplies(totalBytes = 256 * 1024 * 1024): ReplyServices {
+  return { memory: createReplyMemory({ totalBytes }), parser: createJsonParser() };
+}
