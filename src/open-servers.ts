@@ -13,6 +13,7 @@ import type { GatewayServices } from "./gateway/services.ts";
 import type { AdminEdge } from "./http/admin/frame.ts";
 import { getReadiness } from "./http/endpoints/get-readiness.ts";
 import { publicUrlOf } from "./http/listen.ts";
+import { createUnreadBudget } from "./http/unread-budget.ts";
 import { createServer } from "./http/server.ts";
 import { createPlaces } from "./lib/places.ts";
 import { createAdminServer, createWatchServer } from "./open-admin.ts";
@@ -94,6 +95,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     draining: isDraining,
     nowMs,
     watch: metrics,
+    unread: createUnreadBudget(),
   };
   let isClosing = false;
   const endpoints = publicEndpoints({

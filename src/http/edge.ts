@@ -7,6 +7,7 @@ import type { UnderWay } from "../lib/under-way.ts";
 import type { Schedule } from "./body-rate.ts";
 import type { Exchange } from "./exchange.ts";
 import type { EdgeLimits } from "./limits.ts";
+import type { UnreadBudget } from "./unread-budget.ts";
 import type { Upgrades } from "./upgrade.ts";
 
 export interface ExchangeSeen {
@@ -41,6 +42,7 @@ export interface Edge {
   readonly exchanges: Note<IncomingMessage, Exchange>;
   /** Handlers and replies, also when nobody is left to answer. */
   readonly underWay: UnderWay;
+  readonly unread: UnreadBudget;
   /** Of this server's sockets; there when the server is. */
   readonly upgrades: () => Upgrades;
 }

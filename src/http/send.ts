@@ -6,6 +6,7 @@ import type { Edge } from "./edge.ts";
 import type { Reply, ReplyBody } from "./endpoint.ts";
 import { errorReply } from "./error-reply.ts";
 import { hasUnreadBody, lingerAfterReply } from "./linger.ts";
+import { waitingBytes } from "./unread-budget.ts";
 import { sendEvents } from "./sse.ts";
 
 /** Transcripts are other people's text: nobody on the way keeps one, and no browser takes one for a page. */
@@ -26,7 +27,7 @@ export function sendReply(
   if ("events" in body) return sendStream(edge, request, reply, answer.headers ?? {}, body);
   if ("session" in body) return sendSession(edge, request, reply, body);
   // Serialised before the first header is set: a value that is no JSON becomes a clean 500.
-  const payload = "json" in body ? JSON.stringify(body.json) : "text" in body ? body.text : body.bytes;
+  const payload = payloadOf(body);
   const fields = {
     ...PLAIN,
     ...fieldsOf(edge, request),
@@ -43,7 +44,25 @@ export function sendReply(
   reply.raw.writeHead(answer.status, { ...fields, ...connection, "content-length": Buffer.byteLength(payload) });
   reply.hijack();
   reply.raw.end(payload);
+  countUnread(edge, request, reply, payload);
   return null;
+}
+
+/** A longer text is sent as bytes: a copy of it would be held beside it until it is read. */
+const LONG_TEXT_CHARACTERS = 64 * 1024;
+
+function payloadOf(body: Exclude<ReplyBody, { events: unknown } | { session: unknown }>): string | Buffer {
+  if ("bytes" in body) return body.bytes;
+  const text = "json" in body ? JSON.stringify(body.json) : body.text;
+  return text.length > LONG_TEXT_CHARACTERS ? Buffer.from(text) : text;
+}
+
+/** Most answers are with the kernel by now. */
+function countUnread(edge: Edge, request: FastifyRequest, reply: FastifyReply, payload: string | Buffer): void {
+  const socket = edge.exchanges.get(request.raw)?.socket;
+  if (socket === undefined || waitingBytes(socket) === 0) return;
+  const body = typeof payload === "string" ? { bytes: payload.length } : { bytes: payload.byteLength, shared: payload };
+  reply.raw.once("close", edge.unread.add(socket, body));
 }
 
 /** The reply is ours from here on; a fault that the events did not turn into one of theirs cuts the connection. */
@@ -68,6 +87,7 @@ async function sendStream(
       },
       clientGone: exchange.signal,
       schedule: edge.schedule,
+      unread: (bytes) => edge.unread.add(exchange.socket, { bytes }),
     });
   } catch (error) {
     edge.logger.error({ request_id: request.id, route: request.routeOptions.url ?? null, err: error });

@@ -19,6 +19,7 @@ import { EDGE_LIMITS, type EdgeLimits } from "./limits.ts";
 import { CLIENT_GONE, type OpenRecordFor, recordRefused } from "./open-record.ts";
 import { sendError } from "./send.ts";
 import { type Authenticate, serve } from "./serve.ts";
+import { createUnreadBudget, type UnreadBudget } from "./unread-budget.ts";
 import { watchUnreadReplies } from "./unread-replies.ts";
 import { createUpgrades, isSocketRequest } from "./upgrade.ts";
 
@@ -37,6 +38,8 @@ export interface ServerOptions<P extends EdgePrincipal> {
   readonly schedule?: Schedule;
   readonly nowMs?: () => number;
   readonly watch?: Edge["watch"];
+  /** Shared by the listeners of a process; absent: one of its own. */
+  readonly unread?: UnreadBudget;
 }
 
 export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>): FastifyInstance {
@@ -50,6 +53,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     watch: options.watch ?? null,
     exchanges: createNote("exchange"),
     underWay: createUnderWay(),
+    unread: options.unread ?? createUnreadBudget(),
     upgrades: () => upgrades,
   };
   const socketPaths = new Set(

@@ -21,13 +21,15 @@ export interface SendEventsOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly clientGone: AbortSignal;
   readonly schedule: Schedule;
+  /** Counts what its reader has not taken, until what is returned is called. */
+  readonly unread?: (bytes: number) => () => void;
 }
 
 /** Resolves when the last event is written or the caller is gone; leaving early returns the events' iterator. */
 export async function sendEvents(
   response: ServerResponse,
   events: AsyncIterable<ServerEvents>,
-  { headers, clientGone, schedule }: SendEventsOptions,
+  { headers, clientGone, schedule, unread = () => () => undefined }: SendEventsOptions,
 ): Promise<void> {
   response.writeHead(200, {
     "cache-control": "no-store",
@@ -41,7 +43,14 @@ export async function sendEvents(
     ping.wrote();
     return response.write(text);
   };
-  const drained = () => once(response, "drain", { signal: clientGone });
+  const drained = async (): Promise<void> => {
+    const taken = unread(response.writableLength);
+    try {
+      await once(response, "drain", { signal: clientGone });
+    } finally {
+      taken();
+    }
+  };
   try {
     for await (const come of events) {
       if (clientGone.aborted) return;

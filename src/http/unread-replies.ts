@@ -2,6 +2,7 @@
 // connection. One that is read, however slowly, goes on.
 import type { Socket } from "node:net";
 import type { EdgeLimits } from "./limits.ts";
+import { waitingBytes } from "./unread-budget.ts";
 
 interface Seen {
   /** Bytes that had left this process. */
@@ -30,10 +31,4 @@ export function watchUnreadReplies(
   const timer = setInterval(look, checkIntervalMs);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-/** Of one large write the stream itself counts all until the last byte is gone; what Node's own timeouts look at is exact. */
-function waitingBytes(socket: Socket): number {
-  const { _handle: handle } = socket as unknown as { readonly _handle: { readonly writeQueueSize?: number } | null };
-  return handle?.writeQueueSize ?? 0;
 }

@@ -10,6 +10,7 @@ import { runCancelRaces } from "./jobs/cancel-races.ts";
 import { runJobs } from "./jobs/run-jobs.ts";
 import { runZombies } from "./jobs/zombies.ts";
 import { runKillPoints } from "./kill-points.ts";
+import { runUnreadAnswers } from "./memory/unread-answers.ts";
 import { runUploads } from "./memory/uploads.ts";
 import { runDatabaseNetwork } from "./network/database-network.ts";
 import { runProviderNetwork } from "./network/provider-network.ts";
@@ -163,6 +164,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 200,
     shortN: 40,
     run: runUploads,
+  },
+  "unread-answers": {
+    about: "N callers that ask for answers of megabytes and never read them; always on a PostgreSQL server of its own",
+    promises: ["R17"],
+    defaultN: 180,
+    shortN: 60,
+    run: runUnreadAnswers,
   },
   "rolling-restart": {
     about:

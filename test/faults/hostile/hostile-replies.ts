@@ -10,6 +10,7 @@ import type { FaultOptions, Trials } from "../fault.ts";
 import { startGateways } from "../gateways.ts";
 import { startHonestCallers } from "./honest-callers.ts";
 import { type HostileReplies, REPLY_SHAPES, startHostileReplies } from "./reply-shapes.ts";
+import { slowWav } from "./slow-wav.ts";
 
 const HONEST = "faults-key-of-the-honest-app-0001";
 const HOSTILE = "faults-key-of-the-hostile-app";
@@ -141,18 +142,4 @@ function configuration({ deepgramUrl, openaiUrl }: Sandbox, provider: HostileRep
         })),
     })),
   };
-}
-
-/** A thousand samples a second of eight bits: an hour is 3.6 MB. */
-function slowWav(seconds: number): Buffer {
-  const rate = 1_000;
-  const file = Buffer.alloc(44 + seconds * rate, 0x80);
-  noiseWav(44).copy(file);
-  file.writeUInt32LE(file.length - 8, 4);
-  file.writeUInt32LE(rate, 24);
-  file.writeUInt32LE(rate, 28);
-  file.writeUInt16LE(1, 32);
-  file.writeUInt16LE(8, 34);
-  file.writeUInt32LE(seconds * rate, 40);
-  return file;
 }
