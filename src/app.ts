@@ -135,7 +135,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     now,
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
-  const durable = await openJobs({ ...options, gateway, outbound, nowMs, metrics, vacuum });
+  const durable = await openJobs({ ...options, ...replies, gateway, outbound, nowMs, metrics, vacuum });
   const checkpoints = keepCheckpoints({ database, seal, objects: durable.jobs.objects, logger, now });
   const parts = {
     gateway,

@@ -1,5 +1,8 @@
 // The part of the composition root that is about durable work: the queue, the object store, jobs, webhooks, their workers and
 // sweeps.
+import { createPlaces } from "./lib/places.ts";
+import { MOST_RESULT_READS } from "./jobs/read-result.ts";
+import type { JsonParser } from "./lib/json-parser.ts";
 import type { Logger } from "pino";
 import type { Configuration } from "./config/configuration.ts";
 import type { GatewayServices } from "./gateway/services.ts";
@@ -32,6 +35,7 @@ export interface OpenJobsOptions {
   readonly pepper: Buffer;
   readonly logger: Logger;
   readonly gateway: GatewayServices;
+  readonly parser: JsonParser;
   readonly outbound: Outbound;
   readonly nowMs: () => number;
   readonly metrics: Pick<Metrics, "webhookAttempted">;
@@ -59,7 +63,7 @@ const VACUUM_MS = 300_000;
 const TIDY_MS = 86_400_000;
 
 export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
-  const { configuration, database, seal, pepper, logger, gateway, vacuum } = options;
+  const { configuration, database, seal, pepper, logger, gateway, parser, vacuum } = options;
   const { limits } = configuration;
   const works = options.works ?? true;
   const queue = createQueue({
@@ -76,6 +80,8 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     objects,
     queue,
     tokens: createResultTokens({ secret: pepper }),
+    parser,
+    resultReads: createPlaces(MOST_RESULT_READS),
     appTurns: createAppTurns(),
     onTerminal: (tx, event) => deliverOnTerminal({ queue }, tx, event),
     limits,

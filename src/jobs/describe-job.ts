@@ -22,7 +22,7 @@ export function describeSubmitted(jobId: string, createdAt: Date): SubmittedJob 
 
 /** With its result: inline where it stands in the row, else a fresh signed address. */
 export async function describeJob(
-  services: Pick<JobServices, "seal" | "objects" | "tokens" | "limits" | "gateway">,
+  services: Pick<JobServices, "seal" | "objects" | "tokens" | "limits" | "gateway" | "parser">,
   row: VisibleJob,
 ): Promise<Job> {
   const inline = row.result === null ? null : await loadResult(services, row);

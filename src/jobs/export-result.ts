@@ -11,6 +11,7 @@ import { DELIVERY_TYPES, factsOf, markOf } from "../gateway/envelope.ts";
 import { type GatewayReply, textReply, transcriptReply } from "../gateway/reply.ts";
 import { type JobOwner, readJobOfWorkspace } from "../storage/jobs.ts";
 import { awaitEnd, type Waiting } from "./read-job.ts";
+import { withinResultReads } from "./read-result.ts";
 import { type JobResult, loadResult } from "./result.ts";
 import type { JobServices } from "./services.ts";
 
@@ -25,18 +26,24 @@ export async function exportJob(
   id: string,
   { format, waiting }: ExportRequest,
 ): Promise<GatewayReply> {
-  const result = await loadResult(services, await awaitEnd(services, owner, id, waiting));
-  if (result === null) throw noResult("The job has no result: it has not succeeded, or its result has expired.");
-  return exported(result, format);
+  return awaitEnd(services, owner, id, waiting, async (row) => {
+    const result = await loadResult(services, row);
+    if (result === null) throw noResult("The job has no result: it has not succeeded, or its result has expired.");
+    return exported(result, format);
+  });
 }
 
 /** By a signed address (`GET /v1/transcription/results/{token}`). */
 export async function fetchSignedResult(services: JobServices, token: string): Promise<GatewayReply> {
   const claim = services.tokens.verify(token, { method: "GET", now: services.gateway.now() });
-  const row = claim === null ? null : await readSigned(services, brand("workspace", claim.workspaceId), claim.jobId);
-  const result = row === null ? null : await loadResult(services, row);
-  if (result === null) throw noResult("This address opens no result, or no longer. Poll the job for a fresh one.");
-  return transcriptReply(result.envelope, markOf(result.envelope));
+  const gone = () => noResult("This address opens no result, or no longer. Poll the job for a fresh one.");
+  if (claim === null) throw gone();
+  return withinResultReads(services, claim.workspaceId, async () => {
+    const row = await readSigned(services, brand("workspace", claim.workspaceId), claim.jobId);
+    const result = row === null ? null : await loadResult(services, row);
+    if (result === null) throw gone();
+    return transcriptReply(result.envelope, markOf(result.envelope));
+  });
 }
 
 function readSigned({ database }: JobServices, workspaceId: WorkspaceId, jobId: string) {

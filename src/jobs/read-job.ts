@@ -7,6 +7,7 @@ import { pageOf } from "../lib/page.ts";
 import { type JobOwner, listJobs, readJob, type VisibleJob } from "../storage/jobs.ts";
 import { asWorkspaceOrSystem } from "../storage/system.ts";
 import { describeJob, describeListed, summarise } from "./describe-job.ts";
+import { withinResultReads } from "./read-result.ts";
 import { type JobServices, jobTopic } from "./services.ts";
 import { isTerminal } from "./states.ts";
 import { newsOf } from "./wait.ts";
@@ -38,24 +39,28 @@ export interface Waiting {
 
 /** When it has ended, or the time is up. */
 export async function pollJob(services: JobServices, owner: JobOwner, id: string, waiting: Waiting): Promise<Job> {
-  return describeJob(services, await awaitEnd(services, owner, id, waiting));
+  return awaitEnd(services, owner, id, waiting, (row) => describeJob(services, row));
 }
 
 /** Ended, or the time is up. */
-export async function awaitEnd(
-  services: Pick<JobServices, "database" | "queue">,
+export async function awaitEnd<T>(
+  services: Pick<JobServices, "database" | "queue" | "resultReads">,
   owner: JobOwner,
   id: string,
   waiting: Waiting,
-): Promise<VisibleJob> {
+  read: (row: VisibleJob) => Promise<T>,
+): Promise<T> {
   const endsAtMs = performance.now() + waiting.milliseconds;
   const news = newsOf(services.queue, jobTopic(id));
   try {
     for (;;) {
-      const row = await findJob(services, owner, id);
-      const leftMs = endsAtMs - performance.now();
-      if (isTerminal(row.status) || leftMs <= 0 || waiting.signal.aborted) return row;
-      await news.next(Math.min(leftMs, LOOK_AGAIN_MS), waiting.signal);
+      const seen = await withinResultReads(services, owner.workspaceId, async () => {
+        const row = await findJob(services, owner, id);
+        const isOver = isTerminal(row.status) || performance.now() >= endsAtMs || waiting.signal.aborted;
+        return isOver ? { value: await read(row) } : null;
+      });
+      if (seen !== null) return seen.value;
+      await news.next(Math.min(Math.max(0, endsAtMs - performance.now()), LOOK_AGAIN_MS), waiting.signal);
     }
   } finally {
     news.stop();
@@ -73,8 +78,10 @@ export async function* watchJob(
   let shown = "";
   try {
     while (!signal.aborted) {
-      const row = await findJob(services, owner, id);
-      const job = await describeJob(services, row);
+      const { row, job } = await withinResultReads(services, owner.workspaceId, async () => {
+        const found = await findJob(services, owner, id);
+        return { row: found, job: await describeJob(services, found) };
+      });
       const seen = JSON.stringify({ ...job, result_url: null });
       if (seen !== shown) yield job;
       shown = seen;

@@ -2,6 +2,7 @@
 // row or, when its envelope is large, in the object store.
 import type { Segment, TranscriptionEnvelope, Word } from "../contract/transcription.ts";
 import { jsonBytes } from "../lib/json-in-steps.ts";
+import { parseOwn } from "../lib/json-parser.ts";
 import { onePiece } from "../lib/whole-body.ts";
 import { readWhole } from "../objects/whole-objects.ts";
 import type { JobRow } from "../storage/tables.ts";
@@ -50,12 +51,13 @@ export async function storeResult(
 
 /** Null when there is none any more, or it is purged between the row's reading and here. */
 export async function loadResult(
-  { seal, objects }: Pick<JobServices, "seal" | "objects">,
+  { seal, objects, parser }: Pick<JobServices, "seal" | "objects" | "parser">,
   row: Pick<JobRow, "id" | "workspace_id" | "result" | "result_key">,
 ): Promise<JobResult | null> {
   const sealed = row.result ?? (row.result_key === null ? null : await readWhole(objects, row.result_key));
   if (sealed === null) return null;
-  return JSON.parse(seal.open(sealed, place(row.workspace_id, row.id)).toString("utf8")) as JobResult;
+  const bytes = seal.open(sealed, place(row.workspace_id, row.id));
+  return (await parseOwn(parser, bytes, row.workspace_id)) as JobResult;
 }
 
 function place(workspaceId: string, jobId: string): readonly string[] {

@@ -159,6 +159,15 @@ export async function parseText(parser: JsonParser, text: string, options: Parse
   return body;
 }
 
+/** What the gateway wrote itself, in a thread where it is long: one after the other, so that many who read at once cost the memory of one. */
+export async function parseOwn(parser: JsonParser, bytes: Uint8Array, owner: string): Promise<unknown> {
+  if (bytes.length > LIGHT_CHARACTERS) {
+    const { body } = await parser.parse([new Uint8Array(bytes)], { owner, signal: new AbortController().signal });
+    if (body !== undefined) return body;
+  }
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
+}
+
 /** Null: the thread ended, or did not answer in time. */
 function ask(worker: Worker, task: ParserTask, killAfterMs: number): Promise<ParserAnswer | null> {
   return new Promise((resolve) => {

@@ -22,7 +22,7 @@ const HELD_MS = 5_000;
 const JOB_MS = 120_000;
 const MAX_GROWN_BYTES = 512 * 1_048_576;
 const MAX_P99_MS = 500;
-const RECORDING = formAround(slowWav(3_600));
+const RECORDING = withTimes(formAround(slowWav(3_600)));
 /** As fast as somebody can speak, in long words: an answer of some seven megabytes. */
 const WORDS = 30_000;
 
@@ -82,6 +82,13 @@ export async function runUnreadAnswers({ n, isShort, say }: FaultOptions): Promi
   };
 }
 
+/** Asks for the times of words and segments too. */
+function withTimes({ contentType, body }: ReturnType<typeof formAround>): ReturnType<typeof formAround> {
+  const boundary = contentType.slice(contentType.indexOf("boundary=") + "boundary=".length);
+  const field = `--${boundary}\r\nContent-Disposition: form-data; name="timestamps"\r\n\r\nboth\r\n`;
+  return { contentType, body: Buffer.concat([Buffer.from(field), body]) };
+}
+
 function unreadRequest(origin: string, path: string): Socket {
   const { hostname, port } = new URL(origin);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -119,9 +126,13 @@ async function startLongTranscripts() {
     confidence: 0.98,
   }));
   const transcript = words.map(({ word }) => word).join(" ");
+  const utterances = Array.from({ length: WORDS / 10 }, (_, at) => {
+    const said = words.slice(at * 10, at * 10 + 10);
+    return { transcript: said.map(({ word }) => word).join(" "), start: said[0]?.start, end: said.at(-1)?.end };
+  });
   const body = JSON.stringify({
     metadata: { request_id: "unread", duration: 3_600, model_info: { m: { name: "general-nova-3", arch: "nova-3" } } },
-    results: { channels: [{ alternatives: [{ transcript, words, confidence: 0.98 }] }] },
+    results: { channels: [{ alternatives: [{ transcript, words, confidence: 0.98 }] }], utterances },
   });
   const server = createServer((request, response) => {
     request.resume();
