@@ -90,7 +90,11 @@ export const transcriptionFields = z.strictObject({
     .describe('Remove personal data: `true` means `["pii"]`.')
     .optional(),
   multichannel: z.boolean().describe("Transcribe each channel on its own.").optional(),
-  prompt: z.string().min(1).max(4000).describe("Context text; a preference, for models that take one.").optional(),
+  prompt: z
+    .string()
+    .max(4000)
+    .describe("Context text; a preference, for models that take one. Empty counts as not sent.")
+    .optional(),
   response_format: z.enum(RESPONSE_FORMATS).describe("What `content` and the lists hold.").optional(),
   purpose: PURPOSE_LABEL.describe("Routing label; see `purposes` in `GET /v1/me`.").optional(),
   purpose_policy: PURPOSE_POLICY.describe(
@@ -114,8 +118,8 @@ export const audioFields = z.strictObject({
     .optional(),
   data: z.string().describe("The same as `base64`.").optional(),
   url: z.string().max(8192).describe("HTTPS URL the gateway fetches.").optional(),
-  media_type: z.string().min(1).max(255).describe("A hint; the content decides.").optional(),
-  filename: z.string().min(1).max(255).describe("A hint; the content decides.").optional(),
+  media_type: z.string().describe("A hint; the content decides.").optional(),
+  filename: z.string().describe("A hint, cut at 255 bytes; the content decides.").optional(),
 });
 
 export type AudioFields = z.infer<typeof audioFields>;

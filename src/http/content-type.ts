@@ -3,8 +3,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
+import { type Charset, charsetOf, unsupportedCharset } from "./field-charset.ts";
 
-export type BodyType = { readonly kind: "json" } | { readonly kind: "multipart"; readonly boundary: string };
+export type BodyType =
+  | { readonly kind: "json" }
+  | { readonly kind: "multipart"; readonly boundary: string; readonly charset: Charset | null };
 
 const TYPE = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?=;|$)/;
 const PARAMETER =
@@ -27,22 +30,23 @@ export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly 
     if (type === "multipart/form-data" && accepted.multipart) throw unusableBoundary();
     throw unsupported(`The Content-Type is malformed behind its type; send ${wanted}.`);
   }
-  const charset = parameters.get("charset");
-  if (charset !== undefined && charset.toLowerCase() !== "utf-8")
-    throw unsupported("The body's charset must be utf-8.");
+  const label = parameters.get("charset");
+  const charset = label === undefined ? null : charsetOf(label);
+  const isForm = type === "multipart/form-data" && accepted.multipart;
+  if (label !== undefined && (isForm ? charset === null : label.toLowerCase() !== "utf-8"))
+    throw unsupported(isForm ? unsupportedCharset(label) : "The body's charset must be utf-8.");
   parameters.delete("charset");
   if (type === "application/json") {
     if (parameters.size > 0)
       throw unsupported("The Content-Type application/json takes no parameter but charset=utf-8.");
     return JSON_BODY;
   }
-  if (type !== "multipart/form-data" || !accepted.multipart)
-    throw unsupported(`The Content-Type is not taken here; send ${wanted}.`);
+  if (!isForm) throw unsupported(`The Content-Type is not taken here; send ${wanted}.`);
   const boundary = parameters.get("boundary") ?? "";
   parameters.delete("boundary");
   if (!BOUNDARY.test(boundary)) throw unusableBoundary();
   if (parameters.size > 0) throw unsupported("The Content-Type multipart/form-data takes no parameter but boundary.");
-  return { kind: "multipart", boundary };
+  return { kind: "multipart", boundary, charset };
 }
 
 /** Request bodies are never decompressed, which removes decompression bombs altogether (bad-input case 105). */

@@ -113,6 +113,9 @@ function listOf(field: TextField, faults: Faults): unknown {
   return undefined;
 }
 
+/** Clients send an empty text where they mean none. */
+const UNSENT_WHEN_EMPTY: ReadonlySet<string> = new Set(["prompt"]);
+
 /** Judges all fields but the audio. Null counts as not sent. Undefined when anything was refused. */
 export function validateFields<S extends FieldSchema>(
   schema: S,
@@ -124,8 +127,9 @@ export function validateFields<S extends FieldSchema>(
   for (const [name, value] of values) {
     if (value === null || value === undefined) continue;
     if (faults.noteRouteControl(prefix + name)) continue;
-    if (Object.hasOwn(schema.shape, name)) known[name] = value;
-    else faults.add(prefix + name, notAField(schema, name, prefix));
+    if (Object.hasOwn(schema.shape, name)) {
+      if (value !== "" || !UNSENT_WHEN_EMPTY.has(name)) known[name] = value;
+    } else faults.add(prefix + name, notAField(schema, name, prefix));
   }
   const { data, issues } = parsed(schema, known);
   for (const { path, message } of issues) {

@@ -1,13 +1,16 @@
 // The headers of one multipart part (RFC 7578): exactly what a form needs, everything doubtful refused
-// (bad-input cases 126-148).
-import { utf8Text } from "../lib/utf8.ts";
+// (bad-input cases 126-148), except a file name, which is only a hint.
 import { LAST_SEMICOLON, parseContentType } from "./content-type.ts";
+import { type Charset, charsetOf, unsupportedCharset } from "./field-charset.ts";
+import { decodeExtendedValue, REPLACEMENT } from "./file-name.ts";
 
 export interface PartHeaders {
   readonly name: string;
   /** Null for a plain field; empty when a form had no file chosen. */
   readonly fileName: string | null;
   readonly mediaType: string | null;
+  /** Of a plain field that declares one. */
+  readonly charset: Charset | null;
 }
 
 export type ParsedPartHeaders =
@@ -16,10 +19,12 @@ export type ParsedPartHeaders =
 
 const MAX_HEADERS = 16;
 const MAX_NAME_BYTES = 100;
-const MAX_FILE_NAME_BYTES = 255;
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/s;
 const DISPOSITION_PARAMETER =
   /^;[ \t]*([!#$%&'+.^_`|~0-9A-Za-z-]+\*?)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))[ \t]*/s;
+/** A file name in quotes whose backslashes escape nothing: in Shift_JIS, GBK and Big5 they are the second byte of a character. */
+const UNESCAPED_FILE_NAME = /^;[ \t]*(filename\*?)[ \t]*=[ \t]*(?:"([^"]*)"|([^";]*))[ \t]*(?=;|$)/is;
+const UNREADABLE_FILE_NAME = /^;[ \t]*(filename\*?)[ \t]*=/i;
 const TRANSPARENT_ENCODINGS = new Set(["binary", "8bit", "7bit"]);
 
 /** `block`: the header lines without the blank line. */
@@ -33,14 +38,13 @@ export function parsePartHeaders(block: Buffer): ParsedPartHeaders {
   if (parameters === null || name === undefined || name === "") {
     return refuse('A part\'s Content-Disposition must be form-data with a name, such as form-data; name="file".');
   }
+  if (hasControlCharacter(name) || name.includes(REPLACEMENT))
+    return refuse("A part's name holds a control character or is not valid UTF-8.");
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) return refuse(`A part's name is longer than ${MAX_NAME_BYTES} bytes.`);
-  const fileName = readFileName(parameters);
-  if (fileName === undefined) return refuse("The file name is malformed.", name);
-  if (fileName !== null && Buffer.byteLength(fileName) > MAX_FILE_NAME_BYTES) {
-    return refuse(`The file name is longer than ${MAX_FILE_NAME_BYTES} bytes.`, name);
-  }
+  const fileName = fileNameOf(parameters);
   const encoding = headers.get("content-transfer-encoding")?.toLowerCase() ?? "binary";
-  if (!TRANSPARENT_ENCODINGS.has(encoding)) return refuse("A part must not have a Content-Transfer-Encoding.", name);
+  if (!TRANSPARENT_ENCODINGS.has(encoding))
+    return refuse("A part's Content-Transfer-Encoding must be binary, 8bit or 7bit: send its bytes as they are.", name);
   const mediaType = headers.get("content-type");
   if (mediaType !== undefined && /^(multipart|message)\//i.test(mediaType))
     return refuse("A part must not be a multipart or message itself.", name);
@@ -49,11 +53,10 @@ export function parsePartHeaders(block: Buffer): ParsedPartHeaders {
   // What a file is its content says, and its media type is a hint; how a field is to be read nothing else says.
   if (fileName === null && mediaType !== undefined && parametersOfType === null)
     return refuse("A part's Content-Type is malformed.", name);
-  const charset = parametersOfType?.get("charset")?.toLowerCase();
-  if (fileName === null && charset !== undefined && charset !== "utf-8" && charset !== "us-ascii") {
-    return refuse("A field's charset must be utf-8.", name);
-  }
-  return { ok: true, headers: { name, fileName, mediaType: declared?.type ?? null } };
+  const label = fileName === null ? parametersOfType?.get("charset") : undefined;
+  const charset = label === undefined ? null : charsetOf(label);
+  if (label !== undefined && charset === null) return refuse(unsupportedCharset(label), name);
+  return { ok: true, headers: { name, fileName, mediaType: declared?.type ?? null, charset } };
 }
 
 function refuse(message: string, param: string | null = null): ParsedPartHeaders {
@@ -63,8 +66,8 @@ function refuse(message: string, param: string | null = null): ParsedPartHeaders
 /** The headers by lower-case name, or what is wrong with them. */
 function readHeaders(block: Buffer): Map<string, string> | string {
   const headers = new Map<string, string>();
-  const lines = block.length === 0 ? [] : (utf8Text(block)?.split("\r\n") ?? null);
-  if (lines === null) return "A part's headers are not valid UTF-8.";
+  // What is not UTF-8 becomes U+FFFD, which a file name alone may hold.
+  const lines = block.length === 0 ? [] : block.toString("utf8").split("\r\n");
   if (lines.length > MAX_HEADERS) return `A part has more than ${MAX_HEADERS} headers.`;
   for (const line of lines) {
     if (line.startsWith(" ") || line.startsWith("\t")) return "A part's header is folded over several lines.";
@@ -72,7 +75,9 @@ function readHeaders(block: Buffer): Map<string, string> | string {
     const name = match?.[1]?.toLowerCase();
     const value = match?.[2]?.trim() ?? "";
     if (name === undefined) return "A part's header has no name and colon.";
-    if (hasControlCharacter(value)) return "A part's header holds a control character.";
+    if (/[\r\n\0]/.test(value) || (name !== "content-disposition" && hasControlCharacter(value)))
+      return "A part's header holds a control character.";
+    if (name !== "content-disposition" && value.includes(REPLACEMENT)) return "A part's header is not valid UTF-8.";
     if (headers.has(name)) return `A part has the header ${name} twice.`;
     headers.set(name, value);
   }
@@ -84,27 +89,40 @@ function readDisposition(value: string): Map<string, string> | null {
   if (kind === null) return null;
   const parameters = new Map<string, string>();
   for (let rest = value.slice(kind[0].length).replace(LAST_SEMICOLON, ""); rest !== ""; ) {
-    const match = DISPOSITION_PARAMETER.exec(rest);
-    const name = match?.[1]?.toLowerCase();
-    if (match === null || name === undefined || parameters.has(name) || name === "name*") return null;
-    // Browsers percent-encode the quote; others escape it. A backslash before anything else is a Windows path.
-    parameters.set(name, match[2]?.replace(/\\(["\\])/g, "$1").replaceAll("%22", '"') ?? match[3] ?? "");
-    rest = rest.slice(match[0].length);
+    const { length, name, text } = readParameter(rest);
+    const isRepeated = parameters.has(name);
+    if (length === 0 || name === "name*" || (isRepeated && !name.startsWith("filename"))) return null;
+    if (!isRepeated) parameters.set(name, text);
+    rest = rest.slice(length);
   }
   return parameters;
 }
 
-/** Undefined: malformed. `filename*` (RFC 8187) is not part of RFC 7578, but common clients send it for other alphabets. */
-function readFileName(parameters: ReadonlyMap<string, string>): string | null | undefined {
-  const extended = parameters.get("filename*");
-  if (extended === undefined) return parameters.get("filename") ?? null;
-  const encoded = /^utf-8'[A-Za-z0-9-]*'(.*)$/i.exec(extended)?.[1];
-  if (encoded === undefined) return undefined;
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    return undefined;
+/** A length of 0: malformed. A file name that cannot be read takes the rest of the line and is left out. */
+function readParameter(rest: string): { readonly length: number; readonly name: string; readonly text: string } {
+  const plain = DISPOSITION_PARAMETER.exec(rest);
+  if (plain !== null && /^(;|$)/.test(rest.slice(plain[0].length))) {
+    // Browsers percent-encode the quote; others escape it. A backslash before anything else is a Windows path.
+    const quoted = plain[2]?.replace(/\\(["\\])/g, "$1").replaceAll("%22", '"');
+    return { length: plain[0].length, name: plain[1]?.toLowerCase() ?? "", text: quoted ?? plain[3] ?? "" };
   }
+  const unescaped = UNESCAPED_FILE_NAME.exec(rest);
+  if (unescaped !== null)
+    return {
+      length: unescaped[0].length,
+      name: unescaped[1]?.toLowerCase() ?? "",
+      text: unescaped[2] ?? unescaped[3] ?? "",
+    };
+  const name = UNREADABLE_FILE_NAME.exec(rest)?.[1]?.toLowerCase();
+  return name === undefined ? { length: 0, name: "", text: "" } : { length: rest.length, name, text: REPLACEMENT };
+}
+
+/** `filename*` (RFC 8187) is not part of RFC 7578, but common clients send it for other alphabets. */
+function fileNameOf(parameters: ReadonlyMap<string, string>): string | null {
+  const extended = parameters.get("filename*");
+  const plain = parameters.get("filename") ?? null;
+  if (extended === undefined) return plain;
+  return decodeExtendedValue(extended) ?? plain ?? REPLACEMENT;
 }
 
 function hasControlCharacter(value: string): boolean {

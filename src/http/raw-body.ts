@@ -20,8 +20,6 @@ export interface BodyReading {
   readonly faults: Faults;
   readonly schema: FieldSchema;
   readonly maxAudioBytes: number;
-  /** Of a form: an empty text of an optional field counts as not sent. */
-  readonly emptyIsUnsent: boolean;
 }
 
 export const FORM_FRAMING_BYTES = 65_536;

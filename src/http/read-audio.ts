@@ -7,7 +7,7 @@ import type { AudioInput } from "../audio/audio-input.ts";
 import { audioTooLarge, type Spool } from "../audio/spool.ts";
 import { audioFields, type TranscriptionFields } from "../contract/transcription.ts";
 import { createAudioIntake } from "./audio-intake.ts";
-import { type BodyType, declaredLength, readBodyType } from "./content-type.ts";
+import { type BodyType, declaredLength, parseContentType, readBodyType } from "./content-type.ts";
 import { createFaults } from "./faults.ts";
 import { type FieldSchema, validateFields } from "./fields.ts";
 import { safeFileName } from "./file-name.ts";
@@ -34,8 +34,6 @@ export interface SubmissionOptions {
   readonly maxAudioBytes: number;
   /** The verb asks for the hash, with a key or without. */
   readonly hashed?: boolean;
-  /** Clients of the endpoint write an empty form field where they mean none. */
-  readonly emptyIsUnsent?: boolean;
 }
 
 /** Where the schema has a `model` of its own, that is no route control. */
@@ -57,9 +55,8 @@ export async function readSubmission<S extends FieldSchema>(
     faults,
   });
   try {
-    const { maxAudioBytes, emptyIsUnsent = false } = options;
-    const reading: BodyReading = { body: request.body, intake, faults, schema, maxAudioBytes, emptyIsUnsent };
-    const raw = type.kind === "json" ? await readJsonBody(reading) : await readFormBody(reading, type.boundary);
+    const reading: BodyReading = { body: request.body, intake, faults, schema, maxAudioBytes: options.maxAudioBytes };
+    const raw = type.kind === "json" ? await readJsonBody(reading) : await readFormBody(reading, type);
     return await judge(schema, raw, type, reading);
   } catch (error) {
     await intake.abort();
@@ -100,8 +97,9 @@ async function judge<S extends FieldSchema>(
   faults.throwIfAny();
   if (fields === undefined || audio === undefined) throw new Error("fields were refused without a fault");
   const fileNameHint = safeFileName(audio.filename ?? raw.fileName);
+  const declaredType = parseContentType(audio.media_type)?.type ?? null;
   if (audio.url !== undefined)
-    return { fields, audio: { kind: "url", url: audio.url, mediaTypeHint: audio.media_type ?? null, fileNameHint } };
+    return { fields, audio: { kind: "url", url: audio.url, mediaTypeHint: declaredType, fileNameHint } };
   const taken = await intake.finish();
   if (taken === null) throw new Error("a source was counted that took no audio");
   return {
@@ -110,7 +108,7 @@ async function judge<S extends FieldSchema>(
       kind: "spooled",
       spooled: taken.spooled,
       param: taken.param,
-      mediaTypeHint: audio.media_type ?? raw.mediaType ?? taken.mediaType,
+      mediaTypeHint: declaredType ?? raw.mediaType ?? taken.mediaType,
       fileNameHint,
     },
   };

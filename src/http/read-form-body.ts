@@ -3,11 +3,12 @@ import { z } from "zod";
 import { audioTooLarge } from "../audio/spool.ts";
 import { audioFields } from "../contract/transcription.ts";
 import { recordOf } from "../lib/loosely.ts";
-import { utf8Text } from "../lib/utf8.ts";
 import { eachChunk } from "./body-chunks.ts";
 import { createByteCollector } from "./byte-collector.ts";
+import { type Charset, charsetOf, decodeText, unsupportedCharset } from "./field-charset.ts";
 import { notAField, type TextField, textKind, validateFields, valueOfText } from "./fields.ts";
 import { formField } from "./form-field.ts";
+import type { Faults } from "./faults.ts";
 import { createFormFiles } from "./form-files.ts";
 import { createMultipartReader, IGNORED, MultipartFault, type PartReceiver } from "./multipart.ts";
 import type { PartHeaders } from "./part-headers.ts";
@@ -16,10 +17,21 @@ import { type BodyReading, FORM_FRAMING_BYTES, MAX_REST_BYTES, type RawBody } fr
 const MAX_VALUE_BYTES = 65_536;
 /** Of all lists together: a thousand terms of a hundred characters are longer than any other value. */
 const MAX_LIST_BYTES = MAX_REST_BYTES;
+/** The field that names the charset of those that declare none (RFC 7578, section 4.6). */
+const CHARSET_FIELD = "_charset_";
 
-export async function readFormBody(reading: BodyReading, boundary: string): Promise<RawBody> {
+/** A field of a form, decoded when the whole form is read: `_charset_` may come last. */
+interface EncodedField {
+  readonly isBracketed: boolean;
+  readonly values: { readonly bytes: Buffer; readonly charset: Charset | null }[];
+}
+
+export async function readFormBody(
+  reading: BodyReading,
+  { boundary, charset }: { readonly boundary: string; readonly charset: Charset | null },
+): Promise<RawBody> {
   const { faults, intake, maxAudioBytes, schema } = reading;
-  const texts = new Map<string, TextField>();
+  const texts = new Map<string, EncodedField>();
   const files = createFormFiles(intake, faults);
   let listBytes = 0;
 
@@ -28,6 +40,7 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
     if (part.name === "file") return files.take(part);
     if (part.name === "audio" || part.name === "audio.base64" || part.name === "audio.data")
       return onBase64(part, part.name);
+    if (part.name === CHARSET_FIELD) return onText(part, CHARSET_FIELD, false, z.string());
     const isBracketed = part.name.endsWith("[]");
     const name = isBracketed ? part.name.slice(0, -2) : part.name;
     const field = formField(schema, name);
@@ -39,7 +52,7 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
       faults.add(name, `\`${name}\` must be a plain field, without a file name.`);
       return IGNORED;
     }
-    return onText(name, isBracketed, field.type);
+    return onText(part, name, isBracketed, field.type);
   }
 
   function onBase64(part: PartHeaders, param: "audio" | "audio.base64" | "audio.data"): PartReceiver {
@@ -51,38 +64,39 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
       faults.add(param, `\`${param}\` was sent more than once.`);
       return IGNORED;
     }
-    const base64 = intake.beginBase64(param, { lineBreaks: true });
+    // An empty field counts as not sent, so the first byte begins it.
+    let base64: ReturnType<typeof intake.beginBase64> | null = null;
     let characters = 0;
     return {
       data(bytes) {
         characters += bytes.length;
         if (characters > maxAudioBytes) throw audioTooLarge({ maxBytes: maxAudioBytes, param }, characters);
+        base64 ??= intake.beginBase64(param, { lineBreaks: true });
         return base64.push(bytes);
       },
-      end: () => base64.end(),
+      end: () => base64?.end(),
     };
   }
 
-  function onText(name: string, isBracketed: boolean, type: z.core.$ZodType): PartReceiver {
+  function onText(part: PartHeaders, name: string, isBracketed: boolean, type: z.core.$ZodType): PartReceiver {
     const isList = textKind(type) === "list";
     const maxBytes = isList ? MAX_LIST_BYTES : MAX_VALUE_BYTES;
-    const value = createByteCollector(isList ? maxBytes - listBytes : maxBytes);
+    const collector = createByteCollector(isList ? maxBytes - listBytes : maxBytes);
     let fits = true;
     return {
       data(bytes) {
-        fits &&= value.add(bytes);
+        fits &&= collector.add(bytes);
       },
       end() {
-        const bytes = value.bytes();
+        const bytes = collector.bytes();
         if (isList) listBytes += bytes.length;
         const tooLong = isList ? "makes the lists of the form longer than" : "is longer than";
         if (!fits) return faults.add(name, `\`${name}\` ${tooLong} ${maxBytes} bytes.`);
-        const text = utf8Text(bytes);
-        if (text === null) return faults.add(name, `\`${name}\` is not valid UTF-8.`);
+        const value = { bytes, charset: part.charset };
         const field = texts.get(name);
-        if (field === undefined) texts.set(name, { name, isBracketed, values: [text] });
+        if (field === undefined) texts.set(name, { isBracketed, values: [value] });
         else if (field.isBracketed !== isBracketed) faults.add(name, `\`${name}\` was sent with and without [].`);
-        else field.values.push(text);
+        else field.values.push(value);
         return undefined;
       },
     };
@@ -99,11 +113,37 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
     reader.end();
   } catch (error) {
     if (error instanceof MultipartFault) throw faults.fatal(error.param, error.message);
-    judgeSoFar(texts, reading);
+    judgeSoFar(decoded(texts, charset, reading), reading);
     throw error;
   }
-  const file = files.end(texts.has("audio.url"));
-  return { ...typed(texts, reading), fileName: file?.fileName ?? null, mediaType: file?.mediaType ?? null };
+  const fields = typed(decoded(texts, charset, reading), reading);
+  const file = files.end(fields.audio.has("url"));
+  return { ...fields, fileName: file?.fileName ?? null, mediaType: file?.mediaType ?? null };
+}
+
+/** The fields as text, without `_charset_`. */
+function decoded(
+  texts: ReadonlyMap<string, EncodedField>,
+  bodyCharset: Charset | null,
+  { faults }: BodyReading,
+): ReadonlyMap<string, TextField> {
+  const fields = new Map<string, TextField>();
+  const fallback = defaultCharset(texts.get(CHARSET_FIELD), faults) ?? bodyCharset ?? "utf-8";
+  for (const [name, { isBracketed, values }] of texts) {
+    if (name === CHARSET_FIELD) continue;
+    const decodedValues = values.map(({ bytes, charset }) => decodeText(bytes, charset ?? fallback));
+    if (decodedValues.includes(null)) faults.add(name, `\`${name}\` is not valid UTF-8.`);
+    else fields.set(name, { name, isBracketed, values: decodedValues.filter((value) => value !== null) });
+  }
+  return fields;
+}
+
+function defaultCharset(field: EncodedField | undefined, faults: Faults): Charset | null {
+  const label = field?.values.at(-1)?.bytes.toString("latin1") ?? "";
+  if (label === "") return null;
+  const charset = charsetOf(label);
+  if (charset === null) faults.add(CHARSET_FIELD, unsupportedCharset(label));
+  return charset;
 }
 
 /** Of a form that was not read to its end: what it lacks may have been on its way. */
@@ -115,7 +155,7 @@ function judgeSoFar(texts: ReadonlyMap<string, TextField>, reading: BodyReading)
 
 function typed(
   texts: ReadonlyMap<string, TextField>,
-  { schema, faults, emptyIsUnsent }: BodyReading,
+  { schema, faults }: BodyReading,
 ): Pick<RawBody, "fields" | "audio"> {
   const fields = new Map<string, unknown>();
   const audio = new Map<string, unknown>();
@@ -123,7 +163,7 @@ function typed(
     const meant = formField(schema, name);
     if (meant === null) continue;
     const { owner, key, type } = meant;
-    if (emptyIsUnsent && isEmpty(field) && mayBeMissing(type)) continue;
+    if (isEmpty(field) && mayBeMissing(type)) continue;
     const value = valueOfText(field, textKind(type), faults);
     if (owner === "audio") audio.set(key, value);
     else if (owner === null) fields.set(key, value);

@@ -16,7 +16,6 @@ export interface SubmissionEdge {
   readonly spool: Spool;
   readonly maxAudioBytes: number;
   readonly hashed?: boolean;
-  readonly emptyIsUnsent?: boolean;
 }
 
 interface SubmissionOf<S extends FieldSchema> {

@@ -14,7 +14,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { speechEndpoint, type TranscriptionEdge, type WordedSpeech } from "./post-transcription.ts";
 
 export function postAudioTranscriptions(edge: TranscriptionEdge): Endpoint<Principal> {
-  return speechEndpoint(openAiEdge(edge), {
+  return speechEndpoint(edge, {
     contract: postAudioTranscriptionsContract,
     task: "transcribe",
     schema: audioTranscriptionFields,
@@ -23,17 +23,12 @@ export function postAudioTranscriptions(edge: TranscriptionEdge): Endpoint<Princ
 }
 
 export function postAudioTranslations(edge: TranscriptionEdge): Endpoint<Principal> {
-  return speechEndpoint(openAiEdge(edge), {
+  return speechEndpoint(edge, {
     contract: postAudioTranslationsContract,
     task: "translate",
     schema: audioTranslationFields,
     word: () => openAiWording,
   });
-}
-
-/** LiveKit's client sends `language=` for a language it does not know. */
-function openAiEdge(edge: TranscriptionEdge): TranscriptionEdge {
-  return { ...edge, emptyIsUnsent: true };
 }
 
 /** The fields decide the format; these clients send `Accept: application/json` whatever they ask for. */

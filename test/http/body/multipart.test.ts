@@ -57,7 +57,7 @@ const BEFORE_THE_FILE: readonly [string, Part[], string][] = [
   ["a field with a file name", [{ name: "language", fileName: "a", value: "en" }], "language"],
   ["a text outside its schema", [field("language", "!")], "language"],
   ["a text of another type", [field("diarization", "maybe")], "diarization"],
-  ["a member of audio outside its schema", [field("audio.filename", "x".repeat(256))], "audio.filename"],
+  ["a member of audio outside its schema", [field("audio.url", "x".repeat(8_193))], "audio.url"],
 ];
 for (const [name, parts, param] of BEFORE_THE_FILE) {
   test(`contract 1: ${name} is judged before the size that is exceeded behind it`, async (t) => {
@@ -199,7 +199,6 @@ const BAD_FORMS: readonly [string, Buffer, string | null][] = [
   ["BAD-136 a name nested 1,000 levels", form([file(AUDIO), field(`a${"[b]".repeat(1_000)}`, "x")]), null],
   ["a name nested a few levels", form([file(AUDIO), field("a[b][c]", "x")]), "a[b][c]"],
   ["BAD-142 a file name of 10 kB", form([file(AUDIO, long(10_000))]), null],
-  ["a file name of 256 bytes", form([file(AUDIO, long(256))]), "file"],
   ["BAD-148 a part of type message/rfc822", form([file(AUDIO, "a.wav", "message/rfc822")]), "file"],
   ["BAD-148 the same behind what cannot be read", form([file(AUDIO, "a.wav", "Message/rfc822;x;y")]), "file"],
   ["a field of a type that cannot be read", form([file(AUDIO), { ...field("prompt", "x"), type: "text" }]), "prompt"],
@@ -246,7 +245,6 @@ const BAD_FORMS: readonly [string, Buffer, string | null][] = [
   ["speaker_count_hint=2.5", form([file(AUDIO), field("speaker_count_hint", "2.5")]), "speaker_count_hint"],
   ["speaker_count_hint=0x2", form([file(AUDIO), field("speaker_count_hint", "0x2")]), "speaker_count_hint"],
   ["speaker_count_hint=33", form([file(AUDIO), field("speaker_count_hint", "33")]), "speaker_count_hint"],
-  ["an empty language", form([file(AUDIO), field("language", "")]), "language"],
   ["keyterms that are half an array", form([file(AUDIO), field("keyterms", '["a"')]), "keyterms"],
   ["keyterms as two arrays", form([file(AUDIO), field("keyterms", '["a"]'), field("keyterms", '["b"]')]), "keyterms"],
   [
