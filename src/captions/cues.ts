@@ -1,36 +1,27 @@
-// Words and segments to caption cues: at most two lines of 42 characters and seven seconds, long enough to be read where there is room,
+// Words and segments to caption cues: at most two lines of 42 columns and seven seconds, long enough to be read where there is room,
 // broken at punctuation and speaker changes; no text is lost and starts never decrease. Shared by srt and vtt.
-import { AT_A_TIME, flatMapped, mapped, type Steps } from "../lib/steps.ts";
-import { gapBetween, UNSPACED } from "../lib/join-words.ts";
+import { AT_A_TIME, mapped, type Steps } from "../lib/steps.ts";
+import { gapBetween } from "../lib/join-words.ts";
 import { hasSameLetters } from "../lib/same-letters.ts";
 import type { Segment, Word } from "../contract/transcription.ts";
+import { columnsOf } from "./columns.ts";
+import { linePieces, type Piece } from "./line-pieces.ts";
 
 export interface Cue {
   readonly start: number;
   readonly end: number;
   readonly speaker: string | null;
-  /** One or two; a word longer than a line has one to itself. */
+  /** One or two. */
   readonly lines: readonly string[];
 }
 
-/** A piece of text with its time: a word, or a slice of a segment. */
-interface Piece {
-  readonly text: string;
-  readonly start: number;
-  readonly end: number;
-  readonly speaker: string | null;
-  readonly channel: number | null;
-  /** Before it, on its line; what the script wants unless told. */
-  readonly gap?: "" | " ";
-}
-
-export const LINE_CHARACTERS = 42;
+export const LINE_COLUMNS = 42;
 const CUE_LINES = 2;
-const CUE_CHARACTERS = LINE_CHARACTERS * CUE_LINES;
+const CUE_COLUMNS = LINE_COLUMNS * CUE_LINES;
 const CUE_SECONDS = 7;
 const MIN_CUE_SECONDS = 0.8;
 /** What most people can follow. */
-const CHARACTERS_A_SECOND = 20;
+const COLUMNS_A_SECOND = 20;
 /** What a caption's clock can tell apart. */
 const CLOCK_SECONDS = 0.001;
 /** A pause this long starts a new cue even in the middle of a sentence. */
@@ -38,20 +29,16 @@ const PAUSE_SECONDS = 1.2;
 const SENTENCE_END = /[.!?…。！？]["'”’)\]]?$/u;
 
 /**
- * Words give the best cues, where they say all that the segments do. Otherwise each segment is sliced at word boundaries and its time shared out by
- * characters: every slice stays inside the segment the provider timed.
+ * Words give the best cues, where they say all that the segments do. Otherwise each segment is cut at word boundaries and its time shared out by
+ * characters: every piece stays inside the segment the provider timed.
  */
 export function* buildCues(
   segments: readonly Segment[],
   words: readonly Word[],
   durationSeconds: number,
 ): Steps<readonly Cue[]> {
-  const pieces: readonly Piece[] = sayTheSame(words, segments) ? words : yield* flatMapped(segments, slice);
-  const spoken = yield* flatMapped(pieces, (piece): readonly Piece[] => {
-    const text = singleLine(piece.text);
-    return text === "" ? [] : [{ ...piece, text }];
-  });
-  const groups = yield* group(spoken);
+  const pieces = yield* linePieces(sayTheSame(words, segments) ? { words } : { segments }, columnsFor);
+  const groups = yield* group(pieces);
   let begun = 0;
   let later = 0;
   return yield* mapped(groups, (own) => {
@@ -73,34 +60,13 @@ function textOf(pieces: readonly { readonly text: string }[]): string {
   return pieces.map(({ text }) => text).join("");
 }
 
-function slice(segment: Segment): readonly Piece[] {
-  const tokens = segment.text
-    .split(/\s+/u)
-    .filter((token) => token !== "")
-    .flatMap(breakable);
-  const total = tokens.reduce((sum, { text }) => sum + text.length, 0);
-  const secondsPerCharacter = (segment.end - segment.start) / Math.max(1, total);
-  let start = segment.start;
-  return tokens.map(({ text, gap }, index) => {
-    const end = index === tokens.length - 1 ? segment.end : start + text.length * secondsPerCharacter;
-    const piece = { text, gap, start, end, speaker: segment.speaker, channel: segment.channel };
-    start = end;
-    return piece;
-  });
-}
-
-const CHARACTER = new RegExp(`[${UNSPACED}][^\\p{L}\\p{N}\\s]*|[^\\s${UNSPACED}]+`, "gu");
-
-/** A run without a space that is longer than a line can be broken between its characters, where its script allows that. */
-function breakable(run: string): readonly { readonly text: string; readonly gap: "" | " " }[] {
-  const parts = run.length > LINE_CHARACTERS ? (run.match(CHARACTER) ?? [run]) : [run];
-  return parts.map((text, index) => ({ text, gap: index === 0 ? " " : "" }));
-}
-
 /** What one voice says before it pauses, is answered or fills a cue; those of voices that talk at once lie beside each other. */
 interface OpenCue {
   readonly pieces: Piece[];
   readonly lines: string[];
+  /** Of the last line, and of all of its text. */
+  lineColumns: number;
+  columns: number;
   /** When another voice began to speak in the gap after the last piece. */
   answeredAt: number;
 }
@@ -112,16 +78,18 @@ function* group(pieces: readonly Piece[]): Steps<readonly OpenCue[]> {
     if (index % AT_A_TIME === AT_A_TIME - 1) yield;
     const voice = JSON.stringify([piece.channel, piece.speaker]);
     let cue = open.get(voice);
-    let line = cue === undefined ? null : lineWith(cue, piece);
-    if (cue === undefined || cue.answeredAt <= piece.start || breaksBefore(cue, piece, line)) {
-      cue = { pieces: [], lines: [], answeredAt: Infinity };
-      line = null;
+    let gap = cue === undefined ? null : gapOnLine(cue, piece);
+    if (cue === undefined || cue.answeredAt <= piece.start || breaksBefore(cue, piece, gap)) {
+      cue = { pieces: [], lines: [], lineColumns: 0, columns: 0, answeredAt: Infinity };
+      gap = null;
       open.set(voice, cue);
       groups.push(cue);
     }
+    cue.columns += columnsWith(cue, piece);
     cue.pieces.push(piece);
-    if (line === null) cue.lines.push(piece.text);
-    else cue.lines[cue.lines.length - 1] = line;
+    if (gap === null) cue.lines.push(piece.text);
+    else cue.lines[cue.lines.length - 1] += gap + piece.text;
+    cue.lineColumns = gap === null ? piece.columns : cue.lineColumns + gap.length + piece.columns;
     cue.answeredAt = Infinity;
     for (const [other, heard] of open) if (other !== voice) answer(heard, piece);
   }
@@ -134,12 +102,21 @@ function answer(heard: OpenCue, piece: Piece): void {
   if (middle >= (heard.pieces.at(-1)?.end ?? 0)) heard.answeredAt = Math.min(heard.answeredAt, middle);
 }
 
-/** The last line with the piece on it; null: it needs a line of its own. Before the first one stands who speaks. */
-function lineWith({ lines }: OpenCue, { text, gap, speaker }: Piece): string | null {
-  const last = lines.at(-1) ?? "";
-  const longer = `${last}${gap ?? gapBetween(last, text)}${text}`;
-  const label = lines.length > 1 || speaker === null ? "" : speakerLabel(speaker);
-  return label.length + longer.length <= LINE_CHARACTERS ? longer : null;
+/** What precedes the piece on the last line; null: it needs a line of its own. */
+function gapOnLine({ lines, lineColumns }: OpenCue, { text, columns, gap, speaker }: Piece): "" | " " | null {
+  const own = gap ?? gapBetween(lines.at(-1) ?? "", text);
+  const room = lines.length > 1 ? LINE_COLUMNS : columnsFor(speaker);
+  return lineColumns + own.length + columns <= room ? own : null;
+}
+
+/** By how much the piece makes the cue's text longer. */
+function columnsWith({ pieces }: OpenCue, { columns, gap }: Piece): number {
+  return columns + (pieces.length === 0 || gap === "" ? 0 : 1);
+}
+
+/** What a cue's first line has room for behind the speaker's name. */
+function columnsFor(speaker: string | null): number {
+  return speaker === null ? LINE_COLUMNS : Math.max(1, LINE_COLUMNS - columnsOf(speakerLabel(speaker)));
 }
 
 /** As captions without a markup for voices tell it. */
@@ -147,18 +124,19 @@ export function speakerLabel(speaker: string): string {
   return `${speaker}: `;
 }
 
-/** `line`: what `lineWith` says of it. */
-function breaksBefore({ pieces, lines }: OpenCue, next: Piece, line: string | null): boolean {
+/** `gap`: what `gapOnLine` says of it. */
+function breaksBefore(cue: OpenCue, next: Piece, gap: "" | " " | null): boolean {
+  const { pieces, lines } = cue;
   const first = pieces[0];
   const last = pieces.at(-1);
   if (first === undefined || last === undefined) return false;
-  const characters = pieces.reduce((sum, piece) => sum + piece.text.length + 1, 0) + next.text.length;
+  const columns = cue.columns + columnsWith(cue, next);
   return (
-    characters > CUE_CHARACTERS ||
-    (line === null && lines.length === CUE_LINES) ||
+    columns > CUE_COLUMNS ||
+    (gap === null && lines.length === CUE_LINES) ||
     next.end - first.start > CUE_SECONDS ||
     next.start - last.end > PAUSE_SECONDS ||
-    (SENTENCE_END.test(last.text) && characters > LINE_CHARACTERS)
+    (SENTENCE_END.test(last.text) && columns > LINE_COLUMNS)
   );
 }
 
@@ -176,7 +154,7 @@ function toCue(cue: OpenCue, { begun, next, durationSeconds }: Around): Cue {
   const spoken = Math.max(...pieces.map((piece) => piece.end), from);
   // A flash of text cannot be read, nor can much text in a moment: lengthen it, but not over the next cue nor past the audio.
   const room = Math.min(next, durationSeconds);
-  const toRead = lines.join(" ").length / CHARACTERS_A_SECOND;
+  const toRead = columnsOf(lines.join(" ")) / COLUMNS_A_SECOND;
   const readable = Math.min(CUE_SECONDS, Math.max(MIN_CUE_SECONDS, toRead));
   const end = Math.max(spoken, Math.min(from + readable, room));
   // One that ends as it begins is never shown: what was heard at the very end of the audio begins a little before it.
@@ -186,8 +164,4 @@ function toCue(cue: OpenCue, { begun, next, durationSeconds }: Around): Cue {
 
 function startOf(cue: OpenCue | undefined): number {
   return cue?.pieces[0]?.start ?? 0;
-}
-
-function singleLine(text: string): string {
-  return text.replace(/\s+/gu, " ").trim();
 }
