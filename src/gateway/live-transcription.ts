@@ -1,12 +1,10 @@
 // Live audio to a transcript (contract 10): the same route, purpose, features and events as a file's stream, from targets that
 // take live audio. Audio that a target has had cannot be said again: it falls back no further than the refusal of a socket.
-import { createSampleClock, createWebmClock, type LiveClock } from "../audio/live-clock.ts";
-import { MINIMUM_SECONDS } from "../audio/readers/invalid-audio.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { createHandover, type Handover } from "../lib/handover.ts";
 import { createReplyHold } from "../providers/reply-hold.ts";
 import { type FailureKind, ProviderError } from "../providers/io.ts";
-import { LIVE_SAMPLE_RATE, type LiveEncoding, type SpeechAudio } from "../providers/provider.ts";
+import type { LiveEncoding } from "../providers/provider.ts";
 import { LIVE_REPLY } from "../providers/reply-bounds.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
@@ -17,7 +15,8 @@ import { callTarget } from "./attempt.ts";
 import { decideFor, payerOf, refuseTooManyKeyterms, type RoutedCall } from "./audio-call.ts";
 import { spentOf, watchCall } from "./call-watch.ts";
 import { certaintyOf, exhausted, type FailedAttempt, failedAttempt, streamBroke } from "./judge-failure.ts";
-import { createLiveMeter, type LiveMeter } from "./live-meter.ts";
+import { createLiveSource, type LiveSource, meteredAudio } from "./live-audio.ts";
+import { createLiveMeter } from "./live-meter.ts";
 import { atPricesOfNow, quoteFor } from "./quote.ts";
 import { decided } from "./refuse-route.ts";
 import { isPausedByNow, restsFor, resolveAccount } from "./resolve-account.ts";
@@ -55,7 +54,8 @@ export async function* liveTranscription(
   const left = new AbortController();
   const pieces = createHandover<TranscriptPiece>();
   const signal = AbortSignal.any([call.clientGone, left.signal]);
-  const outcome = runLive(services, { call, decision, frames, pieces, signal }).finally(() => pieces.end());
+  const source = createLiveSource(call.encoding, frames, services.limits.maxAudioDurationSeconds);
+  const outcome = runLive(services, { call, decision, source, pieces, signal }).finally(() => pieces.end());
   // Its failure is awaited where it is told; until then nobody listens.
   outcome.catch(() => undefined);
   let isOver = false;
@@ -85,7 +85,7 @@ export async function* liveTranscription(
 interface LiveRun {
   readonly call: LiveCall;
   readonly decision: Extract<RouteDecision, { ok: true }>;
-  readonly frames: AsyncIterable<Uint8Array>;
+  readonly source: LiveSource;
   readonly pieces: Handover<TranscriptPiece>;
   readonly signal: AbortSignal;
 }
@@ -111,6 +111,19 @@ async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveSer
   throw exhausted(failures, run.decision.considered);
 }
 
+/** False: the call ended before the caller had spoken. */
+async function firstAudio({ source, signal }: LiveRun): Promise<boolean> {
+  const ended = Promise.withResolvers<boolean>();
+  const end = (): void => ended.resolve(false);
+  if (signal.aborted) end();
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    return await Promise.race([source.begun().then(() => true), ended.promise]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}
+
 interface LiveResult {
   readonly result: LiveServed | FailedAttempt;
   /** The audio was asked for: what was spoken is gone. */
@@ -129,7 +142,15 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
   const priced = atPricesOfNow(services);
   const meter = createLiveMeter(priced, { payer, principal: call.principal, candidate, deadlineAtMs });
   await unlessAway(meter.begin());
-  const audio = liveAudio(services, run, meter);
+  const began = await firstAudio(run).catch(async (error: unknown) => {
+    await meter.end("aborted");
+    throw error;
+  });
+  if (!began) {
+    await meter.end("aborted");
+    return { result: failedAttempt(target, new ProviderError("aborted")), hasBegun: false };
+  }
+  const audio = meteredAudio(call.encoding, run.source, meter);
   const watched = watchCall(services, {
     requestId: payer.requestId,
     attemptId: meter.attemptId(),
@@ -180,56 +201,4 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
 /** Nobody hung up, and no fault is the caller's: the slice in which it broke is not charged (contract 9, decision 21). */
 function isBrokenHere(cause: unknown): boolean {
   return cause instanceof GatewayError && cause.status >= 500;
-}
-
-function liveAudio(
-  services: GatewayServices,
-  { call, frames }: LiveRun,
-  meter: LiveMeter,
-): SpeechAudio & { readonly hasBegun: () => boolean } {
-  const clock = clockOf(call.encoding);
-  const maxSeconds = services.limits.maxAudioDurationSeconds;
-  let begun = false;
-  return {
-    ...liveFacts(call.encoding),
-    mediaType: call.encoding === "pcm_s16le" ? "audio/l16" : "audio/webm",
-    fileName: "live",
-    // It grows while it is listened to.
-    get durationSeconds() {
-      return meter.passedMs() / 1000;
-    },
-    hasBegun: () => begun,
-    open: async function* () {
-      begun = true;
-      // Held back until it is enough to be a recording: what is none costs nothing.
-      const held: Uint8Array[] = [];
-      let isEnough = false;
-      for await (const chunk of frames) {
-        const seconds = clock.hear(chunk);
-        if (seconds === null) throw invalidAudio("is not a WebM recording of one Opus track");
-        if (seconds > maxSeconds) throw tooLong(maxSeconds);
-        isEnough ||= seconds >= MINIMUM_SECONDS;
-        held.push(chunk);
-        if (!isEnough) continue;
-        await meter.pass(Math.round(seconds * 1000));
-        yield* held.splice(0);
-      }
-      if (!isEnough) throw invalidAudio(`holds less than ${MINIMUM_SECONDS} s of audio`);
-    },
-  };
-}
-
-function clockOf(encoding: LiveEncoding): LiveClock {
-  return encoding === "pcm_s16le" ? createSampleClock(LIVE_SAMPLE_RATE) : createWebmClock();
-}
-
-function invalidAudio(what: string): GatewayError {
-  return new GatewayError("INVALID_AUDIO", { message: `What was sent ${what}.` });
-}
-
-function tooLong(maxSeconds: number): GatewayError {
-  return new GatewayError("AUDIO_TOO_LONG", {
-    message: `A live transcription lasts at most ${maxSeconds} s of audio.`,
-    details: { max_audio_duration_seconds: maxSeconds },
-  });
 }

@@ -71,6 +71,41 @@ test("contract 10: text comes while it is spoken, before the finish", async () =
   caller.socket.terminate();
 });
 
+test("FLD-17: the provider's socket opens with the first audio, so that its idle limit never meets a caller who does not speak yet", async () => {
+  const caller = await call(gateway.origin);
+  caller.send(START);
+  // The slice is reserved in front of the wait for audio; 50 ms are no recording.
+  await until(async () => (await attempts()).length === 1);
+  caller.send(samples().subarray(0, 1_600));
+  await new Promise((resolve) => {
+    caller.socket.once("pong", resolve);
+    caller.socket.ping();
+  });
+  assert.equal(gateway.sandbox.callCount, 0);
+  caller.send(samples().subarray(1_600, 6_400));
+  await until(() => gateway.sandbox.callCount === 1);
+  caller.send(FINISH);
+  assert.deepEqual(await caller.closed, [1000, ""]);
+  assert.equal(envelopeIn(caller).duration_seconds, 0.2);
+});
+
+test("FLD-17: a caller who finishes or hangs up before any audio costs nothing, and no provider is called", async () => {
+  const silent = await call(gateway.origin);
+  silent.send(START);
+  silent.send(FINISH);
+  assert.deepEqual(await silent.closed, [1008, "INVALID_AUDIO"]);
+  const gone = await call(gateway.origin);
+  gone.send(START);
+  await until(async () => (await attempts()).length === 2);
+  gone.socket.close();
+  await until(async () => (await attempts()).every(({ state }) => state === "settled"));
+  assert.deepEqual(
+    (await attempts()).map(({ charge_nano_usd: charge }) => Number(charge)),
+    [0, 0],
+  );
+  assert.equal(gateway.sandbox.callCount, 0);
+});
+
 test("contract 3, 10: a start that says it is realtime, or a stream, says what it is", async () => {
   const caller = await call(gateway.origin);
   await speak(caller, { ...START, mode: "realtime", stream: true }, samples().subarray(0, 32_000));

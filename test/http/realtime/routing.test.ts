@@ -130,7 +130,7 @@ for (const [what, key, fields, headers] of [
 test("contract 1, 10: where every target refuses the socket, one error and 1011; each attempt is on record, at no charge", async () => {
   gateway.sandbox.addFault({ fault: { kind: "status", status: 503 } });
   const caller = await call(gateway.origin);
-  caller.send(START);
+  await speak(caller, START, SHORT());
   assert.deepEqual(await caller.closed, [1011, "NO_HEALTHY_PROVIDER"]);
   assert.equal(errorIn(caller).details?.["reason"], "exhausted");
   const rows = await gateway.database.db.selectFrom("attempts").selectAll().execute();
