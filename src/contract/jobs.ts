@@ -30,7 +30,7 @@ const JOB_STAGES = ["queued", "fetching", "measuring", "transcribing", "storing"
 /** What only a job can end with; everything else is an error of the catalogue. */
 export const JOB_ONLY_ERRORS = {
   JOB_DEADLINE_EXCEEDED:
-    "The job did not end before its deadline (6 h unless the operator set another), in the queue or at work. Not charged. Submit it again under a new key.",
+    "The job did not end before its deadline (6 h unless the operator set another), in the queue or between calls; with a call in flight it is `PROVIDER_RESULT_UNKNOWN`. Not charged. Submit it again under a new key.",
   ATTEMPTS_EXHAUSTED:
     "The job was taken up again and again and never came to an end: something stops its workers. Not charged. Submit it again under a new key; if it comes back, tell the operator the job's id.",
 } as const;

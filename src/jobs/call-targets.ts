@@ -2,7 +2,6 @@
 // followed from where the attempt before left off.
 import type { Execute } from "../gateway/attempt.ts";
 import { createAttemptAllowance } from "../gateway/attempt-allowance.ts";
-import { outcomeUnknown } from "../gateway/judge-failure.ts";
 import { quoteFor } from "../gateway/quote.ts";
 import { recordCandidates } from "../gateway/request-record.ts";
 import { audioAmount } from "../gateway/call-accounting.ts";
@@ -11,7 +10,7 @@ import { runCandidates } from "../gateway/run-candidates.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { allFailed, chooseTargets, judgeTargets, requestWithTimes, waitsForPaused } from "./choose-targets.ts";
 import { enterStage } from "./enter-stage.ts";
-import { deadlineExceeded } from "./job-error.ts";
+import { deadlinePassed, jobOutcomeUnknown } from "./job-error.ts";
 import type { OpenJob } from "./job-request.ts";
 import { atPricesOf } from "./job-prices.ts";
 import { jobKeeper } from "./keeper.ts";
@@ -66,13 +65,15 @@ export async function callTargets(
     case "served":
       return outcome;
     case "exhausted": {
-      if (gateway.now() >= deadlineAt) throw deadlineExceeded();
+      if (gateway.now() >= deadlineAt) throw deadlinePassed(null);
       const all = [...failures, ...outcome.failures];
       if (outcome.attemptLimit === null && waitsForPaused(gateway, payer, judged, all)) throw new JobStop("paused");
       throw allFailed(gateway, all, judged, outcome.attemptLimit);
     }
     case "unknown":
-      throw gateway.now() >= deadlineAt ? deadlineExceeded() : outcomeUnknown(outcome.how, outcome);
+      throw gateway.now() >= deadlineAt
+        ? deadlinePassed("submitted")
+        : jobOutcomeUnknown(outcome.how, outcome.wasFollowed);
     case "aborted":
       throw new JobStop("lost");
     default:

@@ -1,6 +1,8 @@
 // What a failed job says of its end (contract 5): a code of the catalogue, or one of the two that only jobs have.
-import { ERRORS, type GatewayError } from "../contract/errors.ts";
+import { ERRORS, GatewayError } from "../contract/errors.ts";
 import type { JobError, JobErrorCode } from "../contract/jobs.ts";
+import { outcomeUnknown } from "../gateway/judge-failure.ts";
+import type { JobCall } from "../storage/job-work.ts";
 
 type JobOnlyCode = Exclude<JobErrorCode, keyof typeof ERRORS>;
 
@@ -15,8 +17,24 @@ export class JobFailure extends Error {
   }
 }
 
-export function deadlineExceeded(): JobFailure {
-  return new JobFailure("JOB_DEADLINE_EXCEEDED", "The job did not finish before its deadline. Nothing was charged.");
+/** Of a job whose deadline passed; a call that was in flight then may have been done and paid. */
+export function deadlinePassed(callState: JobCall["state"] | null): GatewayError | JobFailure {
+  if (callState === null || callState === "reserved")
+    return new JobFailure("JOB_DEADLINE_EXCEEDED", "The job did not finish before its deadline. Nothing was charged.");
+  return unknownOutcome("The job's deadline passed while a call to a provider was in flight.");
+}
+
+/** A job waits as long as it may: a call that took too long is one whose outcome is unknown, and never PROVIDER_TIMEOUT. */
+export function jobOutcomeUnknown(how: "unknown" | "timeout", wasFollowed = false): GatewayError {
+  return how === "timeout"
+    ? unknownOutcome("The provider did not answer within the timeout of its connection.")
+    : outcomeUnknown(how, { wasFollowed });
+}
+
+function unknownOutcome(what: string): GatewayError {
+  return new GatewayError("PROVIDER_RESULT_UNKNOWN", {
+    message: `${what} Whether it did the work is unknown; nothing was charged, and the job is not run again.`,
+  });
 }
 
 export function jobErrorOf(error: GatewayError | JobFailure): JobError {

@@ -4,7 +4,7 @@ import { brand } from "../contract/ids.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { answerOf } from "../gateway/answer.ts";
 import { finishTranscript } from "../gateway/finish-transcript.ts";
-import { type FailedAttempt, outcomeUnknown } from "../gateway/judge-failure.ts";
+import type { FailedAttempt } from "../gateway/judge-failure.ts";
 import { uncharged } from "../gateway/call-accounting.ts";
 import { hasAccount } from "../gateway/resolve-account.ts";
 import type { Served } from "../gateway/candidate-run.ts";
@@ -22,7 +22,7 @@ import { awaitRecording } from "./await-recording.ts";
 import { callTargets } from "./call-targets.ts";
 import { unknownOf } from "./choose-targets.ts";
 import { endJob } from "./end-job.ts";
-import { deadlineExceeded, JobFailure, jobErrorOf } from "./job-error.ts";
+import { deadlinePassed, JobFailure, jobErrorOf, jobOutcomeUnknown } from "./job-error.ts";
 import { type OpenJob, openJob } from "./job-request.ts";
 import { insist, insistenceOn } from "./insist.ts";
 import type { Lease } from "./leases.ts";
@@ -110,7 +110,7 @@ const MAX_ATTEMPTS = 5;
 const MAX_ATTEMPTS_WITH_RUN = 100;
 
 function refuseWornOut({ gateway }: WorkerServices, job: OpenJob): void {
-  if (gateway.now() >= job.deadlineAt) throw deadlineExceeded();
+  if (gateway.now() >= job.deadlineAt) throw deadlinePassed(job.call?.state ?? null);
   const most = job.call?.state === "submitted" ? MAX_ATTEMPTS_WITH_RUN : MAX_ATTEMPTS;
   if (job.attempt - job.laidAside <= most) return;
   throw new JobFailure(
@@ -132,7 +132,7 @@ async function judgeCallOfTheDead(services: WorkerServices, claimed: OpenJob): P
     job = { ...job, call: null, failures: [...job.failures, failure] };
   }
   const unknown = unknownOf(job.failures);
-  if (unknown !== null && !job.request.route.mayPayTwice) throw outcomeUnknown(unknown);
+  if (unknown !== null && !job.request.route.mayPayTwice) throw jobOutcomeUnknown(unknown);
   return job;
 }
 

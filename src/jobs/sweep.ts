@@ -17,7 +17,7 @@ import {
 import { sweeps } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { endLocked } from "./end-job.ts";
-import { deadlineExceeded, jobErrorOf } from "./job-error.ts";
+import { deadlinePassed, jobErrorOf } from "./job-error.ts";
 import { enqueueJob, type JobServices } from "./services.ts";
 import { failedEnd } from "./settle-open.ts";
 import { removeAudio } from "./spent-audio.ts";
@@ -112,7 +112,7 @@ async function endOverdue(services: JobServices): Promise<boolean> {
   return transact(sweeps(services.database), async (tx) => {
     const row = await beginOverdueJob(tx);
     if (row === null) return false;
-    await endLocked(services, tx, row, failedEnd(services, row, jobErrorOf(deadlineExceeded())));
+    await endLocked(services, tx, row, failedEnd(services, row, jobErrorOf(deadlinePassed(row.call_state))));
     return true;
   });
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import type { JobStatus } from "../../src/contract/jobs.ts";
 import { endJob } from "../../src/jobs/end-job.ts";
-import { deadlineExceeded, jobErrorOf } from "../../src/jobs/job-error.ts";
+import { deadlinePassed, jobErrorOf } from "../../src/jobs/job-error.ts";
 import { openSettlement } from "../../src/jobs/settle-open.ts";
 import { offerLapsed, purgeJobs, purgeObjects, sweepJobs } from "../../src/jobs/sweep.ts";
 import { claimJob, handBack, renewJobLeases } from "../../src/storage/job-work.ts";
@@ -117,7 +117,7 @@ const ending =
       .executeTakeFirstOrThrow();
     const hasEnded = await endJob(app.jobs, { id: job.id, attempt: job.attempt - age, appId }, (locked) => ({
       status: locked.cancel_requested ? "cancelled" : wished,
-      ...(wished === "failed" && !locked.cancel_requested ? { error: jobErrorOf(deadlineExceeded()) } : {}),
+      ...(wished === "failed" && !locked.cancel_requested ? { error: jobErrorOf(deadlinePassed(null)) } : {}),
       settlement: openSettlement(locked, "failed:cancelled"),
     }));
     assert.equal(hasEnded, age === 0 && job.status === "processing", "ended only by its holder");

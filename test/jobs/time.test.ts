@@ -75,6 +75,46 @@ test("contract 5: a job that no worker can even open ends at its deadline", asyn
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:not_called", charge: "0" }]);
 });
 
+for (const state of ["submitting", "submitted"] as const) {
+  test(`contract 5: a deadline that passes with a ${state} call ends the job as PROVIDER_RESULT_UNKNOWN, which is not retryable`, async () => {
+    const { origin, database } = gateway;
+    const { job_id: id } = await submit(origin);
+    const row = await claimJob(database.db, id);
+    assert(row?.call_attempt_id !== undefined && row.call_attempt_id !== null);
+    await database.db.updateTable("jobs").set({ call_state: state, call_position: 1 }).where("id", "=", id).execute();
+    await pass(gateway, 21_700);
+    const done = await poll(origin, id);
+    assert.deepEqual(
+      [done.status, done.error?.code, done.error?.retryable],
+      ["failed", "PROVIDER_RESULT_UNKNOWN", false],
+    );
+    assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
+  });
+}
+
+test("contract 5: a worker whose call is in flight at the deadline ends the job as PROVIDER_RESULT_UNKNOWN, and calls nobody after it", async () => {
+  const { origin, sandbox, database } = gateway;
+  sandbox.clearCalls();
+  sandbox.addFault({ fault: { kind: "stall" } });
+  const { job_id: id } = await submit(origin);
+  const { deadline_at: deadlineAt } = await database.db
+    .selectFrom("jobs")
+    .select("deadline_at")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  // The worker's clock: shortly before the deadline until the provider has the request, then at it.
+  const leftMs = (): number => (paidCalls(sandbox) === 0 ? 200 : 0);
+  await startWorker({ now: () => new Date(deadlineAt.getTime() - leftMs()) });
+  const done = await ended(origin, id);
+  sandbox.clearFaults();
+  assert.deepEqual(
+    [done.status, done.error?.code, done.error?.retryable],
+    ["failed", "PROVIDER_RESULT_UNKNOWN", false],
+  );
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
+  assert.equal(paidCalls(sandbox), 1);
+});
+
 test("contract 5: after its time nothing of what was said is in any table or file, and the key is free", async () => {
   const headers = { "idempotency-key": "purge" };
   const prompt = "canary of the prompt";
