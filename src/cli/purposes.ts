@@ -1,5 +1,5 @@
 // `patchbay purposes list|test`: which labels an app may send, and where one would lead (contract 3, 4; spec 4.7).
-import { keyDescription, type PublishedPurpose, purposesOf } from "../contract/account.ts";
+import { keyDescription, type PublishedPurpose } from "../contract/account.ts";
 import { type RoutingDecision, routingDecision } from "../contract/transcription.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { type GatewayOptions, openSession, readDocument, understood } from "./gateway-session.ts";
@@ -19,7 +19,7 @@ export interface PurposeTestOptions extends PurposeOptions {
 
 export async function listPurposes(options: PurposeOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const document = await openSession(options, terminal, signal).document("/v1/me");
-  const data = purposesOf(understood(keyDescription, document, "description of a key"));
+  const { purposes: data } = understood(keyDescription, document, "description of a key");
   const columns = {
     head: ["PURPOSE", "STATE", "CONTEXTS", "DESCRIPTION"],
     row: ({ purpose, is_enabled: isEnabled, contexts, description }: PublishedPurpose) => [

@@ -10,12 +10,22 @@ const purposeEntry = z.strictObject({
   is_enabled: z.boolean(),
 });
 
+const CONTEXTS = ["default", "audio_input"] as const;
+
+/** A label may mean something in one context only. */
+const publishedPurpose = purposeEntry.extend({
+  is_enabled: z.boolean().describe("In one of `contexts` at least."),
+  contexts: z
+    .array(z.enum(CONTEXTS))
+    .describe("Where it is enabled and its route has a model for that work; in the others a request falls back."),
+});
+
 const featureSummary = z
   .record(z.string(), z.boolean())
   .describe("What can be asked: true when at least one target of the route can do it.");
 
 const routingEntry = z.strictObject({
-  context: z.enum(["default", "audio_input"]),
+  context: z.enum(CONTEXTS),
   source: z.enum(["route", "capability_override"]).optional(),
   capabilities: z.array(z.enum(CAPABILITIES)),
   features: featureSummary,
@@ -41,24 +51,12 @@ export const keyDescription = z.strictObject({
   app: z.strictObject({ id: z.string(), name: z.string() }).nullable(),
   workspace: z.strictObject({ id: z.string(), slug: z.string() }),
   audio_purpose_policy: PURPOSE_POLICY,
-  purposes: z.array(purposeEntry).describe("Published purposes of every context, one per label."),
+  purposes: z.array(publishedPurpose).describe("Published purposes of every context, one per label."),
   routing_contexts: z.array(routingEntry),
 });
 export type KeyDescription = z.infer<typeof keyDescription>;
 
-export interface PublishedPurpose extends z.infer<typeof purposeEntry> {
-  /** Of the key's routing: a label may mean something in one of them only. */
-  readonly contexts: readonly KeyDescription["routing_contexts"][number]["context"][];
-}
-
-export function purposesOf({ purposes, routing_contexts: contexts }: KeyDescription): readonly PublishedPurpose[] {
-  return purposes.map((entry) => ({
-    ...entry,
-    contexts: contexts
-      .filter((context) => context.purposes.some(({ purpose }) => purpose === entry.purpose))
-      .map(({ context }) => context),
-  }));
-}
+export type PublishedPurpose = z.infer<typeof publishedPurpose>;
 
 const bytes = z.int().min(0);
 const seconds = z.number().min(0);

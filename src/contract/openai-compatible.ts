@@ -5,11 +5,8 @@ import { chatFieldsOfClients, chatTool, chatToolChoice } from "./chat.ts";
 import { completionMessage } from "./completion-message.ts";
 import { LANGUAGE_TAG, transcriptionFields } from "./transcription.ts";
 
-const MODEL = z
-  .string()
-  .min(1)
-  .max(264)
-  .describe("`auto`, or `purpose/<label>`; the route of the key picks the model.");
+/** Any text is judged as a selection: what names no purpose, an empty one included, is MODEL_NOT_SELECTABLE. */
+const MODEL = z.string().max(264).describe("`auto`, or `purpose/<label>`; the route of the key picks the model.");
 
 /** A default that clients send along and that changes nothing. */
 const neutral = <T extends z.ZodType>(schema: T, what: string) => schema.nullish().describe(what);

@@ -8,7 +8,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { z } from "zod";
-import { keyDescription, purposesOf } from "../contract/account.ts";
+import { keyDescription } from "../contract/account.ts";
 import { postJobContract } from "../contract/endpoint-jobs.ts";
 import { postTranscriptionContract } from "../contract/endpoint-transcription.ts";
 import { parseKnownPart } from "../lib/known-part.ts";
@@ -60,7 +60,7 @@ function addLookUps(server: McpServer, gateway: ToolGateway): void {
     answering(gateway, async (context: ServerContext) => {
       const described = parseKnownPart(keyDescription, await ask(gateway, { path: "/v1/me" }, context));
       if (!described.success) throw new Refused(["The answer is no description of a key that this version knows."]);
-      return [await jsonPart(purposesOf(described.data))];
+      return [await jsonPart(described.data.purposes)];
     }),
   );
   server.registerTool(

@@ -1,6 +1,6 @@
 // Signed addresses of job results, `/v1/transcription/results/<token>` (contract 5): a token opens one job's result, by GET,
 // until it expires; nobody else can make one. It needs no credential, so it belongs in no log.
-import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 
 export interface ResultClaim {
   readonly workspaceId: string;
@@ -16,7 +16,9 @@ export interface ResultTokens {
 const METHOD = "GET";
 const MAC_BYTES = 32;
 const MAX_TOKEN_CHARACTERS = 512;
-const CLAIM = /^(\d{1,12}) ([A-Za-z0-9_]{1,64}) ([A-Za-z0-9_]{1,64})$/;
+/** The last part makes every token another one; tokens of earlier versions lack it. */
+const CLAIM = /^(\d{1,12}) ([A-Za-z0-9_]{1,64}) ([A-Za-z0-9_]{1,64})(?: [0-9a-f]{16})?$/;
+const NONCE_BYTES = 8;
 
 /** `secret` is the deployment's key pepper: the same on every process, and never used for anything but deriving keys. */
 export function createResultTokens({ secret }: { readonly secret: Buffer }): ResultTokens {
@@ -24,7 +26,8 @@ export function createResultTokens({ secret }: { readonly secret: Buffer }): Res
   const mac = (method: string, claim: string) => createHmac("sha256", key).update(`${method} ${claim}`).digest();
   return {
     sign({ workspaceId, jobId }, expiresAt) {
-      const claim = `${Math.floor(expiresAt.getTime() / 1000)} ${workspaceId} ${jobId}`;
+      const seconds = Math.ceil(expiresAt.getTime() / 1000);
+      const claim = `${seconds} ${workspaceId} ${jobId} ${randomBytes(NONCE_BYTES).toString("hex")}`;
       if (!CLAIM.test(claim)) throw new Error("a result token is made of a workspace's and a job's id");
       return Buffer.concat([mac(METHOD, claim), Buffer.from(claim)]).toString("base64url");
     },

@@ -107,7 +107,7 @@ export function createGuard(options: GuardOptions): Guard {
     const findings: Finding[] = scheme === "none" ? [] : [{ rule: "scheme", refusal: scheme }];
     const parsed = parseTarget(rawUrl);
     if (parsed instanceof GuardRefusal) {
-      findings.push({ rule: "form", refusal: parsed });
+      findings.push({ rule: parsed.reason === "malformed" ? "form" : "name", refusal: parsed });
       return { findings, host: null, addresses: [], target: null, refusal: firstIn(findings) ?? parsed };
     }
     const { url, host, pathAndQuery } = parsed;

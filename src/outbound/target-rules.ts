@@ -1,4 +1,5 @@
 // The rules of the guard (spec 4.4; contract 6), each a pure question about a target: null, or why nothing is sent there.
+import ipaddr from "ipaddr.js";
 import { judgeAddress, isInRange, sameAddress } from "./address.ts";
 import { GuardRefusal } from "./refusal.ts";
 import { listedEntry, type TargetPolicy } from "./target-policy.ts";
@@ -34,10 +35,13 @@ export function schemeRefusal(rawUrl: string, policy: TargetPolicy): GuardRefusa
 export function parseTarget(rawUrl: string): ParsedTarget | GuardRefusal {
   if (rawUrl.length > MAX_URL_BYTES) return new GuardRefusal("malformed", "too long");
   const match = TARGET.exec(rawUrl);
+  const otherSpelling = new GuardRefusal("address_not_public", "an address in another spelling");
+  if (isIPv4Spelling(rawUrl)) return otherSpelling;
   if (match === null) return new GuardRefusal("malformed", "not a plain https URL");
   if (!URL.canParse(rawUrl)) return new GuardRefusal("malformed", "not a URL");
   const url = new URL(rawUrl);
   const rawHost = match.groups?.["host"]?.toLowerCase();
+  if (url.hostname !== rawHost && url.hostname.startsWith("[")) return otherSpelling;
   if (url.hostname !== rawHost || rawHost.length > 253)
     return new GuardRefusal("malformed", "two readings of the host");
   url.hash = "";
@@ -49,6 +53,17 @@ export function parseTarget(rawUrl: string): ParsedTarget | GuardRefusal {
     host: bareHost(url),
     pathAndQuery: `${url.pathname}${query}`,
   };
+}
+
+/**
+ * An IPv4 address in any spelling that some resolver reads (hexadecimal, octal, one number, fewer parts, full-width digits, a full stop
+ * at the end), valid or not, but for four decimal parts. A name's last label is never a number (URL Standard, "ends in a number").
+ */
+function isIPv4Spelling(rawUrl: string): boolean {
+  const raw = /^https?:\/\/([^/?#@:\\[\]\s]+)(?::[0-9]{1,10})?(?:[/?#]|$)/i.exec(rawUrl)?.[1];
+  const host = raw?.normalize("NFKC").replaceAll("\u3002", ".").replace(/\.$/, "");
+  const isNumeric = /^(?:[0-9]+|0x[0-9a-f]*)$/i.test(host?.split(".").at(-1) ?? "");
+  return isNumeric && !(raw === host && ipaddr.IPv4.isValidFourPartDecimal(raw ?? ""));
 }
 
 export function portRefusal(url: URL, { ports }: TargetPolicy): GuardRefusal | null {

@@ -164,8 +164,41 @@ test("§4.6 GET /v1/me lists published purposes by context, where the override's
     audio?.purposes.map(({ purpose }) => purpose),
     ["good", "off", "typing", "impossible"],
   );
-  assert.deepEqual(override.purposes, audio?.purposes);
+  assert.deepEqual(
+    override.purposes,
+    audio?.purposes.map((entry) => ({ ...entry, contexts: entry.is_enabled ? ["audio_input"] : [] })),
+  );
   assert.equal(audio?.targets, undefined, "names of providers only with routing:read");
+});
+
+test("contract 4: GET /v1/me says in which context a purpose is enabled; where a request would fall back it is not", async () => {
+  const enabledIn = async (key: string) => {
+    const { purposes, routing_contexts: contexts } = keyDescription.parse(
+      (await get(gateway.origin, "/v1/me", key)).json,
+    );
+    const labelled = (label: string) => purposes.find(({ purpose }) => purpose === label);
+    const typing = contexts.map((each) => each.purposes.find(({ purpose }) => purpose === "typing")?.is_enabled);
+    return { good: labelled("good")?.contexts, typing: labelled("typing"), perContext: typing };
+  };
+  const plain = await enabledIn(KEYS["plain-fallback"]);
+  assert.deepEqual(plain.good, ["default", "audio_input"]);
+  // Its route chats, and audio that asks for it falls back.
+  assert.deepEqual([plain.typing?.is_enabled, plain.typing?.contexts], [true, ["default"]]);
+  assert.deepEqual(plain.perContext, [true, false]);
+  const override = await enabledIn(KEYS["override-fallback"]);
+  assert.deepEqual(override.good, ["audio_input"]);
+  assert.deepEqual([override.typing?.is_enabled, override.typing?.contexts], [false, []]);
+});
+
+test("contract 4: the audio_input context of a text-only app lists no capability", async () => {
+  const { routing_contexts: contexts } = keyDescription.parse((await get(gateway.origin, "/v1/me", KEYS.text)).json);
+  assert.deepEqual(
+    contexts.map(({ context, capabilities }) => [context, capabilities]),
+    [
+      ["default", ["chat"]],
+      ["audio_input", []],
+    ],
+  );
 });
 
 interface Asking {
