@@ -20,6 +20,8 @@ export interface BudgetState {
   readonly reservedAudioMs: bigint;
   readonly spentTokens: bigint;
   readonly reservedTokens: bigint;
+  /** Part of what is reserved: leases hold it in advance and nobody has spent it. Absent where it was not read. */
+  readonly leased?: Pick<Amounts, "nanoUsd" | "tokens">;
   readonly windowStart: Date;
   readonly resetsAt: Date | null;
   /** The database's clock. */

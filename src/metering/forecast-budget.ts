@@ -10,8 +10,8 @@ export interface BudgetForecast extends Amounts {
 const EARLIEST_PART = 20n;
 
 /**
- * The pace is that of the whole window so far: a shorter stretch would take a night or a Sunday for what is to come, and this one is exact
- * in the end. It is the pace of what is spent. What is held is counted once and sets no pace, for chats hold some in advance and give it back.
+ * A linear projection of what was spent since the window started; it ignores time of day and weekday. What is reserved for calls in flight
+ * is added once. What leases hold in advance is not spent by anybody and is left out.
  */
 export function forecastBudget(budget: BudgetState): BudgetForecast | null {
   const { windowStart, resetsAt, readAt } = budget;
@@ -21,7 +21,7 @@ export function forecastBudget(budget: BudgetState): BudgetForecast | null {
     passedMs: BigInt(readAt.getTime() - windowStart.getTime()),
   };
   if (window.passedMs * EARLIEST_PART < window.lengthMs) return null;
-  const [usd, audio, tokens] = metersOf(budget);
+  const [usd, audio, tokens] = metersOf(withoutLeased(budget));
   const reached = [usd, audio, tokens].flatMap((meter) => reachedAfterMs(meter, window) ?? []);
   return {
     nanoUsd: spentAtEnd(usd, window),
@@ -29,6 +29,20 @@ export function forecastBudget(budget: BudgetState): BudgetForecast | null {
     tokens: spentAtEnd(tokens, window),
     limitReachedAt: reached.length === 0 ? null : new Date(windowStart.getTime() + Math.min(...reached)),
   };
+}
+
+function withoutLeased(budget: BudgetState): BudgetState {
+  const { leased, reservedNanoUsd, reservedTokens } = budget;
+  if (leased === undefined) return budget;
+  return {
+    ...budget,
+    reservedNanoUsd: atLeastZero(reservedNanoUsd - leased.nanoUsd),
+    reservedTokens: atLeastZero(reservedTokens - leased.tokens),
+  };
+}
+
+function atLeastZero(amount: bigint): bigint {
+  return amount < 0n ? 0n : amount;
 }
 
 interface Window {

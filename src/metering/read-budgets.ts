@@ -1,7 +1,8 @@
 // An app's budgets with what their current windows hold, for showing and for judging.
 import type { Kysely } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
-import { readWindows, type WindowRow } from "../storage/budget-windows.ts";
+import { sumHeld } from "../storage/budget-leases.ts";
+import { readWindows, windowId, type WindowRow } from "../storage/budget-windows.ts";
 import { type BudgetRow, readBudgets, readBudgetsOfApps } from "../storage/budgets.ts";
 import type { Tables } from "../storage/tables.ts";
 import { type BudgetState, limitMs, resetsAt, windowStart } from "./budget.ts";
@@ -11,7 +12,24 @@ export async function readBudgetStates(
   workspaceId: WorkspaceId,
   appId: AppId,
 ): Promise<readonly BudgetState[]> {
-  return withWindows(db, await readBudgets(db, [{ workspaceId, appId }]));
+  return withLeased(db, workspaceId, await withWindows(db, await readBudgets(db, [{ workspaceId, appId }])));
+}
+
+async function withLeased(
+  db: Kysely<Tables>,
+  workspaceId: WorkspaceId,
+  budgets: readonly BudgetState[],
+): Promise<readonly BudgetState[]> {
+  const held = new Map(
+    (await sumHeld(db, workspaceId)).map((sum) => [
+      windowId({ budgetId: sum.budget_id, windowStart: sum.window_start }),
+      { nanoUsd: sum.nano_usd, tokens: sum.tokens },
+    ]),
+  );
+  return budgets.map((budget) => {
+    const leased = held.get(windowId({ budgetId: budget.id, windowStart: budget.windowStart }));
+    return leased === undefined ? budget : { ...budget, leased };
+  });
 }
 
 /** Of a workspace's apps, or of one of them. */
@@ -22,7 +40,7 @@ export async function readBudgetsByApp(
 ): Promise<readonly { readonly appId: string; readonly budget: BudgetState }[]> {
   const rows = await readBudgetsOfApps(db, workspaceId, appId);
   const appOf = new Map(rows.map((row) => [row.id, row.app_id]));
-  const budgets = await withWindows(db, rows);
+  const budgets = await withLeased(db, workspaceId, await withWindows(db, rows));
   return budgets.flatMap((budget) => {
     const app = appOf.get(budget.id);
     return app === undefined ? [] : [{ appId: app, budget }];

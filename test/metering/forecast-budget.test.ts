@@ -54,6 +54,19 @@ test("contract 9: what is held is counted once and sets no pace; a limit that is
   assert.deepEqual(met?.limitReachedAt, new Date(noon));
 });
 
+test("contract 9: what leases hold in advance is no part of a forecast, and meets no limit", () => {
+  const noon = "2026-11-11T12:00:00Z";
+  const held = {
+    limitTokens: 7_000n,
+    spentTokens: 30n,
+    reservedTokens: 7_393n,
+    reservedNanoUsd: 5n,
+    leased: { nanoUsd: 9n, tokens: 7_393n },
+  };
+  const forecast = forecastBudget(budget("day", noon, held));
+  assert.deepEqual(forecast, { nanoUsd: 0n, audioMs: 0n, tokens: 60n, limitReachedAt: null });
+});
+
 test("contract 9: nothing is forecast before a twentieth of a window has passed, nor without a period", () => {
   const spent = { limitTokens: 10n, spentTokens: 9n };
   const tokens = (period: BudgetPeriod, moment: string) => forecastBudget(budget(period, moment, spent))?.tokens;

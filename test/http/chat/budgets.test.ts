@@ -3,6 +3,10 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatOf, postChat, streamChat } from "../../harness/chat-client.ts";
 import { detailsOf, get } from "../../harness/client.ts";
+import { brand } from "../../../src/contract/ids.ts";
+import { forecastBudget } from "../../../src/metering/forecast-budget.ts";
+import { readBudgetStates } from "../../../src/metering/read-budgets.ts";
+import { until } from "../../harness/until.ts";
 import { answer, json } from "../../harness/chat-upstream.ts";
 import { attemptsOf, type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
 
@@ -18,6 +22,7 @@ const TOLD_KEY = "key-of-the-app-that-is-told-01";
 const WIDE_KEY = "key-of-the-app-with-more-tokens";
 const PRICED_KEY = "key-of-an-app-on-a-priced-model";
 const UNPRICED_KEY = "key-of-an-app-on-an-unpriced-1";
+const FORECAST_KEY = "key-of-the-app-with-a-forecast1";
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
 const TOOL = { type: "function", function: { name: "weather" } };
 
@@ -78,6 +83,7 @@ before(async () => {
             apps: [
               { ...app("narrow", NARROW_KEY, { limit_tokens: 100_000 }), quota: { tokens_per_minute: 23 } },
               { ...app("told", TOLD_KEY, { limit_tokens: 100_000 }), quota: { tokens_per_minute: 1000 } },
+              app("forecast", FORECAST_KEY, { limit_tokens: 77_777 }),
               { ...app("wide", WIDE_KEY, { limit_tokens: 100_000 }), quota: { tokens_per_minute: 40 } },
             ],
           },
@@ -107,6 +113,26 @@ test("contract 9: input estimate and max_tokens are reserved, reported usage is 
   // Twice 14 are spent.
   assert.equal((await postChat(gateway.origin, { max_tokens: 263 }, { key: TOKENS_KEY })).code, "BUDGET_EXCEEDED");
   assert.equal((await streamChat(gateway.origin, { max_tokens: 262 }, { key: TOKENS_KEY })).status, 200);
+});
+
+test("contract 9: what a lease holds for chats to come is reserved, and no part of the budget's forecast", async () => {
+  chatOf(await postChat(gateway.origin, { max_tokens: 30 }, { key: FORECAST_KEY }));
+  const { workspace_id: workspaceId, app_id: appId } = await gateway.database.db
+    .selectFrom("budgets")
+    .select(["workspace_id", "app_id"])
+    .where("limit_tokens", "=", 77_777n)
+    .executeTakeFirstOrThrow();
+  assert(appId !== null);
+  const read = async () => {
+    const [budget] = await readBudgetStates(gateway.database.db, brand("workspace", workspaceId), brand("app", appId));
+    assert(budget !== undefined && budget.resetsAt !== null);
+    // At the end of its window the pace is what was spent.
+    return { ...budget, readAt: new Date(budget.resetsAt.getTime() - 1) };
+  };
+  await until(async () => (await read()).spentTokens > 0n);
+  const budget = await read();
+  assert.ok(budget.reservedTokens > 0n, "a lease holds tokens in advance");
+  assert.equal(forecastBudget(budget)?.tokens, budget.spentTokens);
 });
 
 test("contract 9: without max_tokens the model's limit is reserved", async () => {
