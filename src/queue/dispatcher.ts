@@ -3,6 +3,7 @@
 // others' messages. pg-boss's own workers fetch one message a poll; this fetches as long as there is room.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Job, PgBoss } from "pg-boss";
+import { createDueWakes } from "./due-wakes.ts";
 import { createTurns } from "./turns.ts";
 
 export interface Message {
@@ -24,6 +25,8 @@ export interface WorkOptions {
 
 export interface Dispatcher {
   wake(): void;
+  /** Looks for a message that was deferred by so many seconds when it is due. */
+  wakeAfter(seconds: number): void;
   /** Takes nothing new. */
   drain(): void;
   stop(graceMs: number): Promise<void>;
@@ -116,14 +119,19 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
   const timer = setInterval(wake, pollMs);
   timer.unref();
+  const dueWakes = createDueWakes(wake);
   const heartbeat = startHeartbeat(options, () => [...running.values()]);
   wake();
   const drain = (): void => {
     state.stopping = true;
     clearInterval(timer);
+    dueWakes.stop();
   };
   return {
     wake,
+    wakeAfter: (seconds) => {
+      if (!state.stopping) dueWakes.after(seconds);
+    },
     drain,
     async stop(graceMs) {
       drain();

@@ -29,7 +29,7 @@ export interface QueueDefinition {
 }
 
 export interface SendOptions {
-  /** Not before: seconds from now, or a moment. */
+  /** Not before: seconds from now, with up to three decimals, or a moment. */
   readonly startAfter?: number | Date;
   /** What `perGroup` counts by, for example an app's id. */
   readonly groupId?: string;
@@ -118,7 +118,8 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
         ...(key === undefined ? {} : { singletonKey: key }),
         ...(groupId === undefined ? {} : { group: { id: groupId } }),
       });
-      // Delivered at commit; a deferred message is found by polling.
+      // Delivered at commit. A deferred message is found by this process when it is due, else by polling.
+      if (typeof startAfter === "number") dispatchers.get(name)?.wakeAfter(startAfter);
       if (startAfter === undefined) await db.executeSql("select pg_notify($1, $2)", [CHANNEL, name]);
     },
 

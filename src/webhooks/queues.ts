@@ -50,7 +50,7 @@ export async function enqueue(
 ): Promise<void> {
   const options = {
     groupId: message.workspaceId,
-    ...(when.delaySeconds === 0 ? {} : { startAfter: Math.ceil(when.delaySeconds) }),
+    ...(when.delaySeconds === 0 ? {} : { startAfter: Math.round(when.delaySeconds * 1000) / 1000 }),
   };
   await queue.send(when.lane, { ...message }, options, tx);
 }

@@ -189,6 +189,15 @@ test("architecture Engines: a message whose handler threw comes again", async ()
   assert.equal(calls, 2);
 });
 
+test("contract 6: a deferred message is noticed when it is due, to parts of a second, long before the next poll", async () => {
+  const queue = await start();
+  const seen = collect(queue, { concurrency: 1, pollMs: 3_600_000 });
+  const beganAt = performance.now();
+  await queue.send("work", { n: 1 }, { startAfter: 1.25 });
+  await seen.until(1);
+  assert.ok(performance.now() - beganAt >= 1_250, "not before it is due");
+});
+
 test("architecture Engines: a deferred message waits for its time", async () => {
   const queue = await start();
   const seen = collect(queue, { concurrency: 1, pollMs: 50 });
