@@ -4,7 +4,7 @@
 /** Beyond it a poll is early enough, and a timer would be held for hours. */
 const MAX_DELAY_SECONDS = 60;
 /** Messages that are due within one tick share a timer. */
-const TICK_MS = 50;
+const TICK_MS = 20;
 
 export interface DueWakes {
   after(seconds: number): void;

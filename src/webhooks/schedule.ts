@@ -3,7 +3,7 @@
 /** Before each attempt. */
 export const DELAYS_SECONDS = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 36_000] as const;
 /** The contract allows 20 % from the failure to the arrival; what is left of it is the time to notice and to send. */
-const JITTER = 0.15;
+const JITTER = 0.1;
 /** A receiver that did not answer in time, or asked for less, is not asked again sooner. */
 const THROTTLED_SECONDS = 60;
 /** How far `Retry-After` may stretch a step. */
