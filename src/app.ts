@@ -85,6 +85,7 @@ type Reach = Pick<GatewayServices, "providers" | "chatProviders" | "directory" |
 
 /** Reliability figures: a stream that says nothing for so long is broken. */
 const STREAM_IDLE_MS = 60_000;
+const STATUS_LINE_MS = 15_000;
 
 export async function createApp(options: AppOptions): Promise<App> {
   const { configuration, database, seal, logger } = options;
@@ -129,6 +130,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     ledger,
     leases,
     streamIdleMs: STREAM_IDLE_MS,
+    statusLineMs: STATUS_LINE_MS,
     idempotency,
     quotas: accounts.quotas,
     deletions,

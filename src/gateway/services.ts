@@ -62,6 +62,8 @@ export interface GatewayServices {
   readonly leases: Pick<Leases, "reserve" | "settle" | "spare">;
   /** Longest silence of a provider in the middle of a streamed answer. */
   readonly streamIdleMs: number;
+  /** How long the status line of a transcript's stream waits for its first content. */
+  readonly statusLineMs: number;
   readonly idempotency: Idempotency;
   readonly quotas: Quotas;
   readonly deletions: ProviderDeletions;

@@ -1,5 +1,6 @@
 // A transcript while it is made (contract 3, "Mode"): only from targets that stream. Until a provider's first content every
-// failure is an ordinary refusal and the next target may be tried; after it, never. Keys are ignored.
+// failure is an ordinary refusal, unless the edge has sent the status line by then, and the next target may be tried; after it, never. Keys are
+// ignored.
 import type { GatewayError } from "../contract/errors.ts";
 import type { TranscriptionEnvelope, Warning } from "../contract/transcription.ts";
 import { createHandover, type Handover } from "../lib/handover.ts";
@@ -36,7 +37,10 @@ export interface TranscriptStream {
   readonly parts: AsyncIterable<TranscriptPart>;
 }
 
-type StreamCall = Omit<TranscribeCall, "delivery" | "present">;
+type StreamCall = Omit<TranscribeCall, "delivery" | "present"> & {
+  /** Told what is known before any call, for a status line that does not wait for the first content. */
+  readonly onDecided?: (known: Pick<TranscriptStream, "simulated" | "facts">) => void;
+};
 type Decided = Extract<RouteDecision, { ok: true }>;
 
 /** Comes back with the provider's first content, or its regular end. */
@@ -49,6 +53,10 @@ export async function streamTranscription(services: GatewayServices, call: Strea
     signal: call.clientGone,
   });
   const decision = await decideOrRelease(services, call, audio);
+  call.onDecided?.({
+    simulated: call.principal.testMode || decision.candidates.every(({ target }) => target.ownership === "simulated"),
+    facts: routingFacts({ ...decision.purpose, warnings: warningsBefore(decision, audio) }),
+  });
   const run = startRun(services, call, audio, decision);
   const first = await run.pieces.next();
   // Whatever became of it before its first content is an answer like any other.

@@ -36,7 +36,12 @@ export type ReplyBody =
   | { readonly text: string; readonly contentType: string }
   | { readonly bytes: Buffer; readonly contentType: string }
   /** Sent as they come; the status is 200. What is held is let go of behind the last: so long the request counts as running. */
-  | { readonly events: AsyncIterable<ServerEvents>; readonly held?: Disposable | AsyncDisposable }
+  | {
+      readonly events: AsyncIterable<ServerEvents>;
+      readonly held?: Disposable | AsyncDisposable;
+      /** The first event is late: a ping goes out with the status line. */
+      readonly startsWithPing?: boolean;
+    }
   /** A WebSocket; `release` is called when it is over, or never came to be. */
   | { readonly session: RunSession; readonly release: () => Promise<void> };
 

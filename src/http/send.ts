@@ -71,7 +71,7 @@ async function sendStream(
   request: FastifyRequest,
   reply: FastifyReply,
   headers: Readonly<Record<string, string>>,
-  { events, held }: Extract<ReplyBody, { events: unknown }>,
+  { events, held, startsWithPing = false }: Extract<ReplyBody, { events: unknown }>,
 ): Promise<FastifyReply> {
   await using _ = held;
   const exchange = edge.exchanges.get(request.raw);
@@ -88,6 +88,7 @@ async function sendStream(
       clientGone: exchange.signal,
       schedule: edge.schedule,
       unread: (bytes) => edge.unread.add(exchange.socket, { bytes }),
+      startsWithPing,
     });
   } catch (error) {
     edge.logger.error({ request_id: request.id, route: request.routeOptions.url ?? null, err: error });

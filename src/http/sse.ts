@@ -14,6 +14,7 @@ export interface ServerEvent {
 export type ServerEvents = ServerEvent | readonly ServerEvent[];
 
 const PING_MS = 15_000;
+const PING = ": ping\n\n";
 /** Of what came together so much is written at once; the rest waits for its reader, as it would have one by one. */
 const MAX_WRITE_CHARACTERS = 64 * 1024;
 
@@ -23,13 +24,14 @@ export interface SendEventsOptions {
   readonly schedule: Schedule;
   /** Counts what its reader has not taken, until what is returned is called. */
   readonly unread?: (bytes: number) => () => void;
+  readonly startsWithPing?: boolean;
 }
 
 /** Resolves when the last event is written or the caller is gone; leaving early returns the events' iterator. */
 export async function sendEvents(
   response: ServerResponse,
   events: AsyncIterable<ServerEvents>,
-  { headers, clientGone, schedule, unread = () => () => undefined }: SendEventsOptions,
+  { headers, clientGone, schedule, startsWithPing = false, unread = () => () => undefined }: SendEventsOptions,
 ): Promise<void> {
   response.writeHead(200, {
     "cache-control": "no-store",
@@ -38,6 +40,7 @@ export async function sendEvents(
     ...headers,
     "content-type": "text/event-stream; charset=utf-8",
   });
+  if (startsWithPing) response.write(PING);
   const ping = keepAlive(response, schedule);
   const write = (text: string): boolean => {
     ping.wrote();
@@ -87,7 +90,7 @@ export function eventText({ event, data }: ServerEvent): string {
 /** A comment as often as nothing was written for the period. */
 function keepAlive(response: ServerResponse, schedule: Schedule): { wrote(): void; stop(): void } {
   const ping = (): void => {
-    if (!response.writableNeedDrain) response.write(": ping\n\n");
+    if (!response.writableNeedDrain) response.write(PING);
     cancel = schedule(ping, PING_MS);
   };
   let cancel = schedule(ping, PING_MS);

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Principal } from "../../auth/principal.ts";
 import { postTranscriptionContract } from "../../contract/endpoint-transcription.ts";
 import type { EndpointContract } from "../../contract/endpoint.ts";
+import type { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import {
   type TranscriptionEnvelope,
@@ -11,12 +12,13 @@ import {
 } from "../../contract/transcription.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import type { GatewayReply } from "../../gateway/reply.ts";
-import { streamTranscription } from "../../gateway/stream-transcription.ts";
+import { streamTranscription, type TranscriptStream } from "../../gateway/stream-transcription.ts";
 import { type TranscribeCall, transcribe } from "../../gateway/transcribe.ts";
 import type { JobCall } from "../../jobs/submit.ts";
 import { bareByAccept, chooseDelivery, refuseUndeliverable } from "../choose-format.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint, HandlerContext, Reply } from "../endpoint.ts";
 import type { FieldSchema } from "../fields.ts";
+import { lateParts, openedWithin } from "../late-stream.ts";
 import { requireScope } from "../require-scope.ts";
 import { routedHeaders } from "../routed-headers.ts";
 import { sendGatewayReply } from "../send-gateway-reply.ts";
@@ -102,16 +104,48 @@ export function speechEndpoint<S extends FieldSchema>(
       // A dry run answers with the decision, whatever it is about.
       if (asksForStream(call.fields) && call.fields.dry_run !== true) {
         const { ended } = held.use(watchAuthorization([clientGone], context.callerNow));
-        const stream = await streamTranscription(edge.gateway, { ...call, receivedAtMs, clientGone: ended });
-        const errors = { requestId: context.requestId, publicUrl: edge.publicUrl() };
-        return {
-          status: 200,
-          headers: stream.simulated ? { "x-svc-simulated": "true", ...stream.facts } : stream.facts,
-          body: { events: events(stream.parts, errors), held: held.move() },
-        };
+        return await streamReply(edge, context, { ...call, receivedAtMs, clientGone: ended }, { events, held });
       }
       const answered = { ...call, delivery, present, receivedAtMs, clientGone };
       return sendGatewayReply(await transcribe(edge.gateway, answered));
+    },
+  };
+}
+
+interface Streaming {
+  readonly events: WordTranscript;
+  readonly held: AsyncDisposableStack;
+}
+
+/** With the first content, or without it where that is late: then with the first ping. */
+async function streamReply(
+  { gateway, publicUrl }: TranscriptionEdge,
+  { requestId }: Pick<HandlerContext, "requestId">,
+  call: Parameters<typeof streamTranscription>[1],
+  { events, held }: Streaming,
+): Promise<Reply> {
+  let known: Pick<TranscriptStream, "simulated" | "facts"> = { simulated: false, facts: {} };
+  const opening = streamTranscription(gateway, {
+    ...call,
+    onDecided: (decided) => {
+      known = decided;
+    },
+  });
+  // Its failure is awaited where it is told.
+  opening.catch(() => undefined);
+  const stream = await openedWithin(opening, gateway.statusLineMs);
+  const onError = (error: GatewayError, cause: unknown): void => {
+    call.recorder.broke(error.code);
+    if (error.code === "INTERNAL") gateway.logger.error({ request_id: requestId, code: error.code, err: cause });
+  };
+  const { simulated, facts } = stream ?? known;
+  return {
+    status: 200,
+    headers: simulated ? { "x-svc-simulated": "true", ...facts } : facts,
+    body: {
+      events: events(stream?.parts ?? lateParts(opening, { onError }), { requestId, publicUrl: publicUrl() }),
+      held: held.move(),
+      startsWithPing: stream === null,
     },
   };
 }
