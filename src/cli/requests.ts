@@ -50,7 +50,7 @@ function lines(record: RequestRecordView): readonly string[] {
     ...(purpose === null || purpose.source === "none" ? [] : [row("purpose", describePurpose(purpose))]),
     ...(record.route === undefined || record.route === null ? [] : [row("route", describeRoute(record))]),
     ...record.candidates.map((candidate) => row("target", describeCandidate(candidate))),
-    ...record.attempts.flatMap((attempt) => [row("call", describeCall(attempt)), ...proofRows(attempt)]),
+    ...record.attempts.flatMap((attempt) => [row("call", describeCall(attempt)), ...failureRows(attempt), ...proofRows(attempt)]),
     row("key", record.idempotency.key.replaceAll("_", " ")),
     row(
       "usage",
@@ -83,6 +83,13 @@ function describeCall(attempt: RecordedAttemptView): string {
   const { position, outcome, created_at: begun, finished_at: ended, billing_class: payer, charge_usd: usd } = attempt;
   const seconds = ended === null ? [] : [`${(Date.parse(ended) - Date.parse(begun)) / 1000} s`];
   return [position, outcome ?? "under way", ...seconds, payer, `${usd ?? "?"} USD`].join("  ");
+}
+
+function failureRows({ position, provider_error: error }: RecordedAttemptView): readonly string[] {
+  if (error === undefined || error === null) return [];
+  const { status, code, request_id: id, message } = error;
+  const facts = [`HTTP ${status}`, code, id == null ? null : `request ${id}`, message ?? null];
+  return [row("provider", `${position}  ${facts.filter((fact) => fact !== null).join("  ")}`)];
 }
 
 /** What of that which was asked is proven to have come back, and how. */

@@ -110,15 +110,24 @@ function jobFacts(visit: Visit, { id, status, code }: NonNullable<RequestRecordV
 function usedTable(attempts: readonly RecordedAttemptView[]): HTMLElement {
   return table(
     "In the order of the calls",
-    ["Target", "The provider's id of it", "Tokens", "At list prices", "Asked for, and came"],
+    ["Target", "The provider's id of it", "Provider error", "Tokens", "At list prices", "Asked for, and came"],
     attempts.map((attempt) => [
       `${attempt.position}. ${orNone(attempt.connection)}`,
       attempt.provider_request_id ? element("code", {}, attempt.provider_request_id) : "–",
+      failureText(attempt),
       tokensText(attempt),
       attempt.estimate_usd === null ? "not known" : usdText(attempt.estimate_usd),
       proofOf(attempt),
     ]),
   );
+}
+
+/** What an administrator needs to act: the provider's status, code, request id and message. */
+function failureText({ provider_error: error }: RecordedAttemptView): Node | string {
+  if (error === undefined || error === null) return "–";
+  const { status, code, request_id: id, message } = error;
+  const facts = [`HTTP ${status}`, ...(code === null ? [] : [code]), ...(id == null ? [] : [`request ${id}`])];
+  return element("div", {}, facts.join(", "), ...(message == null ? [] : [element("p", { class: "soft" }, message)]));
 }
 
 function tokensText({ input_tokens: tokensIn, output_tokens: tokensOut, usage_source: source }: RecordedAttemptView) {

@@ -9,6 +9,7 @@ import { pausedUntil, PURPOSE_POLICY } from "./transcription.ts";
 const usd = z.string().describe("US dollars, exact.");
 const seconds = z.number().min(0);
 const NAMES = "Only with scope `routing:read`.";
+const ADMINISTRATORS = "For administrators and the operator.";
 const ADMIN = "Only for administrators; null where the request came without a valid key.";
 const names = {
   connection: z.string().describe(NAMES).optional(),
@@ -73,6 +74,21 @@ const recordedAttempt = z.strictObject({
   receipts: z
     .array(z.strictObject({ feature: z.string(), grade: z.string(), delivered: z.boolean() }))
     .describe("Proof that what was asked came back (grades: `shown`, `echoed`, `sent`)."),
+  provider_error: z
+    .strictObject({
+      status: z.int().describe("The HTTP status of its answer."),
+      code: z.string().nullable().describe("The provider's own code."),
+      request_id: z.string().nullable().describe(`The provider's id of the call. ${ADMINISTRATORS}`).optional(),
+      message: z
+        .string()
+        .max(500)
+        .nullable()
+        .describe(`What the provider wrote, with secrets removed and cut at 500 characters. ${ADMINISTRATORS}`)
+        .optional(),
+    })
+    .nullable()
+    .describe(`Why the provider refused the call, in its own words; null where it did not. ${NAMES}`)
+    .optional(),
   provider_request_id: z.string().nullable().describe(NAMES).optional(),
   ...names,
 });

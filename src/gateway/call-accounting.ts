@@ -2,6 +2,7 @@
 // cost, one that its caller hung up on is charged as run.
 import { type AttemptId, newId } from "../contract/ids.ts";
 import type { AttemptOutcome, Reservation, Settlement } from "../metering/ledger.ts";
+import type { ProviderFailure } from "../providers/provider-failure.ts";
 import type { ProviderTranscript, SpeechAudio } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { Payer } from "./candidate-run.ts";
@@ -75,8 +76,13 @@ export function chargedAsRun(attemptId: AttemptId, billing: Billing): Settlement
   };
 }
 
-export function uncharged(attemptId: AttemptId, outcome: AttemptOutcome): Settlement {
+export function uncharged(
+  attemptId: AttemptId,
+  outcome: AttemptOutcome,
+  failure: ProviderFailure | null = null,
+): Settlement {
   return {
+    ...(failure === null ? {} : { providerFailure: failure }),
     attemptId,
     outcome,
     providerMs: null,

@@ -106,7 +106,9 @@ export async function callCandidate(
     const heard = asRun ? quoteFor(priced, payer, target, sentAmount(audio, candidate.verdict, sentMs)) : null;
     spent = heard === null ? null : spentOf(heard);
     await run.keeper.settle(
-      heard === null ? uncharged(attemptId, attemptOutcome(failure)) : chargedAsRun(attemptId, heard),
+      heard === null
+        ? uncharged(attemptId, attemptOutcome(failure), result.error.provider)
+        : chargedAsRun(attemptId, heard),
       failed,
     );
     return { ok: false, failure: failed };

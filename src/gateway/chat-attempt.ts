@@ -14,6 +14,7 @@ import type {
 import type { ChatPlan, ChatProvider, ChatUsage } from "../providers/chat-provider.ts";
 import { createReplyHold } from "../providers/reply-hold.ts";
 import { outputCap } from "../providers/asked-chat-features.ts";
+import type { ProviderFailure } from "../providers/provider-failure.ts";
 import { type FailureKind, ProviderError, type StreamingIo } from "../providers/io.ts";
 import { chatReplyBound, type ReplyBound } from "../providers/reply-bounds.ts";
 import type { ChatDecision } from "../routing/decide-chat-route.ts";
@@ -127,6 +128,7 @@ export async function openAttempt(
       readonly charged: boolean;
       readonly providerRequestId: string | null;
       readonly slot?: SlotEnd | undefined;
+      readonly failure?: ProviderFailure | null;
     },
   ): Soon<Settled> =>
     ledger.settle({
@@ -137,6 +139,7 @@ export async function openAttempt(
       chargeNanoUsd: facts.charged && usage !== null ? chargeNanoUsd(billing, usage) : 0n,
       providerRequestId: facts.providerRequestId,
       receipts: [],
+      ...(facts.failure == null ? {} : { providerFailure: facts.failure }),
       ...(usage === null ? {} : { usage }),
       ...(facts.slot === undefined ? {} : { slot: facts.slot }),
     });
@@ -179,6 +182,7 @@ export async function openAttempt(
       await settle(attemptOutcome(error.kind), usage, {
         charged: asRun,
         providerRequestId: null,
+        failure: error.provider,
       });
     },
   };

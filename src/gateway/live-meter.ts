@@ -4,6 +4,7 @@ import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { AttemptId } from "../contract/ids.ts";
 import type { AttemptOutcome } from "../metering/ledger.ts";
+import type { ProviderFailure } from "../providers/provider-failure.ts";
 import type { ProviderTranscript } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
@@ -34,7 +35,7 @@ export interface LiveMeter {
   /** To be awaited before the audio up to `totalMs` goes on; throws as `begin` does. */
   pass(totalMs: number): Promise<void>;
   /** Settles what is open: charged by what was sent when it succeeded, or the caller stopped it. */
-  end(outcome: AttemptOutcome, transcript?: ProviderTranscript): Promise<void>;
+  end(outcome: AttemptOutcome, transcript?: ProviderTranscript, failure?: ProviderFailure | null): Promise<void>;
   passedMs(): number;
   /** Of the slice that was reserved last. */
   attemptId(): AttemptId;
@@ -80,12 +81,17 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
 
   const sentMs = ({ fromMs }: Slice): number => Math.max(0, Math.min(SLICE_MS, passedMs - fromMs));
 
-  async function settle(slice: Slice, outcome: AttemptOutcome, transcript?: ProviderTranscript): Promise<void> {
+  async function settle(
+    slice: Slice,
+    outcome: AttemptOutcome,
+    transcript?: ProviderTranscript,
+    failure: ProviderFailure | null = null,
+  ): Promise<void> {
     const audioMs = sentMs(slice);
     const isCharged = outcome === "succeeded" || outcome === "aborted";
     const billing = quoteFor(services, payer, candidate.target, { audioMs, channels: 1 });
     await services.ledger.settle({
-      ...uncharged(slice.attemptId, outcome),
+      ...uncharged(slice.attemptId, outcome, failure),
       audioMs,
       ...(isCharged ? { billableAudioMs: billing.billableMs, chargeNanoUsd: billing.chargeNanoUsd } : {}),
       ...(transcript === undefined
@@ -115,11 +121,11 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
       }
       if (reservedMs - passedMs < SLICE_MS / 2) reserve().catch(() => undefined);
     },
-    end: async (outcome, transcript) => {
+    end: async (outcome, transcript, failure) => {
       isOver = true;
       await coming?.catch(() => undefined);
       for (const slice of open) slice.count(sentMs(slice) / 1000);
-      await Promise.all([...settling, ...open.splice(0).map((slice) => settle(slice, outcome, transcript))]);
+      await Promise.all([...settling, ...open.splice(0).map((slice) => settle(slice, outcome, transcript, failure))]);
       await Promise.all(unsettled.splice(0).map((slice) => settle(slice, "succeeded")));
     },
   };

@@ -185,7 +185,11 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
     }
     failure = result.error.kind;
     logFailedAttempt(services, payer, { attemptId: meter.attemptId(), target, error: result.error });
-    await meter.end(isBrokenHere(signal.reason) ? "unknown" : attemptOutcome(failure));
+    await meter.end(
+      isBrokenHere(signal.reason) ? "unknown" : attemptOutcome(failure),
+      undefined,
+      result.error.provider,
+    );
     return { result: failedAttempt(target, result.error), hasBegun: audio.hasBegun() };
   } catch (error) {
     // Stopped by us, at the end of a budget or for a fault of the caller's: what was sent was heard.

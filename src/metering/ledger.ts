@@ -84,6 +84,8 @@ export interface Settlement {
   readonly providerRequestId: string | null;
   /** Kept as JSON with the attempt. */
   readonly receipts: readonly unknown[];
+  /** Why it failed, as the provider put it; kept as JSON with the attempt. */
+  readonly providerFailure?: object;
   /** Of a chat, however it ended. */
   readonly usage?: TokenUsage;
   readonly slot?: SlotEnd;

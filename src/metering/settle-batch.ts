@@ -137,6 +137,7 @@ async function writeOutcomes(
     charge_nano_usd: item.chargeNanoUsd.toString(),
     provider_request_id: item.providerRequestId,
     receipts: item.receipts,
+    provider_failure: item.providerFailure ?? null,
     input_tokens: item.usage?.inputTokens ?? null,
     output_tokens: item.usage?.outputTokens ?? null,
     cached_input_tokens: item.usage?.cachedInputTokens ?? null,
@@ -147,7 +148,7 @@ async function writeOutcomes(
   // else that an index knows: an index of those that are open would be read as a whole.
   const { rows } = await sql<SettledRow & HeldRow>`${PREPARED}
     with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (id text, outcome text,
-        provider_ms bigint, audio_ms bigint, billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb,
+        provider_ms bigint, audio_ms bigint, billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb, provider_failure jsonb,
         input_tokens bigint, output_tokens bigint, cached_input_tokens bigint, usage_source text)),
       found as materialized (select id, state, audio_ms, reserved_nano_usd, reserved_tokens, windows from attempts
         where id = any(array(select id from given)) order by id for update),
@@ -156,7 +157,7 @@ async function writeOutcomes(
           audio_ms = coalesce(given.audio_ms, open.audio_ms), provider_ms = given.provider_ms,
           provider_seconds_flag = coalesce(abs(given.provider_ms - open.audio_ms) > least(1000, open.audio_ms / 50.0), false),
           billable_audio_ms = given.billable_audio_ms, charge_nano_usd = given.charge_nano_usd,
-          provider_request_id = given.provider_request_id, receipts = given.receipts, input_tokens = given.input_tokens,
+          provider_request_id = given.provider_request_id, receipts = given.receipts, provider_failure = given.provider_failure, input_tokens = given.input_tokens,
           output_tokens = given.output_tokens, cached_input_tokens = given.cached_input_tokens, usage_source = given.usage_source
         from open join given using (id) where attempts.id = open.id
         returning open.id as attempt_id, open.audio_ms as attempt_audio_ms, open.reserved_nano_usd as attempt_nano_usd,

@@ -97,6 +97,7 @@ function sharedOf(reservation: Reservation, settlement: Settlement, leaseId: Lea
     purpose: reservation.purpose ?? null,
     price: reservation.price === null ? null : storePrice(reservation.price),
     outcome: settlement.outcome,
+    provider_failure: settlement.providerFailure ?? null,
     usage_source: settlement.usage?.source ?? null,
     lease_id: leaseId,
   };
@@ -129,6 +130,7 @@ const SHARED = {
   purpose: "text",
   price: "jsonb",
   outcome: "text",
+  provider_failure: "jsonb",
   usage_source: "text",
   lease_id: "text",
 } as const;

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { accountProbe, withoutModels } from "./account-probe.ts";
 import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireReply, type WireRequest } from "./io.ts";
 import type { RemotePoll, RemoteSpeech, SpeechAudio, SpeechPlan } from "./provider.ts";
+import { providerFailure } from "./provider-failure.ts";
 import { failedReply, parsedReply, readJsonReply, retryAfterSeconds, sizeOf } from "./read-reply.ts";
 import { nothingBegun, saysNothing } from "./run-remote.ts";
 
@@ -70,7 +71,10 @@ async function poll(run: RemoteRun, io: Io): Promise<RemotePoll> {
     });
   }
   const { status, error } = parsed.data;
-  if (status === "error") throw new ProviderError(failureOf(error ?? ""), { status: 200, reason: "run_failed" });
+  if (status === "error") {
+    const provider = providerFailure(reply, body, io.credential);
+    throw new ProviderError(failureOf(error ?? ""), { status: 200, reason: "run_failed", provider });
+  }
   return status === "completed"
     ? { done: true, raw: { body, headers: reply.headers, sizeBytes: sizeOf(reply) } }
     : { done: false, retryAfterSeconds: null, fraction: null };

@@ -1,6 +1,7 @@
 // What an adapter may do to the outside: one HTTP exchange on the account it was given, and the failures that can come of it.
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { Remembered } from "./memory.ts";
+import type { ProviderFailure } from "./provider-failure.ts";
 
 /** Why an attempt failed. What that means for the request is decided from the kind in `gateway/judge-failure.ts` alone. */
 export type FailureKind =
@@ -32,6 +33,8 @@ interface ProviderErrorOptions {
   readonly retryAfterSeconds?: number | undefined;
   /** For operators: a provider's error code or a system error code. Never the provider's free text, never a credential. */
   readonly reason?: string | undefined;
+  /** The provider's own account; goes to the request's record and nowhere else. */
+  readonly provider?: ProviderFailure | undefined;
   readonly cause?: unknown;
 }
 
@@ -41,6 +44,8 @@ export class ProviderError extends Error {
   readonly status: number | null;
   readonly retryAfterSeconds: number | null;
   readonly reason: string | null;
+  /** Private, so that no logger that prints the error prints what the provider wrote. */
+  readonly #provider: ProviderFailure | null;
 
   constructor(kind: FailureKind, options: ProviderErrorOptions = {}) {
     super(`provider failure: ${kind}${options.status === undefined ? "" : ` (HTTP ${options.status})`}`, {
@@ -51,16 +56,22 @@ export class ProviderError extends Error {
     this.status = options.status ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
     this.reason = options.reason ?? null;
+    this.#provider = options.provider ?? null;
+  }
+
+  get provider(): ProviderFailure | null {
+    return this.#provider;
   }
 }
 
 /** The same failure under another kind, where more is known of what it means; `step` where it has no reason of its own. */
 export function asKind(error: ProviderError, kind: FailureKind, step?: string): ProviderError {
-  const { status, retryAfterSeconds, reason } = error;
+  const { status, retryAfterSeconds, reason, provider } = error;
   return new ProviderError(kind, {
     status: status ?? undefined,
     retryAfterSeconds: retryAfterSeconds ?? undefined,
     reason: reason ?? step,
+    provider: provider ?? undefined,
   });
 }
 

@@ -3,6 +3,8 @@
 import { isEncoded } from "../lib/is-encoded.ts";
 import { weigh } from "../lib/json-meter.ts";
 import { ProviderError, type FailureKind, type WireReply } from "./io.ts";
+import { plainId } from "./plain-id.ts";
+import { providerFailure } from "./provider-failure.ts";
 
 /** A success, of speech or of chat: parsed and not trusted. */
 export interface JsonReply {
@@ -25,7 +27,11 @@ export function readJsonReply(reply: WireReply, credential: string | null): Json
     throw new ProviderError(kind, { status: reply.status, reason: "not_json" });
   }
   if (isErrorBody(body)) {
-    throw new ProviderError("bad_reply", { status: reply.status, reason: errorCode(body, credential) ?? "error_body" });
+    throw new ProviderError("bad_reply", {
+      status: reply.status,
+      reason: errorCode(body, credential) ?? "error_body",
+      provider: providerFailure(reply, body, credential),
+    });
   }
   return { body, headers: reply.headers, sizeBytes: sizeOf(reply) };
 }
@@ -55,6 +61,7 @@ export function failedReply(reply: WireReply, credential: string | null): Provid
     status: reply.status,
     retryAfterSeconds: retryAfterSeconds(reply.headers) ?? googleRetryDelay(body),
     reason: errorCode(body, credential),
+    provider: providerFailure(reply, body, credential),
   });
 }
 
@@ -62,7 +69,8 @@ export function failedReply(reply: WireReply, credential: string | null): Provid
 export function eventFailure(body: unknown, credential: string | null): ProviderError | null {
   if (!isErrorBody(body)) return null;
   const code = errorCode(body, credential);
-  return new ProviderError(KIND_OF_CODE.get(code ?? "") ?? "bad_reply", { reason: code ?? "error_event" });
+  const provider = providerFailure({ status: 200, headers: {}, text: "" }, body, credential);
+  return new ProviderError(KIND_OF_CODE.get(code ?? "") ?? "bad_reply", { reason: code ?? "error_event", provider });
 }
 
 /** Of one event: its JSON. Throws for what is none, which is of the kind `broken`, and for an error. */
@@ -216,10 +224,7 @@ export function requestIdOf(headers: WireReply["headers"], name: string): string
   return plainId(headers[name]);
 }
 
-/** An id is kept beside the charge: one that a database cannot hold must not cost the answer. */
-export function plainId(id: string | null | undefined): string | null {
-  return typeof id === "string" && /^[\x21-\x7e]{1,128}$/u.test(id) ? id : null;
-}
+export { plainId };
 
 /** An event or a message is looked at in one step of the event loop; one of more values takes 10 ms and more. */
 const MAX_LIGHT_VALUES = 20_000;

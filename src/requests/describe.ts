@@ -8,6 +8,7 @@ import { appOf } from "../gateway/app-of.ts";
 import type { ProviderDeletions } from "../gateway/provider-deletions.ts";
 import type { Asked, KeyUse, RecordedCandidate, RecordedPurpose } from "../gateway/request-record.ts";
 import { formatUsd } from "../metering/money.ts";
+import type { ProviderFailure } from "../providers/provider-failure.ts";
 import type { Database } from "../storage/database.ts";
 import {
   readAttempts,
@@ -34,7 +35,7 @@ export async function findRequest(
 ): Promise<RequestRecordView> {
   const scope = { workspaceId: principal.workspace.id, appId: appOf(principal).id };
   const recorded = await readRecorded(services, scope, id);
-  return describeRequest(recorded, principal.scopes.includes("routing:read"));
+  return describeRequest(recorded, principal.scopes.includes("routing:read") ? "names" : "positions");
 }
 
 /** For administrators of its workspace or, with `workspaceId` null, for the operator: names and owner with it. */
@@ -45,7 +46,7 @@ export async function findAnyRequest(
 ): Promise<RequestRecordView> {
   const recorded = await readRecorded(services, { workspaceId, appId: null }, id);
   const { workspace_id: workspace, app_id: app, key_id: key } = recorded.row;
-  return { ...describeRequest(recorded, true), workspace, app, key };
+  return { ...describeRequest(recorded, "all"), workspace, app, key };
 }
 
 async function readRecorded(
@@ -79,8 +80,12 @@ export interface Recorded {
   readonly deletion: RequestRecordView["provider_deletion"];
 }
 
+/** Names of providers, and what they wrote, are not for every caller. */
+type Sight = "positions" | "names" | "all";
+
 /** The JSON columns are written by the request log and by the workers of jobs alone. */
-function describeRequest({ row, attempts, job, deletion }: Recorded, showNames: boolean): RequestRecordView {
+function describeRequest({ row, attempts, job, deletion }: Recorded, sight: Sight): RequestRecordView {
+  const showNames = sight !== "positions";
   const candidates = row.candidates as readonly RecordedCandidate[] | null;
   const jobCandidates = (job?.candidates ?? []) as readonly RecordedCandidate[];
   const keyUse = row.key_use as KeyUse;
@@ -102,7 +107,7 @@ function describeRequest({ row, attempts, job, deletion }: Recorded, showNames: 
     decision: decisionOf(row, keyUse),
     ...(showNames ? { route: row.route, route_version: row.route_version } : {}),
     candidates: (candidates ?? []).map((each) => describeCandidate(each, calls, showNames)),
-    attempts: attempts.map((attempt) => describeAttempt(attempt, showNames)),
+    attempts: attempts.map((attempt) => describeAttempt(attempt, sight)),
     idempotency: { key: keyUse, replayed: keyUse === "replayed" },
     usage: {
       audio_seconds: row.audio_ms === null ? null : toSeconds(row.audio_ms),
@@ -157,7 +162,7 @@ function outcomeOf(calls: readonly AttemptRow[], isTaken: boolean): RecordedCand
   return last.outcome === "succeeded" ? "served" : "failed";
 }
 
-function describeAttempt(attempt: AttemptRow, showNames: boolean): RecordedAttemptView {
+function describeAttempt(attempt: AttemptRow, sight: Sight): RecordedAttemptView {
   const { connection, provider, model } = attempt;
   return {
     id: attempt.id,
@@ -176,8 +181,25 @@ function describeAttempt(attempt: AttemptRow, showNames: boolean): RecordedAttem
     output_tokens: attempt.output_tokens === null ? null : Number(attempt.output_tokens),
     usage_source: attempt.usage_source,
     receipts: (attempt.receipts ?? []) as RecordedAttemptView["receipts"],
-    ...(showNames ? { connection, provider, model, provider_request_id: attempt.provider_request_id } : {}),
+    ...(sight === "positions"
+      ? {}
+      : {
+          connection,
+          provider,
+          model,
+          provider_request_id: attempt.provider_request_id,
+          provider_error: describeFailure(attempt.provider_failure as ProviderFailure | null, sight),
+        }),
   };
+}
+
+function describeFailure(
+  failure: ProviderFailure | null,
+  sight: Exclude<Sight, "positions">,
+): NonNullable<RecordedAttemptView["provider_error"]> | null {
+  if (failure === null) return null;
+  const { status, code, requestId, message } = failure;
+  return sight === "all" ? { status, code, request_id: requestId, message } : { status, code };
 }
 
 function errorCode(job: RecordedJob | null): string | null {

@@ -194,6 +194,7 @@ create table attempts (
   usage_source text,
   lease_id text,
   purpose text,
+  provider_failure jsonb,
   constraint attempts_audio_ms_check CHECK ((audio_ms >= 0)),
   constraint attempts_billing_class_check CHECK ((billing_class = ANY (ARRAY['metered'::text, 'provider_billed'::text, 'simulated'::text]))),
   constraint attempts_cached_input_tokens_check CHECK ((cached_input_tokens >= 0)),

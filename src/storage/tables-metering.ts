@@ -95,6 +95,8 @@ export interface AttemptsTable {
   charge_nano_usd: BigintOrNull;
   provider_request_id: TextOrNull;
   receipts: ColumnType<unknown, string | null | undefined, string | null>;
+  /** `{ "status", "code", "requestId", "message" }` of a provider that refused. */
+  provider_failure: ColumnType<unknown, string | null | undefined, string | null>;
   reserved_tokens: BigintWithDefault;
   input_tokens: BigintOrNull;
   output_tokens: BigintOrNull;

@@ -93,9 +93,9 @@ const forms: readonly HostileRequest[] = [
     withPart(part('Content-Disposition: attachment; name="prompt"')),
     withPart(part('Content-Disposition: form-data; name="prompt"\r\nContent-Disposition: form-data; name="file"')),
   ),
-  invalid(
+  served(
     "HOS-102",
-    "filename* in latin-1, with a broken escape, 300 escaped characters long",
+    "filename* in latin-1, with a broken escape, 300 escaped characters long: a hint that refuses nothing (FLD-06)",
     ...["iso-8859-1''a%e9.wav", "utf-8''a%zz.wav", "utf-8''%ff%fe", `utf-8''${"%41".repeat(300)}`].map((name) =>
       postForm(named(`name="file"; filename*=${name}`, SOUND)),
     ),

@@ -24,6 +24,7 @@ import * as connectionPauses from "./0027-connection-pauses.ts";
 import * as grantKeys from "./0028-grant-keys.ts";
 import * as simulatedJobs from "./0029-simulated-jobs.ts";
 import * as urlFetches from "./0030-url-fetches.ts";
+import * as providerFailures from "./0031-provider-failures.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -50,4 +51,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0028-grant-keys": grantKeys,
   "0029-simulated-jobs": simulatedJobs,
   "0030-url-fetches": urlFetches,
+  "0031-provider-failures": providerFailures,
 };

@@ -11,6 +11,7 @@ import { type ChatGateway, startChatGateway } from "../chat/chat-gateway.ts";
 /** Of the app of `KEY`, which cannot see names. */
 export const SEEING_KEY = "test-key-that-reads-routing-1";
 export const OPERATOR_KEY = "test-key-of-the-operator-0000001";
+export const ADMIN_KEY = "test-key-of-the-administrator-01";
 export const NARROW_KEY = "test-key-that-chats-only-0001";
 /** An app whose budget and quota are spent at once. */
 export const POOR_KEY = "test-key-of-the-poor-app-001";
@@ -62,6 +63,7 @@ function fileOf(base: ConfigurationFile, sandbox: Sandbox): ConfigurationFile {
     workspaces: [
       {
         id: "acme",
+        admin_keys: [{ id: "admin", secret: ADMIN_KEY }],
         apps: [
           {
             id: "notes",

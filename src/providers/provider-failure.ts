@@ -1,0 +1,136 @@
+// A provider's own account of a failure, for those who must act on it: its status, code, request id and message. Kept in the request's
+// record and shown to administrators and the operator; never part of an error that a caller gets, nor of the log.
+import type { WireReply } from "./io.ts";
+import { plainId } from "./plain-id.ts";
+
+export interface ProviderFailure {
+  readonly status: number;
+  readonly code: string | null;
+  readonly requestId: string | null;
+  /** Without secrets, at most `MAX_MESSAGE_CHARACTERS`. */
+  readonly message: string | null;
+}
+
+export const MAX_MESSAGE_CHARACTERS = 500;
+/** Of a body that is no JSON so much is looked at. */
+const MAX_READ_CHARACTERS = 20_000;
+const MAX_CODE_CHARACTERS = 64;
+const REDACTED = "[redacted]";
+const REQUEST_ID_HEADERS = ["x-request-id", "request-id", "dg-request-id", "x-goog-request-id", "cf-ray"];
+
+/** What names, prefixes and shapes give away as a secret, wherever it was taken from. */
+const SECRETS: readonly RegExp[] = [
+  /\b(?:Bearer|Basic)\s+[\w\-.~+/=*]{6,}/giu,
+  /\b(?:Token|Key)\s+(?=\S*\d)[\w\-.~+/=*]{6,}/giu,
+  /\b(?:sk|pk|rk|xi|gsk|whsec|svc)[-_][\w\-*.]{4,}/giu,
+  /\bAIza[\w-]{10,}/gu,
+  /\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?/gu,
+  /\b(?:api[-_ ]?key|access[-_ ]?key|token|secret|password|authorization|credential)s?["']?(?:\s*[:=]\s*|\s+(?:provided:?|is)\s+(?=\S*[\d*]))["']?[\w\-.~+/=*]{4,}/giu,
+  // A long run of letters and digits is a key, a signature or an id of somebody else's.
+  /(?=[\w+/=-]*\d)(?=[\w+/=-]*[A-Za-z])[\w+/=-]{28,}/gu,
+];
+/** User, password and query of an address. */
+const ADDRESS = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/@"']*@)?([^\s?#"']*)(?:[?#][^\s"']*)?/giu;
+
+/** `body`: the parsed JSON; undefined where it is none. */
+export function providerFailure(
+  { status, headers, text }: Pick<WireReply, "status" | "headers" | "text">,
+  body: unknown,
+  credential: string | null,
+): ProviderFailure {
+  const requestId = REQUEST_ID_HEADERS.map((name) => plainId(headers[name])).find((id) => id !== null) ?? null;
+  const written = body === undefined ? bareText(text) : messageIn(body);
+  return {
+    status,
+    code: codeIn(body, credential),
+    requestId: requestId === null || holds(requestId, credential) ? null : requestId,
+    message: written === null ? null : cleanMessage(written, credential),
+  };
+}
+
+/** Cut behind the removal: half a secret is one, too. */
+export function cleanMessage(text: string, credential: string | null): string | null {
+  let clean = text.slice(0, MAX_READ_CHARACTERS);
+  for (const spelling of spellingsOf(credential)) clean = clean.replaceAll(spelling, REDACTED);
+  clean = clean.replace(ADDRESS, "$1$2");
+  for (const secret of SECRETS) clean = clean.replace(secret, REDACTED);
+  clean = clean
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ")
+    .replace(/\s+/gu, " ")
+    .trim();
+  const characters = [...clean];
+  if (characters.length <= MAX_MESSAGE_CHARACTERS) return clean === "" ? null : clean;
+  return `${characters.slice(0, MAX_MESSAGE_CHARACTERS - 1).join("")}…`;
+}
+
+function spellingsOf(credential: string | null): readonly string[] {
+  if (credential === null || credential.length < 4) return [];
+  const base64 = Buffer.from(credential).toString("base64").replace(/=+$/u, "");
+  return [credential, encodeURIComponent(credential), JSON.stringify(credential).slice(1, -1), base64];
+}
+
+function holds(text: string, credential: string | null): boolean {
+  return spellingsOf(credential).some((spelling) => text.includes(spelling));
+}
+
+/** A page says nothing that its status does not. */
+function bareText(text: string): string | null {
+  return /^\s*(?:$|<)/u.test(text) ? null : text;
+}
+
+const MESSAGE_PATHS: readonly (readonly string[])[] = [
+  ["error", "message"],
+  ["error"],
+  ["err_msg"],
+  ["message"],
+  ["detail", "message"],
+  ["detail", "0", "msg"],
+  ["detail"],
+  ["reason"],
+  ["title"],
+];
+
+const CODE_PATHS: readonly (readonly string[])[] = [
+  ["error", "code"],
+  ["error", "status"],
+  ["error", "type"],
+  ["detail", "status"],
+  ["detail", "code"],
+  ["detail", "type"],
+  ["detail", "0", "type"],
+  ["err_code"],
+  ["error_code"],
+  ["category"],
+  ["code"],
+  ["type"],
+];
+
+function messageIn(body: unknown): string | null {
+  return MESSAGE_PATHS.map((path) => at(body, path)).find(isText) ?? null;
+}
+
+/** Google's `error.code` is the status as a number, and its code is the word. */
+function codeIn(body: unknown, credential: string | null): string | null {
+  const found = CODE_PATHS.map((path) => at(body, path)).find((code) => isText(code) && isCode(code, credential));
+  if (isText(found)) return found;
+  const numeric = CODE_PATHS.map((path) => at(body, path)).find((code) => Number.isSafeInteger(code));
+  return numeric === undefined ? null : String(numeric);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function isCode(code: string, credential: string | null): boolean {
+  const isShort = code.length <= MAX_CODE_CHARACTERS && /^[\w.:/-]+$/u.test(code);
+  return isShort && !holds(code, credential) && cleanMessage(code, credential) === code;
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return undefined;
+    found = (found as Readonly<Record<string, unknown>>)[name];
+  }
+  return found;
+}
