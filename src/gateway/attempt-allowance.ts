@@ -4,6 +4,8 @@ export interface AttemptAllowance {
   readonly max: number;
   /** Counts one target; false: the limit is reached, and no other may be called. */
   take(): boolean;
+  /** The target that was counted last was not called: the budget refused it. */
+  giveBack(): void;
   /** The same allowance for an earlier step, which leaves so many to the step behind it. */
   leaving(count: number): AttemptAllowance;
 }
@@ -17,6 +19,9 @@ export function createAttemptAllowance(max: number, used = 0): AttemptAllowance 
       if (taken >= limit) return false;
       taken += 1;
       return true;
+    },
+    giveBack: () => {
+      taken -= 1;
     },
     leaving: (count) => upTo(limit - count),
   });

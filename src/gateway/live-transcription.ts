@@ -13,6 +13,7 @@ import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { createAttemptAllowance } from "./attempt-allowance.ts";
 import { callTarget } from "./attempt.ts";
 import { decideFor, payerOf, refuseTooManyKeyterms, type RoutedCall } from "./audio-call.ts";
+import { isMoneyRefusal } from "./budget-exceeded.ts";
 import { spentOf, watchCall } from "./call-watch.ts";
 import { certaintyOf, exhausted, type FailedAttempt, failedAttempt, streamBroke } from "./judge-failure.ts";
 import { createLiveSource, type LiveSource, meteredAudio } from "./live-audio.ts";
@@ -96,6 +97,7 @@ type LiveServed = Omit<Served, "kind" | "settlement" | "missedSpeech"> & { reado
 async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveServed | null> {
   const failures: FailedAttempt[] = [];
   const allowance = createAttemptAllowance(services.limits.maxAttemptsPerRequest);
+  let refusal: GatewayError | null = null;
   for (const candidate of run.decision.candidates) {
     if (failures.length > 0 && isPausedByNow(services, candidate.target, run.call.principal)) continue;
     if (!allowance.take()) throw exhausted(failures, run.decision.considered, allowance.max);
@@ -103,12 +105,17 @@ async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveSer
       if (error instanceof ProviderError) return { result: failedAttempt(candidate.target, error), hasBegun: false };
       throw error;
     });
+    if (result instanceof GatewayError) {
+      refusal ??= result;
+      allowance.giveBack();
+      continue;
+    }
     if (!("kind" in result)) return result;
     if (certaintyOf(result.kind) === "aborted") return null;
     if (hasBegun) throw streamBroke(result.kind, CHARGE);
     failures.push(result);
   }
-  throw exhausted(failures, run.decision.considered);
+  throw refusal ?? exhausted(failures, run.decision.considered);
 }
 
 /** False: the call ended before the caller had spoken. */
@@ -125,7 +132,8 @@ async function firstAudio({ source, signal }: LiveRun): Promise<boolean> {
 }
 
 interface LiveResult {
-  readonly result: LiveServed | FailedAttempt;
+  /** A `GatewayError`: there is no money for this target. */
+  readonly result: LiveServed | FailedAttempt | GatewayError;
   /** The audio was asked for: what was spoken is gone. */
   readonly hasBegun: boolean;
 }
@@ -141,7 +149,12 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
   const deadlineAtMs = services.now().getTime() + sessionMs;
   const priced = atPricesOfNow(services);
   const meter = createLiveMeter(priced, { payer, principal: call.principal, candidate, deadlineAtMs });
-  await unlessAway(meter.begin());
+  try {
+    await unlessAway(meter.begin());
+  } catch (error) {
+    if (isMoneyRefusal(error)) return { result: error, hasBegun: false };
+    throw error;
+  }
   const began = await firstAudio(run).catch(async (error: unknown) => {
     await meter.end("aborted");
     throw error;

@@ -4,6 +4,7 @@ import { GatewayError } from "../contract/errors.ts";
 import { ProviderError } from "../providers/io.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import { attemptOutcome, LEAST_FOR_ANOTHER_MS, logFailedAttempt } from "./attempt-end.ts";
+import { isMoneyRefusal } from "./budget-exceeded.ts";
 import { uncharged } from "./call-accounting.ts";
 import { callCandidate } from "./call-candidate.ts";
 import type { CandidateRun, RunOutcome, Served } from "./candidate-run.ts";
@@ -37,8 +38,7 @@ export async function runCandidates(services: GatewayServices, run: CandidateRun
     return second.kind === "served" && (await isDoubtful(second)) ? withWarning(second) : second;
   } catch (error) {
     // There is no money for a second opinion; the first is paid for.
-    if (error instanceof GatewayError && (error.code === "BUDGET_EXCEEDED" || error.code === "CREDITS_REQUIRED"))
-      return withWarning(first);
+    if (isMoneyRefusal(error)) return withWarning(first);
     await drop();
     throw error;
   }
@@ -69,6 +69,7 @@ async function serveInOrder(
   let unknown: "unknown" | "timeout" | null = null;
   let wasFollowed = false;
   let attemptLimit: number | null = null;
+  let refusal: GatewayError | null = null;
   for (const candidate of candidates) {
     if (candidate !== run.candidates[0] && isPausedByNow(services, candidate.target, run.payer)) continue;
     if (!run.allowance.take()) {
@@ -80,9 +81,15 @@ async function serveInOrder(
         return { ok: false as const, failure: failedAttempt(candidate.target, error) };
       // Refused a second call, for its budget or the like: what became of the first is as unknown as before.
       if (unknown !== null && error instanceof GatewayError) return null;
-      throw error;
+      if (!isMoneyRefusal(error)) throw error;
+      refusal ??= error;
+      return "unaffordable" as const;
     });
     if (result === null) break;
+    if (result === "unaffordable") {
+      run.allowance.giveBack();
+      continue;
+    }
     if (result.ok) return result.served;
     const { kind } = result.failure;
     if (certaintyOf(kind) === "aborted") return { kind: "aborted" };
@@ -92,6 +99,7 @@ async function serveInOrder(
     wasFollowed = unknown !== null && !isUnknown;
     if (run.hasBegun?.() === true || (isUnknown && !run.mayPayTwice) || !hasTime(services, run)) break;
   }
+  if (refusal !== null && unknown === null && run.hasBegun?.() !== true) throw refusal;
   return unknown === null
     ? { kind: "exhausted", failures, attemptLimit }
     : { kind: "unknown", how: unknown, wasFollowed };

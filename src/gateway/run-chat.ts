@@ -4,9 +4,11 @@ import type { Soon } from "../lib/soon.ts";
 import type { Settled, TokenUsage } from "../metering/ledger.ts";
 import { chatReceipts } from "../providers/chat-receipts.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
+import type { GatewayError } from "../contract/errors.ts";
 import { ProviderError } from "../providers/io.ts";
 import { type AttemptAllowance, createAttemptAllowance } from "./attempt-allowance.ts";
 import { abortedBy, LEAST_FOR_ANOTHER_MS, remainingMs } from "./attempt-end.ts";
+import { isMoneyRefusal } from "./budget-exceeded.ts";
 import {
   type AttemptLedger,
   type ChatAttempt,
@@ -96,6 +98,7 @@ export async function firstToServe<Served>(
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
   let attemptLimit: number | null = null;
+  let refusal: GatewayError | null = null;
   for (const candidate of decision.candidates) {
     if (isPausedByNow(services, candidate.target, principal)) continue;
     if (!allowance.take()) {
@@ -105,6 +108,11 @@ export async function firstToServe<Served>(
     try {
       return await serve(candidate);
     } catch (error) {
+      if (unknown === null && isMoneyRefusal(error)) {
+        refusal ??= error;
+        allowance.giveBack();
+        continue;
+      }
       if (!(error instanceof ProviderError)) {
         // A budget that ends the turn frees no key under which work may have been done.
         if (unknown !== null) await slot?.burn();
@@ -118,6 +126,7 @@ export async function firstToServe<Served>(
       if ((isUnknown && !decision.route.fallbackAfterUnknown) || !hasTime()) break;
     }
   }
+  if (refusal !== null && unknown === null) throw refusal;
   // Work may have been done under this key: it must never run again.
   if (unknown !== null) await slot?.burn();
   if (unknown !== null && attemptLimit === null && failures.length < decision.candidates.length)

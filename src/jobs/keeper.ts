@@ -39,7 +39,10 @@ export function jobKeeper(
           const unused = uncharged(brand("attempt", call.attemptId), "failed:not_called");
           await gateway.ledger.settleIn(tx, unused);
         }
-        const reserved = await gateway.ledger.reserveIn(tx, { ...reservation, reserveNanoUsd: maxChargeNanoUsd });
+        const most = await gateway.ledger.reserveIn(tx, { ...reservation, reserveNanoUsd: maxChargeNanoUsd });
+        if (most.ok) return;
+        // There is no money for the dearest target: what this one costs may do.
+        const reserved = await gateway.ledger.reserveIn(tx, reservation);
         if (reserved.ok) return;
         throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : new Error("a job's attempt has no slot");
       }),

@@ -6,7 +6,7 @@ import type { JobRequestFields } from "../contract/jobs.ts";
 import { noRoom } from "../audio/no-room.ts";
 import { objectBody } from "../audio/spool.ts";
 import { type AudioCall, decideFor, payerOf, refuseTooManyKeyterms, slotRequest } from "../gateway/audio-call.ts";
-import { budgetExceeded } from "../gateway/budget-exceeded.ts";
+import { budgetExceeded, isMoneyRefusal } from "../gateway/budget-exceeded.ts";
 import { measureAudio, type MeasuredAudio } from "../gateway/measure-audio.ts";
 import { billingClassOf, quoteFor } from "../gateway/quote.ts";
 import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
@@ -94,7 +94,7 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
   const { database, gateway, seal, queue, limits } = services;
   const { jobId, decision, audio, audioKey, slot } = acceptance;
   const owner = { workspaceId: call.principal.workspace.id, appId: appOf(call.principal).id };
-  const reservation = audio === null ? null : reservationFor(services, call, decision, audio.measured);
+  const reservations = audio === null ? [null] : reservationsFor(services, call, decision, audio.measured);
   const request = sealRequest(seal, owner.workspaceId, jobId, requestOf(gateway, call, decision));
   const submitted = (createdAt: Date): GatewayReply =>
     jsonReply(202, describeSubmitted(jobId, createdAt), {
@@ -102,7 +102,7 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       "retry-after": String(RETRY_AFTER_SECONDS),
     });
   let mayBeMade = false;
-  const take = async (tx: Transacting): Promise<GatewayReply> => {
+  const take = async (tx: Transacting, reservation: Reservation | null): Promise<GatewayReply> => {
     const { createdAt, deadlineAt } = await insertJob(tx, owner, {
       id: jobId,
       keyId: call.principal.key.id,
@@ -137,13 +137,13 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
     return row === null ? null : submitted(row.created_at);
   };
   const transaction: Database["transaction"] = (work) => database.inWorkspace(owner.workspaceId, work);
-  const answer = await withSpare(services, owner, () => transactOnce({ transaction }, take, taken)).catch(
-    (error: unknown) => {
-      // Cut at its commit it may be a job, and who is told to try again would make a second one.
-      if (mayBeMade) throw error;
-      return refuseWhileAway(error);
-    },
-  );
+  const takeWith = (reservation: Reservation | null): Promise<GatewayReply> =>
+    withSpare(services, owner, () => transactOnce({ transaction }, (tx) => take(tx, reservation), taken));
+  const answer = await firstAffordable(reservations, takeWith).catch((error: unknown) => {
+    // Cut at its commit it may be a job, and who is told to try again would make a second one.
+    if (mayBeMade) throw error;
+    return refuseWhileAway(error);
+  });
   call.recorder.jobMade(jobId);
   gateway.logger.info({ request_id: call.requestId, job_id: jobId, event: "job.submitted" });
   return answer;
@@ -155,13 +155,33 @@ function beginsSimulated({ principal }: JobCall, { candidates }: Decided): boole
   return first !== undefined && billingClassOf(principal, first.target, null) === "simulated";
 }
 
-/** The most that any target can cost: which of them serves is decided when the job runs. */
-function reservationFor(
+/** Throws the first refusal where there is no money for any. */
+async function firstAffordable<T>(
+  reservations: readonly (Reservation | null)[],
+  take: (reservation: Reservation | null) => Promise<T>,
+): Promise<T> {
+  let refusal: unknown = null;
+  for (const reservation of reservations) {
+    try {
+      return await take(reservation);
+    } catch (error) {
+      if (!isMoneyRefusal(error)) throw error;
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+/**
+ * The most that any target can cost, for which of them serves is decided when the job runs; where there is no money for that, what one
+ * target costs, in their order.
+ */
+function reservationsFor(
   { gateway, limits }: JobServices,
   call: JobCall,
   decision: Decided,
   audio: MeasuredAudio,
-): Reservation {
+): readonly Reservation[] {
   const { candidates } = decision;
   const payer = payerOf(call, decision);
   const quote = ({ target, verdict }: Candidate) =>
@@ -170,10 +190,10 @@ function reservationFor(
   if (first === undefined) throw new Error("a decision without a target");
   const seconds = limits.jobDeadlineSeconds + SETTLE_GRACE_SECONDS;
   const deadlineAtMs = gateway.now().getTime() + seconds * 1000;
-  return {
-    ...reservationOf({ payer, deadlineAtMs }, first, quote(first)),
-    reserveNanoUsd: candidates.map((each) => quote(each).chargeNanoUsd).reduce((a, b) => (a > b ? a : b)),
-  };
+  const own = candidates.map((each) => reservationOf({ payer, deadlineAtMs }, each, quote(each)));
+  const most = own.map(({ reserveNanoUsd }) => reserveNanoUsd).reduce((a, b) => (a > b ? a : b));
+  const ofFirst = reservationOf({ payer, deadlineAtMs }, first, quote(first));
+  return [{ ...ofFirst, reserveNanoUsd: most }, ...own.filter(({ reserveNanoUsd }) => reserveNanoUsd < most)];
 }
 
 async function reserve({ gateway }: JobServices, tx: Transacting, reservation: Reservation): Promise<void> {

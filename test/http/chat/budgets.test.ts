@@ -23,6 +23,7 @@ const WIDE_KEY = "key-of-the-app-with-more-tokens";
 const PRICED_KEY = "key-of-an-app-on-a-priced-model";
 const UNPRICED_KEY = "key-of-an-app-on-an-unpriced-1";
 const FORECAST_KEY = "key-of-the-app-with-a-forecast1";
+const CHEAPER_KEY = "key-of-an-app-on-both-models01";
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
 const TOOL = { type: "function", function: { name: "weather" } };
 
@@ -54,6 +55,7 @@ before(async () => {
         routes: [
           ...(file.routes ?? []),
           ...Object.keys(endless.models).map((id) => ({ id, targets: [{ connection: "endless", model: id }] })),
+          { id: "cheaper", targets: Object.keys(endless.models).map((model) => ({ connection: "endless", model })) },
         ],
         plans: [
           { id: "starter", monthly_chat_tokens: 300, credits_usd: "0" },
@@ -76,6 +78,7 @@ before(async () => {
             apps: [
               { ...app("priced", PRICED_KEY, { limit_usd: "1" }), route: "priced" },
               { ...app("unpriced", UNPRICED_KEY, { limit_usd: "1" }), route: "unpriced" },
+              { ...app("cheaper", CHEAPER_KEY, { limit_usd: "0.000001" }), route: "cheaper" },
             ],
           },
           {
@@ -113,6 +116,17 @@ test("contract 9: input estimate and max_tokens are reserved, reported usage is 
   // Twice 14 are spent.
   assert.equal((await postChat(gateway.origin, { max_tokens: 263 }, { key: TOKENS_KEY })).code, "BUDGET_EXCEEDED");
   assert.equal((await streamChat(gateway.origin, { max_tokens: 262 }, { key: TOKENS_KEY })).status, 200);
+});
+
+test("contract 9: where there is no money for the first target of a chat, the next affordable one is asked, also under a key and as a stream", async () => {
+  const key = CHEAPER_KEY;
+  chatOf(await postChat(gateway.origin, {}, { key }));
+  chatOf(await postChat(gateway.origin, {}, { key, headers: { "idempotency-key": "cheaper" } }));
+  assert.equal((await streamChat(gateway.origin, {}, { key })).status, 200);
+  assert.deepEqual(
+    gateway.first.calls.map(({ body }) => body["model"]),
+    ["unpriced", "unpriced", "unpriced"],
+  );
 });
 
 test("contract 9: what a lease holds for chats to come is reserved, and no part of the budget's forecast", async () => {

@@ -12,6 +12,7 @@ import { routingDecision } from "../../../src/contract/transcription.ts";
 import type { GatewayServices } from "../../../src/gateway/services.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { type Answer, detailsOf, envelopeOf, get, postForm, send } from "../../harness/client.ts";
+import { ended, submit } from "../jobs/jobs.ts";
 import { shiftClock } from "../../harness/database.ts";
 import { sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
 
@@ -24,6 +25,8 @@ const APPS = {
   channels: { route: "channels", budgets: [{ period: "month", limit_usd: "0.003" }] },
   failing: { budgets: [{ period: "total", limit_audio_seconds: 1 }] },
   free: { route: "unpriced", budgets: [{ period: "total", limit_usd: "0.000001" }] },
+  cheaper: { route: "cheaper", budgets: [{ period: "total", limit_usd: "0.000001" }] },
+  dear: { route: "dear", budgets: [{ period: "total", limit_usd: "0.000001" }] },
   "per-minute": { quota: { requests_per_minute: 3 } },
   concurrent: { quota: { concurrent: 2 } },
   both: { quota: { requests_per_minute: 2, concurrent: 1 } },
@@ -46,6 +49,20 @@ after(() => gateway.close());
 beforeEach(() => {
   gateway.sandbox.clearCalls();
   gateway.sandbox.clearFaults();
+});
+
+test("contract 9: where there is no money for the first target, the next affordable one is asked, at once and as a job", async () => {
+  const answer = await ask("cheaper");
+  assert.equal(answer.status, 200, answer.text);
+  const { job_id: id } = await submit(gateway.origin, { key: secretOf("cheaper"), file: AUDIO });
+  assert.equal((await ended(gateway.origin, id, secretOf("cheaper"))).status, "succeeded");
+  assert.deepEqual(
+    gateway.sandbox.calls.map(({ model }) => model),
+    ["whisper-1", "whisper-1"],
+  );
+  const refused = await ask("dear");
+  assert.deepEqual([refused.status, refused.code], [402, "BUDGET_EXCEEDED"]);
+  assert.equal(gateway.sandbox.callCount, 2);
 });
 
 for (const [app, kind, limits] of [
@@ -287,7 +304,25 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
       { provider: "deepgram", model: "nova-2", per_channel: true, ...priced },
     ],
     connections: sandboxConnections(sandbox),
-    routes: [route("speech", "dg", "nova-3"), route("channels", "dg", "nova-2"), route("unpriced", "oa", "whisper-1")],
+    routes: [
+      {
+        id: "cheaper",
+        targets: [
+          { connection: "dg", model: "nova-3" },
+          { connection: "oa", model: "whisper-1" },
+        ],
+      },
+      {
+        id: "dear",
+        targets: [
+          { connection: "dg", model: "nova-3" },
+          { connection: "dg", model: "nova-2" },
+        ],
+      },
+      route("speech", "dg", "nova-3"),
+      route("channels", "dg", "nova-2"),
+      route("unpriced", "oa", "whisper-1"),
+    ],
     workspaces: [
       {
         id: "acme",
