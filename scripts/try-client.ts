@@ -1,4 +1,4 @@
-// `patchbay/client` as an application in another directory has it, out of the packed tarball: the examples of docs/client.md pass a strict
+// `patchbay-gateway/client` as an application in another directory has it, out of the packed tarball: the examples of docs/client.md pass a strict
 // compiler with nothing but the package's own types, a page's do without those of Node.js, and those that answer at once are run.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const COMPILER_OPTIONS = {
   skipLibCheck: false,
   noEmit: true,
 };
-const PAGE = `import { Patchbay, type TranscriptionOptions } from "patchbay/client";
+const PAGE = `import { Patchbay, type TranscriptionOptions } from "patchbay-gateway/client";
 const options: TranscriptionOptions = { diarization: true, keyterms: ["Patchbay"] };
 export async function textOf(file: File, apiKey: string): Promise<string> {
   const { content, segments } = await new Patchbay({ apiKey, baseUrl: location.origin }).transcribe(file, options);
@@ -31,7 +31,7 @@ export async function textOf(file: File, apiKey: string): Promise<string> {
 `;
 
 export function tryClient({ directory, origin, run }: TriedPackage): void {
-  const installed = join(directory, "node_modules/patchbay");
+  const installed = join(directory, "node_modules/patchbay-gateway");
   const folder = join(directory, "application");
   mkdirSync(folder);
   const page = readFileSync(join(installed, "docs/client.md"), "utf8");
@@ -53,5 +53,5 @@ export function tryClient({ directory, origin, run }: TriedPackage): void {
   const runnable = files.filter((_file, index) => /\.(?:transcribe|chat|jobs)\b/u.test(examples[index] ?? ""));
   if (runnable.length < 5) throw new Error("docs/client.md has lost its examples");
   for (const file of runnable) run(process.execPath, ["--no-warnings", file], folder, env);
-  console.log(`tarball: ${files.length} examples of patchbay/client compiled, ${runnable.length} run`);
+  console.log(`tarball: ${files.length} examples of patchbay-gateway/client compiled, ${runnable.length} run`);
 }

@@ -25,14 +25,15 @@ try {
   writeFileSync(join(directory, "package.json"), '{ "name": "empty", "private": true }\n');
   run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", `./${tarball}`], directory);
 
-  const imports = 'const { verifyWebhook } = await import("patchbay/webhooks"); if (!verifyWebhook) process.exit(1)';
+  const imports =
+    'const { verifyWebhook } = await import("patchbay-gateway/webhooks"); if (!verifyWebhook) process.exit(1)';
   run(process.execPath, ["--input-type=module", "-e", imports], directory);
 
   const first = await start();
   await loadPage("/playground", "captions/vtt.js");
   await loadPage("/console", "page/element.js");
-  run("npx", ["patchbay", "console"], directory);
-  run("npx", ["patchbay", "transcribe", "--sample", "--url", ORIGIN], directory);
+  run("npx", ["patchbay-gateway", "console"], directory);
+  run("npx", ["patchbay-gateway", "transcribe", "--sample", "--url", ORIGIN], directory);
   // The launcher and the gateway below it, as a power cut would take both.
   if (first.pid !== undefined) process.kill(-first.pid, "SIGKILL");
   await once(first, "exit");
@@ -43,7 +44,7 @@ try {
   await gone();
 
   const second = await start();
-  run("npx", ["patchbay", "transcribe", "--sample", "--url", ORIGIN, "--json"], directory);
+  run("npx", ["patchbay-gateway", "transcribe", "--sample", "--url", ORIGIN, "--json"], directory);
   tryClient({ directory, origin: ORIGIN, run });
   second.kill("SIGINT");
   const [code] = await once(second, "exit");
@@ -87,7 +88,7 @@ async function gone(): Promise<void> {
 /** The launcher itself, so that a signal reaches it and not a shell around it. */
 async function start(): Promise<ChildProcess> {
   const waited = stopwatch();
-  const launcher = join(directory, "node_modules", "patchbay", "bin", "patchbay.js");
+  const launcher = join(directory, "node_modules", "patchbay-gateway", "bin", "patchbay.js");
   const child = spawn(process.execPath, [launcher, "up", "--port", String(PORT)], {
     cwd: directory,
     env,

@@ -102,7 +102,7 @@ async function announce(
     say(`The operator's key is in ${operatorKeyFile}.`);
   }
   const key = created?.appKey ?? `$(cat ${keyFile})`;
-  const command = IN_CHECKOUT ? "npm run patchbay --" : "npx patchbay";
+  const command = IN_CHECKOUT ? "npm run patchbay --" : "npx patchbay-gateway";
   say("\nTry it:");
   say(`  curl -s ${address}/v1/transcription -H "Authorization: Bearer ${key}" -F file=@${samplePath}`);
   say(`  ${command} transcribe --sample${urlFlag(address)}`);
@@ -110,7 +110,7 @@ async function announce(
   if (hasAdmin) say(`  in a browser, for the operator: ${command} console`);
   say(`  what else there is: ${address}/docs, and what each error means: ${address}/docs/errors`);
   say(
-    `\nA real provider: DEEPGRAM_API_KEY=… ${IN_CHECKOUT ? "npm start" : "npx patchbay up"} (or OPENAI_API_KEY, PATCHBAY_LOCAL_STT_URL), or a patchbay.yaml; see patchbay.example.yaml.`,
+    `\nA real provider: DEEPGRAM_API_KEY=… ${IN_CHECKOUT ? "npm start" : "npx patchbay-gateway up"} (or OPENAI_API_KEY, PATCHBAY_LOCAL_STT_URL), or a patchbay.yaml; see patchbay.example.yaml.`,
   );
 }
 

@@ -1,6 +1,6 @@
 // A receiver of Patchbay's completion webhook, in Node without packages.
 //   PATCHBAY_WEBHOOK_SECRET=whsec_… PORT=3000 node receiver.mjs
-// With the package installed, `import { verifyWebhook } from "patchbay/webhooks"` does what `isGenuine` does here.
+// With the package installed, `import { verifyWebhook } from "patchbay-gateway/webhooks"` does what `isGenuine` does here.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 

@@ -35,7 +35,7 @@ async function serve(options: McpOptions, { terminal, signal }: Run): Promise<vo
   gatewayUrl(options.url, terminal);
   if (stdin.isTTY === true)
     throw new CliError(EXIT.usage, "A Model Context Protocol client speaks on stdin, which is the keyboard here.", {
-      hints: ['name it to a client: { "command": "npx", "args": ["patchbay", "mcp"] }'],
+      hints: ['name it to a client: { "command": "npx", "args": ["patchbay-gateway", "mcp"] }'],
     });
   // Nothing else that the command line does needs them.
   const [{ serveStdio, StdioServerTransport }, { makeToolServer }] = await Promise.all([

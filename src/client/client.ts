@@ -1,4 +1,4 @@
-// The client of a gateway, published as `patchbay/client`: for Node.js, Bun, Deno, browsers and workers, without a dependency.
+// The client of a gateway, published as `patchbay-gateway/client`: for Node.js, Bun, Deno, browsers and workers, without a dependency.
 import type { KeyDescription, LimitsReport } from "../contract/account.ts";
 import type { ChatAnswer } from "../contract/chat.ts";
 import type { RealtimeToken } from "../contract/realtime.ts";

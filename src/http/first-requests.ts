@@ -26,12 +26,12 @@ export const FIRST_REQUESTS: readonly FirstRequest[] = [
   {
     title: "From the command line, which reads both variables",
     language: "sh",
-    code: "patchbay transcribe call.mp3 --diarization --format srt -o call.srt",
+    code: "npx patchbay-gateway transcribe call.mp3 --diarization --format srt -o call.srt",
   },
   {
     title: "From TypeScript, whose client reads them too; more in `docs/client.md` of the package",
     language: "ts",
-    code: `import { Patchbay } from "patchbay/client";
+    code: `import { Patchbay } from "patchbay-gateway/client";
 
 const patchbay = new Patchbay();
 const transcript = await patchbay.transcribe({ path: "call.mp3" }, { diarization: true });

@@ -4,7 +4,9 @@ import { type CodeRequest, codeOf, LANGUAGES } from "./code.ts";
 
 export function showCode(chosen: Pick<CodeRequest, "audio" | "entries" | "fields">): void {
   // Sources are served by a checkout, which has no published package.
-  const patchbay = import.meta.url.endsWith(".ts") ? ("npm run patchbay --" as const) : ("npx patchbay" as const);
+  const patchbay = import.meta.url.endsWith(".ts")
+    ? ("npm run patchbay --" as const)
+    : ("npx patchbay-gateway" as const);
   const request = { origin: location.origin, patchbay, ...chosen };
   byId("code", HTMLElement).replaceChildren(
     ...LANGUAGES.map((language) => {

@@ -7,7 +7,7 @@ export type CodeAudio =
 export interface CodeRequest {
   readonly origin: string;
   /** How the command line is called where the gateway came from. */
-  readonly patchbay: "npx patchbay" | "npm run patchbay --";
+  readonly patchbay: "npx patchbay-gateway" | "npm run patchbay --";
   readonly audio: CodeAudio;
   readonly entries: Entries;
   readonly fields: readonly OptionField[];
@@ -59,7 +59,7 @@ function asTypeScript({ origin, audio, entries, fields }: CodeRequest): string {
   const options = JSON.stringify(fieldsOf(entries, fields), null, 2).replaceAll(/^( *)"(\w+)":/gmu, "$1$2:");
   const call = taskOf(entries) === "translation" ? "translate" : "transcribe";
   const isDryRun = entries.some(([name]) => name === "dry_run");
-  return `import { Patchbay } from "patchbay/client";
+  return `import { Patchbay } from "patchbay-gateway/client";
 
 // The key is read from PATCHBAY_API_KEY.
 const patchbay = new Patchbay({ baseUrl: ${JSON.stringify(origin)} });

@@ -170,7 +170,7 @@ test("mcp: on a terminal it says who is meant to speak to it", async () => {
     stdin: Object.assign(new PassThrough().end(), { isTTY: true }),
   });
   assert.deepEqual([exitCode, stdout], [2, ""]);
-  assert.match(stderr, /"command": "npx", "args": \["patchbay", "mcp"\]/u);
+  assert.match(stderr, /"command": "npx", "args": \["patchbay-gateway", "mcp"\]/u);
 });
 
 function withPurpose(sandbox: Parameters<typeof standardFile>[0]) {

@@ -1,4 +1,4 @@
-// What a browser is given of `patchbay/client`: its own files alone, and few bytes of them.
+// What a browser is given of `patchbay-gateway/client`: its own files alone, and few bytes of them.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
@@ -24,7 +24,7 @@ function filesFrom(file: string, found = new Map<string, string>()): ReadonlyMap
   return found;
 }
 
-test("patchbay/client loads its own files and nothing else: no builtin of Node.js, no package, nothing of the gateway", () => {
+test("patchbay-gateway/client loads its own files and nothing else: no builtin of Node.js, no package, nothing of the gateway", () => {
   const files = filesFrom("src/client/client.ts");
   assert.ok(files.size > 8);
   for (const [file, script] of files) {
@@ -33,7 +33,7 @@ test("patchbay/client loads its own files and nothing else: no builtin of Node.j
   }
 });
 
-test("patchbay/client is less than 8 KB to a browser, as the package's exports name it", () => {
+test("patchbay-gateway/client is less than 8 KB to a browser, as the package's exports name it", () => {
   const script = [...filesFrom("src/client/client.ts").values()]
     .join("\n")
     .replaceAll(/\/\*\*[\s\S]*?\*\/|^\s*\/\/.*$/gmu, "")

@@ -1,4 +1,4 @@
-// Every method of `patchbay/client` against a whole gateway over a real socket (spec 4; contract 3, 5, 7, 10).
+// Every method of `patchbay-gateway/client` against a whole gateway over a real socket (spec 4; contract 3, 5, 7, 10).
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";

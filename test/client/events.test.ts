@@ -1,4 +1,4 @@
-// How `patchbay/client` reads server-sent events (contract 3, 7); test/fuzz/events.ts feeds it noise beside a reader that is not ours.
+// How `patchbay-gateway/client` reads server-sent events (contract 3, 7); test/fuzz/events.ts feeds it noise beside a reader that is not ours.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readEvents } from "../../src/client/read-events.ts";

@@ -1,4 +1,4 @@
-// What the contract offers to an app, `patchbay/client` offers too: every endpoint, and every field by its type.
+// What the contract offers to an app, `patchbay-gateway/client` offers too: every endpoint, and every field by its type.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

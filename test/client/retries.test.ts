@@ -1,4 +1,4 @@
-// When `patchbay/client` sends a call again, and that it is paid once all the same (contract 1, 3; spec 4.1).
+// When `patchbay-gateway/client` sends a call again, and that it is paid once all the same (contract 1, 3; spec 4.1).
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, before, beforeEach, test } from "node:test";

@@ -9,7 +9,7 @@ export function installPackage(folder: string): void {
   const { exports } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
     readonly exports: Readonly<Record<string, { readonly default?: string }>>;
   };
-  const installed = join(folder, "node_modules/patchbay");
+  const installed = join(folder, "node_modules/patchbay-gateway");
   mkdirSync(installed, { recursive: true });
   const names = Object.entries(exports).flatMap(([name, { default: built }]) => {
     if (built === undefined) return [];
@@ -17,6 +17,6 @@ export function installPackage(folder: string): void {
     writeFileSync(join(installed, `${name}.mjs`), `export * from "${pathToFileURL(source).href}";\n`);
     return [[name, `${name}.mjs`] as const];
   });
-  const description = { name: "patchbay", type: "module", exports: Object.fromEntries(names) };
+  const description = { name: "patchbay-gateway", type: "module", exports: Object.fromEntries(names) };
   writeFileSync(join(installed, "package.json"), JSON.stringify(description));
 }

@@ -90,9 +90,9 @@ before(async () => {
   folder = await mkdtemp(join(tmpdir(), "patchbay-code-"));
   await writeFile(join(folder, "my call; 1.mp3"), FILE);
   // The published entry, as a checkout has it.
-  const published = join(folder, "node_modules/patchbay");
+  const published = join(folder, "node_modules/patchbay-gateway");
   await mkdir(published, { recursive: true });
-  await writeFile(join(published, "package.json"), '{"name":"patchbay","exports":{"./client":"./client.mjs"}}');
+  await writeFile(join(published, "package.json"), '{"name":"patchbay-gateway","exports":{"./client":"./client.mjs"}}');
   const client = pathToFileURL(join(ROOT, "src/client/client.ts")).href;
   await writeFile(join(published, "client.mjs"), `export * from ${JSON.stringify(client)};\n`);
   const command = join(folder, "npx");
@@ -142,7 +142,7 @@ const WITHOUT_SHELL = ["sh", "curl"].every((tool) => spawnSync(tool, ["--version
 for (const [what, audio] of AUDIO) {
   const request = (entries: Entries): CodeRequest => ({
     origin,
-    patchbay: "npx patchbay",
+    patchbay: "npx patchbay-gateway",
     audio,
     entries,
     fields: FIELDS,
@@ -192,7 +192,7 @@ test("experience 13: a translation and a dry run are what they are in each langu
   ] as const) {
     const audio = { kind: "file", name: "my call; 1.mp3" } as const;
     const { path, fields } = await run(
-      codeOf(language, { origin, patchbay: "npx patchbay", audio, entries, fields: FIELDS }),
+      codeOf(language, { origin, patchbay: "npx patchbay-gateway", audio, entries, fields: FIELDS }),
     );
     assert.deepEqual(
       [path, fields],
