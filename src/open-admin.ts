@@ -7,6 +7,7 @@ import { type ReadCheckpoint, readCheckpoint, writeCheckpoint } from "./admin/au
 import type { Principal } from "./auth/principal.ts";
 import { packageRoot, pageModules } from "./cli/package-root.ts";
 import type { AdminEdge } from "./http/admin/frame.ts";
+import type { RefuseHost } from "./http/allowed-hosts.ts";
 import { operatorEndpoints } from "./http/admin/endpoints.ts";
 import type { Edge } from "./http/edge.ts";
 import type { Endpoint } from "./http/endpoint.ts";
@@ -77,6 +78,7 @@ export interface AdminListenerParts {
   readonly draining: () => boolean;
   readonly nowMs: () => number;
   readonly watch: Edge["watch"];
+  readonly refuseHost: RefuseHost;
 }
 
 /** Of a process that only works: who watches it finds what a gateway has, and nothing is administered there. */

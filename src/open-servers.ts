@@ -11,6 +11,7 @@ import type { KeyVerifier } from "./auth/verify-key.ts";
 import type { Configuration } from "./config/configuration.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import type { AdminEdge } from "./http/admin/frame.ts";
+import { allowHosts } from "./http/allowed-hosts.ts";
 import { getReadiness } from "./http/endpoints/get-readiness.ts";
 import { publicUrlOf } from "./http/listen.ts";
 import { createUnreadBudget } from "./http/unread-budget.ts";
@@ -97,6 +98,17 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     watch: metrics,
     unread: createUnreadBudget(),
   };
+  const { admin } = configuration.server;
+  // The public listener knows none of the names that proxies and balancers give it, and nothing of it answers without a key.
+  const adminFrame = {
+    ...frame,
+    readiness,
+    metrics: () => metrics.text(),
+    refuseHost: allowHosts(
+      admin === null ? [] : [admin.host, new URL(url).hostname, ...admin.allowedHosts],
+      "server.admin.allowed_hosts in patchbay.yaml",
+    ),
+  };
   let isClosing = false;
   const endpoints = publicEndpoints({
     ...parts,
@@ -127,10 +139,10 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
   return {
     server,
     admin:
-      configuration.server.admin === null
+      admin === null
         ? null
         : options.isAdministered === false
-          ? createWatchServer({ ...frame, readiness, metrics: () => metrics.text() })
-          : createAdminServer({ ...frame, edge, readiness, metrics: () => metrics.text() }),
+          ? createWatchServer(adminFrame)
+          : createAdminServer({ ...adminFrame, edge }),
   };
 }

@@ -14,7 +14,7 @@ export type Configuration = Omit<Parsed, "server" | "storage"> & {
     /** Without a trailing slash. */
     readonly publicUrl: string;
     /** Null: none. */
-    readonly admin: { readonly host: string; readonly port: number } | null;
+    readonly admin: { readonly host: string; readonly port: number; readonly allowedHosts: readonly string[] } | null;
   };
   readonly storage: Omit<Parsed["storage"], "dataDir" | "migrateUrl"> & {
     /** Absolute. */

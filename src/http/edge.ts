@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { ErrorCode } from "../contract/errors.ts";
 import type { Note } from "../lib/note.ts";
 import type { UnderWay } from "../lib/under-way.ts";
+import type { RefuseHost } from "./allowed-hosts.ts";
 import type { Schedule } from "./body-rate.ts";
 import type { Exchange } from "./exchange.ts";
 import type { EdgeLimits } from "./limits.ts";
@@ -36,6 +37,8 @@ export interface Edge {
   readonly nowMs: () => number;
   readonly publicUrl: () => string;
   readonly draining: () => boolean;
+  /** Null: any host name is answered. */
+  readonly refuseHost: RefuseHost | null;
   readonly logger: Logger;
   /** Sees each exchange as it begins and as it is over; only counts, never throws. */
   readonly watch: ExchangeWatch | null;

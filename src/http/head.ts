@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../contract/errors.ts";
 import { malformedKey } from "../contract/idempotency-key.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
+import type { RefuseHost } from "./allowed-hosts.ts";
 import type { EdgeLimits } from "./limits.ts";
 
 /** Node keeps the first of these, or joins them with commas; both let two parties on the way read different requests. */
@@ -18,17 +19,35 @@ type Head = Pick<IncomingMessage, "url" | "rawHeaders" | "httpVersionMajor" | "h
 
 export interface HeadRules {
   readonly limits: EdgeLimits;
+  /** Refuses host names that this listener does not answer to; null: it answers to all. */
+  readonly refuseHost: RefuseHost | null;
   /** False where it is ignored, or judged where it counts. */
   readonly judgesIdempotencyKey: boolean;
 }
 
 /** The refusal this head deserves, or null. */
-export function refuseHead(head: Head, { limits, judgesIdempotencyKey }: HeadRules): GatewayError | null {
+export function refuseHead(head: Head, rules: HeadRules): GatewayError | null {
   return (
-    refuseTarget(head.url ?? "", limits) ??
-    refuseSize(head.rawHeaders, limits) ??
-    refuseFields(head, judgesIdempotencyKey)
+    refuseTarget(head.url ?? "", rules.limits) ?? refuseSize(head.rawHeaders, rules.limits) ?? refuseFields(head, rules)
   );
+}
+
+/**
+ * Whether intermediaries may see another end of this body than we do (RFC 9112, 6.1): the connection is then closed with the answer, so
+ * that no bytes of the body are read as a second request.
+ */
+export function hasAmbiguousFraming(
+  head: Pick<IncomingMessage, "headers" | "httpVersionMajor" | "httpVersionMinor">,
+): boolean {
+  const encoding = head.headers["transfer-encoding"];
+  return encoding !== undefined && (!isAtLeast11(head) || encoding.trim().toLowerCase() !== "chunked");
+}
+
+function isAtLeast11({
+  httpVersionMajor,
+  httpVersionMinor,
+}: Pick<Head, "httpVersionMajor" | "httpVersionMinor">): boolean {
+  return httpVersionMajor === 1 && httpVersionMinor >= 1;
 }
 
 /** The path without its query, or null if it is spelt in a way no endpoint is. */
@@ -64,7 +83,7 @@ export function headersTooLarge(limits: EdgeLimits): GatewayError {
   });
 }
 
-function refuseFields(head: Head, judgesIdempotencyKey: boolean): GatewayError | null {
+function refuseFields(head: Head, { judgesIdempotencyKey, refuseHost }: HeadRules): GatewayError | null {
   // The parser also takes lines that say HTTP/0.9 (no version at all) or HTTP/2.0.
   if (head.httpVersionMajor === 0 || head.httpVersionMajor > 1)
     return invalidRequest(null, "Send HTTP/1.1 or HTTP/1.0.");
@@ -78,10 +97,12 @@ function refuseFields(head: Head, judgesIdempotencyKey: boolean): GatewayError |
     seen.add(name);
     const refusal = name === KEY ? refuseKey(value, judgesIdempotencyKey, isRepeated) : refuseValue(name, value, own);
     if (refusal !== null) return refusal;
+    const refusedHost = name === "host" ? (refuseHost?.(value) ?? null) : null;
+    if (refusedHost !== null) return refusedHost;
   }
-  if (!seen.has("host") && head.httpVersionMajor === 1 && head.httpVersionMinor >= 1) {
-    return invalidRequest("host", "The Host header is missing.");
-  }
+  if (!seen.has("host") && isAtLeast11(head)) return invalidRequest("host", "The Host header is missing.");
+  if (seen.has("transfer-encoding") && !isAtLeast11(head))
+    return invalidRequest("transfer-encoding", "HTTP/1.0 has no transfer encodings: send Content-Length, or HTTP/1.1.");
   return null;
 }
 

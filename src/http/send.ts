@@ -5,6 +5,7 @@ import { brand } from "../contract/ids.ts";
 import type { Edge } from "./edge.ts";
 import type { Reply, ReplyBody } from "./endpoint.ts";
 import { errorReply } from "./error-reply.ts";
+import { hasAmbiguousFraming } from "./head.ts";
 import { hasUnreadBody, lingerAfterReply } from "./linger.ts";
 import { waitingBytes } from "./unread-budget.ts";
 import { sendEvents } from "./sse.ts";
@@ -151,5 +152,5 @@ function connectionFields(edge: Edge, request: FastifyRequest, reply: FastifyRep
     lingerAfterReply(request.raw, reply.raw, exchange.socket, edge.limits);
     return CLOSE;
   }
-  return edge.draining() ? CLOSE : NO_FIELDS;
+  return edge.draining() || hasAmbiguousFraming(request.raw) ? CLOSE : NO_FIELDS;
 }

@@ -7,6 +7,7 @@ import { createLockstep } from "../lib/lockstep.ts";
 import { createNote } from "../lib/note.ts";
 import { createUnderWay } from "../lib/under-way.ts";
 import { allowedMethods, noSuchEndpoint, nowhereHint } from "./allowed-methods.ts";
+import type { RefuseHost } from "./allowed-hosts.ts";
 import { type Schedule, schedule } from "./body-rate.ts";
 import { answerClientErrors, type ClientErrorParts } from "./client-error.ts";
 import { endSilentConnections, noteConnections, noteKnocks } from "./connections.ts";
@@ -34,6 +35,8 @@ export interface ServerOptions<P extends EdgePrincipal> {
   readonly logger: Logger;
   /** True from the first moment of a shutdown: replies then close their connection. */
   readonly draining: () => boolean;
+  /** Null and absent: any host name is answered. */
+  readonly refuseHost?: RefuseHost | null;
   readonly limits?: Partial<EdgeLimits>;
   readonly schedule?: Schedule;
   readonly nowMs?: () => number;
@@ -49,6 +52,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     nowMs: options.nowMs ?? Date.now,
     publicUrl: options.publicUrl,
     draining: options.draining,
+    refuseHost: options.refuseHost ?? null,
     logger: options.logger,
     watch: options.watch ?? null,
     exchanges: createNote("exchange"),
@@ -82,12 +86,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
       open(edge, request, reply, null);
       void recordRefused(edge, null, options, { request, reply });
       const judgesIdempotencyKey = !READS.has(request.method);
-      sendError(
-        edge,
-        request,
-        reply,
-        refuseHead(request.raw, { limits: edge.limits, judgesIdempotencyKey }) ?? noSuchEndpoint([]),
-      );
+      sendError(edge, request, reply, refuseHead(request.raw, { ...edge, judgesIdempotencyKey }) ?? noSuchEndpoint([]));
     },
   });
   const upgrades = createUpgrades(app.server, socketPaths, edge.limits);
@@ -114,7 +113,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     // A request that reads ignores a key, and so does a routed request that turns out to be a stream or a dry run.
     const judgesIdempotencyKey = !READS.has(request.method) && contract?.isRouted !== true;
     const refusal =
-      refuseHead(request.raw, { limits: edge.limits, judgesIdempotencyKey }) ??
+      refuseHead(request.raw, { ...edge, judgesIdempotencyKey }) ??
       (isNowhere ? noSuchEndpoint(allowed(target), hint(target)) : null);
     // By the end of the next turn a caller that closed its side behind several requests would count as gone, and of a request with `Expect`
     // the body may have come unasked: Node closes a connection that was not told to continue.

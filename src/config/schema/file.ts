@@ -12,9 +12,20 @@ import { operatorKeySection, workspaceSection } from "./workspace.ts";
 
 const HOST = z.string().min(1).max(253);
 
+const HOST_NAME = z
+  .string()
+  .max(253)
+  .regex(/^[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?$/u, "must be a host name without a scheme, a port or a `*`");
+
 const adminListener = section({
   host: HOST.default("127.0.0.1").describe("Address of the admin listener."),
   port: maybe(PORT).describe("Port of the admin listener; not set: 8081, or a free one where `server.port` is 0."),
+  allowed_hosts: z
+    .array(HOST_NAME)
+    .default([])
+    .describe(
+      "Host names, without a port, that the admin listener answers to besides addresses, `localhost`, `host` and the host of `public_url`; such as the name of a service that Prometheus scrapes.",
+    ),
 });
 
 export const serverSection = section({
