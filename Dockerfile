@@ -26,8 +26,8 @@ COPY package.json openapi.json openapi-admin.json patchbay.example.yaml LICENSE 
 COPY bin ./bin
 COPY docs ./docs
 COPY sandbox/samples ./sandbox/samples
-# The one place that is written to; a volume made for it belongs to the user below.
-RUN mkdir /data && chown node:node /data && chmod 700 /data
+# The command for those who look into a running container. Then the one place that is written to; a volume made for it belongs to the user below.
+RUN ln -s /app/bin/patchbay.js /usr/local/bin/patchbay && mkdir /data && chown node:node /data && chmod 700 /data
 USER node
 # Relative paths of a configuration, and `data` without one, lie in the working directory.
 WORKDIR /

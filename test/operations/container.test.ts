@@ -110,12 +110,16 @@ test("operations: the compose file names volumes and services that exist, publis
   assert.ok(gateway !== undefined && database !== undefined);
   for (const { ports, volumes } of Object.values(compose.services)) {
     for (const port of ports) assert.match(port, /^127\.0\.0\.1:/u);
-    for (const volume of volumes) assert.ok(Object.hasOwn(compose.volumes, volume.split(":")[0] ?? ""), volume);
+    for (const volume of volumes) {
+      const [source = "", , mode] = volume.split(":");
+      if (source.startsWith("./")) assert.ok(existsSync(join(ROOT, source)) && mode === "ro", volume);
+      else assert.ok(Object.hasOwn(compose.volumes, source), volume);
+    }
   }
   assert.deepEqual(gateway.depends_on, { database: { condition: "service_healthy" } });
   assert.equal(gateway["read_only"], true);
   assert.deepEqual(gateway["cap_drop"], ["ALL"]);
-  for (const name of ["DATABASE_URL", "PATCHBAY_KEY_PEPPER", "PATCHBAY_ENCRYPTION_KEY"])
+  for (const name of ["DATABASE_URL", "PATCHBAY_MIGRATE_URL", "PATCHBAY_KEY_PEPPER", "PATCHBAY_ENCRYPTION_KEY"])
     assert.match(gateway.environment[name] ?? "", /\$\{\w+:\?/u, name);
   const asked = new Set<string>();
   defaultFile(new Proxy({}, { get: (_, name) => (asked.add(String(name)), undefined) }));
