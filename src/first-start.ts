@@ -1,5 +1,5 @@
-// The first start without a configuration file (contract 10): an app key for the owner, an operator key, and a self-check
-// that sends the bundled sample through the sandbox over the public API, so that nothing is spent.
+// The keys that a start creates where there are none (contract 10): the operator's, and for a bootstrapped installation its app's. Then a
+// self-check that sends the bundled sample through the sandbox over the public API, so that nothing is spent.
 import { openAsBlob } from "node:fs";
 import { access, chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,90 +10,160 @@ import { samplePath } from "./cli/package-root.ts";
 import { newId } from "./contract/ids.ts";
 import { SCOPES } from "./contract/scopes.ts";
 import { transcriptionEnvelope } from "./contract/transcription.ts";
-import type { Database } from "./storage/database.ts";
+import { BY_START, OPERATOR_WORKSPACE, OWNER_APP, OWNER_WORKSPACE } from "./directory/bootstrap.ts";
+import type { Database, Transacting } from "./storage/database.ts";
+import { lockDirectory } from "./storage/directory-state.ts";
 import { installation } from "./storage/system.ts";
+import { transact } from "./storage/transact.ts";
 
 export interface FirstStart {
-  readonly keyFile: string;
-  readonly operatorKeyFile: string;
   readonly samplePath: string;
-  /** Keys made just now; null when an earlier start made them. */
-  readonly created: { readonly appKey: string; readonly selfCheckKey: string } | null;
+  /** Where the key of the bootstrapped app is; null: there is none here. */
+  readonly keyFile: string | null;
+  /** Where a start saved the operator's key; null: the configuration names one, or another machine has it. */
+  readonly operatorKeyFile: string | null;
+  /** Created just now; null: an earlier start did, or the installation has keys of its own. */
+  readonly appKeys: AppKeys | null;
+  readonly hasNewOperatorKey: boolean;
+}
+
+interface AppKeys {
+  readonly appKey: string;
+  readonly selfCheckKey: string;
 }
 
 interface FirstStartServices {
   readonly database: Database;
   readonly pepper: Buffer;
   readonly dataDir: string;
+  /** The owner's workspace and app were created by a start and not by a file. */
+  readonly isBootstrapped: boolean;
 }
 
 const SELF_CHECK_MINUTES = 5;
 
+/** Of processes that start together on one database one creates the keys, and saves them in its own data directory. */
 export async function firstStart(services: FirstStartServices): Promise<FirstStart> {
-  const { database, dataDir } = services;
-  const files = {
-    keyFile: join(dataDir, CLI_KEY_FILE),
-    operatorKeyFile: join(dataDir, OPERATOR_KEY_FILE),
-    samplePath: samplePath(),
-  };
-  const app = await installation(database)
-    .db.selectFrom("apps")
-    .innerJoin("workspaces", "workspaces.id", "apps.workspace_id")
-    .select(["apps.id", "apps.workspace_id"])
-    .where("workspaces.slug", "=", "owner")
-    .where("apps.slug", "=", "default")
-    .executeTakeFirstOrThrow();
-  const existing = await installation(database)
-    .db.selectFrom("api_keys")
-    .select("id")
-    .where("managed_by", "=", "start")
-    .where("expires_at", "is", null)
-    .executeTakeFirst();
-  if (existing !== undefined && (await exists(files.keyFile))) return { ...files, created: null };
-
-  const created = { appKey: generateKey("live"), selfCheckKey: generateKey("test") };
-  const operatorKey = generateKey("root");
-  const scopes = [...SCOPES];
-  // The files first: a key that is stored and that nobody ever saw would be a hole, a file without its key is only replaced.
-  await writeSecret(files.keyFile, created.appKey);
-  await writeSecret(files.operatorKeyFile, operatorKey);
-  await installation(database).transaction(async (tx) => {
-    const put = (
-      secret: string,
-      values: {
-        readonly name: string;
-        readonly role: "member" | "operator";
-        readonly app_id: string | null;
-        readonly minutes: number | null;
-      },
-    ) =>
-      tx
-        .insertInto("api_keys")
-        .values({
-          id: newId("key"),
-          workspace_id: app.workspace_id,
-          app_id: values.app_id,
-          name: values.name,
-          role: values.role,
-          scopes,
-          secret_hash: hashKey(services.pepper, secret),
-          ...visibleParts(secret),
-          managed_by: "start",
-          ...(values.minutes === null
-            ? {}
-            : { expires_at: sql<Date>`patchbay_now() + make_interval(mins => ${values.minutes})` }),
-        })
-        .execute();
-    await put(created.appKey, { name: "default", role: "member", app_id: app.id, minutes: null });
-    await put(created.selfCheckKey, {
-      name: "self-check",
-      role: "member",
-      app_id: app.id,
-      minutes: SELF_CHECK_MINUTES,
-    });
-    await put(operatorKey, { name: "operator", role: "operator", app_id: null, minutes: null });
+  const { database, dataDir, isBootstrapped } = services;
+  const keyFile = join(dataDir, CLI_KEY_FILE);
+  const operatorKeyFile = join(dataDir, OPERATOR_KEY_FILE);
+  const [hasKeyFile, hasOperatorKeyFile] = [await exists(keyFile), await exists(operatorKeyFile)];
+  // An embedded database has this one data directory: where it lost the file, the key's secret is nowhere.
+  const isLost = (isSaved: boolean) => database.engine === "pglite" && !isSaved;
+  const created = await transact(installation(database), async (tx) => {
+    await lockDirectory(tx);
+    const app = isBootstrapped ? await readOwnerApp(tx) : null;
+    const appKeys =
+      app !== null && (app.keys === 0 || isLost(hasKeyFile)) ? await createAppKeys(tx, services, app, keyFile) : null;
+    const operators = await readOperatorKeys(tx);
+    const needsOperator = operators.all === 0 || (operators.all === operators.byStart && isLost(hasOperatorKeyFile));
+    if (needsOperator) await createOperatorKey(tx, services, app?.workspaceId ?? null, operatorKeyFile);
+    return { appKeys, hasNewOperatorKey: needsOperator, operators };
   });
-  return { ...files, created };
+  const isOperatorSaved = created.hasNewOperatorKey || (hasOperatorKeyFile && created.operators.byStart > 0);
+  return {
+    samplePath: samplePath(),
+    keyFile: created.appKeys !== null || (isBootstrapped && hasKeyFile) ? keyFile : null,
+    operatorKeyFile: isOperatorSaved ? operatorKeyFile : null,
+    appKeys: created.appKeys,
+    hasNewOperatorKey: created.hasNewOperatorKey,
+  };
+}
+
+interface OwnerApp {
+  readonly workspaceId: string;
+  readonly appId: string;
+  /** That starts created for it. */
+  readonly keys: number;
+}
+
+async function readOwnerApp(tx: Transacting): Promise<OwnerApp> {
+  const { rows } = await sql<OwnerApp>`
+    select w.id as "workspaceId", a.id as "appId",
+      (select count(*)::int from api_keys k where k.app_id = a.id and k.managed_by = ${BY_START} and k.expires_at is null) as keys
+    from apps a join workspaces w on w.id = a.workspace_id
+    where w.slug = ${OWNER_WORKSPACE} and a.slug = ${OWNER_APP}`.execute(tx);
+  const [app] = rows;
+  if (app === undefined) throw new Error("the bootstrap created no app");
+  return app;
+}
+
+/** Those that work. */
+async function readOperatorKeys(tx: Transacting): Promise<{ readonly all: number; readonly byStart: number }> {
+  const { rows } = await sql<{ all: number; byStart: number }>`
+    select count(*)::int as all, (count(*) filter (where managed_by = ${BY_START}))::int as "byStart" from api_keys
+    where role = 'operator' and revoked_at is null and (expires_at is null or expires_at > patchbay_now())`.execute(tx);
+  return rows[0] ?? { all: 0, byStart: 0 };
+}
+
+async function createAppKeys(
+  tx: Transacting,
+  { pepper }: FirstStartServices,
+  { workspaceId, appId }: OwnerApp,
+  file: string,
+): Promise<AppKeys> {
+  const keys = { appKey: generateKey("live"), selfCheckKey: generateKey("test") };
+  // The file first: a key that is stored and that nobody ever saw would be a hole, a file without its key is only replaced.
+  await writeSecret(file, keys.appKey);
+  const owner = { workspaceId, appId, role: "member" as const };
+  await insertKey(tx, pepper, keys.appKey, { ...owner, name: "default" });
+  await insertKey(tx, pepper, keys.selfCheckKey, { ...owner, name: "self-check", minutes: SELF_CHECK_MINUTES });
+  return keys;
+}
+
+async function createOperatorKey(
+  tx: Transacting,
+  { pepper }: FirstStartServices,
+  ownerId: string | null,
+  file: string,
+): Promise<void> {
+  const secret = generateKey("root");
+  await writeSecret(file, secret);
+  const workspaceId = ownerId ?? (await requireOperatorWorkspace(tx));
+  await insertKey(tx, pepper, secret, { workspaceId, appId: null, role: "operator", name: "operator" });
+}
+
+async function requireOperatorWorkspace(tx: Transacting): Promise<string> {
+  await tx
+    .insertInto("workspaces")
+    .values({ id: newId("workspace"), slug: OPERATOR_WORKSPACE, plan: null, managed_by: "api" })
+    .onConflict((conflict) => conflict.column("slug").doNothing())
+    .execute();
+  const row = await tx
+    .selectFrom("workspaces")
+    .select("id")
+    .where("slug", "=", OPERATOR_WORKSPACE)
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+interface NewKey {
+  readonly workspaceId: string;
+  readonly appId: string | null;
+  readonly role: "member" | "operator";
+  readonly name: string;
+  /** How long it works; not given: until it is revoked. */
+  readonly minutes?: number;
+}
+
+async function insertKey(tx: Transacting, pepper: Buffer, secret: string, key: NewKey): Promise<void> {
+  await tx
+    .insertInto("api_keys")
+    .values({
+      id: newId("key"),
+      workspace_id: key.workspaceId,
+      app_id: key.appId,
+      name: key.name,
+      role: key.role,
+      scopes: [...SCOPES],
+      secret_hash: hashKey(pepper, secret),
+      ...visibleParts(secret),
+      managed_by: BY_START,
+      ...(key.minutes === undefined
+        ? {}
+        : { expires_at: sql<Date>`patchbay_now() + make_interval(mins => ${key.minutes})` }),
+    })
+    .execute();
 }
 
 /** Transcribes the bundled sample with a test key; answers what came back, in a line. One that fails ends no gateway. */

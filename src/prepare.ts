@@ -1,20 +1,30 @@
 // What every long-running command of ours begins with (contract 10): configuration, secrets, storage, and the set-up in the file
 // brought to the database; and how it ends, by a signal.
 import type { Logger } from "pino";
+import { awaitDataDir, realTime } from "./await-predecessor.ts";
 import { findFfmpeg } from "./audio/decode/find-ffmpeg.ts";
 import { EXIT } from "./cli/exit-codes.ts";
+import { ownCommand } from "./cli/invocation.ts";
+import { showCommands } from "./cli/shown-text.ts";
 import { CliError } from "./cli/terminal.ts";
 import type { Configuration } from "./config/configuration.ts";
+import { findFile } from "./config/find-file.ts";
 import { formatFault } from "./config/fault.ts";
 import type { OwnFile } from "./admin/apply-file.ts";
 import { type LoadOptions, loadConfiguration } from "./config/load-configuration.ts";
-import { applyConfiguration, type ApplyOptions, type ApplyServices } from "./directory/apply-configuration.ts";
+import {
+  type AppliedConfiguration,
+  applyConfiguration,
+  type ApplyOptions,
+  type ApplyServices,
+} from "./directory/apply-configuration.ts";
 import { logDestination } from "./lib/log-destination.ts";
 import { createLogger } from "./lib/logger.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
 import { followDatabaseClock } from "./storage/database-clock.ts";
 import { keysOutOfReach, OUT_OF_REACH } from "./storage/answers-out-of-reach.ts";
 import { makeDataDir } from "./storage/make-data-dir.ts";
+import { MOVED, readMoved } from "./storage/moved-database.ts";
 import { holdsDatabase } from "./storage/pglite.ts";
 import { refuseOtherSecrets } from "./operations/read-configuration.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
@@ -31,6 +41,7 @@ export interface PrepareOptions {
   readonly config: string | null;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
+  readonly adminPort?: number | undefined;
   /** Another process has said all of it: faults are still told. */
   readonly isQuiet?: boolean;
 }
@@ -39,6 +50,9 @@ export interface Prepared {
   readonly configuration: Configuration;
   /** Null: there is none, and the defaults hold. */
   readonly file: string | null;
+  /** A command that is called in the same directory reads the same configuration without being told. */
+  readonly isFoundFromHere: boolean;
+  readonly applied: AppliedConfiguration;
   /** To be read again while it runs. */
   readonly ownFile: OwnFile | null;
   readonly database: Database;
@@ -66,7 +80,8 @@ export async function prepare(
   const started = performance.now();
   // Who listened may have gone; nothing ends because nobody is told.
   process.stderr.on("error", () => undefined);
-  const say = (text: string) => process.stderr.write(`${text}\n`);
+  const command = ownCommand({ env: process.env, cwd: process.cwd() });
+  const say = (text: string) => process.stderr.write(`${showCommands(text, command)}\n`);
   const unsafe = unsafeEnvironment(process.env);
   if (unsafe !== null) {
     say(unsafe);
@@ -76,7 +91,7 @@ export async function prepare(
     file: options.config,
     env: process.env,
     cwd: process.cwd(),
-    overrides: { host: options.host, port: options.port },
+    overrides: { host: options.host, port: options.port, adminPort: options.adminPort },
   };
   const loaded = loadConfiguration(source);
   if (!loaded.ok) {
@@ -110,34 +125,19 @@ export async function prepare(
   step(`secrets      ${secrets.where}`);
   const log = logDestination(1);
   const logger = createLogger(log);
-  const { databaseUrl, dataDir } = configuration.storage;
-  if (databaseUrl === null && !(await holdsDatabase(dataDir)))
-    step("storage      making the embedded database: some seconds, this once");
-  const database = await openDatabase({
-    databaseUrl: configuration.storage.databaseUrl ?? undefined,
-    migrateUrl: configuration.storage.migrateUrl ?? undefined,
-    listenUrl: configuration.storage.listenUrl ?? undefined,
-    listens: true,
-    dataDir: configuration.storage.dataDir,
-    onRestart: (error) =>
-      logger.error({ task: "embedded database", err: error }, "the embedded database failed, and is started again"),
-    onUpdate: (pending) =>
-      step(
-        `storage      updating an older version's schema (${pending.join(", ")}); the way back is a backup made before`,
-      ),
-  }).catch(tellUnavailable);
-  step(`storage      ${whereStored(database, dataDir)}, schema up to date`);
+  const database = await openOwnDatabase(configuration, { inform, step, logger });
   const ffmpeg = findFfmpeg(process.env["PATH"]);
   step(
     `decoder      ${ffmpeg ?? "WAV only: no ffmpeg on the PATH, so other recordings are not cut for capped models"}`,
   );
-  await bringUpToDate({ database, seal, pepper }, configuration, { isFile: file !== null, inform }).catch(
-    async (error: unknown) => {
-      // In good order: an embedded one would keep its lock, and have to recover at the next start.
-      await database.close();
-      return refuseOtherSecrets(error);
-    },
-  );
+  const applied = await bringUpToDate({ database, seal, pepper }, configuration, {
+    isFile: file !== null,
+    inform,
+  }).catch(async (error: unknown) => {
+    // In good order: an embedded one would keep its lock, and have to recover at the next start.
+    await database.close();
+    return refuseOtherSecrets(error);
+  });
   const clock = await followDatabaseClock(database, logger);
   const close = async (): Promise<void> => {
     await clock.stop();
@@ -149,6 +149,8 @@ export async function prepare(
   return {
     configuration,
     file,
+    isFoundFromHere: file === findFile({ ...source, file: null, env: {} }),
+    applied,
     ownFile,
     database: { ...database, close },
     seal,
@@ -163,17 +165,55 @@ export async function prepare(
   };
 }
 
+interface Told {
+  readonly inform: (text: string) => void;
+  readonly step: (text: string) => void;
+  readonly logger: Logger;
+}
+
+/** The server that is configured, else the embedded one, once a process that is stopping has let go of it. */
+async function openOwnDatabase({ storage }: Configuration, { inform, step, logger }: Told): Promise<Database> {
+  const { databaseUrl, migrateUrl, listenUrl, dataDir } = storage;
+  const moved = await readMoved(dataDir);
+  const holdsEmbedded = await holdsDatabase(dataDir);
+  if (databaseUrl === null) {
+    if (moved !== null)
+      throw new CliError(EXIT.config, `Storage: ${MOVED.message(moved, dataDir)}.`, { hints: [MOVED.fix(dataDir)] });
+    await awaitDataDir(dataDir, realTime(step));
+    if (!holdsEmbedded) step("storage      making the embedded database: some seconds, this once");
+  } else if (holdsEmbedded && moved === null)
+    inform(
+      `warning: storage: the database server is used, and not the embedded database that is in ${dataDir}; patchbay migrate-storage moves that to an empty server`,
+    );
+  const database = await openDatabase({
+    databaseUrl: databaseUrl ?? undefined,
+    migrateUrl: migrateUrl ?? undefined,
+    listenUrl: listenUrl ?? undefined,
+    listens: true,
+    dataDir,
+    onRestart: (error) =>
+      logger.error({ task: "embedded database", err: error }, "the embedded database failed, and is started again"),
+    onUpdate: (pending) =>
+      step(
+        `storage      updating an older version's schema (${pending.join(", ")}); the way back is a backup made before`,
+      ),
+  }).catch(tellUnavailable);
+  step(`storage      ${whereStored(database, dataDir)}, schema up to date`);
+  return database;
+}
+
 /** The file first: a process with another's secrets is refused there, before it seals anything. */
 async function bringUpToDate(
   services: ApplyServices,
   configuration: Configuration,
   { inform, ...how }: ApplyOptions & { readonly inform: (text: string) => void },
-): Promise<void> {
+): Promise<AppliedConfiguration> {
   const { database, seal } = services;
-  await applyConfiguration(services, configuration, how);
+  const applied = await applyConfiguration(services, configuration, how);
   await sealUnderDataKeys(database, seal);
   const lacking = await keysOutOfReach(database, seal);
   if (lacking.length > 0) inform(`warning: ${OUT_OF_REACH.message(lacking)}; ${OUT_OF_REACH.fix}`);
+  return applied;
 }
 
 /** No fault of the program: whoever starts it again does so when the server is back. */

@@ -16,19 +16,23 @@ const STEADY_MS = 60_000;
 
 /**
  * Resolves with the exit code once every gateway has ended. `processNumber`: of a gateway that was started by this file; null: of one
- * alone, or of the process that starts them, which loads nothing of what they are made of.
+ * alone, or of the process that starts them, which loads nothing of what they are made of. `orphaned`: counts as a stop.
  */
-export async function upInProcesses(options: UpOptions, processNumber: number | null): Promise<number> {
-  if (processNumber === null && options.processes > 1) return supervise(options.processes);
+export async function upInProcesses(
+  options: UpOptions,
+  processNumber: number | null,
+  orphaned: Promise<void> | null,
+): Promise<number> {
+  if (processNumber === null && options.processes > 1) return supervise(options.processes, orphaned);
   const { up } = await import("./up.ts");
-  return up(options, processNumber ?? 1);
+  return up(options, processNumber ?? 1, orphaned);
 }
 
-async function supervise(count: number): Promise<number> {
+async function supervise(count: number, orphaned: Promise<void> | null): Promise<number> {
   const running = new Map<number, Worker>();
   const stopping = new AbortController();
   const stop = async (): Promise<void> => {
-    const signal = await stopSignal();
+    const signal = await stopSignal(orphaned);
     stopping.abort();
     // Ctrl-C has reached the whole terminal group; a second signal to a gateway would end it there and then.
     if (signal === "SIGINT" && process.stdin.isTTY) return;

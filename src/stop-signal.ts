@@ -1,11 +1,17 @@
 // How a process is told to stop.
 import { EXIT } from "./cli/exit-codes.ts";
 
-/** Resolves with the first one; a second one ends the process there and then. */
-export async function stopSignal(): Promise<NodeJS.Signals> {
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+
+/** Resolves with the first one; a second one ends the process at once. `orphaned`: counts as SIGTERM, if it is the first. */
+export async function stopSignal(orphaned: Promise<void> | null = null): Promise<NodeJS.Signals> {
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
-    for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, resolve);
+    for (const name of SIGNALS) process.once(name, resolve);
+    void orphaned?.then(() => {
+      for (const name of SIGNALS) process.off(name, resolve);
+      resolve("SIGTERM");
+    });
   });
-  for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => process.exit(EXIT.interrupted));
+  for (const name of SIGNALS) process.once(name, () => process.exit(EXIT.interrupted));
   return signal;
 }

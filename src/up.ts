@@ -2,14 +2,16 @@
 import { listen, type ListenAt } from "./http/listen.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { type App, createApp } from "./app.ts";
+import { awaitPort, realTime } from "./await-predecessor.ts";
 import type { UpOptions } from "./cli/process-commands.ts";
 import { EXIT } from "./cli/exit-codes.ts";
-import { urlFlag } from "./cli/gateway-url.ts";
-import { IN_CHECKOUT } from "./cli/package-root.ts";
 import { CliError } from "./cli/terminal.ts";
+import { reachableHost } from "./config/reachable-host.ts";
+import { removeRunningGateway, type RunningGateway, writeRunningGateway } from "./config/running-gateway.ts";
 import { drain } from "./http/drain.ts";
-import { type FirstStart, firstStart, selfCheck } from "./first-start.ts";
+import { type FirstStart, firstStart } from "./first-start.ts";
 import { type Prepared, prepare } from "./prepare.ts";
+import { reportStart } from "./start-report.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 const ACCEPT_WHILE_DRAINING_MS = 5_000;
@@ -20,54 +22,69 @@ const NEEDS_SERVER =
   "patchbay up --processes needs a PostgreSQL server (storage.database_url or DATABASE_URL): the embedded database belongs to one process.";
 
 /** Runs until SIGTERM or SIGINT; resolves with the exit code. `processNumber`: of `options.processes`, from 1. */
-export async function up(options: UpOptions, processNumber: number): Promise<number> {
+export async function up(
+  options: UpOptions,
+  processNumber: number,
+  orphaned: Promise<void> | null = null,
+): Promise<number> {
   const prepared = await prepare({ ...options, isQuiet: processNumber > 1 }, ({ storage }) =>
     options.processes > 1 && storage.databaseUrl === null ? NEEDS_SERVER : null,
   );
   if (typeof prepared === "number") return prepared;
-  const { configuration, file, database, pepper, say } = prepared;
-  const first = file === null ? await firstStart({ database, pepper, dataDir: configuration.storage.dataDir }) : null;
+  const { configuration, database, pepper, applied } = prepared;
+  const { dataDir } = configuration.storage;
+  const isFirst = processNumber === 1;
+  const first = isFirst ? await firstStart({ database, pepper, dataDir, ...applied }) : null;
   const app = await createApp(prepared);
   // Before anybody is served: what begins while all this is said is finished too.
-  const stopped = stopSignal();
-  const address = await openListeners(app, prepared, processNumber).catch(async (error: unknown) => {
+  const stopped = stopSignal(orphaned);
+  const listeners = await openListeners(app, prepared, processNumber).catch(async (error: unknown) => {
     // Half of a gateway would live on, and nobody would know.
     await app.close();
     await database.close();
     await prepared.endLog();
     throw error;
   });
-  if (processNumber > 1) return untilStopped(app, prepared, stopped);
-  for (const note of configuration.notes) say(`\n${note}`);
-  if (first !== null) await announce(say, first, address, app.admin !== null);
-  return untilStopped(app, prepared, stopped);
+  const place: Place = {
+    ...listeners,
+    overridden: {
+      url: options.host !== undefined || options.port !== undefined,
+      adminUrl: options.adminPort !== undefined,
+    },
+  };
+  if (first === null) return untilStopped(app, prepared, { stopped, place: null });
+  const isRecorded = await writeRunningGateway(dataDir, { ...place, isStopping: false });
+  await report(prepared, first, listeners, isRecorded);
+  return untilStopped(app, prepared, { stopped, place });
 }
 
-/** Answers the public address. */
-async function openListeners(
-  app: App,
-  { configuration, file, step }: Prepared,
-  processNumber: number,
-): Promise<string> {
+interface Listeners {
+  readonly url: string;
+  /** Null: there is no admin listener. */
+  readonly adminUrl: string | null;
+}
+
+type Place = Omit<RunningGateway, "pid" | "isStopping">;
+
+async function openListeners(app: App, prepared: Prepared, processNumber: number): Promise<Listeners> {
+  const { configuration, step } = prepared;
   const { host, port, admin } = configuration.server;
   step(`sandbox      ${app.sandboxOrigin} (simulated providers, loopback only)`);
-  const address = await listenOr(app.server, { host, port }, "patchbay up --port N");
-  step(`listening    ${address}`);
-  if (app.admin !== null && admin !== null)
-    step(
-      `admin        ${await listenOr(app.admin, ownAdmin(admin, processNumber), "server.admin.port in patchbay.yaml")} (${whoEnters(configuration.operatorKeys.length, file)})`,
-    );
-  return address;
+  const url = await listenOr(app.server, prepared, { host, port }, "patchbay up --port N");
+  step(`listening    ${url}`);
+  if (app.admin === null || admin === null) return { url: reachable(url), adminUrl: null };
+  const adminUrl = await listenOr(app.admin, prepared, ownAdmin(admin, processNumber), "patchbay up --admin-port N");
+  step(`admin        ${adminUrl} (operator's keys only; in a browser: patchbay console)`);
+  return { url: reachable(url), adminUrl: reachable(adminUrl) };
 }
 
-/** Without a file the first start saved a key. */
-function whoEnters(keys: number, file: string | null): string {
-  return keys === 0 && file !== null
-    ? "operator's keys only, and operator_keys in the configuration names none"
-    : "operator's keys only; in a browser: patchbay console";
-}
-
-async function listenOr(server: App["server"], at: ListenAt, elsewhere: string): Promise<string> {
+async function listenOr(
+  server: App["server"],
+  { configuration, step }: Prepared,
+  at: ListenAt,
+  elsewhere: string,
+): Promise<string> {
+  await awaitPort(configuration.storage.dataDir, at, realTime(step));
   try {
     return await listen(server, at);
   } catch (error) {
@@ -85,41 +102,38 @@ function ownAdmin({ host, port }: { readonly host: string; readonly port: number
   return { host, port: port === 0 ? 0 : port + processNumber - 1, exclusive: true };
 }
 
-/** A new installation shows its key once, and that it works: the sample through the sandbox, over its own public API. */
-async function announce(
-  say: (text: string) => void,
+/** Of an address that is listened on; one that stands for all of them is none to call. */
+function reachable(address: string): string {
+  const { protocol, hostname, port } = new URL(address);
+  return `${protocol}//${reachableHost(hostname.replace(/^\[|\]$/gu, ""))}:${port}`;
+}
+
+async function report(
+  { applied, file, isFoundFromHere, say }: Prepared,
   first: FirstStart,
-  address: string,
-  hasAdmin: boolean,
+  { url, adminUrl }: Listeners,
+  isRecorded: boolean,
 ): Promise<void> {
-  const { created, keyFile, operatorKeyFile, samplePath } = first;
-  if (created !== null) {
-    const checked = await selfCheck(address, samplePath, created.selfCheckKey);
-    say(
-      `\nSelf-check: the bundled sample through the sandbox, so nothing was spent and nothing recognised:\n  ${checked}`,
-    );
-    say(`\nYour API key, shown this once (the command line finds it in ${keyFile}):\n  ${created.appKey}`);
-    say(`The operator's key is in ${operatorKeyFile}.`);
-  }
-  const key = created?.appKey ?? `$(cat ${keyFile})`;
-  const command = IN_CHECKOUT ? "npm run patchbay --" : "npx patchbay-gateway";
-  say("\nTry it:");
-  say(`  curl -s ${address}/v1/transcription -H "Authorization: Bearer ${key}" -F file=@${samplePath}`);
-  say(`  ${command} transcribe --sample${urlFlag(address)}`);
-  say(`  in a browser, with that key: ${address}/playground`);
-  if (hasAdmin) say(`  in a browser, for the operator: ${command} console`);
-  say(`  what else there is: ${address}/docs, and what each error means: ${address}/docs/errors`);
-  say(
-    `\nA real provider: DEEPGRAM_API_KEY=… ${IN_CHECKOUT ? "npm start" : "npx patchbay-gateway up"} (or OPENAI_API_KEY, PATCHBAY_LOCAL_STT_URL), or a patchbay.yaml; see patchbay.example.yaml.`,
-  );
+  for (const note of applied.notes) say(`\n${note}`);
+  const isFound = isFoundFromHere && isRecorded;
+  await reportStart(say, {
+    first,
+    url,
+    adminUrl,
+    flags: isFound ? "" : ` --url ${url} --api-key "$(cat ${first.keyFile ?? "KEY"})"`,
+    configFlag: isFoundFromHere || file === null ? "" : ` --config ${file}`,
+  });
 }
 
 async function untilStopped(
   app: App,
   { database, configuration, say, endLog }: Prepared,
-  stopped: Promise<NodeJS.Signals>,
+  { stopped, place }: { readonly stopped: Promise<NodeJS.Signals>; readonly place: Place | null },
 ): Promise<number> {
+  const { dataDir } = configuration.storage;
   const signal = await stopped;
+  // A restart waits for this process instead of failing; where it cannot be told, it fails.
+  if (place !== null) await writeRunningGateway(dataDir, { ...place, isStopping: true }).catch(() => false);
   const stoppingSinceMs = performance.now();
   app.startDraining();
   say(`\n${signal}: finishing what runs`);
@@ -135,6 +149,7 @@ async function untilStopped(
   // Jobs have been finishing all the while.
   await app.close({ graceMs: Math.max(0, workerGraceSeconds * 1000 - (performance.now() - stoppingSinceMs)) });
   await database.close();
+  if (place !== null) await removeRunningGateway(dataDir).catch(() => undefined);
   await endLog();
   return EXIT.ok;
 }

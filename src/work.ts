@@ -10,13 +10,15 @@ const NEEDS_SERVER =
   "patchbay worker needs a PostgreSQL server (storage.database_url or DATABASE_URL): the embedded database belongs to one process, and patchbay up works on its jobs itself.";
 
 /** Runs until SIGTERM or SIGINT; resolves with the exit code. */
-export async function work(options: WorkerOptions): Promise<number> {
-  const prepared = await prepare(options, ({ storage }) => (storage.databaseUrl === null ? NEEDS_SERVER : null));
+export async function work(options: WorkerOptions, orphaned: Promise<void> | null = null): Promise<number> {
+  const prepared = await prepare({ config: options.config }, ({ storage }) =>
+    storage.databaseUrl === null ? NEEDS_SERVER : null,
+  );
   if (typeof prepared === "number") return prepared;
   const { configuration, database, say, step, endLog } = prepared;
   const app = await createApp({ ...prepared, isAdministered: false });
   // It works from now on.
-  const stopped = stopSignal();
+  const stopped = stopSignal(orphaned);
   step(`working      on ${configuration.limits.jobConcurrency} jobs at once`);
   if (!(await listenForWatchers(app, prepared, options.adminPort))) {
     await app.close();

@@ -4,7 +4,7 @@ import { connectionView } from "../contract/connections.ts";
 import { needsCredential, type ProviderKind } from "../contract/provider-kinds.ts";
 import { EXIT } from "./exit-codes.ts";
 import { openPlace, type PlaceOptions, understood } from "./gateway-session.ts";
-import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
+import { adminUrl } from "./gateway-url.ts";
 import { printJson } from "./print.ts";
 import { readObjectFile, readTextArgument } from "./read-argument.ts";
 import { CliError, say, type Terminal, write } from "./terminal.ts";
@@ -32,7 +32,7 @@ export async function addProvider(
     });
   const more = settings === undefined ? {} : await readObjectFile(settings, "--settings", terminal);
   const secret = credential === undefined ? null : await readTextArgument(credential, "--credential", terminal);
-  const place = workspace === undefined ? { adminUrl: DEFAULT_ADMIN_URL, ...options } : options;
+  const place = workspace === undefined ? { ...options, adminUrl: adminUrl(options.adminUrl, terminal) } : options;
   const { session, place: path } = openPlace(place, terminal, signal);
   const json = {
     ...more,

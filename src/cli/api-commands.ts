@@ -33,7 +33,7 @@ export function addApi(program: Command, run: Run): void {
     .addOption(
       new Option(
         "--url <url>",
-        `Address of the listener (default ${DEFAULT_ADMIN_URL} below /admin, else PATCHBAY_URL or ${DEFAULT_URL}).`,
+        `Address of the listener (PATCHBAY_ADMIN_URL below /admin, else PATCHBAY_URL; default: those of this directory's gateway, else ${DEFAULT_ADMIN_URL} and ${DEFAULT_URL}).`,
       ),
     )
     .addOption(

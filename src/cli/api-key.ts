@@ -1,9 +1,7 @@
 // Which key a command calls with: `--api-key`, PATCHBAY_API_KEY, else the one the server on this machine saved for it.
 import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { findFile } from "../config/find-file.ts";
-import { readYaml, toPlainData } from "../config/read-yaml.ts";
-import { field, text } from "../config/raw-data.ts";
+import { join } from "node:path";
+import { installationHere } from "../config/installation-here.ts";
 import { EXIT } from "./exit-codes.ts";
 import { CliError, type Terminal } from "./terminal.ts";
 
@@ -26,13 +24,13 @@ export function findApiKey(
       hints: ["check --api-key or PATCHBAY_API_KEY"],
     });
   }
-  const path = join(dataDir ?? dataDirectory(terminal), file);
+  const here = { file: null, env: terminal.env, cwd: terminal.cwd };
+  const path = join(dataDir ?? installationHere(here).dataDir, file);
   const hints = [
     "give one: --api-key KEY, PATCHBAY_API_KEY",
-    `or start a gateway here without a configuration file, which saves one: patchbay up (looked for ${path})`,
-    ...(file === OPERATOR_KEY_FILE
-      ? ["or name one under operator_keys in the configuration file, and start anew"]
-      : []),
+    file === OPERATOR_KEY_FILE
+      ? `or start a gateway here: one that finds no operator's key saves one in ${path}; another one is named under operator_keys in the configuration file`
+      : `or start a gateway here whose configuration names no workspace: its first start saves one in ${path}`,
   ];
   // The saved key opens the gateway of this machine; it is nobody else's business. Literally: some resolvers ask DNS for `x.localhost`.
   if (!["127.0.0.1", "localhost", "[::1]"].includes(url.hostname))
@@ -40,16 +38,6 @@ export function findApiKey(
   const saved = readIfThere(path)?.trim();
   if (saved === undefined || saved === "") throw new CliError(EXIT.auth, "There is no API key.", { hints });
   return saved;
-}
-
-/** Read leniently: a configuration with faults elsewhere still says where its data is. */
-function dataDirectory(terminal: Terminal): string {
-  const file = findFile({ file: null, env: terminal.env, cwd: terminal.cwd });
-  const source = file === null ? undefined : readIfThere(file);
-  if (file === null || source === undefined) return resolve(terminal.cwd, "data");
-  const yaml = readYaml(source);
-  const directory = yaml.isUsable ? text(field(toPlainData(yaml.document)?.data, "storage"), "data_dir") : undefined;
-  return resolve(dirname(file), directory === undefined || directory.includes("${") ? "data" : directory);
 }
 
 function readIfThere(path: string): string | undefined {

@@ -7,7 +7,7 @@ import { streamError } from "./answers.ts";
 import { EXIT } from "./exit-codes.ts";
 import { recordOf, textOf } from "../lib/loosely.ts";
 import { type Call, type GatewayOptions, openSession, readDocument, type Session } from "./gateway-session.ts";
-import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
+import { adminUrl } from "./gateway-url.ts";
 import { printBytes, printJson, requireWritable } from "./print.ts";
 import { readBody, readBytes } from "./read-answer.ts";
 import { readTextArgument } from "./read-argument.ts";
@@ -98,7 +98,7 @@ function errorIn(data: string): CliError | null {
 function sessionFor(path: string, options: ApiOptions, terminal: Terminal, signal: AbortSignal): Session {
   const isBelow = (place: string) => path.startsWith(`${place}/`);
   const whose = isBelow("/admin") || isBelow("/workspace") ? "operator" : "app";
-  const place = isBelow("/admin") ? { url: DEFAULT_ADMIN_URL } : {};
+  const place = isBelow("/admin") ? { url: adminUrl(options.url, terminal) } : {};
   return openSession({ ...place, ...options }, terminal, signal, whose);
 }
 

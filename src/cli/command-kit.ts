@@ -23,7 +23,10 @@ export function jsonOption(): Option {
 }
 
 export function urlOption(): Option {
-  return new Option("--url <url>", `Address of the gateway (PATCHBAY_URL; default ${DEFAULT_URL}).`);
+  return new Option(
+    "--url <url>",
+    `Address of the gateway (PATCHBAY_URL; default: where the one of this directory listens, else ${DEFAULT_URL}).`,
+  );
 }
 
 export function adminKeyOption(): Option {
@@ -35,7 +38,10 @@ export function adminKeyOption(): Option {
 
 /** Of commands that have no other listener to ask. */
 export function adminUrlOption(): Option {
-  return new Option("--admin-url <url>", `Address of the admin listener; ${DEFAULT_ADMIN_URL} unless given.`);
+  return new Option(
+    "--admin-url <url>",
+    `Address of the admin listener (PATCHBAY_ADMIN_URL; default: that of this directory's gateway, else ${DEFAULT_ADMIN_URL}).`,
+  );
 }
 
 export function outputOption(): Option {

@@ -1,27 +1,43 @@
-// Which gateway a command talks to: `--url`, PATCHBAY_URL, else the one on this machine.
+// Which gateway a command asks: by flag, then environment, then configuration, then the address that the gateway of this installation wrote
+// into its data directory (contract 10).
+import { type Listener, installationHere, listenerOf } from "../config/installation-here.ts";
 import { EXIT } from "./exit-codes.ts";
 import { CliError, type Terminal } from "./terminal.ts";
 
 export const DEFAULT_URL = "http://127.0.0.1:8080";
 export const DEFAULT_ADMIN_URL = "http://127.0.0.1:8081";
 
-export function gatewayUrl(option: string | undefined, terminal: Pick<Terminal, "env">): URL {
-  const text = option ?? terminal.env["PATCHBAY_URL"];
-  const source = text === undefined || text === "" ? DEFAULT_URL : text;
-  const url = URL.canParse(source) ? new URL(source) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "")
-    throw new CliError(EXIT.usage, "The gateway's URL must begin with http:// or https:// and hold no credentials.", {
-      hints: ["see --url and PATCHBAY_URL"],
-    });
-  return url;
+type Here = Pick<Terminal, "env" | "cwd">;
+
+export function gatewayUrl(option: string | undefined, here: Here): URL {
+  return parseUrl(option ?? readEnv(here, "PATCHBAY_URL") ?? find("url", here) ?? DEFAULT_URL);
 }
 
-/** What a command needs to find a gateway at this address; nothing where it looks by itself. */
-export function urlFlag(address: string): string {
-  return address === DEFAULT_URL ? "" : ` --url ${address}`;
+/** Of the admin listener. */
+export function adminUrl(option: string | undefined, here: Here): string {
+  const found = option ?? readEnv(here, "PATCHBAY_ADMIN_URL") ?? find("adminUrl", here) ?? DEFAULT_ADMIN_URL;
+  return parseUrl(found).href.replace(/\/$/u, "");
 }
 
 /** Whatever path the gateway itself is mounted at stays before it. */
 export function endpointUrl(gateway: URL, path: string): string {
   return `${gateway.href.replace(/\/+$/, "")}${path}`;
+}
+
+function readEnv({ env }: Here, name: string): string | undefined {
+  const value = env[name];
+  return value === "" ? undefined : value;
+}
+
+function find(listener: Listener, { env, cwd }: Here): string | null {
+  return listenerOf(listener, installationHere({ file: null, env, cwd }));
+}
+
+function parseUrl(source: string): URL {
+  const url = URL.canParse(source) ? new URL(source) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "")
+    throw new CliError(EXIT.usage, "The gateway's URL must begin with http:// or https:// and hold no credentials.", {
+      hints: ["see --url and PATCHBAY_URL, --admin-url and PATCHBAY_ADMIN_URL"],
+    });
+  return url;
 }

@@ -1,7 +1,7 @@
 // `patchbay init`: a configuration to start from, and the names of the variables it reads. What is there is never replaced.
 import type { Command } from "commander";
-import { rm, stat, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { mkdir, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
 import { examples, jsonOption, type Run } from "./command-kit.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -24,7 +24,7 @@ export function addInit(program: Command, run: Run): void {
     .description(
       `Write a commented ${CONFIGURATION_NAME} and ${VARIABLES_NAME}; files that are there are never replaced.`,
     )
-    .argument("[directory]", "Where to; the working directory unless given.")
+    .argument("[directory]", "Where to, created if it is missing; the working directory unless given.")
     .addHelpText("before", examples("patchbay init", "patchbay init /etc/patchbay"))
     .addOption(jsonOption())
     .action((directory: string | undefined, options: InitOptions) => init(directory ?? ".", options, run.terminal));
@@ -37,19 +37,20 @@ async function init(directory: string, options: InitOptions, terminal: Terminal)
   for (const { path } of files) if (await isThere(path)) taken.push(path);
   if (taken.length > 0) throw inTheWay(taken);
   const written: string[] = [];
+  let made: string | undefined;
   try {
+    made = await mkdir(at, { recursive: true });
     for (const { path, text } of files) {
       await writeFile(path, text, { flag: "wx" });
       written.push(path);
     }
   } catch (error) {
-    // Both or none: what was written a moment ago is nobody's yet.
+    // Both or none, and no empty directory: what was created a moment ago is nobody's yet.
     await Promise.all(written.map((path) => rm(path, { force: true })));
+    if (made !== undefined) await removeEmpty(at, made);
     const code = errorCode(error) ?? "unknown reason";
     if (code === "EEXIST") throw inTheWay([files[written.length]?.path ?? at]);
-    throw new CliError(EXIT.usage, `${at} cannot be written to (${code}).`, {
-      hints: code === "ENOENT" ? [`make the directory first: mkdir -p ${directory}`] : [],
-    });
+    throw new CliError(EXIT.usage, `${at} cannot be written to (${code}).`);
   }
   if (options.json === true) return printJson(terminal, { object: "init", files: written });
   await write(terminal.stdout, visible(`${written.join("\n")}\n`));
@@ -57,6 +58,12 @@ async function init(directory: string, options: InitOptions, terminal: Terminal)
   await say(terminal, `next: ${inPlace}cp ${VARIABLES_NAME} .env, give .env its two keys, and`);
   await say(terminal, "  set -a; . ./.env; set +a; patchbay up");
   await say(terminal, '  patchbay transcribe --sample --api-key "$PATCHBAY_APP_KEY"');
+}
+
+/** From `at` up to `made`, the topmost that was created. */
+async function removeEmpty(at: string, made: string): Promise<void> {
+  await rmdir(at).catch(() => undefined);
+  if (at !== made) await removeEmpty(dirname(at), made);
 }
 
 function inTheWay(paths: readonly string[]): CliError {

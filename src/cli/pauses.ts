@@ -3,7 +3,7 @@
 import { type PauseView, pauseView, resumption } from "../contract/pauses.ts";
 import { readDuration } from "./duration.ts";
 import { openPlace, type PlaceOptions, understood } from "./gateway-session.ts";
-import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
+import { adminUrl } from "./gateway-url.ts";
 import { printJson, table } from "./print.ts";
 import { say, type Terminal, write } from "./terminal.ts";
 
@@ -83,7 +83,8 @@ async function ask(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const given = options.workspace === undefined ? { adminUrl: DEFAULT_ADMIN_URL, ...options } : options;
+  const given =
+    options.workspace === undefined ? { ...options, adminUrl: adminUrl(options.adminUrl, terminal) } : options;
   const { session, place } = openPlace(given, terminal, signal);
   return session.document(`${place}/connections/${encodeURIComponent(id)}/${verb}`, { method: "POST", json });
 }

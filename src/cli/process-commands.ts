@@ -7,6 +7,8 @@ export interface UpOptions {
   readonly config: string | null;
   readonly host: string | undefined;
   readonly port: number | undefined;
+  /** In the place of `server.admin.port`; of several processes the first one's. */
+  readonly adminPort: number | undefined;
   /** How many gateways beside each other; more than one needs a PostgreSQL server. */
   readonly processes: number;
 }
@@ -34,7 +36,7 @@ export function addUp(program: Command, run: Run, { up }: Pick<Processes, "up">)
       examples(
         "patchbay up",
         "patchbay up --config /etc/patchbay/patchbay.yaml",
-        "patchbay up --port 9000",
+        "patchbay up --port 9000 --admin-port 9001",
         "patchbay up --processes 4",
       ),
     )
@@ -42,14 +44,19 @@ export function addUp(program: Command, run: Run, { up }: Pick<Processes, "up">)
     .addOption(new Option("--host <host>", "Address to listen on; wins over the file."))
     .addOption(new Option("--port <port>", "Port to listen on; wins over the file.").argParser(parsePort))
     .addOption(
+      new Option("--admin-port <port>", "Port of the admin listener; wins over the file.").argParser(parsePort),
+    )
+    .addOption(
       new Option("--processes <n>", "Gateways beside each other on one PostgreSQL, at most one for each core.")
         .argParser(parseProcesses)
         .default(1),
     )
-    .action(async (options: { config?: string; host?: string; port?: number; processes: number }) => {
-      const { config = null, host, port, processes } = options;
-      run.exitCode = await up({ config, host, port, processes });
-    });
+    .action(
+      async (options: { config?: string; host?: string; port?: number; adminPort?: number; processes: number }) => {
+        const { config = null, host, port, adminPort, processes } = options;
+        run.exitCode = await up({ config, host, port, adminPort, processes });
+      },
+    );
 }
 
 export function addWorker(program: Command, run: Run, { work }: Pick<Processes, "work">): void {

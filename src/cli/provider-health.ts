@@ -2,7 +2,7 @@
 import type { PauseView } from "../contract/pauses.ts";
 import { providerHealth, type ProviderHealth, type SeenModel } from "../contract/provider-health.ts";
 import { type GatewayOptions, openSession, queryOf, type Session, understood } from "./gateway-session.ts";
-import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
+import { adminUrl } from "./gateway-url.ts";
 import { pauseTable } from "./pauses.ts";
 import { printJson, table } from "./print.ts";
 import { say, type Terminal, write } from "./terminal.ts";
@@ -41,8 +41,8 @@ export async function showProviderHealth(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const adminUrl = options.adminUrl ?? DEFAULT_ADMIN_URL;
-  const session = openSession({ ...options, url: adminUrl }, terminal, signal, "operator");
+  const url = adminUrl(options.adminUrl, terminal);
+  const session = openSession({ ...options, url }, terminal, signal, "operator");
   const health = await readHealth(session, options.minutes);
   if (options.json === true) return printJson(terminal, health);
   const rows = rowsOf(health);
@@ -56,7 +56,7 @@ export async function showProviderHealth(
     terminal,
     `STATE is that of the process which answered; the rest is what all processes recorded since ${health.since}${only}.`,
   );
-  if (errors.length > 0) await say(terminal, `why one failed: patchbay requests show REQUEST --admin-url ${adminUrl}`);
+  if (errors.length > 0) await say(terminal, `why one failed: patchbay requests show REQUEST --admin-url ${url}`);
 }
 
 export async function readHealth(session: Session, minutes?: string): Promise<ProviderHealth> {

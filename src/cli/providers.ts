@@ -6,7 +6,7 @@ import type { ProviderHealth } from "../contract/provider-health.ts";
 import { type AssignableModel, assignableModels } from "../contract/workspace-models.ts";
 import { EXIT } from "./exit-codes.ts";
 import { type GatewayOptions, openSession, type Session, understood, workspacePath } from "./gateway-session.ts";
-import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
+import { adminUrl } from "./gateway-url.ts";
 import type { AdminOptions } from "./keys.ts";
 import { printList, readList } from "./lists.ts";
 import { pauseTable } from "./pauses.ts";
@@ -63,7 +63,7 @@ export async function checkProviders(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const session = openSession({ ...options, url: options.adminUrl ?? DEFAULT_ADMIN_URL }, terminal, signal, "operator");
+  const session = openSession({ ...options, url: adminUrl(options.adminUrl, terminal) }, terminal, signal, "operator");
   const connections = await connectionsOf(session);
   const { checked_at: checkedAt, circuits, pauses } = await readHealth(session);
   const document = { object: "provider_check", checked_at: checkedAt, connections, circuits, pauses };

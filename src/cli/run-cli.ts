@@ -4,11 +4,12 @@ import { examples, type Run } from "./command-kit.ts";
 import { type Behind, commandsFor } from "./commands.ts";
 import { EXIT, EXIT_CODE_HELP } from "./exit-codes.ts";
 import { packageVersion } from "./package-root.ts";
-import { CliError, red, say, type Terminal, visible, write } from "./terminal.ts";
+import { CliError, red, say, shown, type Terminal, visible, write } from "./terminal.ts";
 
 export interface CliDependencies extends Behind {
   readonly env: Terminal["env"];
   readonly cwd?: string;
+  readonly command?: Terminal["command"];
   readonly stdin?: Terminal["stdin"];
   readonly stdout?: Terminal["stdout"];
   readonly stderr?: Terminal["stderr"];
@@ -22,6 +23,7 @@ export async function runCli(argv: readonly string[], dependencies: CliDependenc
     stderr: dependencies.stderr ?? process.stderr,
     env: dependencies.env,
     cwd: dependencies.cwd ?? process.cwd(),
+    command: dependencies.command,
   };
   const interrupt = new AbortController();
   const run: Run = {
@@ -72,8 +74,8 @@ async function buildProgram(
     .exitOverride()
     .showSuggestionAfterError(true)
     .configureOutput({
-      writeOut: (text) => said.push(write(terminal.stdout, text)),
-      writeErr: (text) => said.push(write(terminal.stderr, visible(text))),
+      writeOut: (text) => said.push(write(terminal.stdout, shown(terminal, text))),
+      writeErr: (text) => said.push(write(terminal.stderr, visible(shown(terminal, text)))),
     })
     .addHelpText(
       "before",
@@ -125,7 +127,7 @@ async function reportFailure(error: unknown, argv: readonly string[], run: Run):
     error instanceof CliError
       ? error
       : new CliError(EXIT.unexpected, error instanceof Error ? error.message : "unknown");
-  await write(terminal.stderr, `${red(terminal, "error")} ${visible(failure.message)}\n`);
+  await write(terminal.stderr, `${red(terminal, "error")} ${visible(shown(terminal, failure.message))}\n`);
   for (const hint of failure.hints) await say(terminal, `  ${hint}`);
   if (argv.includes("--json")) await printError(terminal, failure.document);
   return failure.exitCode;

@@ -2,7 +2,7 @@
 import { type SandboxFault, sandboxFaults, type SandboxFaults, SIMULATED_DROPS } from "../contract/sandbox-faults.ts";
 import { EXIT } from "./exit-codes.ts";
 import { type GatewayOptions, openSession, understood } from "./gateway-session.ts";
-import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
+import { adminUrl } from "./gateway-url.ts";
 import { printJson, table } from "./print.ts";
 import { CliError, say, type Terminal, write } from "./terminal.ts";
 
@@ -29,7 +29,7 @@ export async function simulate(
   signal: AbortSignal,
 ): Promise<void> {
   const wanted = fault === undefined || fault === "off" ? null : faultOf(fault, options);
-  const session = openSession({ ...options, url: options.adminUrl ?? DEFAULT_ADMIN_URL }, terminal, signal, "operator");
+  const session = openSession({ ...options, url: adminUrl(options.adminUrl, terminal) }, terminal, signal, "operator");
   const inForce = async (): Promise<SandboxFaults> =>
     understood(sandboxFaults, await session.document(PATH), "list of faults");
   const replace = async (faults: SandboxFaults["faults"]): Promise<SandboxFaults> =>

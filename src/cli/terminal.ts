@@ -1,4 +1,5 @@
 // Where a command reads and writes: data on stdout, everything else on stderr; colour only on a terminal without NO_COLOR.
+import { showCommands } from "./shown-text.ts";
 import type { Readable, Writable } from "node:stream";
 
 export interface Terminal {
@@ -7,6 +8,8 @@ export interface Terminal {
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** How our commands are called here (`invocation.ts`); not given: `patchbay`. */
+  readonly command?: string | undefined;
 }
 
 export class CliError extends Error {
@@ -46,9 +49,14 @@ export function writeTo(stream: Writable, text: string | Uint8Array): Promise<bo
   });
 }
 
+/** A text of ours with its commands as they are called here. */
+export function shown({ command = "patchbay" }: Pick<Terminal, "command">, text: string): string {
+  return showCommands(text, command);
+}
+
 /** On stderr. Lines may quote what a server sent. */
 export function say(terminal: Terminal, line: string): Promise<void> {
-  return write(terminal.stderr, `${visible(line)}\n`);
+  return write(terminal.stderr, `${visible(shown(terminal, line))}\n`);
 }
 
 /**

@@ -2,7 +2,7 @@
 import { type ConnectionTest, connectionTest, type TestOutcome } from "../contract/connection-test.ts";
 import { EXIT } from "./exit-codes.ts";
 import { openPlace, type PlaceOptions, understood } from "./gateway-session.ts";
-import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
+import { adminUrl } from "./gateway-url.ts";
 import { printJson } from "./print.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 
@@ -17,7 +17,7 @@ export async function testProvider(
   signal: AbortSignal,
 ): Promise<void> {
   const { workspace } = options;
-  const given = workspace === undefined ? { adminUrl: DEFAULT_ADMIN_URL, ...options } : options;
+  const given = workspace === undefined ? { ...options, adminUrl: adminUrl(options.adminUrl, terminal) } : options;
   const { session, place } = openPlace(given, terminal, signal);
   const path = `${place}/connections/${encodeURIComponent(id)}`;
   const document = await session.document(`${path}/test`, { method: "POST" });

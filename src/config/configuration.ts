@@ -22,6 +22,10 @@ export type Configuration = Omit<Parsed, "server" | "storage"> & {
     /** The schema owner's URL; the database's own when none is set. */
     readonly migrateUrl: string | null;
   };
+  /** Added by a start that finds no workspace in the database; null: the file has workspaces, or there is no file. */
+  readonly bootstrap:
+    | (Pick<Parsed, "connections" | "routes" | "workspaces"> & { readonly notes: readonly string[] })
+    | null;
   /** What an operator without a file should be told at start; empty when a file was read. */
   readonly notes: readonly string[];
 };

@@ -138,12 +138,14 @@ function checkInstallationSecrets(data: unknown): readonly SchemaFault[] {
   if ((text(secrets, "key_pepper") ?? "") === "")
     faults.push({
       path: ["secrets", "key_pepper"],
-      message: "is required with a server database (`storage.database_url`)",
+      message:
+        "is required with a server database (`storage.database_url` or DATABASE_URL); PATCHBAY_KEY_PEPPER sets it too",
     });
   if (!Array.isArray(keys) || !keys.some((key) => typeof key === "string" && key !== "")) {
     faults.push({
       path: ["secrets", "encryption_keys"],
-      message: "needs at least one key with a server database (`storage.database_url`)",
+      message:
+        "needs at least one key with a server database (`storage.database_url` or DATABASE_URL); PATCHBAY_ENCRYPTION_KEY sets it too",
     });
   }
   return faults;

@@ -1,10 +1,15 @@
-// The configuration when there is no file: one app routed to whatever provider keys stand in the environment, else to the
-// sandbox (contract 10). Built as a file's data and parsed like one, so nothing here can differ from what a file could say.
+// The set-up of a start that has none of its own: one app routed to the provider keys in the environment, else to the sandbox (contract 10).
+// Built as a file's data and parsed like one, so nothing here can differ from what a file could say.
+import { type Environment, environmentSettings, readVariable } from "./environment-settings.ts";
+import { entries, text } from "./raw-data.ts";
 import type { ConfigurationFile } from "./schema/file.ts";
 
-type Environment = Readonly<Record<string, string | undefined>>;
 type Connection = NonNullable<ConfigurationFile["connections"]>[number];
 type Target = { connection: string; model: string };
+interface SetUp {
+  readonly connections: Connection[];
+  readonly routes: NonNullable<ConfigurationFile["routes"]>;
+}
 
 export interface DefaultFile {
   readonly data: ConfigurationFile;
@@ -13,72 +18,96 @@ export interface DefaultFile {
   readonly origins: ReadonlyMap<string, string>;
 }
 
-export function defaultFile(env: Environment): DefaultFile {
-  const connections: Connection[] = [];
-  const speech: Target[] = [];
-  const chat: Target[] = [];
-  const origins = new Map<string, string>();
-  const connect = (variable: string, property: "api_key" | "base_url", connection: Connection) => {
-    origins.set(`connections[${connections.length}].${property}`, variable);
-    connections.push(connection);
-  };
+export interface Bootstrap {
+  /** Sections that replace the file's. */
+  readonly data: Pick<ConfigurationFile, "connections" | "routes" | "workspaces">;
+  readonly notes: readonly string[];
+}
 
-  const deepgram = given(env, "DEEPGRAM_API_KEY");
-  if (deepgram !== null) {
-    connect("DEEPGRAM_API_KEY", "api_key", { id: "deepgram", kind: "deepgram", api_key: deepgram });
-    speech.push({ connection: "deepgram", model: "nova-3" });
-  }
-  const assemblyai = given(env, "ASSEMBLYAI_API_KEY");
-  if (assemblyai !== null) {
-    connect("ASSEMBLYAI_API_KEY", "api_key", { id: "assemblyai", kind: "assemblyai", api_key: assemblyai });
-    speech.push(
-      { connection: "assemblyai", model: "universal-3-pro" },
-      { connection: "assemblyai", model: "universal-2" },
-    );
-  }
-  const elevenlabs = given(env, "ELEVENLABS_API_KEY");
-  if (elevenlabs !== null) {
-    connect("ELEVENLABS_API_KEY", "api_key", { id: "elevenlabs", kind: "elevenlabs", api_key: elevenlabs });
-    speech.push({ connection: "elevenlabs", model: "scribe_v2" });
-  }
-  const openai = given(env, "OPENAI_API_KEY");
-  if (openai !== null) {
-    connect("OPENAI_API_KEY", "api_key", { id: "openai", kind: "openai", api_key: openai });
-    speech.push(
-      { connection: "openai", model: "gpt-4o-transcribe-diarize" },
-      { connection: "openai", model: "whisper-1" },
-    );
-    chat.push({ connection: "openai", model: "gpt-4o-mini" });
-  }
-  const gemini = given(env, "GEMINI_API_KEY");
-  if (gemini !== null) {
-    connect("GEMINI_API_KEY", "api_key", { id: "gemini", kind: "gemini", api_key: gemini });
-    // A general model last: it alone translates into any language, and it alone is asked in words.
-    speech.push(
-      { connection: "gemini", model: "gemini-3.5-transcribe" },
-      { connection: "gemini", model: "gemini-2.5-flash" },
-    );
-    chat.push({ connection: "gemini", model: "gemini-3.5-flash" });
-  }
-  const anthropic = given(env, "ANTHROPIC_API_KEY");
-  if (anthropic !== null) {
-    connect("ANTHROPIC_API_KEY", "api_key", { id: "anthropic", kind: "anthropic", api_key: anthropic });
-    chat.push({ connection: "anthropic", model: "claude-haiku-4-5" });
-  }
-  const local = given(env, "PATCHBAY_LOCAL_STT_URL");
-  if (local !== null) {
-    // Only times are assumed: a server that cannot give them fails its receipt instead of passing off plain text.
-    const whisper = { capabilities: ["audio_input" as const], features: { timestamps: ["segment" as const] } };
-    connect("PATCHBAY_LOCAL_STT_URL", "base_url", {
+/** A provider account that a variable connects, and the models that requests go to, in this order. */
+interface Account {
+  readonly variable: string;
+  readonly property: "api_key" | "base_url";
+  readonly connection: Connection;
+  readonly speech: readonly string[];
+  readonly chat: readonly string[];
+}
+
+const ACCOUNTS: readonly Account[] = [
+  account("DEEPGRAM_API_KEY", "deepgram", ["nova-3"], []),
+  account("ASSEMBLYAI_API_KEY", "assemblyai", ["universal-3-pro", "universal-2"], []),
+  account("ELEVENLABS_API_KEY", "elevenlabs", ["scribe_v2"], []),
+  account("OPENAI_API_KEY", "openai", ["gpt-4o-transcribe-diarize", "whisper-1"], ["gpt-4o-mini"]),
+  // A general model last: it alone translates into any language, and it alone is asked in words.
+  account("GEMINI_API_KEY", "gemini", ["gemini-3.5-transcribe", "gemini-2.5-flash"], ["gemini-3.5-flash"]),
+  account("ANTHROPIC_API_KEY", "anthropic", [], ["claude-haiku-4-5"]),
+  {
+    variable: "PATCHBAY_LOCAL_STT_URL",
+    property: "base_url",
+    connection: {
       id: "local",
       kind: "openai-compatible",
-      base_url: local,
-      models: { "whisper-1": whisper },
-    });
-    speech.push({ connection: "local", model: "whisper-1" });
+      // Only times are assumed: a server that cannot give them fails its receipt instead of passing off plain text.
+      models: { "whisper-1": { capabilities: ["audio_input"], features: { timestamps: ["segment"] } } },
+    },
+    speech: ["whisper-1"],
+    chat: [],
+  },
+];
+
+function account(
+  variable: string,
+  kind: Exclude<Connection["kind"], "openai-compatible">,
+  speech: readonly string[],
+  chat: readonly string[],
+): Account {
+  return { variable, property: "api_key", connection: { id: kind, kind }, speech, chat };
+}
+
+/** The whole configuration of a start without a file. */
+export function defaultFile(env: Environment): DefaultFile {
+  const settings = environmentSettings(env);
+  const connected = ACCOUNTS.flatMap((each) => {
+    const value = readVariable(env, each.variable);
+    return value === null ? [] : [{ ...each, connection: { ...each.connection, [each.property]: value } }];
+  });
+  const origins = new Map(settings.origins);
+  for (const [at, { variable, property }] of connected.entries())
+    origins.set(`connections[${at}].${property}`, variable);
+  const { setUp, notes } = setUpOf(connected);
+  return { data: { ...settings.data, ...setUp, workspaces: ownerOf(setUp.routes) }, notes, origins };
+}
+
+/** What a start adds to a file without workspaces where the database has none either; null: the file names its own. */
+export function bootstrapOf(file: unknown, env: Environment): Bootstrap | null {
+  if (entries(file, ["workspaces"]).length > 0) return null;
+  const routes = entries(file, ["routes"]).flatMap(({ value }) => {
+    const id = text(value, "id");
+    return id === undefined ? [] : [{ id }];
+  });
+  if (routes.length > 0) return { data: { workspaces: ownerOf(routes) }, notes: [] };
+  const declared = entries(file, ["connections"]).map(({ value }) => value as Connection);
+  if (declared.length === 0) {
+    const { data, notes } = defaultFile(env);
+    return { data: { connections: data.connections, routes: data.routes, workspaces: data.workspaces }, notes };
   }
+  const connected = declared.flatMap((connection) =>
+    ACCOUNTS.filter(({ property, connection: { kind } }) => property === "api_key" && kind === connection.kind).map(
+      (each) => ({ ...each, connection }),
+    ),
+  );
+  const { setUp, notes } = setUpOf(connected);
+  const added = setUp.connections.filter(({ id }) => !declared.some((each) => each.id === id));
+  const connections = [...declared, ...added];
+  return { data: { connections, routes: setUp.routes, workspaces: ownerOf(setUp.routes) }, notes };
+}
+
+function setUpOf(connected: readonly Account[]): { readonly setUp: SetUp; readonly notes: readonly string[] } {
+  const targetsFor = (task: "speech" | "chat"): Target[] =>
+    connected.flatMap((each) => each[task].map((model) => ({ connection: each.connection.id, model })));
+  const connections = connected.map(({ connection }) => connection);
+  const [speech, chat] = [targetsFor("speech"), targetsFor("chat")];
   const notes: string[] = [];
-  const isNothingConnected = connections.length === 0;
   if (speech.length === 0) {
     connections.push({ id: "sandbox", kind: "sandbox" });
     speech.push(
@@ -91,42 +120,18 @@ export function defaultFile(env: Environment): DefaultFile {
       "No speech provider is connected. Requests go to the sandbox: it measures your audio and returns prepared text. Nothing is recognised.",
     );
   }
-  if (isNothingConnected) {
+  if (connected.length === 0) {
     chat.push({ connection: "sandbox", model: "simulated-chat" });
     notes.push("No chat provider is connected. Chats go to the sandbox: it counts your words. Nothing is understood.");
   }
-  return { data: assemble(env, connections, speech, chat, origins), notes, origins };
+  const routes = [{ id: "speech", targets: speech }, ...(chat.length > 0 ? [{ id: "chat", targets: chat }] : [])];
+  return { setUp: { connections, routes }, notes };
 }
 
-function assemble(
-  env: Environment,
-  connections: Connection[],
-  speech: Target[],
-  chat: Target[],
-  origins: Map<string, string>,
-): ConfigurationFile {
-  origins.set("storage.database_url", "DATABASE_URL");
-  origins.set("secrets.key_pepper", "PATCHBAY_KEY_PEPPER");
-  origins.set("secrets.encryption_keys", "PATCHBAY_ENCRYPTION_KEY");
-  const hasChat = chat.length > 0;
-  return {
-    storage: { database_url: given(env, "DATABASE_URL") },
-    secrets: {
-      key_pepper: given(env, "PATCHBAY_KEY_PEPPER"),
-      encryption_keys: [given(env, "PATCHBAY_ENCRYPTION_KEY") ?? ""],
-    },
-    connections,
-    routes: [{ id: "speech", targets: speech }, ...(hasChat ? [{ id: "chat", targets: chat }] : [])],
-    workspaces: [
-      {
-        id: "owner",
-        apps: [{ id: "default", route: hasChat ? "chat" : "speech", audio_input_override: hasChat ? "speech" : null }],
-      },
-    ],
-  };
-}
-
-function given(env: Environment, name: string): string | null {
-  const value = env[name]?.trim();
-  return value === undefined || value === "" ? null : value;
+/** Its app and workspace have no keys yet: creating them is the start's business. Audio goes to `speech` where another route has the chats. */
+function ownerOf(routes: readonly { readonly id: string }[]): NonNullable<ConfigurationFile["workspaces"]> {
+  const has = (id: string) => routes.some((each) => each.id === id);
+  const route = has("chat") ? "chat" : has("speech") ? "speech" : (routes[0]?.id ?? "speech");
+  const audio = route !== "speech" && has("speech") ? "speech" : null;
+  return [{ id: "owner", apps: [{ id: "default", route, audio_input_override: audio }] }];
 }

@@ -2,12 +2,14 @@
 import type { z } from "zod";
 import { field } from "./raw-data.ts";
 import type { SchemaFault } from "./schema-faults.ts";
-import { serverSection } from "./schema/file.ts";
+import { adminListener, serverSection } from "./schema/file.ts";
 
 /** From the command line; they win over the file. */
 export interface ListenerOverrides {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
+  /** Opens an admin listener also where the file has none. */
+  readonly adminPort?: number | undefined;
 }
 
 const ADMIN_PORT = 8081;
@@ -18,10 +20,14 @@ export function listenersOf(
 ) {
   const host = overrides.host ?? written;
   const port = overrides.port ?? chosen;
+  const listener = admin ?? (overrides.adminPort === undefined ? null : adminListener.parse({}));
   return {
     host,
     port,
-    admin: admin === null ? null : { ...admin, port: admin.port ?? (port === 0 ? 0 : ADMIN_PORT) },
+    admin:
+      listener === null
+        ? null
+        : { ...listener, port: overrides.adminPort ?? listener.port ?? (port === 0 ? 0 : ADMIN_PORT) },
   };
 }
 
@@ -35,7 +41,7 @@ export function checkListeners(data: unknown, overrides: ListenerOverrides): rea
   return [
     {
       path: ["server", "admin", "port"],
-      message: "is the port that the gateway itself listens on; choose another one",
+      message: "is the port that the gateway itself listens on; choose another one, here or by --admin-port",
     },
   ];
 }

@@ -4,12 +4,14 @@ import { readFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
 import type { Configuration } from "./configuration.ts";
-import { defaultFile } from "./default-configuration.ts";
+import { bootstrapOf, defaultFile } from "./default-configuration.ts";
+import { withEnvironment } from "./environment-settings.ts";
 import { compareFaults, type Fault, formatPath } from "./fault.ts";
 import { findFile, type Search } from "./find-file.ts";
 import { interpolate } from "./interpolate.ts";
 import type { ListenerOverrides } from "./listeners.ts";
-import { parseConfiguration } from "./parse-configuration.ts";
+import { type ParseContext, parseConfiguration } from "./parse-configuration.ts";
+import { map } from "./raw-data.ts";
 import { readYaml, toPlainData, type YamlFile } from "./read-yaml.ts";
 import type { SchemaFault } from "./schema-faults.ts";
 
@@ -55,21 +57,24 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
       ok: false,
       faults: [{ file, line: 1, column: 1, path: "", message: "the aliases of this file multiply beyond the bound" }],
     };
-  const parsed = parseConfiguration(plain.data ?? {}, {
+  const { data, origins } = withEnvironment(plain.data ?? {}, options.env);
+  const context: ParseContext = {
     overrides: options.overrides ?? {},
     directory,
-    interpolatedPaths: interpolation.interpolatedPaths,
+    interpolatedPaths: new Set([...interpolation.interpolatedPaths, ...origins.keys()]),
     notes: [],
-  });
+  };
+  const parsed = parseConfiguration(data, context);
   // A value whose variable is missing is empty now; what the schema says about that is no news.
   const missing = interpolation.faults.map((fault) => formatPath(fault.path));
   const isOfMissing = (path: string) => missing.some((each) => each === path || each.startsWith(`${path}[`));
+  const placeOrOrigin = (fault: SchemaFault) => atOrigin(fault, origins) ?? place(fault);
   const judged = parsed.faults.filter((fault) => !isOfMissing(formatPath(fault.path)));
-  const faults = [...syntax, ...interpolation.faults.map(place), ...judged.map(place)].toSorted(compareFaults);
+  const faults = [...syntax, ...interpolation.faults.map(place), ...judged.map(placeOrOrigin)].toSorted(compareFaults);
   if (faults.length > 0 || parsed.configuration === null) return { ok: false, faults };
   return {
     ok: true,
-    configuration: parsed.configuration,
+    configuration: { ...parsed.configuration, bootstrap: parseBootstrap(data, options.env, context) },
     file: path,
     warnings: parsed.warnings.map(place).toSorted(compareFaults),
   };
@@ -90,12 +95,31 @@ function loadDefault(options: LoadOptions): LoadResult {
     notes,
   });
   if (parsed.configuration !== null) return { ok: true, configuration: parsed.configuration, file: null, warnings: [] };
-  const faults = parsed.faults.map((fault) => {
-    const path = formatPath(fault.path);
-    const origin = [...origins].find(([prefix]) => path.startsWith(prefix))?.[1];
-    return { file: "environment", line: 1, column: 1, path: origin ?? path, message: fault.message };
-  });
+  const faults = parsed.faults.map(
+    (fault) => atOrigin(fault, origins) ?? inEnvironment(formatPath(fault.path), fault.message),
+  );
   return { ok: false, faults };
+}
+
+/** Null: it would be no configuration, which the file's own faults explain. */
+function parseBootstrap(data: unknown, env: LoadOptions["env"], context: ParseContext): Configuration["bootstrap"] {
+  const bootstrap = bootstrapOf(data, env);
+  if (bootstrap === null) return null;
+  const { configuration } = parseConfiguration({ ...map(data), ...bootstrap.data }, context);
+  if (configuration === null) return null;
+  const { connections, routes, workspaces } = configuration;
+  return { connections, routes, workspaces, notes: bootstrap.notes };
+}
+
+/** A fault of a value that a variable gave is that variable's; null: of no variable. */
+function atOrigin(fault: SchemaFault, origins: ReadonlyMap<string, string>): Fault | null {
+  const path = formatPath(fault.path);
+  const variable = [...origins].find(([prefix]) => path.startsWith(prefix))?.[1];
+  return variable === undefined ? null : inEnvironment(variable, fault.message);
+}
+
+function inEnvironment(path: string, message: string): Fault {
+  return { file: "environment", line: 1, column: 1, path, message };
 }
 
 function placed(file: string, yaml: YamlFile, fault: SchemaFault): Fault {

@@ -6,6 +6,7 @@ import { type FaultPath, formatPath } from "./fault.ts";
 import { checkListeners, type ListenerOverrides, listenersOf } from "./listeners.ts";
 import { configurationFile, type ParsedConfiguration } from "./schema/file.ts";
 import { valueAt } from "../lib/issue-words.ts";
+import { reachableHost } from "./reachable-host.ts";
 import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
 
 export interface ParseContext {
@@ -104,11 +105,6 @@ function resolveConfiguration(parsed: ParsedConfiguration, context: ParseContext
       migrateUrl: parsed.storage.migrateUrl ?? parsed.storage.databaseUrl,
     },
     notes: context.notes,
+    bootstrap: null,
   };
-}
-
-/** An address to listen on is not always one to call. For a URL. */
-export function reachableHost(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
-  return host.includes(":") ? `[${host}]` : host;
 }

@@ -25,6 +25,7 @@ import { requireOwnSecrets } from "../storage/own-secrets.ts";
 import { differenceOf, readSetUpState } from "./set-up-difference.ts";
 import { putBudgets, putPlans, putPrices, releasePlans } from "./apply-money.ts";
 import { putScope } from "./apply-scope.ts";
+import { needsBootstrap, OPERATOR_WORKSPACE } from "./bootstrap.ts";
 import { keptName, releaseMissing } from "./release-missing.ts";
 import { PLATFORM } from "./snapshot.ts";
 
@@ -34,12 +35,15 @@ export interface ApplyServices {
   readonly pepper: Buffer;
 }
 
-/** The workspace that operator keys hang on. */
-const OPERATOR_WORKSPACE = "operator";
-
 export interface ApplyOptions {
   /** It says all that there is of its own: keys that are missing are revoked, all else is released. False for a start without one. */
   readonly isFile: boolean;
+}
+
+/** What was brought to the database: the configuration, with its bootstrap where that is in force. */
+export interface AppliedConfiguration {
+  readonly isBootstrapped: boolean;
+  readonly notes: readonly string[];
 }
 
 /** Throws `OtherSecrets` where the database was used with others. */
@@ -47,8 +51,8 @@ export async function applyConfiguration(
   services: ApplyServices,
   configuration: Configuration,
   options: ApplyOptions,
-): Promise<void> {
-  await transact(installation(services.database), (tx) => applyIn({ ...services, tx }, configuration, options));
+): Promise<AppliedConfiguration> {
+  return transact(installation(services.database), (tx) => applyIn({ ...services, tx }, configuration, options));
 }
 
 /** The same for a file, telling what it changed; `dryRun`: would change, for nothing is kept. */
@@ -83,12 +87,13 @@ class Undone extends Error {
 
 async function applyIn(
   services: ApplyServices & Pick<Apply, "tx">,
-  configuration: Configuration,
+  given: Configuration,
   options: ApplyOptions,
-): Promise<void> {
+): Promise<AppliedConfiguration> {
   const { tx } = services;
   await lockDirectory(tx);
   await requireOwnSecrets(tx, services);
+  const { configuration, isBootstrapped } = await withBootstrap(tx, given, options);
   const apply = { ...services, keptKeys: [] as Buffer[], keptObjects: new Set<string>() };
   await putOwnScope(apply, PLATFORM, configuration);
   await putPrices(tx, configuration);
@@ -113,6 +118,19 @@ async function applyIn(
     await releaseMissing(tx, apply.keptObjects);
   }
   for (const topic of CHANGE_TOPICS) await announceChange(tx, topic, "configuration");
+  return { isBootstrapped, notes: configuration.notes };
+}
+
+/** Under the directory's lock, so that of processes that start together each sees the same. */
+async function withBootstrap(
+  tx: Transacting,
+  configuration: Configuration,
+  { isFile }: ApplyOptions,
+): Promise<{ readonly configuration: Configuration; readonly isBootstrapped: boolean }> {
+  if (!isFile) return { configuration, isBootstrapped: true };
+  const { bootstrap } = configuration;
+  if (bootstrap === null || !(await needsBootstrap(tx))) return { configuration, isBootstrapped: false };
+  return { configuration: { ...configuration, ...bootstrap }, isBootstrapped: true };
 }
 
 interface Apply extends ApplyServices {

@@ -7,13 +7,13 @@ import type { ApplyFileOptions } from "../cli/operations-commands.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { findFile } from "../config/find-file.ts";
-import { reachableHost } from "../config/parse-configuration.ts";
 import { applied, type Applied } from "../contract/apply.ts";
 import { applyAndCompare } from "../directory/apply-configuration.ts";
 import { DataDirInUse } from "../storage/data-dir-lock.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import { createSeal } from "../storage/seal.ts";
 import { noDatabase } from "./open-installation.ts";
+import { ownAdminUrl } from "./own-listener.ts";
 import { readConfiguration, readSecrets, refuseOtherSecrets } from "./read-configuration.ts";
 
 export async function apply(options: ApplyFileOptions, terminal: Terminal): Promise<number> {
@@ -63,17 +63,19 @@ async function applyHere(
 const ANSWER_MS = 60_000;
 
 async function askGateway(
-  { server, operatorKeys, storage }: Configuration,
+  configuration: Configuration,
   file: string,
-  { dryRun = false }: ApplyFileOptions,
+  options: ApplyFileOptions,
   terminal: Terminal,
 ): Promise<Applied> {
-  if (server.admin === null)
+  const { operatorKeys, storage } = configuration;
+  const { dryRun = false } = options;
+  const admin = ownAdminUrl(configuration, options, terminal);
+  if (admin === null)
     throw new CliError(EXIT.conflict, "A gateway has the embedded database, and no admin listener to be asked on.", {
       hints: ["set server.admin, or restart the gateway: a start applies the file"],
     });
-  const { host, port } = server.admin;
-  const url = new URL(`http://${reachableHost(host)}:${port}/admin/v1/configuration/apply`);
+  const url = new URL(`${admin}/admin/v1/configuration/apply`);
   const key = operatorKeys[0]?.secret ?? findApiKey(undefined, url, terminal, OPERATOR_KEY_FILE, storage.dataDir);
   const response = await callGateway({
     url: url.href,

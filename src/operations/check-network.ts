@@ -1,5 +1,6 @@
 // `patchbay doctor` and the network: ports, how callers reach the gateway, provider accounts.
 import type { Configuration, ConnectionConfiguration } from "../config/configuration.ts";
+import type { RunningGateway } from "../config/running-gateway.ts";
 import { needsCredential } from "../contract/provider-kinds.ts";
 import { isLoopbackHost } from "../lib/loopback-host.ts";
 import { whyNotListen } from "../http/why-not-listen.ts";
@@ -8,32 +9,41 @@ import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
 const CALL_MS = 5_000;
 
-/** `isRunning`: a gateway holds the data directory, so the ports are its own. */
-export async function checkPorts({ server }: Configuration, isRunning: boolean): Promise<readonly Finding[]> {
+export interface PortsOwner {
+  /** The gateway of this data directory, whose ports are its own; null: none wrote there where it listens. */
+  readonly running: Pick<RunningGateway, "pid" | "url" | "adminUrl"> | null;
+  /** A process has the embedded database. */
+  readonly isHeld: boolean;
+}
+
+export async function checkPorts({ server }: Configuration, owner: PortsOwner): Promise<readonly Finding[]> {
+  const { running } = owner;
   const listeners = [
-    { name: "server", ...server },
-    ...(server.admin === null ? [] : [{ name: "server.admin", ...server.admin }]),
+    { name: "server", url: running?.url ?? null, ...server },
+    ...(server.admin === null ? [] : [{ name: "server.admin", url: running?.adminUrl ?? null, ...server.admin }]),
   ];
   return Promise.all(
-    listeners.map(async ({ name, host, port }) => {
-      const code = port === 0 ? null : await whyNotListen(host, port);
-      const address = `${host}:${port}`;
-      if (code === null) return ok("ports", `${address} is free (${name})`);
-      if (code === "EADDRINUSE")
-        return isRunning
-          ? ok("ports", `${address} is in use, as it should be while the gateway runs (${name})`)
-          : warn(
-              "ports",
-              `${address} is in use (${name})`,
-              "a gateway may be running already; if not, choose another port",
-            );
-      return fail(
-        "ports",
-        `${address} cannot be listened on: ${code} (${name})`,
-        `choose another ${name}.host or .port`,
-      );
+    listeners.map(async ({ name, url, host, port }) => {
+      if (url !== null)
+        return ok("ports", `${new URL(url).host} is in use by the running gateway, process ${running?.pid} (${name})`);
+      return checkPort(name, { host, port }, owner);
     }),
   );
+}
+
+async function checkPort(
+  name: string,
+  { host, port }: { readonly host: string; readonly port: number },
+  { isHeld }: PortsOwner,
+): Promise<Finding> {
+  const code = port === 0 ? null : await whyNotListen(host, port);
+  const address = `${host}:${port}`;
+  if (code === null) return ok("ports", `${address} is free (${name})`);
+  if (code !== "EADDRINUSE")
+    return fail("ports", `${address} cannot be listened on: ${code} (${name})`, `choose another ${name}.host or .port`);
+  return isHeld
+    ? ok("ports", `${address} is in use, as it should be while the gateway runs (${name})`)
+    : warn("ports", `${address} is in use (${name})`, "a gateway may be running already; if not, choose another port");
 }
 
 export function checkPublicUrl({ server }: Configuration): Finding {

@@ -3,11 +3,13 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { sql } from "kysely";
 import type { Configuration } from "../config/configuration.ts";
+import { readRunningGateway } from "../config/running-gateway.ts";
 import { objectStoreSettings, openObjectStore } from "../objects/store.ts";
 import { holderOf } from "../storage/data-dir-lock.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
 import { describePooling, PoolerRefused, requireListening } from "../storage/pooler.ts";
+import { MOVED, readMoved } from "../storage/moved-database.ts";
 import { holdsDatabase } from "../storage/pglite.ts";
 import { ServerUnavailable } from "../storage/server-fault.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
@@ -17,6 +19,7 @@ import { type Handle, installation } from "../storage/system.ts";
 const NOTICEABLE_MS = 2_000;
 /** Webhook signatures and results' addresses are judged within minutes. */
 const HARMFUL_MS = 60_000;
+const READY_MS = 5_000;
 
 /** `look`: at what stands in the database, while it is open and its schema is this version's. */
 export async function checkStorage(
@@ -24,15 +27,10 @@ export async function checkStorage(
   look: (db: Handle) => Promise<readonly Finding[]> = async () => [],
 ): Promise<readonly Finding[]> {
   if (storage.databaseUrl === null) {
+    const moved = await readMoved(storage.dataDir);
+    if (moved !== null) return [fail("storage", MOVED.message(moved, storage.dataDir), MOVED.fix(storage.dataDir))];
     const holder = await holderOf(storage.dataDir);
-    if (holder !== null)
-      return [
-        warn(
-          "storage",
-          `embedded, and in use by process ${holder}: the database takes one process at a time`,
-          "its schema, clock and webhooks can be checked while the gateway is stopped; now /readyz tells how it is, and `patchbay webhooks test` tries a receiver",
-        ),
-      ];
+    if (holder !== null) return [await askHolder(holder, storage.dataDir)];
     if (!(await holdsDatabase(storage.dataDir))) return [ok("storage", "embedded; the first start makes it")];
   }
   await using opened = new AsyncDisposableStack();
@@ -66,6 +64,37 @@ export async function checkStorage(
     await checkClock(database),
     ...(schema.level === "ok" ? await look(installation(database).db) : []),
   ];
+}
+
+/** The embedded database takes one process at a time: the one that has it is asked how it is. */
+async function askHolder(holder: number, dataDir: string): Promise<Finding> {
+  const gateway = readRunningGateway(dataDir);
+  if (gateway?.pid !== holder)
+    return warn(
+      "storage",
+      `embedded, and in use by process ${holder}, which is no gateway that listens yet`,
+      "wait for it: another command may be at work, or a gateway be starting",
+    );
+  const answer = await readiness(gateway.url);
+  if (answer === "ready")
+    return ok("storage", `embedded, in use by process ${holder}, a gateway that is ready at ${gateway.url}`);
+  if (gateway.isStopping)
+    return warn("storage", `embedded, in use by process ${holder}, which is stopping`, "wait for it");
+  return fail(
+    "storage",
+    `embedded, in use by process ${holder}, a gateway that is not ready: ${gateway.url}/readyz ${answer}`,
+    "its log says why; what only an idle database shows is checked while it is stopped",
+  );
+}
+
+async function readiness(url: string): Promise<string> {
+  try {
+    const response = await fetch(`${url}/readyz`, { redirect: "manual", signal: AbortSignal.timeout(READY_MS) });
+    await response.body?.cancel();
+    return response.ok ? "ready" : `answers ${response.status}`;
+  } catch (error) {
+    return `does not answer (${reasonOf(error instanceof Error && error.cause !== undefined ? error.cause : error)})`;
+  }
 }
 
 async function describe(database: Database): Promise<readonly Finding[]> {

@@ -3,17 +3,20 @@
 import { findApiKey, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { callGateway } from "../cli/gateway-client.ts";
-import { endpointUrl, gatewayUrl } from "../cli/gateway-url.ts";
+import { adminUrl, endpointUrl } from "../cli/gateway-url.ts";
 import type { ConsoleOptions } from "../cli/operations-commands.ts";
 import { CliError, say, type Terminal, visible, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
-import { reachableHost } from "../config/parse-configuration.ts";
+import { ownAdminUrl } from "./own-listener.ts";
 import { readConfiguration } from "./read-configuration.ts";
 
 export async function consoleLink(options: ConsoleOptions, terminal: Terminal, signal: AbortSignal): Promise<number> {
   // A gateway that is named need not be this configuration's.
-  const configuration = options.url === undefined ? readConfiguration(options, terminal) : null;
-  const gateway = configuration === null ? gatewayUrl(options.url, terminal) : ownListener(configuration);
+  const isNamed = options.url !== undefined || (terminal.env["PATCHBAY_ADMIN_URL"] ?? "") !== "";
+  const configuration = isNamed ? null : readConfiguration(options, terminal);
+  const gateway = new URL(
+    configuration === null ? adminUrl(options.url, terminal) : requireAdmin(configuration, options, terminal),
+  );
   const key = options.key ? operatorKey(configuration, gateway, options, terminal) : null;
   await insist(gateway, key, terminal, signal);
   const url = endpointUrl(gateway, "/console");
@@ -30,16 +33,15 @@ export async function consoleLink(options: ConsoleOptions, terminal: Terminal, s
   return EXIT.ok;
 }
 
-function ownListener({ server }: Configuration): URL {
-  if (server.admin === null)
-    throw new CliError(EXIT.conflict, "The configuration says server.admin: null, so there is no operator's console.", {
-      hints: [
-        "set server.admin to a host and a port, and start the gateway anew",
-        "a workspace's administrators have theirs at /console of the public listener",
-      ],
-    });
-  const { host, port } = server.admin;
-  return new URL(`http://${reachableHost(host)}:${port}`);
+function requireAdmin(configuration: Configuration, options: ConsoleOptions, terminal: Terminal): string {
+  const url = ownAdminUrl(configuration, options, terminal);
+  if (url !== null) return url;
+  throw new CliError(EXIT.conflict, "The configuration says server.admin: null, so there is no operator's console.", {
+    hints: [
+      "set server.admin to a host and a port, and restart the gateway",
+      "a workspace's administrators have theirs at /console of the public listener",
+    ],
+  });
 }
 
 function operatorKey(

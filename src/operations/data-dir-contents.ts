@@ -1,7 +1,9 @@
 // What an installation puts into its data directory, by the names at its top, and how to look at what is there (contract 10).
 import { stat } from "node:fs/promises";
 import { errorCode } from "../lib/error-code.ts";
+import { RUNNING_FILE } from "../config/running-gateway.ts";
 import { LOCK_FILE } from "../storage/data-dir-lock.ts";
+import { MOVED_FILE } from "../storage/moved-database.ts";
 import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
 
 /** Without these a database opens nothing that is sealed and knows no key; elsewhere where the configuration gives them. */
@@ -27,7 +29,7 @@ export function isLeftByRestore(name: string): boolean {
 
 /** Whatever we put there but for locks, which a running process holds. */
 export function isOurs(name: string): boolean {
-  return partsOf(true).includes(name) || name === "spool" || isLeftByRestore(name);
+  return partsOf(true).includes(name) || [RUNNING_FILE, MOVED_FILE, "spool"].includes(name) || isLeftByRestore(name);
 }
 
 /** Null: there is nothing of that name. */

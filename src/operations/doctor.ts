@@ -2,10 +2,11 @@
 // configuration or its secrets are at fault, 1 for anything else that fails, 0 with warnings or without.
 import { EXIT } from "../cli/exit-codes.ts";
 import type { DoctorOptions } from "../cli/operations-commands.ts";
-import { type Terminal, visible, write } from "../cli/terminal.ts";
+import { shown, type Terminal, visible, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { formatFault } from "../config/fault.ts";
 import { loadConfiguration } from "../config/load-configuration.ts";
+import { readRunningGateway } from "../config/running-gateway.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { keysOutOfReach, OUT_OF_REACH } from "../storage/answers-out-of-reach.ts";
 import { holderOf } from "../storage/data-dir-lock.ts";
@@ -29,7 +30,7 @@ export async function doctor(options: DoctorOptions, terminal: Terminal, openNet
     terminal.stdout,
     options.json === true
       ? `${JSON.stringify({ ok: failed.length === 0, findings })}\n`
-      : visible(`${findings.flatMap(lines).join("\n")}\n${summary(findings)}\n`),
+      : visible(shown(terminal, `${findings.flatMap(lines).join("\n")}\n${summary(findings)}\n`)),
   );
   if (failed.length === 0) return EXIT.ok;
   return failed.some(({ check }) => check === "configuration" || check === "secrets") ? EXIT.config : EXIT.unexpected;
@@ -50,7 +51,6 @@ async function examine(
     ];
   const { configuration } = loaded;
   const { storage } = configuration;
-  const isRunning = storage.databaseUrl === null && (await holderOf(storage.dataDir).catch(() => null)) !== null;
   await using opened = new AsyncDisposableStack();
   const network = await openNetwork(configuration);
   opened.defer(() => network.close());
@@ -82,7 +82,7 @@ async function examine(
     )),
     await checkObjects(configuration),
     checkDecoder(terminal.env["PATH"]),
-    ...(await checkNetwork(configuration, isRunning, options.call === true)),
+    ...(await checkNetwork(configuration, options.call === true)),
     ...(await names),
   ];
 }
@@ -106,13 +106,12 @@ async function orUnreadable(check: Check, looked: Promise<readonly Finding[]>): 
   });
 }
 
-async function checkNetwork(
-  configuration: Configuration,
-  isRunning: boolean,
-  call: boolean,
-): Promise<readonly Finding[]> {
+async function checkNetwork(configuration: Configuration, call: boolean): Promise<readonly Finding[]> {
+  const { databaseUrl, dataDir } = configuration.storage;
+  const isHeld = databaseUrl === null && (await holderOf(dataDir).catch(() => null)) !== null;
+  const owner = { running: readRunningGateway(dataDir), isHeld };
   return [
-    ...(await checkPorts(configuration, isRunning)),
+    ...(await checkPorts(configuration, owner)),
     checkPublicUrl(configuration),
     ...(await checkConnections(configuration, call)),
   ];

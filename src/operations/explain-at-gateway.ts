@@ -5,11 +5,11 @@ import { openPlace, openSession, type Session, understood } from "../cli/gateway
 import type { ExplainOptions } from "../cli/route-commands.ts";
 import { CliError, type Terminal } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
-import { reachableHost } from "../config/parse-configuration.ts";
 import { keyDescription } from "../contract/account.ts";
 import { requestRecord } from "../contract/requests.ts";
 import { type ExplanationRequest, routeExplanation, type RouteTraceView } from "../contract/route-explanation.ts";
 import type { DeclaredRecording } from "../gateway/unmeasured-audio.ts";
+import { ownAdminUrl, ownPublicUrl } from "./own-listener.ts";
 import { noDraft, type Question } from "./explain-question.ts";
 
 /** Whom to ask, and whose request it would be. */
@@ -33,12 +33,14 @@ export function namedGateway(options: ExplainOptions, terminal: Terminal, signal
 
 /** The one that has the embedded database of this configuration. */
 export async function runningGateway(
-  { server, operatorKeys, storage }: Configuration,
+  configuration: Configuration,
   options: ExplainOptions,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<Place> {
-  if (server.admin === null)
+  const { operatorKeys, storage } = configuration;
+  const url = ownAdminUrl(configuration, options, terminal);
+  if (url === null)
     throw new CliError(EXIT.conflict, "A gateway has the embedded database, and no admin listener to be asked on.", {
       hints: [
         "stop it, or set server.admin",
@@ -48,14 +50,12 @@ export async function runningGateway(
   const isNamed = options.app !== undefined || options.key !== undefined || options.request !== undefined;
   // A key that says whose request it is need not be one that may ask.
   const asking = isNamed ? terminal : { ...terminal, env: { ...terminal.env, PATCHBAY_API_KEY: "" } };
-  const { host, port } = server.admin;
-  const url = `http://${reachableHost(host)}:${port}`;
   const apiKey =
     (isNamed ? options.apiKey : undefined) ??
     operatorKeys[0]?.secret ??
     findApiKey(undefined, new URL(url), asking, OPERATOR_KEY_FILE, storage.dataDir);
   const session = openSession({ url, apiKey }, asking, signal, "operator");
-  const whose = isNamed ? namedOwner(options) : { key_id: await idOfKey(server, options, terminal, signal) };
+  const whose = isNamed ? namedOwner(options) : { key_id: await idOfKey(configuration, options, terminal, signal) };
   return { session, place: "/admin/v1", whose };
 }
 
@@ -68,12 +68,13 @@ function namedOwner({ app, key, request }: ExplainOptions): Place["whose"] {
 
 /** Whoever has a key is told its id. */
 async function idOfKey(
-  { host, port }: Configuration["server"],
-  { apiKey }: ExplainOptions,
+  configuration: Configuration,
+  options: ExplainOptions,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<string> {
-  const url = `http://${reachableHost(host)}:${port}`;
+  const { apiKey } = options;
+  const url = ownPublicUrl(configuration, options, terminal);
   const session = openSession({ url, ...(apiKey === undefined ? {} : { apiKey }) }, terminal, signal);
   return understood(keyDescription, await session.document("/v1/me"), "description of a key").key.id;
 }

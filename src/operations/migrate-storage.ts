@@ -14,6 +14,7 @@ import { createQueue, type Queue } from "../queue/queue.ts";
 import { type CopiedTable, copyTables, tablesInUse } from "../storage/copy-tables.ts";
 import { type Database, openDatabase, type Transacting } from "../storage/database.ts";
 import { MADE_PEPPER } from "../storage/open-secrets.ts";
+import { markMoved, MOVED_FILE } from "../storage/moved-database.ts";
 import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
 import { isAway } from "../storage/transact.ts";
 import { AGAIN_QUEUE, enqueue, webhookQueues } from "../webhooks/queues.ts";
@@ -42,6 +43,7 @@ export async function migrateStorage(options: MigrateStorageOptions, terminal: T
     const moved = await move(from, to, configuration).catch((error: unknown) => {
       throw isAway(error) ? leftInTheMiddle(error) : error;
     });
+    await markMoved(dataDir, databaseUrl, new Date());
     await report(moved, configuration, options, terminal);
     return EXIT.ok;
   } finally {
@@ -140,7 +142,7 @@ async function report(
     );
   }
   const next = [
-    `Moved, and ${messages} messages of the queue sent anew. The embedded database is as it was: keep it until the server has proved itself, then remove ${join(storage.dataDir, EMBEDDED_FOLDER)}.`,
+    `Moved, and ${messages} messages of the queue sent anew. The embedded database is as it was: keep it until the server has proved itself, then remove ${join(storage.dataDir, EMBEDDED_FOLDER)}. It starts no gateway any more unless ${join(storage.dataDir, MOVED_FILE)} is removed.`,
     "Before the next start:",
     "  storage.database_url (or DATABASE_URL): the server, and storage.migrate_url where the gateway is not to own the schema",
     ...(secrets.keyPepper === null

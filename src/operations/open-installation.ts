@@ -5,6 +5,7 @@ import { CliError } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { DataDirInUse } from "../storage/data-dir-lock.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
+import { MOVED, readMoved } from "../storage/moved-database.ts";
 import { holdsDatabase } from "../storage/pglite.ts";
 import { ServerUnavailable } from "../storage/server-fault.ts";
 import { reasonOf } from "./finding.ts";
@@ -39,6 +40,7 @@ async function open<Otherwise>(
   whenInUse: (error: DataDirInUse) => Otherwise,
 ): Promise<Database | Otherwise> {
   if (storage.databaseUrl === null) await requireEmbedded(storage.dataDir);
+  if (storage.databaseUrl === null && !asItIs) await refuseMoved(storage.dataDir);
   try {
     return await openDatabase({
       databaseUrl: storage.databaseUrl ?? undefined,
@@ -51,6 +53,13 @@ async function open<Otherwise>(
     if (error instanceof DataDirInUse) return whenInUse(error);
     throw noDatabase(error, (reason) => `The database does not open: ${reason}.`);
   }
+}
+
+/** What was moved to a server is looked at, and not changed. */
+async function refuseMoved(dataDir: string): Promise<void> {
+  const moved = await readMoved(dataDir);
+  if (moved !== null)
+    throw new CliError(EXIT.config, `Storage: ${MOVED.message(moved, dataDir)}.`, { hints: [MOVED.fix(dataDir)] });
 }
 
 /** Brought up to date, to be changed: on a server beside running gateways, embedded without one. */

@@ -7,12 +7,14 @@ import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import { countRows } from "../storage/catalogue.ts";
 import { openDatabase } from "../storage/database.ts";
+import { unmarkMoved } from "../storage/moved-database.ts";
 import { migrationState } from "../storage/migrate.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { type Manifest, missingSecrets, readArchive } from "./backup-archive.ts";
 import { isLeftByRestore, isLock, partsOf, REPLACED, STAGED, statOrNull } from "./data-dir-contents.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
 import { reasonOf } from "./finding.ts";
+import { RUNNING_FILE } from "../config/running-gateway.ts";
 import { installation } from "../storage/system.ts";
 import { readConfiguration } from "./read-configuration.ts";
 
@@ -33,7 +35,9 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
   const staged = join(dataDir, `${STAGED}${randomUUID()}`);
   try {
     // Nothing of a lock or an earlier restore would be lost.
-    const present = (await readdir(dataDir)).filter((name) => !isLock(name) && !isLeftByRestore(name));
+    const present = (await readdir(dataDir)).filter(
+      (name) => !isLock(name) && !isLeftByRestore(name) && name !== RUNNING_FILE,
+    );
     if (present.length > 0 && options.force !== true)
       throw new CliError(EXIT.conflict, `${dataDir} is not empty: it holds ${present.join(", ")}.`, {
         hints: ["--force replaces what the backup has, and leaves the rest", "or choose another storage.data_dir"],
@@ -43,6 +47,7 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
     const manifest = await unpack(archive, staged);
     await judgeDatabase(staged, manifest);
     await replace(dataDir, staged, manifest);
+    await unmarkMoved(dataDir);
     await report(dataDir, manifest, options, terminal);
     return EXIT.ok;
   } finally {

@@ -4,6 +4,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { link, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
+import { isRunning, startOf } from "../lib/process-identity.ts";
 import { makeDirectory } from "../lib/make-directory.ts";
 
 export interface DataDirLock {
@@ -19,19 +20,19 @@ export const LOCK_FILE = "pglite.lock";
 /** The process that holds the directory now; null: nobody does. */
 export async function holderOf(dataDir: string): Promise<number | null> {
   const held = await readOrNull(join(dataDir, LOCK_FILE));
-  return held !== null && (await isAlive(held)) ? Number(held.split(" ")[0]) : null;
+  return held !== null && isAlive(held) ? Number(held.split(" ")[0]) : null;
 }
 
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await makeDirectory(dataDir);
   const path = join(dataDir, LOCK_FILE);
-  const mine = `${process.pid} ${await startOf(process.pid)} ${randomUUID()}\n`;
+  const mine = `${process.pid} ${startOf(process.pid)} ${randomUUID()}\n`;
   // Again where a lock was gone, replaced or claimed meanwhile; three times in vain, and others are racing for it.
   for (let tries = 0; tries < 3; tries += 1) {
     if (await create(path, mine)) return { release: () => releaseLock(path, mine) };
     const held = await readOrNull(path);
     if (held === null) continue;
-    if (await isAlive(held)) throw inUse(dataDir, held);
+    if (isAlive(held)) throw inUse(dataDir, held);
     if (await takeOver(path, held, mine)) return { release: () => releaseLock(path, mine) };
   }
   throw inUse(dataDir, (await readOrNull(path)) ?? "");
@@ -61,7 +62,7 @@ async function takeOver(path: string, stale: string, mine: string): Promise<bool
   if (!(await create(claim, mine))) {
     // Left by a process that was killed between these lines.
     const claimant = await readOrNull(claim);
-    if (claimant !== null && !(await isAlive(claimant))) await rm(claim, { force: true });
+    if (claimant !== null && !isAlive(claimant)) await rm(claim, { force: true });
     return false;
   }
   try {
@@ -79,30 +80,9 @@ async function releaseLock(path: string, mine: string): Promise<void> {
   if ((await readOrNull(path)) === mine) await rm(path, { force: true });
 }
 
-async function isAlive(held: string): Promise<boolean> {
-  const [pidText = "", start = ""] = held.trim().split(" ");
-  const pid = Number(pidText);
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (errorCode(error) === "ESRCH") return false;
-  }
-  // Process ids are used again, in a restarted container at once: the same id with another start is another process.
-  return start === (await startOf(pid));
-}
-
-/** Boot and start time of a process on Linux; elsewhere the id alone has to do. */
-async function startOf(pid: number): Promise<string> {
-  const [stat, boot] = await Promise.all([
-    readOrNull(`/proc/${pid}/stat`),
-    readOrNull("/proc/sys/kernel/random/boot_id"),
-  ]);
-  if (stat === null || boot === null) return "unknown";
-  // The command's name, in parentheses, may hold spaces: count from behind it. Field 3 is the state, field 22 the start in
-  // clock ticks. A killed process that nobody has collected yet (containers without an init) runs no more.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return fields[0] === "Z" || fields[0] === "X" ? "ended" : `${boot.trim()}/${fields[19] ?? ""}`;
+function isAlive(held: string): boolean {
+  const [pid = "", start = ""] = held.trim().split(" ");
+  return isRunning(Number(pid), start);
 }
 
 function inUse(dataDir: string, held: string): DataDirInUse {

@@ -1,7 +1,16 @@
 // The commands other than transcribe, the launcher, and what every command has in common.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Writable } from "node:stream";
@@ -10,7 +19,6 @@ import { Command } from "commander";
 import { findApiKey, OPERATOR_KEY_FILE } from "../../src/cli/api-key.ts";
 import type { Run } from "../../src/cli/command-kit.ts";
 import type { UpOptions } from "../../src/cli/process-commands.ts";
-import { urlFlag } from "../../src/cli/gateway-url.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { run, operations } from "./fake-gateway.ts";
@@ -34,16 +42,15 @@ test("up is called with what the options say, and its exit code is the command's
   const calls: UpOptions[] = [];
   const up = (options: UpOptions) => Promise.resolve(calls.push(options) === 1 ? 0 : 9);
   assert.equal((await run(["up"], { up })).exitCode, 0);
-  assert.equal((await run(["up", "--config", "a.yaml", "--host", "0.0.0.0", "--port", "9000"], { up })).exitCode, 9);
+  assert.equal(
+    (await run(["up", "--config", "a.yaml", "--host", "0.0.0.0", "--port", "9000", "--admin-port", "9001"], { up }))
+      .exitCode,
+    9,
+  );
   assert.deepEqual(calls, [
-    { config: null, host: undefined, port: undefined, processes: 1 },
-    { config: "a.yaml", host: "0.0.0.0", port: 9000, processes: 1 },
+    { config: null, host: undefined, port: undefined, adminPort: undefined, processes: 1 },
+    { config: "a.yaml", host: "0.0.0.0", port: 9000, adminPort: 9001, processes: 1 },
   ]);
-});
-
-test("contract 10: the command that a start prints finds the gateway, also on another port than the usual", () => {
-  assert.equal(urlFlag("http://127.0.0.1:8080"), "");
-  assert.equal(urlFlag("http://127.0.0.1:8780"), " --url http://127.0.0.1:8780");
 });
 
 test("a reader that goes away early is no failure, of what is said any more than of what is printed", async () => {
@@ -361,9 +368,36 @@ test("init never replaces a file, and writes none where one is in the way", asyn
   assert.match((JSON.parse(ran.stdout) as { error: { message: string } }).error.message, /\.env\.example is there/u);
   assert.deepEqual(readdirSync(cwd), [".env.example"]);
   assert.equal(readFileSync(join(cwd, ".env.example"), "utf8"), "mine\n");
-  const elsewhere = await run(["init", "missing/directory"], { cwd });
-  assert.equal(elsewhere.exitCode, 2);
-  assert.match(elsewhere.stderr, /ENOENT.*\n.*mkdir -p missing\/directory/u);
+});
+
+test("init creates the directory that it is given, and leaves nothing of one that cannot be", async () => {
+  const cwd = mkdtempSync(join(directory, "init-new-"));
+  const ran = await run(["init", "missing/directory"], { cwd });
+  assert.equal(ran.exitCode, 0, ran.stderr);
+  assert.deepEqual(readdirSync(join(cwd, "missing/directory")).toSorted(), [".env.example", "patchbay.yaml"]);
+  writeFileSync(join(cwd, "file"), "");
+  const refused = await run(["init", "file/below"], { cwd });
+  assert.equal(refused.exitCode, 2);
+  assert.match(refused.stderr, /file\/below cannot be written to \(ENOTDIR\)/u);
+  assert.deepEqual(readdirSync(cwd).toSorted(), ["file", "missing"]);
+});
+
+test("the launcher of a checkout that was not built, or that was linked without its dependencies, says what to run where", () => {
+  const unbuilt = installation({});
+  const linked = installation({
+    "src/main.ts": "console.log('started');",
+    "package.json": '{"name":"patchbay-gateway","type":"module","dependencies":{"no-such-dependency":"1.0.0"}}',
+  });
+  for (const [root, message] of [
+    [unbuilt, /is not built: dist\/src\/main\.js is missing in (\S+)\.\n.*npm ci && npm run build/u],
+    [linked, /The dependencies of patchbay-gateway are missing in (\S+)\.\n.*npm ci\n.*npm run build/u],
+  ] as const) {
+    const { status, stderr } = spawnSync(process.execPath, [join(root, "bin", "patchbay.js"), "up"], {
+      encoding: "utf8",
+    });
+    assert.equal(status, 2);
+    assert.equal(message.exec(stderr)?.[1], realpathSync(root), stderr);
+  }
 });
 
 /** A package directory with the launcher and the given files. */

@@ -106,6 +106,7 @@ export interface Ran {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  readonly command?: string;
   readonly stdin?: Readable;
   readonly isTTY?: boolean;
   readonly up?: CliDependencies["up"];
@@ -136,6 +137,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     operations: options.network === undefined ? operations : operationsIn(options.network),
     env: options.env ?? {},
     cwd: options.cwd ?? import.meta.dirname,
+    command: options.command,
     stdin: options.stdin ?? new PassThrough().end(),
     stdout: stdout.stream,
     stderr: stderr.stream,

@@ -497,3 +497,58 @@ function placeOf(ancestors: readonly unknown[], key: unknown): readonly unknown[
   });
   return path;
 }
+
+test("§10 DATABASE_URL and PATCHBAY_MIGRATE_URL count whenever the file does not set what they stand for", () => {
+  const env = {
+    DATABASE_URL: "postgres://u:p@db/one",
+    PATCHBAY_MIGRATE_URL: "postgres://o:p@db/one",
+    PATCHBAY_KEY_PEPPER: "p".repeat(40),
+    PATCHBAY_ENCRYPTION_KEY: "k".repeat(43),
+  };
+  const storageOf = (text: string) => loadText(text, env).configuration.storage;
+  for (const text of [
+    "server: { port: 1 }",
+    "storage: { data_dir: ./d }",
+    'storage: { database_url: "" }',
+    'storage: { database_url: "${env:OTHER:-}" }',
+    "storage:",
+    "",
+  ])
+    assert.deepEqual(
+      [storageOf(text).databaseUrl, storageOf(text).migrateUrl],
+      [env.DATABASE_URL, env.PATCHBAY_MIGRATE_URL],
+      text,
+    );
+  const own = storageOf("storage: { database_url: postgres://u:p@db/two, migrate_url: postgres://o:p@db/two }");
+  assert.deepEqual([own.databaseUrl, own.migrateUrl], ["postgres://u:p@db/two", "postgres://o:p@db/two"]);
+  assert.equal(loadText("server: { port: 1 }", { DATABASE_URL: "" }).configuration.storage.databaseUrl, null);
+});
+
+test("§10 with a server database the two secrets of the environment count too; an embedded one keeps those it made", () => {
+  const secrets = { PATCHBAY_KEY_PEPPER: "p".repeat(40), PATCHBAY_ENCRYPTION_KEY: "k".repeat(43) };
+  const server = { ...secrets, DATABASE_URL: "postgres://u:p@db/one" };
+  const read = (text: string, env: LoadOptions["env"]) => {
+    const { keyPepper, encryptionKeys } = loadText(text, env).configuration.secrets;
+    return [keyPepper, ...encryptionKeys];
+  };
+  const both = [secrets.PATCHBAY_KEY_PEPPER, secrets.PATCHBAY_ENCRYPTION_KEY];
+  assert.deepEqual(read("server: { port: 1 }", server), both);
+  assert.deepEqual(read('secrets: { encryption_keys: ["${env:NONE:-}"] }', server), both);
+  assert.deepEqual(read("server: { port: 1 }", secrets), [null]);
+  assert.deepEqual(read("secrets: { key_pepper: of-the-file }", server), [
+    "of-the-file",
+    secrets.PATCHBAY_ENCRYPTION_KEY,
+  ]);
+});
+
+test("§10 a fault of a value that a variable gave names the variable, and not what it holds", () => {
+  const file = join(mkdtempSync(join(directory, "case-")), "settings.yaml");
+  writeFileSync(file, "server: { port: 1 }");
+  const loaded = loadConfiguration({ file, env: { DATABASE_URL: "mysql://hush-hush@db" }, cwd: directory });
+  assert.ok(!loaded.ok);
+  assert.match(
+    loaded.faults.map(formatFault).join("\n"),
+    /^environment:1:1 DATABASE_URL: must be a postgres:\/\/ URL/u,
+  );
+  assert.doesNotMatch(JSON.stringify(loaded), /hush/u);
+});

@@ -1,6 +1,7 @@
 // `patchbay doctor` (contract 10, Operations): every check finds what it is there for, says how to mend it, and changes nothing.
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -12,6 +13,7 @@ import { CHECKS } from "../../src/operations/finding.ts";
 import { checkRuntime } from "../../src/operations/check-files.ts";
 import { checkRoutes } from "../../src/operations/check-routes.ts";
 import { checkStorage } from "../../src/operations/check-storage.ts";
+import { writeRunningGateway } from "../../src/config/running-gateway.ts";
 import { lockDataDir } from "../../src/storage/data-dir-lock.ts";
 import { answerJson, fakeGateway, run, type RunOptions } from "../cli/fake-gateway.ts";
 import { openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
@@ -117,6 +119,45 @@ test("contract 10 doctor: a data directory in use is named with its process, and
     );
   } finally {
     taken.close();
+  }
+});
+
+test("contract 10 doctor: a healthy gateway on embedded storage is no warning; one that is not ready fails", async () => {
+  let status = 200;
+  const gateway = createHttpServer((request, response) =>
+    response.writeHead(request.url === "/readyz" ? status : 404).end(),
+  );
+  gateway.listen(0, "127.0.0.1");
+  await once(gateway, "listening");
+  const address = gateway.address();
+  const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  const cwd = place("connections: [{ id: dg, kind: deepgram, api_key: a-credential }]\n");
+  const dataDir = join(cwd, "data");
+  const lock = await lockDataDir(dataDir);
+  chmodSync(dataDir, 0o700);
+  try {
+    const record = { url, adminUrl: null, overridden: { url: true, adminUrl: false }, isStopping: false };
+    await writeRunningGateway(dataDir, record);
+    const found = await doctor(cwd);
+    const warned = found.findings.filter(
+      ({ level, check }) => level !== "ok" && check !== "decoder" && check !== "disk",
+    );
+    assert.deepEqual(warned, []);
+    assert.match(
+      found.of("ports")[0]?.message ?? "",
+      new RegExp(`${new URL(url).host} is in use by the running gateway`, "u"),
+    );
+    status = 503;
+    assert.match((await doctor(cwd)).of("storage")[0]?.message ?? "", /not ready: \S+\/readyz answers 503/u);
+    await writeRunningGateway(dataDir, { ...record, isStopping: true });
+    assert.deepEqual(
+      (await doctor(cwd)).of("storage").map(({ level }) => level),
+      ["warn"],
+    );
+  } finally {
+    await lock.release();
+    gateway.close();
+    gateway.closeAllConnections();
   }
 });
 

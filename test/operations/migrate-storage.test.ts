@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Kysely, sql } from "kysely";
 import { listTables } from "../../src/storage/catalogue.ts";
+import { readMoved } from "../../src/storage/moved-database.ts";
 import { openSecrets } from "../../src/storage/open-secrets.ts";
 import { type Database, openDatabase } from "../../src/storage/database.ts";
 import type { Tables } from "../../src/storage/tables.ts";
@@ -137,6 +138,9 @@ test("contract 10 migrate-storage: rows and sums are equal, old keys work, a rep
     tables.map(({ table }) => table).toSorted(),
     [...new Set((await columnsOf(server.db)).map(({ table }) => table))].toSorted(),
   );
+  // From now on nothing is written to the database that was left behind.
+  assert.notEqual(await readMoved(installation.dataDir), null);
+  assert.equal((await installation.patchbay("secrets", "rotate")).exitCode, 9);
   const source = await openDatabase({ dataDir: installation.dataDir });
   const [before, after] = [await sums(source.db), await sums(server.db)];
   await source.close();

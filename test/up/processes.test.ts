@@ -13,6 +13,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { whyNotListen } from "../../src/http/why-not-listen.ts";
 import { EXIT } from "../../src/cli/exit-codes.ts";
 import { selfCheck } from "../../src/first-start.ts";
+import { markMoved } from "../../src/storage/moved-database.ts";
 import { testFlags } from "../harness/node-flags.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
 
@@ -63,7 +64,7 @@ test("contract 10: beside a running gateway a first encryption key that it does 
   const file = configuration(database.direct.databaseUrl, 0);
   const gateway = await start(file, "up");
   const origin = await gateway.said(/listening\s+(http:\S+)/u);
-  await gateway.said(/admin\s+http:\S+ \(operator's keys only, and (operator_keys in the configuration names none)\)/u);
+  await gateway.said(/admin\s+http:\S+ \((operator's keys only)/u);
   const ring = [randomBytes(32).toString("base64"), ENCRYPTION_KEY];
   for (const command of [["up"], ["up", "--processes", "2"], ["worker"]]) {
     const other = await start({ ...file, secrets: { key_pepper: PEPPER, encryption_keys: ring } }, ...command);
@@ -146,11 +147,22 @@ test("contract 10: a start that fails half way says why and what to do, and ends
   const { port } = taken.address() as AddressInfo;
   const file = configuration(database.direct.databaseUrl, port);
   const noAdmin = await start(file, "up");
-  await noAdmin.said(new RegExp(`(127\\.0\\.0\\.1:${port} is taken)[^]*server\\.admin\\.port`, "u"));
+  await noAdmin.said(new RegExp(`(127\\.0\\.0\\.1:${port} is taken)[^]*--admin-port`, "u"));
   assert.deepEqual(await once(noAdmin.process, "exit"), [EXIT.config, null]);
   const noPublic = await start(configuration(database.direct.databaseUrl, 0), "up", "--port", String(port));
   await noPublic.said(new RegExp(`(127\\.0\\.0\\.1:${port} is taken)[^]*--port`, "u"));
   assert.deepEqual(await once(noPublic.process, "exit"), [EXIT.config, null]);
+});
+
+test("contract 10: an embedded database that was moved to a server starts no gateway, and says where it went, exit 9", async () => {
+  const dataDir = await mkdtemp(join(folder, "moved-"));
+  await markMoved(dataDir, "postgres://user:hush-hush@db.example:5433/speech", new Date(0));
+  const file = { ...configuration(null, 0), storage: { data_dir: dataDir } };
+  const gateway = await start(file, "up");
+  const said = await gateway.said(/error ([^]*moved-to-server\.json\n)/u);
+  assert.match(said, /was moved to db\.example:5433\/speech at 1970-01-01T[^]*DATABASE_URL/u);
+  assert.doesNotMatch(said, /hush/u);
+  assert.deepEqual(await once(gateway.process, "exit"), [EXIT.config, null]);
 });
 
 test("contract 10: a start whose PostgreSQL server is not there names it without its password, says what to check, and ends with 7", async () => {

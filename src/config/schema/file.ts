@@ -17,7 +17,7 @@ const HOST_NAME = z
   .max(253)
   .regex(/^[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?$/u, "must be a host name without a scheme, a port or a `*`");
 
-const adminListener = section({
+export const adminListener = section({
   host: HOST.default("127.0.0.1").describe("Address of the admin listener."),
   port: maybe(PORT).describe("Port of the admin listener; not set: 8081, or a free one where `server.port` is 0."),
   allowed_hosts: z
@@ -72,11 +72,15 @@ const POSTGRES_URL = textOrNull()
   .meta(SECRET_MARK);
 
 const storageSection = section({
-  database_url: POSTGRES_URL.describe("PostgreSQL to use; empty: the embedded database in `data_dir`."),
+  database_url: POSTGRES_URL.describe(
+    "PostgreSQL to use; not set: `DATABASE_URL`, and without that the embedded database in `data_dir`.",
+  ),
   listen_url: POSTGRES_URL.describe(
     "The same database straight at its server, where `database_url` leads to a transaction pooler such as PgBouncer: for notifications and session locks. Not set: `database_url`.",
   ),
-  migrate_url: POSTGRES_URL.describe("The same database as the owner of the schema; not set: `database_url`."),
+  migrate_url: POSTGRES_URL.describe(
+    "The same database as the owner of the schema; not set: `PATCHBAY_MIGRATE_URL`, else `database_url`.",
+  ),
   data_dir: z.string().min(1).default("./data").describe("Where files are kept, relative to the configuration file."),
   objects: objectsSection.prefault({ kind: "file" }).describe("Where large objects are kept."),
 });

@@ -1,0 +1,49 @@
+// A restart that begins while the process before it still finishes its work: it waits for its data directory and its port, for a while.
+import { setTimeout as wait } from "node:timers/promises";
+import { readRunningGateway } from "./config/running-gateway.ts";
+import { whyNotListen } from "./http/why-not-listen.ts";
+import { holderOf } from "./storage/data-dir-lock.ts";
+
+const WAIT_MS = 60_000;
+/** A process that was told to stop a moment ago may not have said so yet. */
+const NOTICE_MS = 1_000;
+const LOOK_MS = 100;
+
+export interface Waiting {
+  readonly wait: (ms: number) => Promise<unknown>;
+  readonly nowMs: () => number;
+  readonly step: (text: string) => void;
+}
+
+export function realTime(step: Waiting["step"]): Waiting {
+  return { wait, nowMs: () => performance.now(), step };
+}
+
+/** Until the embedded database is free. Returns at once where a gateway holds it that was not told to stop: opening it says whose it is. */
+export async function awaitDataDir(dataDir: string, waiting: Waiting): Promise<void> {
+  await awaitEnd(dataDir, async () => (await holderOf(dataDir)) === null, waiting);
+}
+
+/** Until the port is free, where the gateway of this data directory was told to stop. */
+export async function awaitPort(
+  dataDir: string,
+  { host, port }: { readonly host: string; readonly port: number },
+  waiting: Waiting,
+): Promise<void> {
+  if (port !== 0) await awaitEnd(dataDir, async () => (await whyNotListen(host, port)) !== "EADDRINUSE", waiting);
+}
+
+async function awaitEnd(dataDir: string, isFree: () => Promise<boolean>, waiting: Waiting): Promise<void> {
+  const startedMs = waiting.nowMs();
+  let isSaid = false;
+  while (!(await isFree())) {
+    const gateway = readRunningGateway(dataDir);
+    const waitedMs = waiting.nowMs() - startedMs;
+    if (waitedMs >= (gateway?.isStopping === true ? WAIT_MS : NOTICE_MS)) return;
+    if (gateway?.isStopping === true && !isSaid) {
+      isSaid = true;
+      waiting.step(`waiting      process ${gateway.pid} is stopping: for at most ${WAIT_MS / 1000} s`);
+    }
+    await waiting.wait(LOOK_MS);
+  }
+}

@@ -1,0 +1,34 @@
+// A process by its id and its start: ids are used again, in a restarted container at once.
+import { readFileSync } from "node:fs";
+import { errorCode } from "./error-code.ts";
+
+/** Boot and start time of a process on Linux; elsewhere the id alone has to do. */
+export function startOf(pid: number): string {
+  const stat = readOrNull(`/proc/${pid}/stat`);
+  const boot = readOrNull("/proc/sys/kernel/random/boot_id");
+  if (stat === null || boot === null) return "unknown";
+  // The command's name, in parentheses, may hold spaces: count from behind it. Field 3 is the state, field 22 the start in
+  // clock ticks. A killed process that nobody has collected yet (containers without an init) runs no more.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return fields[0] === "Z" || fields[0] === "X" ? "ended" : `${boot.trim()}/${fields[19] ?? ""}`;
+}
+
+/** Whether the process that had this id and this start runs. */
+export function isRunning(pid: number, start: string): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (errorCode(error) === "ESRCH") return false;
+  }
+  return start === startOf(pid);
+}
+
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (errorCode(error) === "ENOENT" || errorCode(error) === "ESRCH") return null;
+    throw error;
+  }
+}

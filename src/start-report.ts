@@ -1,0 +1,39 @@
+// What a start says once it listens: new keys, once; whether it works; and at every start where its pages are and what to try.
+import { type FirstStart, selfCheck } from "./first-start.ts";
+
+export interface Started {
+  readonly first: FirstStart;
+  readonly url: string;
+  /** Null: there is no admin listener. */
+  readonly adminUrl: string | null;
+  /** What commands need to find this gateway from the same directory; empty: nothing. */
+  readonly flags: string;
+  /** The same for commands that read a configuration file. */
+  readonly configFlag: string;
+}
+
+export async function reportStart(say: (text: string) => void, started: Started): Promise<void> {
+  const { first, url, adminUrl, flags, configFlag } = started;
+  const { appKeys, keyFile } = first;
+  if (appKeys !== null) {
+    const checked = await selfCheck(url, first.samplePath, appKeys.selfCheckKey);
+    say(
+      `\nSelf-check: the bundled sample through the sandbox, so nothing was spent and nothing recognised:\n  ${checked}`,
+    );
+    say(`\nYour API key, shown this once (the command line finds it in ${keyFile}):\n  ${appKeys.appKey}`);
+  }
+  if (first.hasNewOperatorKey) say(`The operator's key is in ${first.operatorKeyFile}.`);
+  say("\nPages:");
+  say(`  playground  ${url}/playground`);
+  if (adminUrl !== null)
+    say(`  console     ${adminUrl}/console (a link that signs the operator in: patchbay console${configFlag})`);
+  say(`  docs        ${url}/docs, and what each error means: ${url}/docs/errors`);
+  if (keyFile === null) return;
+  const key = appKeys?.appKey ?? `$(cat ${keyFile})`;
+  say("\nTry it:");
+  say(`  curl -s ${url}/v1/transcription -H "Authorization: Bearer ${key}" -F file=@${first.samplePath}`);
+  say(`  patchbay transcribe --sample${flags}`);
+  say(
+    "\nA real provider: set DEEPGRAM_API_KEY, OPENAI_API_KEY or PATCHBAY_LOCAL_STT_URL before patchbay up, or write a patchbay.yaml; see patchbay.example.yaml.",
+  );
+}
