@@ -21,7 +21,7 @@ test("in a checkout it is npm's script, and outside of its directory the launche
   assert.equal(ownCommand({ env: {}, cwd: folder }), `node ${join(root, "bin", "patchbay.js")}`);
 });
 
-test("of an installed package it is the command, where that is on the path, else npx with the package's name", () => {
+test("of an installed package it is the command, where that is on the path, else npx, which gets the package's name", () => {
   const bin = join(folder, "bin");
   const local = join(folder, "node_modules", ".bin");
   for (const directory of [bin, local]) {
