@@ -132,3 +132,14 @@ async function reach(about: string, url: URL): Promise<Finding> {
     );
   }
 }
+
+/** `ready`, or what a gateway says instead. */
+export async function askReadiness(url: string): Promise<string> {
+  try {
+    const response = await fetch(`${url}/readyz`, { redirect: "manual", signal: AbortSignal.timeout(CALL_MS) });
+    await response.body?.cancel();
+    return response.ok ? "ready" : `answers ${response.status}`;
+  } catch (error) {
+    return `does not answer (${reasonOf(error instanceof Error && error.cause !== undefined ? error.cause : error)})`;
+  }
+}

@@ -12,6 +12,7 @@ import { describePooling, PoolerRefused, requireListening } from "../storage/poo
 import { MOVED, readMoved } from "../storage/moved-database.ts";
 import { holdsDatabase } from "../storage/pglite.ts";
 import { ServerUnavailable } from "../storage/server-fault.ts";
+import { askReadiness } from "./check-network.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 import { type Handle, installation } from "../storage/system.ts";
 
@@ -19,7 +20,6 @@ import { type Handle, installation } from "../storage/system.ts";
 const NOTICEABLE_MS = 2_000;
 /** Webhook signatures and results' addresses are judged within minutes. */
 const HARMFUL_MS = 60_000;
-const READY_MS = 5_000;
 
 /** `look`: at what stands in the database, while it is open and its schema is this version's. */
 export async function checkStorage(
@@ -75,7 +75,7 @@ async function askHolder(holder: number, dataDir: string): Promise<Finding> {
       `embedded, and in use by process ${holder}, which is no gateway that listens yet`,
       "wait for it: another command may be at work, or a gateway be starting",
     );
-  const answer = await readiness(gateway.url);
+  const answer = await askReadiness(gateway.url);
   if (answer === "ready")
     return ok("storage", `embedded, in use by process ${holder}, a gateway that is ready at ${gateway.url}`);
   if (gateway.isStopping)
@@ -85,16 +85,6 @@ async function askHolder(holder: number, dataDir: string): Promise<Finding> {
     `embedded, in use by process ${holder}, a gateway that is not ready: ${gateway.url}/readyz ${answer}`,
     "its log says why; what only an idle database shows is checked while it is stopped",
   );
-}
-
-async function readiness(url: string): Promise<string> {
-  try {
-    const response = await fetch(`${url}/readyz`, { redirect: "manual", signal: AbortSignal.timeout(READY_MS) });
-    await response.body?.cancel();
-    return response.ok ? "ready" : `answers ${response.status}`;
-  } catch (error) {
-    return `does not answer (${reasonOf(error instanceof Error && error.cause !== undefined ? error.cause : error)})`;
-  }
 }
 
 async function describe(database: Database): Promise<readonly Finding[]> {
