@@ -7,10 +7,11 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 export async function stopSignal(orphaned: Promise<void> | null = null): Promise<NodeJS.Signals> {
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
     for (const name of SIGNALS) process.once(name, resolve);
-    void orphaned?.then(() => {
+    const onOrphaned = (): void => {
       for (const name of SIGNALS) process.off(name, resolve);
       resolve("SIGTERM");
-    });
+    };
+    void orphaned?.then(onOrphaned);
   });
   for (const name of SIGNALS) process.once(name, () => process.exit(EXIT.interrupted));
   return signal;
