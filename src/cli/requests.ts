@@ -50,7 +50,11 @@ function lines(record: RequestRecordView): readonly string[] {
     ...(purpose === null || purpose.source === "none" ? [] : [row("purpose", describePurpose(purpose))]),
     ...(record.route === undefined || record.route === null ? [] : [row("route", describeRoute(record))]),
     ...record.candidates.map((candidate) => row("target", describeCandidate(candidate))),
-    ...record.attempts.flatMap((attempt) => [row("call", describeCall(attempt)), ...failureRows(attempt), ...proofRows(attempt)]),
+    ...record.attempts.flatMap((attempt) => [
+      row("call", describeCall(attempt)),
+      ...failureRows(attempt),
+      ...proofRows(attempt),
+    ]),
     row("key", record.idempotency.key.replaceAll("_", " ")),
     row(
       "usage",

@@ -229,7 +229,7 @@ export const ERRORS = {
     503,
     "api_error",
     true,
-    "The gateway holds as much work as it can, or its database does not answer. Retry after `Retry-After` seconds.",
+    "The gateway holds as much work as it can, or its database is not available: it cannot be reached, is starting, stopping or read-only, or its disk is full. Retry after `Retry-After` seconds, with the same `Idempotency-Key` where there was one. `retryable: false`: the database failed before it confirmed a change that was sent without a key, and the change may have been made.",
   ),
   SHUTTING_DOWN: entry(503, "api_error", true, "This process is shutting down. Retry: another one will answer."),
   PROVIDER_TIMEOUT: entry(

@@ -28,6 +28,7 @@ import { reserveChat } from "./reserve-chat.ts";
 import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import type { HeldSlot } from "./with-slot.ts";
+import { settleWhenAvailable } from "./settle-when-available.ts";
 import { unlessAway } from "./unless-away.ts";
 
 export type DecidedChat = Extract<ChatDecision, { ok: true }>;
@@ -94,6 +95,7 @@ export async function openAttempt(
   const quoted = chatQuote(services, call.principal, target, decision.wanted);
   const attemptId = newId("attempt");
   const timeoutMs = Math.min(account.timeoutMs, options.timeoutMs);
+  const deadlineAtMs = services.now().getTime() + options.timeoutMs;
   // A slot is marked in the transaction that reserves; without one the app's lease pays, and nothing is waited for.
   const ledger = options.ledger ?? (options.slot === null ? services.leases : services.ledger);
   const asked = countedTokens(quoted, decision.wanted);
@@ -121,28 +123,12 @@ export async function openAttempt(
     countTokens(usage === null ? 0 : usage.inputTokens + usage.outputTokens);
     watched.end(failure, usage === null ? null : spentOn(billing, usage, charged));
   };
-  const settle = (
-    outcome: AttemptOutcome,
-    usage: TokenUsage | null,
-    facts: {
-      readonly charged: boolean;
-      readonly providerRequestId: string | null;
-      readonly slot?: SlotEnd | undefined;
-      readonly failure?: ProviderFailure | null;
-    },
-  ): Soon<Settled> =>
-    ledger.settle({
-      attemptId,
-      outcome,
-      providerMs: null,
-      billableAudioMs: 0,
-      chargeNanoUsd: facts.charged && usage !== null ? chargeNanoUsd(billing, usage) : 0n,
-      providerRequestId: facts.providerRequestId,
-      receipts: [],
-      ...(facts.failure == null ? {} : { providerFailure: facts.failure }),
-      ...(usage === null ? {} : { usage }),
-      ...(facts.slot === undefined ? {} : { slot: facts.slot }),
-    });
+  const settle = (outcome: AttemptOutcome, usage: TokenUsage | null, facts: EndFacts): Soon<Settled> => {
+    const settlement = settlementOf(billing, usage, facts);
+    return settleWhenAvailable(services, { deadlineAtMs, slot: options.slot }, () =>
+      ledger.settle({ attemptId, outcome, ...settlement }),
+    );
+  };
   return {
     candidate,
     provider,
@@ -190,6 +176,30 @@ export async function openAttempt(
 
 function boundOf({ wanted }: DecidedChat, { target }: ChatCandidate): ReplyBound {
   return chatReplyBound(target.chat === null ? null : outputCap(wanted, target.chat));
+}
+
+interface EndFacts {
+  readonly charged: boolean;
+  readonly providerRequestId: string | null;
+  readonly slot?: SlotEnd | undefined;
+  readonly failure?: ProviderFailure | null;
+}
+
+function settlementOf(
+  billing: ChatBilling,
+  usage: TokenUsage | null,
+  { charged, providerRequestId, slot, failure }: EndFacts,
+): Omit<Settlement, "attemptId" | "outcome"> {
+  return {
+    providerMs: null,
+    billableAudioMs: 0,
+    chargeNanoUsd: charged && usage !== null ? chargeNanoUsd(billing, usage) : 0n,
+    providerRequestId,
+    receipts: [],
+    ...(failure == null ? {} : { providerFailure: failure }),
+    ...(usage === null ? {} : { usage }),
+    ...(slot === undefined ? {} : { slot }),
+  };
 }
 
 /** What is missing is estimated and marked (contract 9). */

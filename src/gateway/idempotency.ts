@@ -19,7 +19,9 @@ import {
   sweepSlots,
 } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
+import { isDatabaseUnavailable } from "../storage/database-faults.ts";
 import { claims } from "../storage/system.ts";
+import { createUnfinishedSlots, type SlotEnding } from "./unfinished-slots.ts";
 
 export type { SlotRef, StoredReply } from "../storage/idempotency-slots.ts";
 
@@ -41,9 +43,12 @@ export type Claim =
 
 export interface Idempotency {
   claim(request: ClaimRequest): Promise<Claim>;
-  /** Frees the key: nothing was dispatched, or everything that was failed definitely. */
+  /**
+   * Frees the key: nothing was dispatched, or everything that was failed definitely. While the database is unavailable it resolves all the
+   * same, and the key is free as soon as the database is back.
+   */
   release(slot: SlotRef): Promise<void>;
-  /** The outcome is unknown: the key never runs again. */
+  /** The outcome is unknown: the key never runs again. Repeated in the background like `release`. */
   burn(slot: SlotRef): Promise<void>;
   /** Renews the leases of all slots held here; the timer calls it. Slots that are no longer ours are forgotten. */
   renew(): Promise<void>;
@@ -68,6 +73,16 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const { seal, ttlSeconds } = options;
   const { db } = claims(options.database);
   const held = new Map<string, SlotRef>();
+  const unfinished = createUnfinishedSlots(db);
+  const end = async (slot: SlotRef, ending: SlotEnding): Promise<void> => {
+    held.delete(slot.owner);
+    try {
+      await (ending === "burn" ? burnSlots(db, [slot]) : releaseSlots(db, [slot]));
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error;
+      unfinished.add(slot, ending);
+    }
+  };
 
   const renew = async (): Promise<void> => {
     const asked = [...held.values()];
@@ -80,6 +95,13 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   }, options.renewEveryMs ?? RENEW_EVERY_MS);
   timer.unref();
 
+  /** An insert whose answer was lost may have been committed: its key must not wait for the end of the lease. */
+  const insert = (attempt: SlotClaim): Promise<boolean> =>
+    insertSlot(db, attempt).catch((error: unknown) => {
+      if (isDatabaseUnavailable(error)) unfinished.add(attempt.ref, "release");
+      throw error;
+    });
+
   const claim = async (request: ClaimRequest): Promise<Claim> => {
     const { workspaceId, appId, key, endpoint, fingerprint } = request;
     const keySha256 = createHash("sha256").update(key).digest();
@@ -89,9 +111,10 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
       fingerprint,
       ttlSeconds,
     };
+    await unfinished.finish(attempt.ref);
     // A slot may be released between losing the insert and reading it: then the key is free again, so try again.
     for (let tries = 0; tries < 5; tries += 1) {
-      if (await insertSlot(db, attempt)) {
+      if (await insert(attempt)) {
         held.set(attempt.ref.owner, attempt.ref);
         return { kind: "owned", slot: attempt.ref };
       }
@@ -108,17 +131,14 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
 
   return {
     claim,
-    release: async (slot) => {
-      held.delete(slot.owner);
-      await releaseSlots(db, [slot]);
-    },
-    burn: async (slot) => {
-      held.delete(slot.owner);
-      await burnSlots(db, [slot]);
-    },
+    release: (slot) => end(slot, "release"),
+    burn: (slot) => end(slot, "burn"),
     renew,
     sweep: (stopping) => sweepSlots(db, stopping),
-    close: () => clearInterval(timer),
+    close: () => {
+      clearInterval(timer);
+      unfinished.close();
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import type { GatewayReply } from "./reply.ts";
 import type { GatewayServices } from "./services.ts";
 import { takenOver } from "./taken-over.ts";
 import type { HeldSlot } from "./with-slot.ts";
+import { settleWhenAvailable } from "./settle-when-available.ts";
 import { unlessAway } from "./unless-away.ts";
 
 export interface SlotKeeper extends CallKeeper {
@@ -21,11 +22,16 @@ export interface SlotKeeper extends CallKeeper {
 /** After a crash the sweep deletes, once nobody can be waiting for the run any more. */
 const DELETION_GRACE_SECONDS = 60;
 
+/** `deadlineAtMs`: until then what came of a call waits for a database that is unavailable. */
 export function slotKeeper(
-  { ledger, deletions, limits }: Pick<GatewayServices, "ledger" | "deletions" | "limits">,
+  services: Pick<GatewayServices, "ledger" | "deletions" | "limits" | "now">,
   payer: Payer,
   slot: HeldSlot | null,
+  deadlineAtMs: number,
 ): SlotKeeper {
+  const { ledger, deletions, limits } = services;
+  const stored = async <T>(write: () => Promise<T>): Promise<T> =>
+    settleWhenAvailable(services, { deadlineAtMs, slot }, write);
   let hasRuns = false;
   const releaseRuns = async (): Promise<void> => {
     if (!hasRuns) return;
@@ -45,21 +51,21 @@ export function slotKeeper(
     },
     dispatched: () => slot?.markDispatched(),
     settle: async (settlement) => {
-      await ledger.settle(settlement);
+      await stored(() => ledger.settle(settlement));
       await releaseRuns();
     },
     setAside: async () => undefined,
     drop: async (settlement) => {
-      await ledger.settle(settlement);
+      await stored(() => ledger.settle(settlement));
     },
     settleTogether: async (settlements) => {
-      const settled = await ledger.settleTogether(settlements);
+      const settled = await stored(() => ledger.settleTogether(settlements));
       await releaseRuns();
       return settled;
     },
     keepRun: ({ target }, run) => {
       hasRuns = true;
-      return deletions.owe({
+      const duty = {
         workspaceId: payer.workspaceId,
         appId: payer.appId,
         subject: payer.requestId,
@@ -68,11 +74,12 @@ export function slotKeeper(
         testMode: payer.testMode,
         run,
         dueInSeconds: limits.syncTimeoutSeconds + DELETION_GRACE_SECONDS,
-      });
+      };
+      return stored(() => deletions.owe(duty));
     },
     finish: async (settlement, reply) => {
       const end = slot === null ? {} : { slot: { kind: "complete", ref: slot.ref, reply } as const };
-      await ledger.settle({ ...settlement, ...end });
+      await stored(() => ledger.settle({ ...settlement, ...end }));
       await releaseRuns();
     },
   };

@@ -1,10 +1,11 @@
 // A transcript while it is made (contract 3, "Mode"): only from targets that stream. Until a provider's first content every
 // failure is an ordinary refusal, unless the edge has sent the status line by then, and the next target may be tried; after it, never. Keys are
 // ignored.
-import type { GatewayError } from "../contract/errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { TranscriptionEnvelope, Warning } from "../contract/transcription.ts";
 import { createHandover, type Handover } from "../lib/handover.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
+import { isDatabaseUnavailable } from "../storage/database-faults.ts";
 import { answerOf, callWarnings, SIMULATED } from "./answer.ts";
 import { createAttemptAllowance } from "./attempt-allowance.ts";
 import type { Execute } from "./attempt.ts";
@@ -22,7 +23,7 @@ import { slotKeeper } from "./slot-keeper.ts";
 import { tellTranscript, type TranscriptPiece } from "./tell-transcript.ts";
 import type { TranscribeCall } from "./transcribe.ts";
 import { takeAudio, type TakenAudio } from "./with-audio.ts";
-import { unlessAway } from "./unless-away.ts";
+import { resultNotStored, unlessAway } from "./unless-away.ts";
 
 /** What the edge sends on, in order; after an `error` nothing follows. */
 export type TranscriptPart =
@@ -105,7 +106,8 @@ type Teller = Pick<Served, "candidate" | "dropped">;
 function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio, decision: Decided): Run {
   const left = new AbortController();
   const pieces = createHandover<TranscriptPiece>();
-  const keeper = slotKeeper(services, payerOf(call, decision), null);
+  const deadlineAtMs = call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000;
+  const keeper = slotKeeper(services, payerOf(call, decision), null, deadlineAtMs);
   const holds = new DisposableStack();
   let isSimulated = call.principal.testMode;
   let teller: Teller | null = null;
@@ -122,7 +124,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
       wanted: decision.wanted,
       candidates: decision.candidates,
       mayPayTwice: decision.route.mayPayTwice,
-      deadlineAtMs: call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000,
+      deadlineAtMs,
       signal: AbortSignal.any([call.clientGone, left.signal]),
       keeper,
       allowance: createAttemptAllowance(services.limits.maxAttemptsPerRequest),
@@ -184,6 +186,11 @@ async function* relay(
     });
     await run.keeper.settle(outcome.settlement);
     yield { kind: "completed", envelope };
+  } catch (error) {
+    const failure = databaseFailureOf(error);
+    if (failure === null) throw error;
+    recorder.broke(failure.code);
+    yield { kind: "error", error: failure };
   } finally {
     // The reader left between two parts: the call is stopped, and settled as run before the audio is let go.
     if (!ended) {
@@ -191,6 +198,12 @@ async function* relay(
       await settleAbandoned(run);
     }
   }
+}
+
+/** Null: another fault. After the first content a refusal is an event as well. */
+function databaseFailureOf(error: unknown): GatewayError | null {
+  if (error instanceof GatewayError) return error;
+  return isDatabaseUnavailable(error) ? resultNotStored(error) : null;
 }
 
 /** Served in the moment the reader left: the transcript was made, so it is charged. */

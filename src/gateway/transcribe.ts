@@ -55,7 +55,7 @@ async function serve(
 ): Promise<GatewayReply> {
   const audioSeconds = audio.speech.durationSeconds;
   await unlessAway(services.quotas.takeAudio(call.principal, audioSeconds));
-  const keeper = slotKeeper(services, payerOf(call, decision), slot);
+  const keeper = slotKeeper(services, payerOf(call, decision), slot, deadlineOf(services, call));
   using holds = new DisposableStack();
   const allowance = allowanceOf(services, byChat);
   const transcribed = await callTargets(services, call, audio, decision, slot, {
@@ -111,7 +111,7 @@ async function callTargets(
     wanted: decision.wanted,
     candidates: decision.candidates,
     mayPayTwice: decision.route.mayPayTwice,
-    deadlineAtMs: call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000,
+    deadlineAtMs: deadlineOf(services, call),
     signal: wantedUntil(call, slot),
     ...shared,
   });
@@ -130,6 +130,10 @@ async function callTargets(
     default:
       return assertNever(outcome);
   }
+}
+
+function deadlineOf({ limits }: GatewayServices, { receivedAtMs }: TranscribeCall): number {
+  return receivedAtMs + limits.syncTimeoutSeconds * 1000;
 }
 
 function audioRequest({ limits }: GatewayServices, call: TranscribeCall, slot: HeldSlot | null): AudioRequest {

@@ -1,7 +1,10 @@
-// A database that does not answer before anything was begun is a refusal to be retried, not a fault (reliability G-10).
+// What an unavailable database means to a caller: before anything was begun a refusal to be retried, after it an unknown outcome.
 import { GatewayError } from "../contract/errors.ts";
 import type { Soon } from "../lib/soon.ts";
-import { isAway, isUndone } from "../storage/transact.ts";
+import { isDatabaseUnavailable } from "../storage/database-faults.ts";
+import { isUndone } from "../storage/transact.ts";
+
+export { isDatabaseUnavailable } from "../storage/database-faults.ts";
 
 /** For work that begins nothing: once something was begun, only its own steps can say what became of it. */
 export function unlessAway<T>(work: Promise<T>): Promise<T>;
@@ -20,10 +23,34 @@ export function unlessUndone<T>(work: Promise<T>): Promise<T> {
 
 /** The error itself where it is another. */
 export function refuseWhileAway(error: unknown): never {
-  if (!isAway(error)) throw error;
-  throw new GatewayError("OVERLOADED", {
-    message: "The gateway's database does not answer at the moment. Nothing was begun.",
+  if (!isDatabaseUnavailable(error)) throw error;
+  throw databaseUnavailable(error);
+}
+
+/** Nothing was begun, or nothing that a retry under the same key would repeat. */
+export function databaseUnavailable(cause: unknown): GatewayError {
+  return new GatewayError("OVERLOADED", {
+    message: "The gateway's database is not available at the moment. Nothing was sent to a provider.",
     retryAfterSeconds: 2,
-    cause: error,
+    cause,
+  });
+}
+
+/** A commit may have been made: repeating the request could repeat its effect. */
+export function changeUnconfirmed(cause: unknown): GatewayError {
+  return new GatewayError("OVERLOADED", {
+    message:
+      "The gateway's database became unavailable before it confirmed the change. It may have been made: look before you send the request again.",
+    retryable: false,
+    cause,
+  });
+}
+
+/** A provider was called, and what became of the call could not be stored. */
+export function resultNotStored(cause: unknown): GatewayError {
+  return new GatewayError("PROVIDER_RESULT_UNKNOWN", {
+    message:
+      "The request was sent to a provider, and the gateway's database was not available to store what came of it. Nothing was charged and no other provider was tried.",
+    cause,
   });
 }

@@ -6,8 +6,8 @@ import type { ClaimRequest, SlotRef } from "./idempotency.ts";
 import type { GatewayReply } from "./reply.ts";
 import type { Recorder } from "./request-record.ts";
 import type { GatewayServices } from "./services.ts";
-import { isAway } from "../storage/transact.ts";
-import { unlessAway } from "./unless-away.ts";
+import { isDatabaseUnavailable } from "../storage/database-faults.ts";
+import { databaseUnavailable, resultNotStored, unlessAway } from "./unless-away.ts";
 
 export interface HeldSlot {
   readonly ref: SlotRef;
@@ -93,13 +93,14 @@ async function runOwned(
     if (!burned) {
       await leave(services, ref, dispatched && !(error instanceof GatewayError)).catch(ignoreAway);
     }
+    if (isDatabaseUnavailable(error)) throw dispatched ? resultNotStored(error) : databaseUnavailable(error);
     throw error;
   }
 }
 
 /** What the request came to is told all the same: the slot's lease lapses, and what was dispatched under it never runs again. */
 function ignoreAway(failure: unknown): void {
-  if (!isAway(failure)) throw failure;
+  if (!isDatabaseUnavailable(failure)) throw failure;
 }
 
 /** A refusal, or definite failures everywhere, free the key. A fault of ours after dispatch leaves the outcome unknown. */

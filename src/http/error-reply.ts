@@ -3,6 +3,7 @@ import { STATUS_CODES } from "node:http";
 import { ERRORS, type ErrorCode, GatewayError } from "../contract/errors.ts";
 import type { ErrorBody, ProblemBody } from "../contract/error-body.ts";
 import type { RequestId } from "../contract/ids.ts";
+import { changeUnconfirmed, isDatabaseUnavailable } from "../gateway/unless-away.ts";
 
 export interface ErrorReplyContext {
   readonly requestId: RequestId;
@@ -20,7 +21,7 @@ export interface ErrorReply {
 
 /** The reply to any error whatever; what is not a `GatewayError` shows nothing of itself. */
 export function errorReply(error: unknown, context: ErrorReplyContext): ErrorReply {
-  const known = error instanceof GatewayError ? error : internalError(error);
+  const known = gatewayErrorOf(error);
   const problem = wantsProblem(context.accept);
   const headers: Record<string, string> = {
     ...known.headers,
@@ -64,6 +65,12 @@ function toProblem(error: GatewayError, context: ErrorReplyContext): ProblemBody
     request_id: context.requestId,
     details: error.details === null ? null : { ...error.details },
   };
+}
+
+/** A database that fails in the middle is no bug, and what it left behind is not known here: each story says so where it does know. */
+export function gatewayErrorOf(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  return isDatabaseUnavailable(error) ? changeUnconfirmed(error) : internalError(error);
 }
 
 /** Says nothing of what it was: that is for the log. */

@@ -6,7 +6,7 @@ import type { RequestId } from "../contract/ids.ts";
 import type { RealtimeStart } from "../contract/realtime.ts";
 import type { TranscriptPart } from "../gateway/stream-transcription.ts";
 import type { Schedule } from "./body-rate.ts";
-import { internalError, toErrorBody } from "./error-reply.ts";
+import { gatewayErrorOf, toErrorBody } from "./error-reply.ts";
 import { readInbox } from "./live-inbox.ts";
 import { transcriptEvents } from "./transcript-events.ts";
 
@@ -119,11 +119,11 @@ function aborted(signal: AbortSignal): Promise<null> {
   });
 }
 
-/** What is a fault of ours is in the log by then. */
+/** An error that no step judged is in the log by then. */
 function asGatewayError(error: unknown, session: LiveSession): GatewayError {
   if (error instanceof GatewayError) return error;
   session.onFault(error);
-  return internalError(error);
+  return gatewayErrorOf(error);
 }
 
 function shuttingDown(): GatewayError {

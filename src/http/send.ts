@@ -130,7 +130,8 @@ export function sendError(edge: Edge, request: FastifyRequest, reply: FastifyRep
     accept: request.headers.accept,
   });
   if (exchange !== undefined) exchange.code = answer.code;
-  if (answer.code === "INTERNAL" && exchange?.isGone !== true) {
+  const isUnjudged = answer.code === "INTERNAL" || !(error instanceof GatewayError);
+  if (isUnjudged && exchange?.isGone !== true) {
     const err = error instanceof GatewayError ? (error.cause ?? error) : error;
     const route = request.routeOptions.url ?? null;
     edge.logger.error({ request_id: request.id, method: request.method, route, code: answer.code, err });

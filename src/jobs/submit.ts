@@ -24,13 +24,14 @@ import type { Candidate } from "../routing/pick-candidates.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { completeReservedSlot } from "../storage/idempotency-slots.ts";
 import { insertJob, readJob } from "../storage/jobs.ts";
+import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
 import { transactOnce } from "../storage/transact.ts";
 import { describeSubmitted, pollUrl } from "./describe-job.ts";
 import { pricesFor } from "./job-prices.ts";
 import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
 import { enqueueJob, type JobServices } from "./services.ts";
 import { withSpare } from "./with-spare.ts";
-import { refuseWhileAway, unlessAway } from "../gateway/unless-away.ts";
+import { isDatabaseUnavailable, refuseWhileAway, unlessAway } from "../gateway/unless-away.ts";
 
 export interface JobCall extends AudioCall {
   /** What jobs have beside the fields of a transcription, as it was sent: a key is held to that, and no default is filled in. */
@@ -43,6 +44,8 @@ type Decided = Extract<RouteDecision, { ok: true }>;
 const RETRY_AFTER_SECONDS = 2;
 /** An attempt may still be on its way when the deadline ends its job. */
 const SETTLE_GRACE_SECONDS = 3_600;
+/** How long a commit that was not confirmed is looked up before its caller is answered that the job may exist. */
+const CONFIRM_WITHIN_MS = 30_000;
 
 export async function submitJob(services: JobServices, call: JobCall): Promise<GatewayReply> {
   refuseTooManyKeyterms(services.gateway, call);
@@ -137,10 +140,26 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
     return row === null ? null : submitted(row.created_at);
   };
   const transaction: Database["transaction"] = (work) => database.inWorkspace(owner.workspaceId, work);
+  /** The commit was not confirmed: looked up, and made again where it was not made. */
+  const confirm = (reservation: Reservation | null): Promise<GatewayReply> =>
+    retryUntilDeadline(
+      {
+        signal: new AbortController().signal,
+        deadlineAt: new Date(gateway.now().getTime() + CONFIRM_WITHIN_MS),
+        now: gateway.now,
+      },
+      () => transactOnce({ transaction }, async (tx) => (await taken(tx)) ?? take(tx, reservation), taken),
+      isDatabaseUnavailable,
+    );
   const takeWith = (reservation: Reservation | null): Promise<GatewayReply> =>
-    withSpare(services, owner, () => transactOnce({ transaction }, (tx) => take(tx, reservation), taken));
+    withSpare(services, owner, () => transactOnce({ transaction }, (tx) => take(tx, reservation), taken)).catch(
+      (error: unknown) => {
+        if (mayBeMade && isDatabaseUnavailable(error)) return confirm(reservation);
+        throw error;
+      },
+    );
   const answer = await firstAffordable(reservations, takeWith).catch((error: unknown) => {
-    // Cut at its commit it may be a job, and who is told to try again would make a second one.
+    // Cut at its commit it may be a job. Only its key, where there is one, keeps a retry from making a second one.
     if (mayBeMade) throw error;
     return refuseWhileAway(error);
   });

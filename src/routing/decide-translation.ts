@@ -2,7 +2,14 @@
 // a transcript is made and a chat target of the same route translates its text. Pure.
 import type { Feature } from "../contract/features.ts";
 import { type ChatPlanner, chatJudge, type ChatVerdict } from "./decide-chat-route.ts";
-import { type AudioQuestion, decideRoute, decideSpeech, restsOf, type RouteDecision, type RouteRefusal } from "./decide-route.ts";
+import {
+  type AudioQuestion,
+  decideRoute,
+  decideSpeech,
+  restsOf,
+  type RouteDecision,
+  type RouteRefusal,
+} from "./decide-route.ts";
 import { type Candidate, lacksPriceAlone, pickCandidates, type RestOf } from "./pick-candidates.ts";
 import { type Requirements, requiredFeatures } from "./required-features.ts";
 import type { RoutingContext } from "./types.ts";

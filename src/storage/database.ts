@@ -4,6 +4,7 @@ import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { type CustomTypesConfig, Pool, type PoolConfig, types } from "pg";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { DataDirLock } from "./data-dir-lock.ts";
+import { dropReadOnly } from "./drop-read-only.ts";
 import { migrate } from "./migrate.ts";
 import { type DirectoryOptions, type EmbeddedEngine, startInDirectory } from "./pglite.ts";
 import { type Pooling, reachServer, requireListening } from "./pooler.ts";
@@ -207,6 +208,7 @@ function openPool({ onConnect, ...config }: PoolConfig, preparing: Preparing): P
     // Statements leave without waiting for the answer before them (prepared.ts).
     pipeline: true,
     onConnect: (client) => {
+      watchReadOnly(client);
       prepareMarked(client, preparing);
       // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next of them;
       // unheard, the break itself would end the process.
@@ -215,6 +217,7 @@ function openPool({ onConnect, ...config }: PoolConfig, preparing: Preparing): P
     },
     types: int8As(BigInt),
   });
+  const watchReadOnly = dropReadOnly(pool);
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", () => undefined);
   return pool;

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { errorCode } from "../lib/error-code.ts";
 import { createNote } from "../lib/note.ts";
+import { databaseFaultOf } from "./database-faults.ts";
 import type { Database, Transacting } from "./database.ts";
 
 const MAX_TRIES = 3;
@@ -55,7 +56,8 @@ export async function orUndone<T>(
       return result;
     });
   } catch (error) {
-    if (!isComplete && typeof error === "object" && error !== null) undone.set(error, true);
+    const isRolledBack = !isComplete || isTransient(error);
+    if (isRolledBack && typeof error === "object" && error !== null) undone.set(error, true);
     throw error;
   }
 }
@@ -104,34 +106,15 @@ export async function transactOnce<T>(
 
 /** The transaction is certainly undone. */
 function isTransient(error: unknown): boolean {
-  const code = errorCode(error);
-  return code === "40001" || code === "40P01";
+  return databaseFaultOf(error) === "conflict";
 }
-
-const AWAY_CODES = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EPIPE",
-  "ETIMEDOUT",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-]);
-/** Connections lost, shutdown and start, too many connections, a transaction that was idle for too long. */
-const AWAY_STATES = /^(08|57P|53|25P03)/u;
-/** The driver's own and the embedded engine's (pglite.ts), which have no code. */
-const AWAY_MESSAGES =
-  /^(the embedded database|Connection terminated|Client (has encountered|was closed)|timeout exceeded when trying to connect)/u;
 
 /** The server could not be reached, or left in the middle: whether a commit that was under way was made is unknown. */
 export function isAway(error: unknown): boolean {
-  const code = errorCode(error) ?? "";
-  if (AWAY_CODES.has(code) || AWAY_STATES.test(code)) return true;
-  return error instanceof Error && AWAY_MESSAGES.test(error.message);
+  return databaseFaultOf(error) === "unavailable";
 }
 
 /** A value out of range or a broken constraint; the transaction is certainly undone. */
 export function isBadData(error: unknown): boolean {
-  return /^2[23]/u.test(errorCode(error) ?? "");
+  return databaseFaultOf(error) === "bad_data";
 }

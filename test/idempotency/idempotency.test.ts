@@ -32,6 +32,7 @@ import {
   TEST_ENGINE,
   type TestDatabase,
 } from "../harness/database.ts";
+import { until } from "../harness/until.ts";
 
 const DAY = 86_400;
 const seal = createSeal({ keys: [randomBytes(32)] });
@@ -447,6 +448,26 @@ function watched(onStatement: (rows: number) => Promise<void> | void): Kysely<Ta
   return database.db.withPlugin(plugin);
 }
 
+/** A handle whose statements fail as a server fails them that is being replaced. */
+function failingDatabase(code: string) {
+  const failure = () => Object.assign(new Error("the server is being replaced"), { code });
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      if (failing.mode === "refuses") throw failure();
+      return node;
+    },
+    transformResult: async ({ result }) => {
+      if (failing.mode === "commits without an answer") throw failure();
+      return result;
+    },
+  };
+  const failing = {
+    db: database.db.withPlugin(plugin),
+    mode: "works" as "works" | "refuses" | "commits without an answer",
+  };
+  return failing;
+}
+
 test("contract 3: held slots are renewed every 10 s by a timer, and a gateway that holds none asks nothing", async () => {
   mock.timers.enable({ apis: ["setInterval"] });
   let statements = 0;
@@ -548,6 +569,62 @@ test("contract 3: a key that others take and free all the time is in progress af
   assert.deepEqual(await own.claim(request()), { kind: "in_progress" });
   own.close();
   assert.equal(lost, 10);
+});
+
+for (const [verb, wanted] of [
+  ["claim", undefined],
+  ["release", undefined],
+  ["burn", "burned"],
+] as const) {
+  test(`failover: a ${verb} that an unavailable database did not confirm leaves its key ${wanted ?? "free"} as soon as the database is back`, async () => {
+    const failing = failingDatabase("25006");
+    const { db } = failing;
+    // A lease never lapses while this clock stands.
+    await setClock(database, "2031-01-01T00:00:00Z");
+    const own = createIdempotency({ database: { db }, seal, ttlSeconds: DAY });
+    try {
+      if (verb === "claim") {
+        failing.mode = "commits without an answer";
+        await assert.rejects(own.claim(request()), { code: "25006" });
+      } else {
+        const slot = owned(await own.claim(request()));
+        failing.mode = "refuses";
+        await own[verb](slot);
+      }
+      failing.mode = "refuses";
+      assert.deepEqual(await there.claim(request()), { kind: "in_progress" });
+      await assert.rejects(own.claim(request()), { code: "25006" });
+      failing.mode = "works";
+      // In the background, for other processes.
+      const seen = () => there.claim(request());
+      let claim = await seen();
+      await until(async () => {
+        if (claim.kind === "in_progress") claim = await seen();
+        return claim.kind !== "in_progress";
+      });
+      assert.equal(claim.kind, wanted === "burned" ? "unavailable" : "owned");
+    } finally {
+      own.close();
+      await shiftClock(database, 0);
+    }
+  });
+}
+
+test("failover: the process that could not free a key frees it at the next claim, without waiting for its own retry", async () => {
+  const failing = failingDatabase("57P01");
+  const { db } = failing;
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const own = createIdempotency({ database: { db }, seal, ttlSeconds: DAY });
+  try {
+    const slot = owned(await own.claim(request()));
+    failing.mode = "refuses";
+    await own.release(slot);
+    failing.mode = "works";
+    owned(await own.claim(request()));
+  } finally {
+    own.close();
+    mock.timers.reset();
+  }
 });
 
 test("reliability 1: a database that fails is heard by whoever asked, in every verb", async () => {

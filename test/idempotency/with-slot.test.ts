@@ -25,6 +25,10 @@ let ledger: Ledger;
 let tenant: { workspaceId: WorkspaceId; appId: AppId };
 let uses: string[];
 let deletionsFail: Error | null = null;
+/** Of the requests, by their own clock. */
+const DEADLINE_MS = 1_000;
+let nowMs = 0;
+const now = () => new Date(nowMs);
 
 before(async () => {
   database = await openTestDatabase();
@@ -40,6 +44,7 @@ beforeEach(async () => {
   tenant = await makeTenant(database);
   uses = [];
   deletionsFail = null;
+  nowMs = 0;
 });
 
 const request = (changes: { key?: string; fingerprint?: Buffer } = {}) => ({
@@ -137,8 +142,8 @@ function keeperFor(slot: HeldSlot | null, by: Partial<Ledger> = {}) {
     maxAttemptsPerRequest: 5,
     syncTimeoutSeconds: 300,
   };
-  const services = { ledger: { ...ledger, ...by }, deletions, limits };
-  return { keeper: slotKeeper(services, payer, slot), requestId, released };
+  const services = { ledger: { ...ledger, ...by }, deletions, limits, now };
+  return { keeper: slotKeeper(services, payer, slot, DEADLINE_MS), requestId, released };
 }
 
 const RUN = { id: "run-1", details: { region: "eu" } };
@@ -414,4 +419,68 @@ test("contract 5: an answer that was stored is not lost because the database was
   await keeper.finish(settlement(item), REPLY);
   assert.equal(await attemptState(item), "settled");
   assert.ok((await dueOf(requestId)) !== undefined, "its own time stands");
+});
+
+test("failover: a paid answer waits for a database that is unavailable, and is then stored and given", async () => {
+  let tries = 0;
+  const item = reservation();
+  const settle: Ledger["settle"] = async (settlement) => {
+    tries += 1;
+    if (tries <= 2) throw AWAY;
+    return ledger.settle(settlement);
+  };
+  const reply = await ask(async (slot) => {
+    const { keeper } = keeperFor(slot, { settle });
+    await keeper.reserve(item);
+    keeper.dispatched?.();
+    await keeper.finish(settlement(item), REPLY);
+    return REPLY;
+  });
+  assert.deepEqual([reply, tries], [REPLY, 3]);
+  assert.deepEqual([await attemptState(item), await stateOf()], ["settled", "completed"]);
+});
+
+test("failover: a result that cannot be stored until the deadline is of unknown outcome, and its key never runs again", async () => {
+  const settle = async () => {
+    nowMs = DEADLINE_MS;
+    throw AWAY;
+  };
+  const verbs = {
+    settle: { settle },
+    settleTogether: { settleTogether: settle },
+    finish: { settle },
+  } as const;
+  for (const [name, by] of Object.entries(verbs)) {
+    nowMs = 0;
+    const item = reservation();
+    const failing = ask(
+      async (slot) => {
+        const { keeper } = keeperFor(slot, by);
+        await keeper.reserve(item);
+        keeper.dispatched?.();
+        if (name === "finish") await keeper.finish(settlement(item), REPLY);
+        else if (name === "settle") await keeper.settle(settlement(item));
+        else await keeper.settleTogether([settlement(item)]);
+        return REPLY;
+      },
+      { key: name },
+    );
+    await assert.rejects(failing, { code: "PROVIDER_RESULT_UNKNOWN", retryable: false });
+    assert.equal(await stateOf(name), "burned", name);
+  }
+});
+
+test("failover: an error of the database that no step judged is a refusal before dispatch and an unknown outcome after it", async () => {
+  const before = ask(async () => Promise.reject(AWAY), { key: "before" });
+  await assert.rejects(before, { code: "OVERLOADED", retryable: true, retryAfterSeconds: 2 });
+  assert.equal(await stateOf("before"), undefined);
+  const behind = ask(
+    async (slot) => {
+      slot.markDispatched();
+      throw AWAY;
+    },
+    { key: "behind" },
+  );
+  await assert.rejects(behind, { code: "PROVIDER_RESULT_UNKNOWN", retryable: false });
+  assert.equal(await stateOf("behind"), "burned");
 });

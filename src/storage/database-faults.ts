@@ -1,0 +1,87 @@
+// What an error of the database means, as one table: unavailable (the caller retries), conflict (the transaction is repeated), bad data, or a bug.
+import { errorCode } from "../lib/error-code.ts";
+
+export type DatabaseFault =
+  /** The server cannot be reached, ended the session, or cannot take this statement now. */
+  | "unavailable"
+  /** Certainly rolled back; the same transaction may succeed when it is repeated. Unavailable once the repetitions are used up. */
+  | "conflict"
+  /** A value out of range or a broken constraint: the transaction is certainly rolled back. */
+  | "bad_data"
+  | "bug";
+
+/** SQLSTATEs by class (two characters) or code. A code takes precedence over its class. What is not listed is a bug. */
+const SQLSTATES: Readonly<Record<string, DatabaseFault>> = {
+  /** connection exceptions, PgBouncer's own refusals among them */
+  "08": "unavailable",
+  "22": "bad_data",
+  "23": "bad_data",
+  /** read_only_sql_transaction: a standby, or a primary that was demoted */
+  "25006": "unavailable",
+  /** idle_in_transaction_session_timeout, transaction_timeout */
+  "25P03": "unavailable",
+  "25P04": "unavailable",
+  /** a running gateway whose login is refused: the password was changed, or pg_hba.conf admits only others for now */
+  "28": "unavailable",
+  /** invalid_catalog_name: the database is being restored under another name */
+  "3D000": "unavailable",
+  /** serialization_failure, statement_completion_unknown, deadlock_detected */
+  "40001": "conflict",
+  "40003": "unavailable",
+  "40P01": "conflict",
+  /** insufficient resources: disk full, out of memory, too many connections */
+  "53": "unavailable",
+  /** object_in_use, lock_not_available */
+  "55006": "unavailable",
+  "55P03": "unavailable",
+  /** query_canceled, and the shutdowns and starts of 57P01 to 57P05 */
+  "57": "unavailable",
+  /** system errors of the server's machine: io_error, undefined_file */
+  "58": "unavailable",
+};
+
+/** Of sockets and name servers, as Node.js reports them. */
+const SOCKET_CODES: ReadonlySet<string> = new Set([
+  "EADDRNOTAVAIL",
+  "EAI_AGAIN",
+  "ECONNABORTED",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTDOWN",
+  "EHOSTUNREACH",
+  "ENETDOWN",
+  "ENETRESET",
+  "ENETUNREACH",
+  "ENOBUFS",
+  "ENOTCONN",
+  "ENOTFOUND",
+  "EPIPE",
+  "ERR_SOCKET_CLOSED",
+  "ERR_STREAM_DESTROYED",
+  "ERR_STREAM_WRITE_AFTER_END",
+  "ETIMEDOUT",
+]);
+
+/** Errors of the driver and of the embedded engine (pglite.ts), which carry no code. */
+const MESSAGES =
+  /^(the embedded database|Connection terminated|Connection error|Client (has encountered|was closed)|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after calling end|The server does not support SSL|There was an error establishing an SSL connection)/u;
+
+const SQLSTATE = /^[0-9A-Z]{5}$/u;
+
+export function databaseFaultOf(error: unknown): DatabaseFault {
+  const code = errorCode(error);
+  if (code !== null && SOCKET_CODES.has(code)) return "unavailable";
+  if (code !== null && SQLSTATE.test(code)) return SQLSTATES[code] ?? SQLSTATES[code.slice(0, 2)] ?? "bug";
+  return error instanceof Error && MESSAGES.test(error.message) ? "unavailable" : "bug";
+}
+
+/** To the caller of a request: the database cannot serve it now. A conflict is that, too, once its repetitions are used up. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  const fault = databaseFaultOf(error);
+  return fault === "unavailable" || fault === "conflict";
+}
+
+/** The session's server accepts no writes: another connection may reach one that does. */
+export function isReadOnlyServer(error: unknown): boolean {
+  return errorCode(error) === "25006";
+}

@@ -1,0 +1,28 @@
+// Repeats a write while the database is unavailable, until a deadline. Only for writes that may be made twice.
+import { setTimeout as wait } from "node:timers/promises";
+import { isAway } from "./transact.ts";
+
+export interface RetryPolicy {
+  /** Aborts when the result is of no more use, or this process can wait no longer. */
+  readonly signal: AbortSignal;
+  readonly deadlineAt: Date;
+  readonly now: () => Date;
+}
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
+
+export async function retryUntilDeadline<T>(
+  { signal, deadlineAt, now }: RetryPolicy,
+  write: () => Promise<T>,
+  isTransient: (error: unknown) => boolean = isAway,
+): Promise<T> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await write();
+    } catch (error) {
+      if (signal.aborted || now() >= deadlineAt || !isTransient(error)) throw error;
+    }
+    await wait(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
