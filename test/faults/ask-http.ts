@@ -5,6 +5,8 @@ export interface HttpAnswer {
   /** Null: none came whole, and `text` says why. */
   readonly status: number | null;
   readonly text: string;
+  /** By lower-case name; of an answer that came whole. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
 export interface HttpQuestion {
@@ -25,7 +27,7 @@ export function askHttp(origin: string, agent: Agent | false, question: HttpQues
       clearTimeout(late);
       const code = "code" in error && typeof error.code === "string" ? ` (${error.code})` : "";
       const kept = asked.reusedSocket ? " on a kept connection" : "";
-      resolve({ status: null, text: `${error.message}${code}${kept}` });
+      resolve({ status: null, text: `${error.message}${code}${kept}`, headers: {} });
     };
     asked.once("error", broke);
     asked.once("response", (response) => {
@@ -34,7 +36,9 @@ export function askHttp(origin: string, agent: Agent | false, question: HttpQues
       response.once("error", broke);
       response.once("end", () => {
         clearTimeout(late);
-        resolve({ status: response.statusCode ?? null, text: Buffer.concat(chunks).toString() });
+        const { statusCode = null, headersDistinct } = response;
+        const headers = Object.entries(headersDistinct).map(([name, values]) => [name, values?.join(", ")]);
+        resolve({ status: statusCode, text: Buffer.concat(chunks).toString(), headers: Object.fromEntries(headers) });
       });
     });
     asked.end(body);

@@ -29,15 +29,19 @@ export interface GatewaysOptions {
   readonly nodeOptions?: (index: number) => readonly string[];
   /** By which address a gateway reaches the database: the server's own, unless told otherwise. */
   readonly databaseUrl?: (url: string, index: number) => Promise<string>;
+  /** A server that the trial started and stops; one of its own unless given. */
+  readonly postgres?: Gateways["postgres"];
+  /** Of the configuration's `storage`, besides the database and the folder. */
+  readonly storage?: ConfigurationFile["storage"];
 }
 
 export async function startGateways(
   fileOf: (sandbox: Sandbox) => ConfigurationFile,
-  { count = GATEWAYS, nodeOptions = () => [], databaseUrl = async (url) => url }: GatewaysOptions = {},
+  options: GatewaysOptions = {},
 ): Promise<Gateways> {
+  const { count = GATEWAYS, nodeOptions = () => [], databaseUrl = async (url) => url } = options;
   await using opened = new AsyncDisposableStack();
-  const postgres = await startPostgresServer();
-  opened.defer(() => postgres.stop());
+  const postgres = options.postgres ?? (await startOwn(opened));
   const sandbox = await startSandbox({ keepCalls: KEPT_CALLS });
   opened.defer(() => sandbox.close());
   const folder = await mkdtemp(join(tmpdir(), "patchbay-tenant-faults-"));
@@ -51,7 +55,11 @@ export async function startGateways(
       JSON.stringify({
         ...fileOf(sandbox),
         server: { host: "127.0.0.1", port: 0, admin: null },
-        storage: { database_url: await databaseUrl(postgres.url, index), data_dir: join(folder, "data") },
+        storage: {
+          ...options.storage,
+          database_url: await databaseUrl(postgres.url, index),
+          data_dir: join(folder, "data"),
+        },
         secrets: {
           key_pepper: PEPPER.toString("base64"),
           encryption_keys: [ENCRYPTION_KEY.toString("base64")],
@@ -75,4 +83,10 @@ export async function startGateways(
     postgres,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+async function startOwn(opened: AsyncDisposableStack): Promise<PostgresServer> {
+  const postgres = await startPostgresServer();
+  opened.defer(() => postgres.stop());
+  return postgres;
 }

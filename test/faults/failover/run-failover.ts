@@ -1,0 +1,159 @@
+// R16: two gateways on a primary with a synchronous standby, behind one address. The primary is killed under keyed submissions, the standby is
+// promoted, the address switched. Nothing is lost, paid twice or answered 500; gateways and keys are usable at once.
+import { setTimeout as wait } from "node:timers/promises";
+import type { Sandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import type { Database } from "../../../src/storage/database.ts";
+import { askHttp } from "../ask-http.ts";
+import type { FaultOptions, Trials } from "../fault.ts";
+import { type Gateways, startGateways } from "../gateways.ts";
+import { seeded } from "../seeded.ts";
+import { judgeFailover, type Judged, summarise } from "./judge-failover.ts";
+import { type Ended, KINDS, type Submission, submit } from "./keyed-client.ts";
+import { startReplicatedPostgres } from "./replicated-postgres.ts";
+import { startSwitchingProxy } from "./switching-proxy.ts";
+
+const SECRET = "faults-key-of-the-failover-app-1";
+const SUBMISSIONS = { long: 300, short: 90 };
+/** So long the provider takes: calls are in flight when the primary dies. */
+const CALL_MS = 300;
+/** Submissions begin all through the failover: before the kill, while nothing listens, on the standby, and after its promotion. */
+const BEFORE_MS = 1_000;
+const DEAD_MS = 1_000;
+/** The address leads to the standby before that is promoted: what reaches it is refused as read-only. */
+const READ_ONLY_MS = 1_000;
+const AFTER_MS = 500;
+const USABLE_MS = 60_000;
+const JOBS_END_MS = 90_000;
+const POLL_MS = 50;
+/** Every third looks for its key again and again, the others wait as they are told. */
+const IMPATIENT_SHARE = 1 / 3;
+
+export async function runFailover({ n, seed, isShort, say }: FaultOptions): Promise<Trials> {
+  const started = performance.now();
+  const runs: Judged[] = [];
+  for (let run = 1; run <= n; run += 1) {
+    const count = isShort ? SUBMISSIONS.short : SUBMISSIONS.long;
+    runs.push(await runOnce({ run, seed, count, judgesTimes: !isShort }));
+    say(`run ${run} of ${n}, ${runs.flatMap(({ violations }) => violations).length} violations`);
+  }
+  return {
+    engine: "postgres",
+    n,
+    violations: runs.flatMap(({ violations }, index) => violations.map((text) => `run ${index + 1}: ${text}`)),
+    seconds: (performance.now() - started) / 1000,
+    figures: summarise(runs),
+  };
+}
+
+interface Run {
+  readonly run: number;
+  readonly seed: number;
+  readonly count: number;
+  /** The short form runs in CI, next to other trials. */
+  readonly judgesTimes: boolean;
+}
+
+async function runOnce(options: Run): Promise<Judged> {
+  const { run, seed, judgesTimes } = options;
+  await using postgres = await startReplicatedPostgres();
+  await using proxy = await startSwitchingProxy(postgres.primaryPort);
+  const restart = () => Promise.reject(new Error("this server is replaced, not restarted"));
+  await using gateways = await startGateways(configuration, {
+    count: 2,
+    postgres: { url: postgres.urlAt(proxy.port), restart },
+  });
+  gateways.sandbox.addFault({ fault: { kind: "delay", ms: CALL_MS } });
+  const submitting = submitAll(gateways, options);
+  await wait(BEFORE_MS);
+  await postgres.killPrimary();
+  await wait(DEAD_MS);
+  proxy.switchTo(postgres.standbyPort);
+  await wait(READ_ONLY_MS);
+  await postgres.promote();
+  const backMs = performance.now();
+  const usable = usableMs(gateways, backMs, `failover-${seed}-${run}-probe`);
+  const ended = await submitting;
+  const jobs = await untilJobsEnd(gateways.database);
+  return judgeFailover({ ended, backMs, usableMs: await usable, jobs, calls: gateways.sandbox.calls, judgesTimes });
+}
+
+/** Spread over the whole failover, in an order that a seed repeats. */
+async function submitAll({ origins }: Gateways, { run, seed, count }: Run): Promise<readonly Ended[]> {
+  const random = seeded(seed + run);
+  const spanMs = BEFORE_MS + DEAD_MS + READ_ONLY_MS + AFTER_MS;
+  const one = async (index: number): Promise<Ended> => {
+    const submission: Submission = {
+      kind: KINDS[index % KINDS.length] ?? "transcription",
+      name: `failover-${seed}-${run}-${index}-end`,
+      isImpatient: random() < IMPATIENT_SHARE,
+    };
+    await wait(random() * spanMs);
+    return submit(origins, SECRET, submission, index);
+  };
+  return Promise.all(Array.from({ length: count }, (_, index) => one(index)));
+}
+
+/** How long after the promotion each gateway first serves a new request that needs the database. */
+function usableMs({ origins }: Gateways, backMs: number, name: string): Promise<readonly number[]> {
+  const first = async (origin: string, index: number): Promise<number> => {
+    for (let tries = 0; performance.now() - backMs < USABLE_MS; tries += 1) {
+      const { status } = await askHttp(origin, false, {
+        method: "POST",
+        path: "/v1/chat",
+        headers: {
+          authorization: `Bearer ${SECRET}`,
+          "content-type": "application/json",
+          "idempotency-key": `${name}-${index}-${tries}`,
+        },
+        body: Buffer.from(JSON.stringify({ messages: [{ role: "user", content: "Hello" }] })),
+      });
+      if (status === 200) break;
+      await wait(POLL_MS);
+    }
+    return performance.now() - backMs;
+  };
+  return Promise.all(origins.map(first));
+}
+
+export interface JobState {
+  readonly id: string;
+  readonly status: string;
+  readonly error: unknown;
+}
+
+async function untilJobsEnd({ db }: Database): Promise<readonly JobState[]> {
+  const lastMs = performance.now() + JOBS_END_MS;
+  for (;;) {
+    const jobs = await db.selectFrom("jobs").select(["id", "status", "error"]).execute();
+    const isOpen = jobs.some(({ status }) => status === "queued" || status === "processing");
+    if (!isOpen || performance.now() > lastMs) return jobs;
+    await wait(POLL_MS);
+  }
+}
+
+function configuration({ deepgramUrl, openaiUrl }: Sandbox): ConfigurationFile {
+  return {
+    connections: [
+      { id: "dg", kind: "deepgram", api_key: "secret", base_url: deepgramUrl },
+      { id: "oa", kind: "openai", api_key: "secret", base_url: openaiUrl },
+    ],
+    routes: [
+      { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
+      { id: "chat", targets: [{ connection: "oa", model: "gpt-4o" }] },
+    ],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [
+          {
+            id: "notes",
+            route: "chat",
+            audio_input_override: "speech",
+            keys: [{ id: "notes-key", secret: SECRET, scopes: ["transcribe", "jobs", "chat"] }],
+          },
+        ],
+      },
+    ],
+  };
+}
