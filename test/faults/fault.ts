@@ -15,6 +15,12 @@ export interface FaultOptions {
   readonly seed: number;
   readonly workers: number;
   readonly isShort: boolean;
+  /** Of trials that last as long as they are asked to; null: as their form says. */
+  readonly minutes: number | null;
+  /** Where samples are kept; null: they are printed. */
+  readonly out: string | null;
+  /** Through a transaction pooler, of trials that know it. */
+  readonly pooler: boolean;
   /** How far it is, for people. */
   readonly say: Sayer;
 }

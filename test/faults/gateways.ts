@@ -17,6 +17,8 @@ export interface Gateways extends AsyncDisposable {
   readonly database: Database;
   readonly sandbox: Sandbox;
   readonly postgres: Pick<PostgresServer, "url" | "restart">;
+  /** Of all of them. */
+  readonly dataDir: string;
 }
 
 export const GATEWAYS = 3;
@@ -29,6 +31,10 @@ export interface GatewaysOptions {
   readonly nodeOptions?: (index: number) => readonly string[];
   /** By which address a gateway reaches the database: the server's own, unless told otherwise. */
   readonly databaseUrl?: (url: string, index: number) => Promise<string>;
+  /** Of Node, instead of those for processes that live for minutes. */
+  readonly flags?: readonly string[];
+  /** How many of its latest calls the sandbox remembers; all of them unless given. */
+  readonly keepCalls?: number;
   /** A server that the trial started and stops; one of its own unless given. */
   readonly postgres?: Gateways["postgres"];
   /** Of the configuration's `storage`, besides the database and the folder. */
@@ -42,10 +48,11 @@ export async function startGateways(
   const { count = GATEWAYS, nodeOptions = () => [], databaseUrl = async (url) => url } = options;
   await using opened = new AsyncDisposableStack();
   const postgres = options.postgres ?? (await startOwn(opened));
-  const sandbox = await startSandbox({ keepCalls: KEPT_CALLS });
+  const sandbox = await startSandbox({ keepCalls: options.keepCalls ?? KEPT_CALLS });
   opened.defer(() => sandbox.close());
   const folder = await mkdtemp(join(tmpdir(), "patchbay-tenant-faults-"));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
+  const dataDir = join(folder, "data");
   const processes: PatchbayProcess[] = [];
   for (let index = 0; index < count; index += 1) {
     const name = `gateway-${index + 1}`;
@@ -58,7 +65,7 @@ export async function startGateways(
         storage: {
           ...options.storage,
           database_url: await databaseUrl(postgres.url, index),
-          data_dir: join(folder, "data"),
+          data_dir: dataDir,
         },
         secrets: {
           key_pepper: PEPPER.toString("base64"),
@@ -66,7 +73,14 @@ export async function startGateways(
         },
       }),
     );
-    const gateway = createPatchbayProcess({ name, command: "up", configFile, folder, nodeOptions: nodeOptions(index) });
+    const gateway = createPatchbayProcess({
+      name,
+      command: "up",
+      configFile,
+      folder,
+      nodeOptions: nodeOptions(index),
+      ...(options.flags === undefined ? {} : { flags: options.flags }),
+    });
     opened.defer(() => gateway.kill());
     // The first makes the tables.
     await gateway.start();
@@ -81,6 +95,7 @@ export async function startGateways(
     database,
     sandbox,
     postgres,
+    dataDir,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

@@ -16,6 +16,9 @@ const USAGE = `npm run faults -- [name …] [options]     every trial, unless na
 --seed S       1 unless said; a seed repeats what a run drew
 --workers W    processes of the trials that have several; 3 unless said
 --at-once A    trials beside each other, when there are several; 1 unless said
+--minutes M    of soak
+--out FILE     where soak keeps its samples; printed unless given
+--pooler       failover through PgBouncer
 --json         one JSON object a line
 --list         the trials and their promises, and nothing is run
 
@@ -29,6 +32,9 @@ const { values, positionals } = parseArgs({
     workers: { type: "string", default: "3" },
     "at-once": { type: "string", default: "1" },
     short: { type: "boolean", default: false },
+    minutes: { type: "string" },
+    out: { type: "string" },
+    pooler: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     list: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -37,6 +43,8 @@ const { values, positionals } = parseArgs({
 const names = positionals.length === 0 ? Object.keys(FAULTS) : positionals;
 const seed = Number(values.seed);
 const n = values.n === undefined ? null : Number(values.n);
+const minutes = values.minutes === undefined ? null : Number(values.minutes);
+const out = values.out ?? null;
 const workers = Number(values.workers);
 const atOnce = Number(values["at-once"]);
 const isCount = (number: number) => Number.isSafeInteger(number) && number > 0;
@@ -45,7 +53,8 @@ const isUsable =
   Number.isSafeInteger(seed) &&
   isCount(workers) &&
   isCount(atOnce) &&
-  (n === null || isCount(n));
+  (n === null || isCount(n)) &&
+  (minutes === null || minutes > 0);
 if (!isUsable || values.help) {
   console.error(`${USAGE}\n`);
   list(console.error);
@@ -90,7 +99,9 @@ async function runSeveral(): Promise<void> {
 async function runHere(name: string, fault: Fault): Promise<FaultReport> {
   const { promises, shortN, defaultN } = fault;
   const isShort = values.short;
-  const trials = await fault.run({ n: n ?? (isShort ? shortN : defaultN), seed, workers, isShort, say });
+  const { pooler } = values;
+  const trialsOf = n ?? (isShort ? shortN : defaultN);
+  const trials = await fault.run({ n: trialsOf, seed, workers, isShort, minutes, out, pooler, say });
   say("");
   return { name, promises, seed, commit, ...trials, bound: boundOf(trials) };
 }
@@ -115,5 +126,8 @@ function handedOn(): readonly string[] {
     "--workers",
     String(workers),
     ...(values.short ? ["--short"] : []),
+    ...(minutes === null ? [] : ["--minutes", String(minutes)]),
+    ...(out === null ? [] : ["--out", out]),
+    ...(values.pooler ? ["--pooler"] : []),
   ];
 }

@@ -17,6 +17,7 @@ import { runDatabaseNetwork } from "./network/database-network.ts";
 import { runProviderNetwork } from "./network/provider-network.ts";
 import { runRollingRestart } from "./restarts/rolling-restart.ts";
 import { runSameKey } from "./same-key.ts";
+import { runSoak } from "./soak/run-soak.ts";
 import { runSubmitKills } from "./submit-kills.ts";
 import { runTerminatedSessions } from "./terminated-sessions.ts";
 import { runBudgets } from "./tenants/budgets.ts";
@@ -188,6 +189,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 3,
     shortN: 1,
     run: runFailover,
+  },
+  soak: {
+    about:
+      "N mixed requests a second to one gateway as users start it for 60 minutes (short: 3); always on a PostgreSQL server of its own",
+    promises: ["R19"],
+    defaultN: 100,
+    shortN: 100,
+    run: runSoak,
   },
   "hang-ups": {
     about: "callers that vanish at each of 24 points of every way of answering, N times each",

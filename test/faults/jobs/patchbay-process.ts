@@ -37,6 +37,8 @@ export interface PatchbayProcessOptions {
   readonly folder: string;
   /** What Node itself is started with. */
   readonly nodeOptions?: readonly string[];
+  /** Instead of those for processes that live for minutes. */
+  readonly flags?: readonly string[];
 }
 
 export function createPatchbayProcess({
@@ -45,6 +47,7 @@ export function createPatchbayProcess({
   configFile,
   folder,
   nodeOptions = [],
+  flags = testFlags(),
 }: PatchbayProcessOptions): PatchbayProcess {
   const logFile = join(folder, `${name}.log`);
   let child: ChildProcess | null = null;
@@ -75,7 +78,7 @@ export function createPatchbayProcess({
     async start() {
       if (isRunning()) return;
       const log = openSync(logFile, "a");
-      const started = spawn(process.execPath, [...testFlags(), ...nodeOptions, MAIN, command, "--config", configFile], {
+      const started = spawn(process.execPath, [...flags, ...nodeOptions, MAIN, command, "--config", configFile], {
         cwd: folder,
         // The cache of what was compiled, so that not each of them compiles the whole gateway.
         env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
