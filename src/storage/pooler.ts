@@ -110,7 +110,8 @@ async function hears(listenUrl: string, databaseUrl: string): Promise<boolean> {
     () => false,
   );
   await mouth.client.query("select pg_notify($1, '')", [channel]);
-  return heard;
+  // Awaited here: the connections are closed as this function returns.
+  return await heard;
 }
 
 interface Connected extends AsyncDisposable {

@@ -18,6 +18,8 @@ export interface PgBouncerOptions {
   readonly mode: "transaction" | "session";
   /** Sessions on the server for each user and database. */
   readonly poolSize?: number;
+  /** Further lines of its configuration. */
+  readonly settings?: readonly string[];
 }
 
 export const PGBOUNCER_MISSING = "no PgBouncer: install the package pgbouncer";
@@ -31,7 +33,7 @@ export function findPgBouncer(): string | null {
 export async function startPgBouncer(
   program: string,
   databaseUrl: string,
-  { mode, poolSize = 20 }: PgBouncerOptions,
+  { mode, poolSize = 20, settings: more = [] }: PgBouncerOptions,
 ): Promise<PgBouncer> {
   const server = new URL(databaseUrl);
   const port = await freePort();
@@ -51,7 +53,7 @@ auth_file = ${join(folder, "users.txt")}
 pool_mode = ${mode}
 default_pool_size = ${poolSize}
 max_client_conn = 200
-`,
+${more.map((line) => `${line}\n`).join("")}`,
   );
   const runAs = await unprivileged();
   if (runAs.uid !== undefined && runAs.gid !== undefined)

@@ -1,7 +1,9 @@
 // What a failover may cost: nothing that was accepted, nothing twice, no answer of 500, and no key that stays locked although nothing was
 // dispatched under it.
+import { median } from "../../../bench/report.ts";
 import type { SandboxCall } from "../../../sandbox/server.ts";
 import { countCalls, type Ended } from "./keyed-client.ts";
+import { lateNotified, type Notified } from "./notifications.ts";
 import type { JobState } from "./run-failover.ts";
 
 export interface Judged {
@@ -15,6 +17,7 @@ export interface Judged {
   /** After the promotion: how long until a retry of a key was accepted that had been refused before and never reached a provider. */
   readonly freeMs: { readonly impatient: readonly number[]; readonly asTold: readonly number[] };
   readonly jobs: ReadonlyMap<string, number>;
+  readonly notified: Notified;
 }
 
 interface Evidence {
@@ -22,6 +25,7 @@ interface Evidence {
   readonly backMs: number;
   readonly usableMs: readonly number[];
   readonly jobs: readonly JobState[];
+  readonly notified: Notified;
   readonly calls: readonly SandboxCall[];
   /** False: a machine that does other things as well is no violation. */
   readonly judgesTimes: boolean;
@@ -31,7 +35,8 @@ const USABLE_WITHIN_MS = 5_000;
 /** After a gateway is usable again; by clients that look every 100 ms, and by those that wait for Retry-After. */
 const FREE_WITHIN_MS = { impatient: 5_000, asTold: 7_500 };
 
-export function judgeFailover({ ended, backMs, usableMs, jobs, calls, judgesTimes }: Evidence): Judged {
+export function judgeFailover(evidence: Evidence): Judged {
+  const { ended, backMs, usableMs, notified, jobs, calls, judgesTimes } = evidence;
   const violations: string[] = [];
   const outcomes = new Map<string, number>();
   const refusals = new Map<string, number>();
@@ -58,7 +63,7 @@ export function judgeFailover({ ended, backMs, usableMs, jobs, calls, judgesTime
     if (wasRefused && isAccepted && last.atMs > backMs)
       freeMs[isImpatient ? "impatient" : "asTold"].push(last.atMs - backMs);
   }
-  if (judgesTimes) violations.push(...lateKeys(freeMs), ...lateGateways(usableMs));
+  if (judgesTimes) violations.push(...lateKeys(freeMs), ...lateGateways(usableMs), ...lateNotified(notified));
   const states = new Map<string, number>();
   for (const { id, status, error } of jobs) {
     count(states, status);
@@ -67,7 +72,7 @@ export function judgeFailover({ ended, backMs, usableMs, jobs, calls, judgesTime
     accepted.delete(id);
   }
   for (const id of accepted) violations.push(`the accepted job ${id} is lost`);
-  return { violations, keys: ended.length, outcomes, refusals, usableMs, freeMs, jobs: states };
+  return { violations, keys: ended.length, outcomes, refusals, usableMs, freeMs, jobs: states, notified };
 }
 
 function lateKeys(freeMs: Judged["freeMs"]): readonly string[] {
@@ -97,6 +102,8 @@ export function summarise(runs: readonly Judged[]): Readonly<Record<string, stri
     "answers before them": merged(({ refusals }) => refusals),
     jobs: merged(({ jobs }) => jobs),
     "usable after the promotion": `${runs.map((run) => run.usableMs.map((ms) => ms.toFixed(0)).join(" and ")).join("; ")} ms (bound ${USABLE_WITHIN_MS})`,
+    "a key revoked at one gateway was refused by the other after": `${runs.map(({ notified }) => notified.revokedMs.toFixed(0)).join(", ")} ms`,
+    "jobs were taken up after": `${runs.map(({ notified }) => `${median(notified.pickedUpMs).toFixed(0)} in the median, ${most(notified.pickedUpMs)} at most`).join("; ")} ms`,
     "refused keys accepted after the promotion": runs
       .map(
         ({ freeMs: { impatient, asTold } }) =>

@@ -7,13 +7,16 @@ import type { Database } from "../../../src/storage/database.ts";
 import { askHttp } from "../ask-http.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { type Gateways, startGateways } from "../gateways.ts";
+import { findPgBouncer, PGBOUNCER_MISSING, startPgBouncer } from "../../harness/pgbouncer.ts";
 import { seeded } from "../seeded.ts";
 import { judgeFailover, type Judged, summarise } from "./judge-failover.ts";
 import { type Ended, KINDS, type Submission, submit } from "./keyed-client.ts";
+import { measureNotified } from "./notifications.ts";
 import { startReplicatedPostgres } from "./replicated-postgres.ts";
 import { startSwitchingProxy } from "./switching-proxy.ts";
 
 const SECRET = "faults-key-of-the-failover-app-1";
+const ADMIN_SECRET = "faults-admin-key-of-the-failover";
 const SUBMISSIONS = { long: 300, short: 90 };
 /** So long the provider takes: calls are in flight when the primary dies. */
 const CALL_MS = 300;
@@ -26,15 +29,20 @@ const AFTER_MS = 500;
 const USABLE_MS = 60_000;
 const JOBS_END_MS = 90_000;
 const POLL_MS = 50;
+/** What an operator sets in front of a server that fails over: by default the pooler does not try again for 15 s. */
+const POOLER = { mode: "transaction", settings: ["server_login_retry = 1"] } as const;
 /** Every third looks for its key again and again, the others wait as they are told. */
 const IMPATIENT_SHARE = 1 / 3;
 
-export async function runFailover({ n, seed, isShort, say }: FaultOptions): Promise<Trials> {
+export async function runFailover({ n, seed, isShort, pooler, say }: FaultOptions): Promise<Trials> {
   const started = performance.now();
+  const program = pooler ? findPgBouncer() : null;
+  if (pooler && program === null)
+    return { engine: "postgres", n: 0, violations: [], seconds: 0, figures: { skipped: PGBOUNCER_MISSING } };
   const runs: Judged[] = [];
   for (let run = 1; run <= n; run += 1) {
     const count = isShort ? SUBMISSIONS.short : SUBMISSIONS.long;
-    runs.push(await runOnce({ run, seed, count, judgesTimes: !isShort }));
+    runs.push(await runOnce({ run, seed, count, program, judgesTimes: !isShort }));
     say(`run ${run} of ${n}, ${runs.flatMap(({ violations }) => violations).length} violations`);
   }
   return {
@@ -50,18 +58,23 @@ interface Run {
   readonly run: number;
   readonly seed: number;
   readonly count: number;
+  /** The pooler's; null: the gateways reach the database without one. */
+  readonly program: string | null;
   /** The short form runs in CI, next to other trials. */
   readonly judgesTimes: boolean;
 }
 
 async function runOnce(options: Run): Promise<Judged> {
-  const { run, seed, judgesTimes } = options;
+  const { run, seed, program, judgesTimes } = options;
   await using postgres = await startReplicatedPostgres();
   await using proxy = await startSwitchingProxy(postgres.primaryPort);
   const restart = () => Promise.reject(new Error("this server is replaced, not restarted"));
+  const url = postgres.urlAt(proxy.port);
+  await using bouncer = program === null ? null : await startPgBouncer(program, url, POOLER);
   await using gateways = await startGateways(configuration, {
     count: 2,
-    postgres: { url: postgres.urlAt(proxy.port), restart },
+    postgres: { url, restart },
+    ...(bouncer === null ? {} : { databaseUrl: async () => bouncer.url, storage: { listen_url: url } }),
   });
   gateways.sandbox.addFault({ fault: { kind: "delay", ms: CALL_MS } });
   const submitting = submitAll(gateways, options);
@@ -74,8 +87,14 @@ async function runOnce(options: Run): Promise<Judged> {
   const backMs = performance.now();
   const usable = usableMs(gateways, backMs, `failover-${seed}-${run}-probe`);
   const ended = await submitting;
+  const secrets = { app: SECRET, admin: ADMIN_SECRET };
+  await usable;
+  // The jobs of the failover would be ahead of those that are timed.
+  await untilJobsEnd(gateways.database);
+  const notified = await measureNotified(gateways, secrets, `failover-${seed}-${run}-notified`);
   const jobs = await untilJobsEnd(gateways.database);
-  return judgeFailover({ ended, backMs, usableMs: await usable, jobs, calls: gateways.sandbox.calls, judgesTimes });
+  const { calls } = gateways.sandbox;
+  return judgeFailover({ ended, backMs, usableMs: await usable, notified, jobs, calls, judgesTimes });
 }
 
 /** Spread over the whole failover, in an order that a seed repeats. */
@@ -153,6 +172,7 @@ function configuration({ deepgramUrl, openaiUrl }: Sandbox): ConfigurationFile {
             keys: [{ id: "notes-key", secret: SECRET, scopes: ["transcribe", "jobs", "chat"] }],
           },
         ],
+        admin_keys: [{ id: "acme-admin", secret: ADMIN_SECRET }],
       },
     ],
   };
