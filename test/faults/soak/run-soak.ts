@@ -88,8 +88,8 @@ export async function runSoak({ n, seed, isShort, minutes, out, say }: FaultOpti
     figures: {
       requests: `${load.sent()} in ${((lastMs - startedMs) / 60_000).toFixed(1)} minutes, ${load.skipped()} not sent because 400 were in flight`,
       answers: [...load.answers]
-        .toSorted()
         .map(([outcome, times]) => `${outcome} × ${times}`)
+        .toSorted((left, right) => left.localeCompare(right))
         .join(", "),
       ...figures,
       "after the last request": idle === null ? "no gateway" : `${idle.sockets} sockets, ${idle.files} files`,
@@ -124,7 +124,7 @@ async function untilJobsEnd({ db }: Database, accepted: ReadonlySet<string>) {
     await wait(POLL_MS);
     jobs = await read();
   }
-  const known = new Set(jobs.map(({ id }) => String(id)));
+  const known = new Set<string>(jobs.map(({ id }) => id));
   const counts = new Map<string, number>();
   for (const { status } of jobs) counts.set(status, (counts.get(status) ?? 0) + 1);
   return {
