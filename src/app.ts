@@ -83,9 +83,8 @@ export interface App {
 
 type Reach = Pick<GatewayServices, "providers" | "chatProviders" | "directory" | "openIo" | "sandboxUrl" | "logger">;
 
-/** Reliability figures: a stream that says nothing for so long is broken. */
-const STREAM_IDLE_MS = 60_000;
-const STATUS_LINE_MS = 15_000;
+/** A stream that says nothing for so long is broken; the status line of a transcript waits so long for its first content. */
+const STREAM_TIMES = { streamIdleMs: 60_000, statusLineMs: 15_000 };
 
 export async function createApp(options: AppOptions): Promise<App> {
   const { configuration, database, seal, logger } = options;
@@ -129,8 +128,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     observer: metrics,
     ledger,
     leases,
-    streamIdleMs: STREAM_IDLE_MS,
-    statusLineMs: STATUS_LINE_MS,
+    ...STREAM_TIMES,
     idempotency,
     quotas: accounts.quotas,
     deletions,

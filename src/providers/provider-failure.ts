@@ -58,7 +58,7 @@ export function cleanMessage(text: string, credential: string | null): string | 
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ")
     .replace(/\s+/gu, " ")
     .trim();
-  const characters = [...clean];
+  const characters = Array.from(clean);
   if (characters.length <= MAX_MESSAGE_CHARACTERS) return clean === "" ? null : clean;
   return `${characters.slice(0, MAX_MESSAGE_CHARACTERS - 1).join("")}…`;
 }
@@ -113,8 +113,8 @@ function messageIn(body: unknown): string | null {
 function codeIn(body: unknown, credential: string | null): string | null {
   const found = CODE_PATHS.map((path) => at(body, path)).find((code) => isText(code) && isCode(code, credential));
   if (isText(found)) return found;
-  const numeric = CODE_PATHS.map((path) => at(body, path)).find((code) => Number.isSafeInteger(code));
-  return numeric === undefined ? null : String(numeric);
+  const numeric = CODE_PATHS.map((path) => at(body, path)).find((code) => typeof code === "number");
+  return Number.isSafeInteger(numeric) ? String(Number(numeric)) : null;
 }
 
 function isText(value: unknown): value is string {

@@ -8,7 +8,6 @@ import { appOf } from "../gateway/app-of.ts";
 import type { ProviderDeletions } from "../gateway/provider-deletions.ts";
 import type { Asked, KeyUse, RecordedCandidate, RecordedPurpose } from "../gateway/request-record.ts";
 import { formatUsd } from "../metering/money.ts";
-import type { ProviderFailure } from "../providers/provider-failure.ts";
 import type { Database } from "../storage/database.ts";
 import {
   readAttempts,
@@ -188,13 +187,21 @@ function describeAttempt(attempt: AttemptRow, sight: Sight): RecordedAttemptView
           provider,
           model,
           provider_request_id: attempt.provider_request_id,
-          provider_error: describeFailure(attempt.provider_failure as ProviderFailure | null, sight),
+          provider_error: describeFailure(attempt.provider_failure as StoredFailure | null, sight),
         }),
   };
 }
 
+/** As the gateway keeps it with the attempt (`providers/provider-failure.ts`). */
+interface StoredFailure {
+  readonly status: number;
+  readonly code: string | null;
+  readonly requestId: string | null;
+  readonly message: string | null;
+}
+
 function describeFailure(
-  failure: ProviderFailure | null,
+  failure: StoredFailure | null,
   sight: Exclude<Sight, "positions">,
 ): NonNullable<RecordedAttemptView["provider_error"]> | null {
   if (failure === null) return null;

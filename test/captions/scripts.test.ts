@@ -59,7 +59,7 @@ for (const [script, sentence] of Object.entries(SENTENCES)) {
 
   test(`FLD-08: ${script} words that a provider cut into characters are put together before a line is cut`, () => {
     const text = sentence.repeat(3);
-    const given = [...text].map((character, index): Word => {
+    const given = Array.from(text, (character, index): Word => {
       const start = index / 10;
       return { text: character, start, end: start + 0.1, speaker: null, confidence: null, channel: null };
     });

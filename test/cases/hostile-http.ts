@@ -16,6 +16,8 @@ const REALTIME = "/v1/transcription/realtime";
 
 export const get = (path: string, headers = APP, method = "GET", version = "1.1"): string =>
   `${method} ${path} HTTP/${version}\r\n${CLOSE}${headers}\r\n`;
+/** The admin listener answers to addresses and to names that it knows. */
+const toAdmin = (request: string): string => request.replace("Host: x\r\n", "Host: localhost\r\n");
 const chat = (headers: string, body: string): string =>
   `POST /v1/chat HTTP/1.1\r\n${CLOSE}${APP}${JSON_TYPE}${headers}\r\n${body}`;
 const me = (headers: string): string => get("/v1/me", APP + headers);
@@ -169,7 +171,7 @@ export const hostileHttp: readonly HostileRequest[] = [
     id: "HOS-023",
     input: "the public paths on the administration's listener",
     listener: "admin",
-    requests: [get("/v1/me", OPERATOR), get("/v1/usage"), get("/v1/chat", APP, "POST")],
+    requests: [get("/v1/me", OPERATOR), get("/v1/usage"), get("/v1/chat", APP, "POST")].map(toAdmin),
     status: 404,
     code: "NOT_FOUND",
   },
@@ -177,7 +179,9 @@ export const hostileHttp: readonly HostileRequest[] = [
     id: "HOS-024",
     input: "keys of apps and workspaces on the administration's listener",
     listener: "admin",
-    requests: [APP, ADMIN].flatMap((key) => ["/admin/v1/workspaces", "/admin/v1/usage"].map((path) => get(path, key))),
+    requests: [APP, ADMIN].flatMap((key) =>
+      ["/admin/v1/workspaces", "/admin/v1/usage"].map((path) => toAdmin(get(path, key))),
+    ),
     status: 403,
     code: "FORBIDDEN",
   },

@@ -168,7 +168,12 @@ test("contract 10: an endless list is not read to its end, and an answer that re
     };
     fill();
   });
-  assert.deepEqual(inShort(await tried("openai", { baseUrl: endless.href })), [false, "unexpected", null, null]);
+  assert.deepEqual(inShort(await tried("openai", { baseUrl: endless.href })), [
+    false,
+    "unexpected",
+    null,
+    "reply_too_large",
+  ]);
   const repeating = await httpServer(t, (request, response) => {
     const said = request.headers.authorization ?? "";
     const error = { message: said, type: SECRET, param: said, code: SECRET };

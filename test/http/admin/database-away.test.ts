@@ -84,7 +84,7 @@ test("reliability G-10: so is a change of the platform's that has first to read,
 test("contract 1: a change whose commit was asked for may have been made: no word of trying it again", async () => {
   leaves = "at commit";
   const answer = await domains("media.lost.example");
-  assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [500, "INTERNAL", "false"]);
+  assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [503, "OVERLOADED", "false"]);
   leaves = "never";
   assert.deepEqual((await call(gateway, "GET", DOMAINS)).json, (await domains("media.lost.example")).json);
 });

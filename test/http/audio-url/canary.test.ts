@@ -24,6 +24,8 @@ before(async () => {
       const file = remoteFile(sandbox);
       return {
         ...file,
+        // Each address is fetched by the same app.
+        limits: { ...file.limits, url_fetches_per_minute: 10_000 },
         audio_url: { global_domains: ["media.allowed.example", "*.cdn.allowed.example"], allowed_ports: [443, port] },
       };
     },

@@ -8,7 +8,8 @@ import { json } from "../../harness/chat-upstream.ts";
 import { type Answer, get, postForm } from "../../harness/client.ts";
 import { KEY } from "../../harness/gateway.ts";
 import type { ChatGateway } from "../chat/chat-gateway.ts";
-import { ended, submit } from "../jobs/jobs.ts";
+import { submittedJob } from "../../../src/contract/jobs.ts";
+import { ended } from "../jobs/jobs.ts";
 import { ADMIN_KEY, idOf, OPERATOR_KEY, recordOf, startRecordGateway, written } from "./records.ts";
 
 let gateway: ChatGateway;
@@ -51,7 +52,7 @@ test("FLD-18: the provider's status, code, request id and message are in the rec
   for (const error of errors) {
     assert.deepEqual([error?.status, error?.code], [429, "rate_limit_exceeded"]);
     assert.match(error?.message ?? "", /^Rate limit reached for /u);
-    assert.equal([...(error?.message ?? "")].length, 500);
+    assert.equal(Array.from(error?.message ?? "").length, 500);
     assert.notEqual(error?.request_id, undefined);
   }
   assert.ok(!JSON.stringify(errors[0]).includes("dg-secret"));
@@ -86,7 +87,7 @@ test("FLD-18: so it is for jobs, whose calls are made later", async () => {
   gateway.sandbox.addFault({ fault: { kind: "status", status: 400, body: BODY } });
   const submitted = await postForm(gateway.origin, { path: "/v1/transcription/jobs" });
   assert.equal(submitted.status, 202);
-  const { job_id: id } = submitted.json as Awaited<ReturnType<typeof submit>>;
+  const { job_id: id } = submittedJob.parse(submitted.json);
   assert.equal((await ended(gateway.origin, id)).status, "failed");
   const [attempt] = await asAdministrators(submitted);
   assert.deepEqual([attempt?.provider_error?.status, attempt?.provider_error?.code], [400, "rate_limit_exceeded"]);
