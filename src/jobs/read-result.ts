@@ -3,8 +3,8 @@
 import type { Most } from "../lib/places.ts";
 import type { JobServices } from "./services.ts";
 
-/** A result of eight megabytes takes some 100 MB on its way. */
-export const MOST_RESULT_READS: Most = { total: 4, perKind: 4, perOwner: 2 };
+/** A result of eight megabytes takes some 200 MB on its way. */
+export const MOST_RESULT_READS: Most = { total: 2, perKind: 2, perOwner: 1 };
 
 const NEVER = new AbortController().signal;
 
