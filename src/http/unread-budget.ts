@@ -59,6 +59,8 @@ export function createUnreadBudget(options: UnreadBudgetOptions = {}): UnreadBud
     timer = undefined;
   };
 
+  const isFull = (): boolean => heldBytes > totalBytes;
+
   const look = (): void => {
     for (const answer of answers) {
       const takenBytes = takenOf(answer.socket);
@@ -79,7 +81,7 @@ export function createUnreadBudget(options: UnreadBudgetOptions = {}): UnreadBud
         timer = setInterval(look, INTERVAL_MS);
         timer.unref();
       }
-      while (heldBytes > totalBytes && answers.size > 1) {
+      while (isFull() && answers.size > 1) {
         const slowest = [...answers].reduce((a, b) => (isSlower(b, a) ? b : a));
         remove(slowest);
         slowest.socket.destroy();

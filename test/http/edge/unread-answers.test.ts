@@ -31,6 +31,7 @@ test("R17: of four callers that do not read, only as many are kept as the budget
   t.after(async () => {
     server.closeAllConnections();
     await app.close();
+    server.close();
   });
   const { port } = server.address() as AddressInfo;
   const ask = () => {
