@@ -24,8 +24,8 @@ import { lockDirectory } from "../storage/directory-state.ts";
 import { requireOwnSecrets } from "../storage/own-secrets.ts";
 import { differenceOf, readSetUpState } from "./set-up-difference.ts";
 import { putBudgets, putPlans, putPrices, releasePlans } from "./apply-money.ts";
-import { putScope } from "./apply-scope.ts";
-import { needsBootstrap, OPERATOR_WORKSPACE } from "./bootstrap.ts";
+import { type ApplyScope, putScope, type ScopeObjects } from "./apply-scope.ts";
+import { needsBootstrap, OPERATOR_WORKSPACE, replaceable } from "./bootstrap.ts";
 import { keptName, releaseMissing } from "./release-missing.ts";
 import { PLATFORM } from "./snapshot.ts";
 
@@ -86,16 +86,17 @@ class Undone extends Error {
 }
 
 async function applyIn(
-  services: ApplyServices & Pick<Apply, "tx">,
+  services: ApplyServices & Pick<ApplyScope, "tx">,
   given: Configuration,
   options: ApplyOptions,
 ): Promise<AppliedConfiguration> {
   const { tx } = services;
   await lockDirectory(tx);
   await requireOwnSecrets(tx, services);
-  const { configuration, isBootstrapped } = await withBootstrap(tx, given, options);
-  const apply = { ...services, keptKeys: [] as Buffer[], keptObjects: new Set<string>() };
+  const { configuration, derived, isBootstrapped } = await withBootstrap(tx, given, options);
+  const apply: Apply = { ...services, manager: "file", keptKeys: [], keptObjects: new Set<string>() };
   await putOwnScope(apply, PLATFORM, configuration);
+  await putOwnScope({ ...apply, manager: "bootstrap" }, PLATFORM, derived);
   await putPrices(tx, configuration);
   await setPlatformDomains(tx, configuration.audioUrl.globalDomains);
   await putPlans(tx, configuration);
@@ -126,15 +127,30 @@ async function withBootstrap(
   tx: Transacting,
   configuration: Configuration,
   { isFile }: ApplyOptions,
-): Promise<{ readonly configuration: Configuration; readonly isBootstrapped: boolean }> {
-  if (!isFile) return { configuration, isBootstrapped: true };
+): Promise<Bootstrapped> {
+  if (!isFile) return { configuration: { ...configuration, ...NOTHING }, derived: configuration, isBootstrapped: true };
   const { bootstrap } = configuration;
-  if (bootstrap === null || !(await needsBootstrap(tx))) return { configuration, isBootstrapped: false };
-  return { configuration: { ...configuration, ...bootstrap }, isBootstrapped: true };
+  if (bootstrap === null || !(await needsBootstrap(tx)))
+    return { configuration, derived: NOTHING, isBootstrapped: false };
+  const { workspaces, notes } = bootstrap;
+  return {
+    configuration: { ...configuration, workspaces, notes },
+    derived: await replaceable(tx, configuration, bootstrap),
+    isBootstrapped: true,
+  };
 }
 
-interface Apply extends ApplyServices {
-  readonly tx: Transacting;
+const NOTHING: ScopeObjects = { connections: [], routes: [] };
+
+interface Bootstrapped {
+  /** What the configuration lists. */
+  readonly configuration: Configuration;
+  /** What the bootstrap adds to it. */
+  readonly derived: ScopeObjects;
+  readonly isBootstrapped: boolean;
+}
+
+interface Apply extends ApplyServices, ApplyScope {
   readonly keptKeys: Buffer[];
   /** By `keptName`. */
   readonly keptObjects: Set<string>;
@@ -150,12 +166,8 @@ async function putWorkspace(apply: Apply, workspace: WorkspaceConfiguration): Pr
     await putKey(apply, { workspaceId, appId: null, key, role: "admin", scopes: [], settings: {} });
 }
 
-async function putOwnScope(
-  apply: Apply,
-  scope: string,
-  { connections, routes }: Pick<Configuration, "connections" | "routes">,
-): Promise<void> {
-  await putScope(apply, scope, connections, routes);
+async function putOwnScope(apply: Apply, scope: string, { connections, routes }: ScopeObjects): Promise<void> {
+  await putScope(apply, scope, { connections, routes });
   for (const { id } of connections) apply.keptObjects.add(keptName("connection", scope, id));
   for (const { id } of routes) apply.keptObjects.add(keptName("route", scope, id));
 }

@@ -1,7 +1,7 @@
 // The connections and routes of one scope as the configuration file has them (contract 10). What is as it was is left alone, so
 // that a start changes nothing, and whatever did change is a version and an audit row.
 import { isDeepStrictEqual } from "node:util";
-import type { ConnectionConfiguration, RouteConfiguration } from "../config/configuration.ts";
+import type { Configuration, ConnectionConfiguration, RouteConfiguration } from "../config/configuration.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import { readConnection, setConnectionManager } from "../storage/connections.ts";
@@ -16,20 +16,23 @@ import { type DirectoryScope, PLATFORM } from "./snapshot.ts";
 export interface ApplyScope {
   readonly tx: Transacting;
   readonly seal: Seal;
+  /** Of what is put. */
+  readonly manager: "file" | "bootstrap";
 }
+
+export type ScopeObjects = Pick<Configuration, "connections" | "routes">;
 
 export async function putScope(
   apply: ApplyScope,
   scope: DirectoryScope,
-  connections: readonly ConnectionConfiguration[],
-  routes: readonly RouteConfiguration[],
+  { connections, routes }: ScopeObjects,
 ): Promise<void> {
   for (const connection of connections) await applyConnection(apply, scope, connection);
   for (const route of routes) await applyRoute(apply, scope, route);
 }
 
 async function applyConnection(
-  { tx, seal }: ApplyScope,
+  { tx, seal, manager }: ApplyScope,
   scope: DirectoryScope,
   connection: ConnectionConfiguration,
 ): Promise<void> {
@@ -37,18 +40,18 @@ async function applyConnection(
   const name = { scope, id };
   const before = await readConnection(tx, name);
   const asBefore = before !== null && (await isSame({ tx, seal }, before, connection));
-  if (asBefore && before.managed_by === "file") return;
-  if (asBefore) await setConnectionManager(tx, name, "file");
-  else await keepConnection({ tx, seal }, scope, connection, "file");
+  if (asBefore && before.managed_by === manager) return;
+  if (asBefore) await setConnectionManager(tx, name, manager);
+  else await keepConnection({ tx, seal }, scope, connection, manager);
   await auditFile(tx, scope, "connection.applied", id, before === null ? null : shown(before), {
     kind,
     base_url: baseUrl,
-    managed_by: "file",
+    managed_by: manager,
   });
 }
 
 async function isSame(
-  apply: ApplyScope,
+  apply: Pick<ApplyScope, "tx" | "seal">,
   before: ConnectionRow,
   { id: _id, kind, apiKey, baseUrl, ...settings }: ConnectionConfiguration,
 ): Promise<boolean> {
@@ -60,7 +63,10 @@ async function isSame(
 }
 
 /** What no key of the ring opens any more is written anew. */
-async function openedOrNull({ tx, seal }: ApplyScope, before: ConnectionRow): Promise<string | null | undefined> {
+async function openedOrNull(
+  { tx, seal }: Pick<ApplyScope, "tx" | "seal">,
+  before: ConnectionRow,
+): Promise<string | null | undefined> {
   try {
     return await openCredential(tx, seal, before);
   } catch {
@@ -69,18 +75,18 @@ async function openedOrNull({ tx, seal }: ApplyScope, before: ConnectionRow): Pr
 }
 
 async function applyRoute(
-  { tx }: ApplyScope,
+  { tx, manager }: ApplyScope,
   scope: DirectoryScope,
   { id, ...definition }: RouteConfiguration,
 ): Promise<void> {
   const name = { scope, id };
   const before = await readRoute(tx, name);
   const asBefore = before !== null && isDeepStrictEqual(before.definition, asStored(definition));
-  if (asBefore && before.managed_by === "file") return;
+  if (asBefore && before.managed_by === manager) return;
   let version = before?.version ?? null;
-  if (asBefore) await setRouteManager(tx, name, "file");
+  if (asBefore) await setRouteManager(tx, name, manager);
   else {
-    version = await addRouteVersion(tx, name, { definition, managedBy: "file", actorKeyId: null });
+    version = await addRouteVersion(tx, name, { definition, managedBy: manager, actorKeyId: null });
     await publishRouteVersion(tx, name, version);
   }
   await auditFile(
@@ -89,7 +95,7 @@ async function applyRoute(
     "route.applied",
     id,
     before === null ? null : { version: before.version, managed_by: before.managed_by },
-    { version, managed_by: "file" },
+    { version, managed_by: manager },
   );
 }
 

@@ -1,6 +1,10 @@
 // Whether a start has to create the owner's workspace: nothing is set up yet, or an earlier start created it and the file still names none.
 import { sql } from "kysely";
+import { readConnection } from "../storage/connections.ts";
 import type { Transacting } from "../storage/database.ts";
+import { readRoute } from "../storage/routes.ts";
+import type { ScopeObjects } from "./apply-scope.ts";
+import { PLATFORM } from "./snapshot.ts";
 
 /** The workspace that operator keys hang on. */
 export const OPERATOR_WORKSPACE = "operator";
@@ -21,4 +25,35 @@ export async function needsBootstrap(tx: Transacting): Promise<boolean> {
       ) as is_ours`.execute(tx);
   const [found] = rows;
   return found !== undefined && (found.is_empty || found.is_ours);
+}
+
+/** Of what a bootstrap adds to the file's own: what does not exist, or was derived before. What a file once listed is never replaced. */
+export async function replaceable(
+  tx: Transacting,
+  listed: ScopeObjects,
+  { connections, routes }: ScopeObjects,
+): Promise<ScopeObjects> {
+  return {
+    connections: await derivedOf(listed.connections, connections, (name) => readConnection(tx, name)),
+    routes: await derivedOf(listed.routes, routes, (name) => readRoute(tx, name)),
+  };
+}
+
+type Read = (name: {
+  readonly scope: typeof PLATFORM;
+  readonly id: string;
+}) => Promise<{ readonly managed_by: string } | null>;
+
+async function derivedOf<T extends { readonly id: string }>(
+  listed: readonly T[],
+  all: readonly T[],
+  read: Read,
+): Promise<readonly T[]> {
+  const derived: T[] = [];
+  for (const each of all) {
+    if (listed.some(({ id }) => id === each.id)) continue;
+    const stored = await read({ scope: PLATFORM, id: each.id });
+    if (stored === null || stored.managed_by === "bootstrap") derived.push(each);
+  }
+  return derived;
 }

@@ -15,10 +15,10 @@ export function keptName(noun: Noun, scope: DirectoryScope, id: string): string 
 
 /** `kept`: what the file brought, by `keptName`. */
 export async function releaseMissing(tx: Transacting, kept: ReadonlySet<string>): Promise<void> {
-  for (const { noun, scope, id, release } of await ownedByFile(tx)) {
+  for (const { noun, scope, id, managed_by, release } of await ownedByFile(tx)) {
     if (kept.has(keptName(noun, scope, id))) continue;
     await release();
-    await auditFile(tx, scope, `${noun}.released`, id, { managed_by: "file" }, { managed_by: "api" });
+    await auditFile(tx, scope, `${noun}.released`, id, { managed_by }, { managed_by: "api" });
   }
 }
 
@@ -26,16 +26,23 @@ interface Owned {
   readonly noun: Noun;
   readonly scope: DirectoryScope;
   readonly id: string;
+  readonly managed_by: string;
   readonly release: () => Promise<unknown>;
 }
+
+const OWNED = ["file", "bootstrap"];
 
 async function ownedByFile(tx: Transacting): Promise<readonly Owned[]> {
   const connections = await tx
     .selectFrom("connections")
-    .select(["scope", "id"])
-    .where("managed_by", "=", "file")
+    .select(["scope", "id", "managed_by"])
+    .where("managed_by", "in", OWNED)
     .execute();
-  const routes = await tx.selectFrom("routes").select(["scope", "id"]).where("managed_by", "=", "file").execute();
+  const routes = await tx
+    .selectFrom("routes")
+    .select(["scope", "id", "managed_by"])
+    .where("managed_by", "in", OWNED)
+    .execute();
   const workspaces = await tx.selectFrom("workspaces").select("id").where("managed_by", "=", "file").execute();
   const apps = await tx.selectFrom("apps").select(["id", "workspace_id"]).where("managed_by", "=", "file").execute();
   return [
@@ -49,12 +56,14 @@ async function ownedByFile(tx: Transacting): Promise<readonly Owned[]> {
       noun: "app" as const,
       scope,
       id,
+      managed_by: "file",
       release: () => releaseApp(tx, id),
     })),
     ...workspaces.map(({ id }) => ({
       noun: "workspace" as const,
       scope: id,
       id,
+      managed_by: "file",
       release: () => tx.updateTable("workspaces").set({ managed_by: "api" }).where("id", "=", id).execute(),
     })),
   ];

@@ -53,6 +53,6 @@ export function differenceOf(before: SetUpState, after: SetUpState): readonly Se
 function actionOf(was: StateRow | undefined, is: StateRow | undefined): SetUpChangeView["action"] | null {
   if (was === undefined) return "created";
   if (is === undefined) return "removed";
-  if (was.managed_by === "file" && is.managed_by !== "file") return "released";
+  if (was.managed_by !== "api" && is.managed_by === "api") return "released";
   return was.content === is.content && was.managed_by === is.managed_by ? null : "changed";
 }

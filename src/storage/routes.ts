@@ -10,7 +10,8 @@ export interface RouteName {
   readonly id: string;
 }
 
-export type ManagedBy = "file" | "api";
+/** `bootstrap`: derived from the environment by a start; such an object follows the environment until the file lists it. */
+export type ManagedBy = "file" | "bootstrap" | "api";
 
 type Reading = Pick<Kysely<Tables>, "selectFrom">;
 

@@ -108,10 +108,19 @@ test("contract 10: an app with its budgets, and a workspace, that the file no lo
   assert.deepEqual(await managers(), ["file", "api", "api"]);
   await apply(platform);
   assert.deepEqual(await managers(), ["api", "api", "api"]);
-  const audited = await database.db.selectFrom("audit_log").select("action").orderBy("id").execute();
+  const audited = await database.db.selectFrom("audit_log").select(["action", "object"]).orderBy("id").execute();
+  const released = audited.filter(({ action }) => /^(app|workspace)\.released$/u.test(action));
+  const slugs = await sql<{ id: string; slug: string }>`
+    select id, slug from workspaces union all select id, slug from apps`.execute(database.db);
+  // The owner's are those of the first start, which found no workspace in the file and in the database.
   assert.deepEqual(
-    audited.map(({ action }) => action).filter((action) => /^(app|workspace)\./u.test(action)),
-    ["app.released", "workspace.released"],
+    released.map(({ action, object }) => [action, slugs.rows.find(({ id }) => id === object)?.slug]),
+    [
+      ["app.released", "default"],
+      ["workspace.released", "owner"],
+      ["app.released", "notes"],
+      ["workspace.released", "acme"],
+    ],
   );
   await apply(whole);
   assert.deepEqual(await managers(), ["file", "file", "file"]);

@@ -91,6 +91,32 @@ test("a file with connections or routes and no workspace gets the owner's app on
   assert.equal((await settingsOfApp()).route, "meetings");
 });
 
+test("a route that a file listed is never replaced by one that a start derives: it is released once, as it was", async () => {
+  const stored = () =>
+    database.db
+      .selectFrom("routes")
+      .select(["managed_by", "latest_version"])
+      .where("id", "=", "speech")
+      .executeTakeFirstOrThrow();
+  const own = `connections: [{ id: sim, kind: sandbox }]
+routes: [{ id: speech, targets: [{ connection: sim, model: deepgram/nova-3 }] }]
+`;
+  await apply(PORTS);
+  assert.deepEqual(await stored(), { managed_by: "bootstrap", latest_version: 1 });
+  await apply(own);
+  assert.deepEqual(await stored(), { managed_by: "file", latest_version: 2 });
+  for (const yaml of [PORTS, "connections: [{ id: sim, kind: sandbox }]\n", PORTS]) {
+    await apply(yaml);
+    assert.deepEqual(await stored(), { managed_by: "api", latest_version: 2 });
+  }
+  const released = await database.db
+    .selectFrom("audit_log")
+    .select("object")
+    .where("action", "=", "route.released")
+    .execute();
+  assert.deepEqual(released.map(({ object }) => object).toSorted(), ["chat", "speech"]);
+});
+
 test("a file with connections alone is routed to the models of these accounts", async () => {
   const configuration = load("connections: [{ id: dg, kind: deepgram, api_key: a-credential }]\n");
   const { routes, connections } = configuration.bootstrap ?? assert.fail("no bootstrap");
