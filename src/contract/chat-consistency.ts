@@ -18,7 +18,8 @@ export function inconsistencies({ messages, tools, ...given }: ChatFields): read
     found.push({ path: ["tool_choice"], message: "names no tool of this request" });
   if (parallel_tool_calls !== undefined && names.length === 0)
     found.push({ path: ["parallel_tool_calls"], message: "needs tools" });
-  if (messages.every((message) => message.role === "system"))
+  // An empty list is a fault of the field's own.
+  if (messages.length > 0 && messages.every((message) => message.role === "system"))
     found.push({ path: ["messages"], message: "need at least one that is not a system message" });
   for (const [index, message] of messages.entries()) {
     // Null is an empty text, as other backends write it.

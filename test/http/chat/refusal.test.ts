@@ -111,6 +111,14 @@ for (const name of ["model", "provider"]) {
   });
 }
 
+test("contract 1: a fault of one field alone is one issue: an empty list of messages", async () => {
+  const reply = await postChat(gateway.origin, { messages: [] });
+  assert.deepEqual(
+    (detailsOf(reply)["issues"] as readonly { param: string }[]).map(({ param }) => param),
+    ["messages"],
+  );
+});
+
 /** What is said of each fault, in words a reader can act on. */
 const WORDS: readonly (readonly [object, string])[] = [
   [{ messages: null }, "`messages` is required."],
