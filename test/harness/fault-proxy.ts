@@ -7,8 +7,8 @@ import { setTimeout as wait } from "node:timers/promises";
 export type NetworkFault =
   /** On old connections and new ones nothing passes. */
   | { readonly kind: "half-open" }
-  /** Each way. */
-  | { readonly kind: "delay"; readonly ms: number }
+  /** Each way, or one; what is still held up when the other end closes never arrives. */
+  | { readonly kind: "delay"; readonly ms: number; readonly way?: Way }
   /** One byte at a time, each way, a turn of the loop between them. */
   | { readonly kind: "trickle" }
   /** New connections are reset; so is every old one. */
@@ -43,8 +43,8 @@ export async function startFaultProxy(to: string): Promise<FaultProxy> {
   const hold = (socket: Socket): void => {
     if (fault?.kind === "half-open") socket.pause();
   };
-  const pass = async (bytes: Buffer, into: Socket): Promise<void> => {
-    if (fault?.kind === "delay") await wait(fault.ms);
+  const pass = async (bytes: Buffer, into: Socket, way: Way): Promise<void> => {
+    if (fault?.kind === "delay" && (fault.way ?? way) === way) await wait(fault.ms);
     let at = 0;
     // Whatever is left goes at once when the fault is over.
     const isTrickling = (): boolean => fault?.kind === "trickle";
@@ -58,7 +58,7 @@ export async function startFaultProxy(to: string): Promise<FaultProxy> {
     sockets.add(from);
     const inOrder = async (earlier: Promise<void>, bytes: Buffer): Promise<void> => {
       await earlier;
-      await pass(bytes, into);
+      await pass(bytes, into, way);
       from.resume();
       hold(from);
     };

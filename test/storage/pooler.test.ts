@@ -10,10 +10,11 @@ import { createQueue } from "../../src/queue/queue.ts";
 import { announceChange } from "../../src/storage/announce.ts";
 import { listenForChanges } from "../../src/storage/changes.ts";
 import { openDatabase } from "../../src/storage/database.ts";
-import { PoolerRefused, reachServer } from "../../src/storage/pooler.ts";
+import { PoolerRefused, reachServer, requireListening } from "../../src/storage/pooler.ts";
 import { PREPARED } from "../../src/storage/prepared.ts";
 import { readRunningKeys } from "../../src/storage/running-keys.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { startFaultProxy } from "../harness/fault-proxy.ts";
 import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
 import { findPgBouncer, PGBOUNCER_MISSING, startPgBouncer } from "../harness/pgbouncer.ts";
 
@@ -60,6 +61,16 @@ test("a transaction pooler is detected while other processes use all of its sess
   await Promise.all(load);
   await busy.close();
   assert.deepEqual(new Set(found), new Set(["transaction"]));
+});
+
+test("a notification that is on its way for a while still counts as heard", async (t) => {
+  if (databaseUrl === "") return t.skip("the embedded engine has no connections");
+  await using opened = new AsyncDisposableStack();
+  const proxy = await startFaultProxy(databaseUrl);
+  opened.defer(() => proxy.close());
+  // A listening connection that is closed before the notification arrives never receives it.
+  proxy.set({ kind: "delay", ms: 100, way: "back" });
+  await requireListening({ pooling: "none", place: "there" }, { databaseUrl, listenUrl: proxy.url });
 });
 
 test("a process that listens is refused behind a transaction pooler without a direct address, and told what to set", async (t) => {
