@@ -97,12 +97,13 @@ export function assemblyAiMessages(conversation: Conversation, { diarization }: 
 }
 
 /** No other way out is used. */
-export function playing(messages: readonly object[]): Pick<StreamingIo, "connect" | "pause" | "credential"> {
+export function playing(messages: readonly object[]): Pick<StreamingIo, "connect" | "pause" | "credential" | "retain"> {
   const left = messages.map((message): WireMessage => ({ kind: "text", text: JSON.stringify(message) }));
   const asked = Promise.withResolvers<void>();
   return {
     credential: null,
     pause: async () => undefined,
+    retain: () => undefined,
     connect: async () => ({
       headers: {},
       send: async () => undefined,
