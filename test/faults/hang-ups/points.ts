@@ -14,6 +14,8 @@ export interface Point {
   readonly begin: (gateway: TestGateway) => Promise<Caller>;
   /** The provider's sight of the end; its connection closed under it unless told otherwise. */
   readonly isStopped?: (call: SandboxCall) => boolean;
+  /** No provider has been called: none is to be called any more, and the usage row says that it costs nothing. */
+  readonly isBeforeCall?: true;
 }
 
 const SILENT: FaultRule = { fault: { kind: "stall" } };
@@ -98,6 +100,12 @@ function live(
   };
 }
 
+/** A provider's socket opens with the first audio; its money is reserved before. */
+async function reserved({ database }: TestGateway): Promise<void> {
+  const attempts = () => database.db.selectFrom("attempts").select("id").execute();
+  while ((await attempts()).length === 0) await new Promise((resolve) => setImmediate(resolve));
+}
+
 const STALLS_AFTER = (afterContent: number): FaultRule => ({ fault: { kind: "stall_stream", afterContent } });
 const FLOWS: FaultRule = { fault: { kind: "pace", ms: 25 } };
 
@@ -130,7 +138,18 @@ export const POINTS: readonly Point[] = [
   chat("after the first content", "chat", { stream: true }, [STALLS_AFTER(1)], 1),
   chat("while content flows", "chat", { stream: true }, [FLOWS], 2),
   chat("the second target is silent", "chat-pair", { stream: true }, [REFUSED("gpt-4o"), SILENT], isSilent),
-  live("before any audio", [], [], isOpen),
+  {
+    way: "live",
+    name: "before any audio",
+    faults: [],
+    begin: async (gateway) => {
+      const caller = await converse(gateway.origin, "deepgram");
+      caller.say([START]);
+      await reserved(gateway);
+      return caller;
+    },
+    isBeforeCall: true,
+  },
   live("while it is spoken, before any text", [SILENT], spoken(1), isOpen),
   live("after the first text", [STALLS_AFTER(1)], spoken(3), 1),
   live("while text flows", [], spoken(6), 2),

@@ -79,13 +79,15 @@ async function runTrial(gateway: TestGateway, point: Point, jitterMs: number): P
   const asked = sandbox.callCount;
   const timeSince = stopwatch();
   caller.vanish();
-  await sandbox.waitForCall(point.isStopped ?? (({ aborted }) => aborted));
+  if (point.isBeforeCall !== true) await sandbox.waitForCall(point.isStopped ?? (({ aborted }) => aborted));
   const { ms, where } = timeSince();
   const rows = await settledAttempts(gateway);
   const found: string[] = [];
   const isWritten = rows.every(({ state }) => state === "settled") && rows.some(isOfHangUp);
   if (!isWritten)
     found.push(`usage rows: ${rows.map(({ state, outcome }) => `${state} ${outcome}`).join(", ") || "none"}`);
+  if (point.isBeforeCall === true && rows.some(({ charge_nano_usd: charge }) => charge !== 0n))
+    found.push("what no provider was asked for is charged");
   // A polled provider is told to delete its copy.
   const later = sandbox.calls.slice(asked).filter(({ method }) => method !== "DELETE").length;
   if (later > 0) found.push(`${later} calls after the caller was gone`);
@@ -112,7 +114,7 @@ const isOfHangUp = ({ outcome }: { readonly outcome: string | null }): boolean =
 async function settledAttempts({ app, database }: TestGateway) {
   for (const until = performance.now() + PATIENCE_MS; ; ) {
     await app.settled();
-    const rows = await database.db.selectFrom("attempts").select(["state", "outcome"]).execute();
+    const rows = await database.db.selectFrom("attempts").select(["state", "outcome", "charge_nano_usd"]).execute();
     const isSettled = rows.every(({ state }) => state === "settled") && rows.some(isOfHangUp);
     if (isSettled || performance.now() > until) return rows;
     await new Promise((resolve) => setImmediate(resolve));
