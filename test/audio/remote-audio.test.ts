@@ -120,7 +120,7 @@ const ROWS: readonly (readonly [ids: string, what: string, answers: SetUp["answe
   ],
   ["SSRF-341", "a redirect to http", to(`http://${HOST}/b.wav`), "AUDIO_URL_REJECTED scheme"],
   ["SSRF-342", "a redirect to a literal", to("https://127.0.0.1/"), "AUDIO_URL_REJECTED address_not_public"],
-  ["SSRF-344", "to a mapped one", to("https://[::ffff:169.254.169.254]/"), "AUDIO_URL_REJECTED malformed"],
+  ["SSRF-344", "to a mapped one", to("https://[::ffff:169.254.169.254]/"), "AUDIO_URL_REJECTED address_not_public"],
   [
     "SSRF-344",
     "to a mapped one, canonical",

@@ -91,8 +91,10 @@ export const events: Fuzz = {
         const wire = Buffer.from(sent.map(eventText).join("").replaceAll("\n", end));
         const pieces = cutAt(wire, places);
         const expected = sent.map(({ event: name, data }) => [name, JSON.stringify(data)]);
-        assert.deepEqual((await fromProvider(pieces)).events, expected);
-        assert.deepEqual((await fromProvider(pieces, true)).events, expected);
+        // Providers keep a stream alive with events that say nothing.
+        const spoken = expected.filter(([, data]) => data !== "null");
+        assert.deepEqual((await fromProvider(pieces)).events, spoken);
+        assert.deepEqual((await fromProvider(pieces, true)).events, spoken);
         const read: unknown[] = [];
         for await (const { name, data } of readForCli(ReadableStream.from(pieces)))
           read.push([name, JSON.stringify(data)]);

@@ -59,6 +59,8 @@ function fileOf(base: ConfigurationFile, sandbox: Sandbox): ConfigurationFile {
         ],
         purposes: [{ purpose: "meetings", route: "speech" }],
       },
+      // Without money nothing of it can be tried; a target that costs nothing could.
+      { id: "priced-speech", targets: [{ connection: "dg", model: "nova-3" }] },
     ],
     workspaces: [
       {
@@ -76,7 +78,8 @@ function fileOf(base: ConfigurationFile, sandbox: Sandbox): ConfigurationFile {
           },
           {
             id: "poor",
-            ...audio,
+            route: "chat",
+            audio_input_override: "priced-speech",
             budgets: [{ period: "total", limit_usd: "0" }],
             keys: [key("poor", POOR_KEY, "transcribe", "chat", "jobs")],
           },

@@ -6,6 +6,7 @@ import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import type { TranscriptionEnvelope } from "../../../src/contract/transcription.ts";
 import { toAudioAnswer } from "../../../src/http/compatible/audio-transcription.ts";
+import { HELLO, postChat } from "../../harness/chat-client.ts";
 import { type Answer, detailsOf, postForm, type TranscriptionCall } from "../../harness/client.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { startQuietGateway } from "../../harness/quiet-gateway.ts";
@@ -30,7 +31,7 @@ function file(sandbox: Sandbox): ConfigurationFile {
     workspaces: [
       {
         id: "acme",
-        apps: [{ id: "notes", route: "speech", keys: [{ id: "notes", secret: KEY, scopes: ["transcribe"] }] }],
+        apps: [{ id: "notes", route: "speech", keys: [{ id: "notes", secret: KEY, scopes: ["transcribe", "chat"] }] }],
       },
     ],
   };
@@ -56,15 +57,46 @@ function issuesOf(answer: Answer): readonly { readonly param: string; readonly m
   return detailsOf(answer)["issues"] as readonly { param: string; message: string }[];
 }
 
+const paramOf = ({ json }: Answer): unknown => (json as { readonly error: { readonly param: unknown } }).error.param;
+
 test("contract 8: an empty text of an optional field counts as not sent, as LiveKit's language is", async () => {
   const plain = await sent({});
   for (const name of ["language", "prompt", "temperature", "response_format", "stream", "chunking_strategy"])
     assert.deepEqual(await sent({ [name]: "" }), plain, name);
   assert.deepEqual(await sent({ prompt: "" }, "/v1/audio/translations"), await sent({}, "/v1/audio/translations"));
-  assert.equal(issuesOf(await transcribe({ model: "" }))[0]?.param, "model");
-  // Who writes for this gateway means what is written.
-  const native = await postForm(gateway.origin, { fields: { language: "" } });
-  assert.equal(issuesOf(native)[0]?.param, "language");
+});
+
+test("contract 3: an empty field of the native endpoints counts as not sent", async () => {
+  const native = "/v1/transcription";
+  const plain = await postForm(gateway.origin, { path: native, fields: {} });
+  const sentPlain = gateway.sandbox.calls.at(-1);
+  for (const name of ["language", "prompt", "response_format", "purpose", "timestamps"]) {
+    const answer = await postForm(gateway.origin, { path: native, fields: { [name]: "" } });
+    assert.deepEqual([answer.status, plain.status], [200, 200], answer.text);
+    assert.deepEqual(gateway.sandbox.calls.at(-1)?.fields, sentPlain?.fields, name);
+  }
+  gateway.sandbox.clearCalls();
+});
+
+test("contract 8: an empty model, or one that only spaces name, is MODEL_NOT_SELECTABLE on every compatible endpoint", async () => {
+  for (const model of ["", " "])
+    for (const path of [TRANSCRIPTIONS, "/v1/audio/translations"]) {
+      const answer = await transcribe({ model }, path);
+      assert.deepEqual(
+        [answer.status, answer.code, paramOf(answer)],
+        [400, "MODEL_NOT_SELECTABLE", "model"],
+        answer.text,
+      );
+    }
+  for (const model of ["", " "]) {
+    const answer = await postChat(gateway.origin, { model, messages: HELLO }, { path: "/v1/chat/completions" });
+    assert.deepEqual(
+      [answer.status, answer.code, paramOf(answer)],
+      [400, "MODEL_NOT_SELECTABLE", "model"],
+      answer.text,
+    );
+  }
+  assert.equal(gateway.sandbox.callCount, 0);
 });
 
 const STRATEGIES: readonly Readonly<Record<string, string>>[] = [
