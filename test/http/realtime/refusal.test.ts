@@ -20,6 +20,8 @@ import {
   settledAttempts,
   speak,
   START,
+  UNFUNDED_KEY,
+  UNFUNDED_PRICED_KEY,
 } from "./setup.ts";
 
 const gateway = await startQuietGateway(realtimeFile);
@@ -152,6 +154,20 @@ test("contract 9, 10: where the budget ends the audio ends: what was sent is cha
   assert.ok(charged > 4_800_000 && charged <= 6_000_000, String(charged));
   const heard = await gateway.sandbox.waitForCall(({ aborted }) => aborted);
   assert.equal(heard.model, "nova-3");
+});
+
+test("contract 9: where there is no money for the first target of a live session, the next affordable one is asked", async () => {
+  const caller = await call(gateway.origin, { key: UNFUNDED_KEY });
+  await speak(caller);
+  assert.deepEqual(await caller.closed, [1000, ""]);
+  assert.deepEqual(
+    gateway.sandbox.calls.map(({ model }) => model),
+    ["nova-2"],
+  );
+  const refusedCaller = await call(gateway.origin, { key: UNFUNDED_PRICED_KEY });
+  await speak(refusedCaller);
+  assert.deepEqual(await refusedCaller.closed, [1008, "BUDGET_EXCEEDED"]);
+  assert.equal(gateway.sandbox.callCount, 1);
 });
 
 test("contract 3, 10: a caller who hangs up stops the provider, and is charged for what was sent", async () => {

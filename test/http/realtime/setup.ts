@@ -12,10 +12,15 @@ import { KEY, OTHER_KEY, type TestGateway } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";
 
 export const POOR_KEY = "key-of-the-app-with-small-budget";
+/** Of apps without any money: on the route of all, and on one whose only model costs some. */
+export const UNFUNDED_KEY = "key-of-the-app-without-any-budget";
+export const UNFUNDED_PRICED_KEY = "key-of-the-app-without-budget-priced";
 export const NARROW_KEY = "key-of-the-app-with-one-at-once";
 export const COUNTED_KEY = "key-of-the-app-with-seconds-an-hour";
 export const FILES_KEY = "key-of-the-app-that-takes-files";
 export const CHAT_KEY = "key-without-the-scope-transcribe";
+
+const NO_MONEY = { period: "total" as const, limit_usd: "0" };
 
 export function realtimeFile(sandbox: Sandbox): ConfigurationFile {
   const key = (id: string, secret: string) => ({ id, secret, scopes: ["transcribe" as const] });
@@ -34,6 +39,7 @@ export function realtimeFile(sandbox: Sandbox): ConfigurationFile {
           { connection: "dg", model: "nova-2" },
         ],
       },
+      { id: "priced", targets: [{ connection: "dg", model: "nova-3" }] },
       { id: "files", targets: [{ connection: "oa", model: "gpt-4o-transcribe" }] },
     ],
     workspaces: [
@@ -43,6 +49,8 @@ export function realtimeFile(sandbox: Sandbox): ConfigurationFile {
           { id: "notes", route: "live", keys: [key("notes", KEY), { id: "c", secret: CHAT_KEY, scopes: ["chat"] }] },
           // Six seconds of it.
           { id: "poor", route: "live", budgets: [{ period: "total", limit_usd: "0.006" }], keys: [key("p", POOR_KEY)] },
+          { id: "unfunded", route: "live", budgets: [NO_MONEY], keys: [key("u", UNFUNDED_KEY)] },
+          { id: "unfunded-priced", route: "priced", budgets: [NO_MONEY], keys: [key("up", UNFUNDED_PRICED_KEY)] },
           { id: "narrow", route: "live", quota: { concurrent: 1 }, keys: [key("n", NARROW_KEY)] },
           { id: "counted", route: "live", quota: { audio_seconds_per_hour: 6 }, keys: [key("counted", COUNTED_KEY)] },
           { id: "files", route: "files", keys: [key("f", FILES_KEY)] },

@@ -8,12 +8,24 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { assignableModels } from "../../../src/contract/workspace-models.ts";
 import { envelopeOf, get, postForm, postJson } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
-import { JOBS } from "../jobs/jobs.ts";
-import { call, errorIn, FINISH, samples, START } from "../realtime/setup.ts";
+import { ended, JOBS, submit } from "../jobs/jobs.ts";
+import { call, errorIn, FINISH, samples, speak, START } from "../realtime/setup.ts";
 
-const ROUTES = ["live", "unpriced", "mixed", "free", "chat", "cheap-chat", "translated", "own"] as const;
+const ROUTES = [
+  "live",
+  "unpriced",
+  "mixed",
+  "free",
+  "chat",
+  "cheap-chat",
+  "translated",
+  "own",
+  "priced",
+  "priced-free",
+] as const;
 type RouteName = (typeof ROUTES)[number];
-const keyOf = (workspace: "paying" | "unlimited", route: RouteName) => `key-of-${workspace}-on-the-route-${route}`;
+type WorkspaceName = "paying" | "unlimited" | "spent";
+const keyOf = (workspace: WorkspaceName, route: RouteName) => `key-of-${workspace}-on-the-route-${route}`;
 const TEST_KEY = generateKey("test");
 const ADMIN_KEY = "key-of-the-administrator-of-paying";
 const OPERATOR_KEY = "key-of-the-operator-of-everything1";
@@ -37,7 +49,7 @@ function file(sandbox: Sandbox): ConfigurationFile {
     secret,
     scopes: ["transcribe", "chat", "jobs", "routing:read"] as const,
   });
-  const apps = (workspace: "paying" | "unlimited") =>
+  const apps = (workspace: WorkspaceName) =>
     ROUTES.filter((id) => workspace === "paying" || id !== "own").map((id) => ({
       id,
       route: id,
@@ -50,7 +62,10 @@ function file(sandbox: Sandbox): ConfigurationFile {
     }));
   return {
     operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
-    plans: [{ id: "small", monthly_chat_tokens: 1_000_000, credits_usd: "10.00" }],
+    plans: [
+      { id: "small", monthly_chat_tokens: 1_000_000, credits_usd: "10.00" },
+      { id: "empty", monthly_chat_tokens: 0, credits_usd: "0" },
+    ],
     prices: [
       { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.36", ...read },
       { provider: "deepgram", model: "nova-2", free: true },
@@ -74,6 +89,8 @@ function file(sandbox: Sandbox): ConfigurationFile {
       route("chat", UNPRICED_CHAT),
       route("cheap-chat", UNPRICED_CHAT, PRICED_CHAT),
       route("translated", PRICED, UNPRICED_CHAT),
+      route("priced", PRICED),
+      route("priced-free", PRICED, FREE),
     ],
     workspaces: [
       {
@@ -85,6 +102,7 @@ function file(sandbox: Sandbox): ConfigurationFile {
         admin_keys: [{ id: "admin", secret: ADMIN_KEY }],
       },
       { id: "unlimited", apps: apps("unlimited") },
+      { id: "spent", plan: "empty", apps: apps("spent") },
     ],
   };
 }
@@ -177,6 +195,37 @@ test("a target without a price is skipped with its reason in the trace and in a 
   });
   assert.equal((await chat("cheap-chat")).status, 200);
 });
+
+test("where the credits do not cover the first target, the next one that costs nothing is asked: at once, streamed, as a job and live", async () => {
+  const key = keyOf("spent", "priced-free");
+  assert.equal((await postForm(gateway.origin, { key })).status, 200);
+  const stream = await postForm(gateway.origin, { key, fields: { stream: "true" } });
+  assert.match(stream.text, /^event: transcript\.completed$/mu);
+  const { job_id: id } = await submit(gateway.origin, { key });
+  assert.equal((await ended(gateway.origin, id, key)).status, "succeeded");
+  assert.deepEqual(await speakTo(key), [1000, ""]);
+  assert.deepEqual(
+    gateway.sandbox.calls.map(({ model }) => model),
+    ["nova-2", "nova-2", "nova-2", "nova-2"],
+  );
+});
+
+test("where the credits cover no target the answer is 402 CREDITS_REQUIRED, and nothing is called", async () => {
+  const key = keyOf("spent", "priced");
+  for (const asked of [{ key }, { key, fields: { stream: "true" } }, { key, path: JOBS }]) {
+    const answer = await postForm(gateway.origin, asked);
+    assert.deepEqual([answer.status, answer.code], [402, "CREDITS_REQUIRED"], answer.text);
+  }
+  assert.deepEqual(await speakTo(key), [1008, "CREDITS_REQUIRED"]);
+  assert.equal(gateway.sandbox.callCount, 0);
+});
+
+/** How a live session ends. */
+async function speakTo(key: string): Promise<readonly [number, string]> {
+  const caller = await call(gateway.origin, { key });
+  await speak(caller, START, samples().subarray(0, 32_000));
+  return caller.closed;
+}
 
 test("a model given away, an own connection, a test key and a workspace without a plan are unaffected", async () => {
   for (const key of [keyOf("paying", "free"), keyOf("paying", "own"), TEST_KEY, keyOf("unlimited", "unpriced")])
