@@ -29,7 +29,7 @@ export interface GrowLease {
   readonly lease: (Slice & { readonly id: LeaseId }) | null;
   /** What the next call must find in it. */
   readonly need: Slice;
-  /** How many calls like this one it is to be for, where the budgets have room. */
+  /** How many further calls like this one it is to be for, where the budgets have room. */
   readonly calls: bigint;
 }
 

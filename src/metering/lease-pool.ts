@@ -84,7 +84,8 @@ export function createLeasePool({ database, owner, holder, spare, nowMs }: Lease
   const grow = (before: Lease | null, need: Slice): Promise<Grown> =>
     changes.make(async () => {
       const lease = before === null ? null : { id: before.id, ...before.left };
-      const more = await growLease(database, { owner, holder, lease, need, calls: pace.calls() });
+      const calls = spare.isReclaiming(owner) ? 0n : pace.calls();
+      const more = await growLease(database, { owner, holder, lease, need, calls });
       if (more.ok) {
         (before?.id === more.id ? before : begin(more)).grow(more, need);
         pace.grown();
@@ -94,7 +95,7 @@ export function createLeasePool({ database, owner, holder, spare, nowMs }: Lease
 
   /** So that no call waits for it. Whoever is refused, or finds the database gone, hears of it when it is needed. */
   const growAhead = (lease: Lease, need: Slice): void => {
-    if (changes.underWay() !== null || !lease.isDue) return;
+    if (changes.underWay() !== null || !lease.isDue || spare.isReclaiming(owner)) return;
     lease.asked();
     grow(lease.isEnding() ? null : lease, need).catch(() => undefined);
   };

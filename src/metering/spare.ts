@@ -29,27 +29,32 @@ export interface Spare {
   add(holder: SpareHolder): void;
   /** Something is on its way back to the budgets. */
   returns(returning: Promise<unknown>): void;
-  /** Tries until nothing comes back any more for which it is worth while. `counted`: of what is held here that was available to it. */
+  /** Retries while leases give back enough for it. `counted`: of what is held here that was available to the attempt. */
   reserve<T extends Tried>(payer: AppOf, attempt: () => Promise<T>, counted?: () => Slice): Promise<T>;
+  /** A reservation waits for what leases of this owner give back: a lease that took more than its calls need would take it away again. */
+  isReclaiming(owner: LeaseOwner): boolean;
 }
 
 /** So long others have to give back what was asked for; it is asked for at most once a second, or a spent budget would cost them more. */
 const RETURN_MS = 150;
 const ASK_EVERY_MS = 1_000;
+/** A reservation that loses what came back to smaller ones this often is refused. */
+const MAX_RECLAIMS = 16;
 
 export function createSpare(database: Database, workspaceId: WorkspaceId, process: string): Spare {
   const holders: SpareHolder[] = [];
   const others = createOthers(database, workspaceId, process);
+  const reclaims = new Set<Reclaim>();
   let underWay = 0;
   let returned = 0;
 
-  /** False: nothing of it comes back, or so little that it would be refused all the same. */
-  const cameBack = async (payer: AppOf, exceeded: BudgetExceeded, since: number, counted: Slice): Promise<boolean> => {
-    const paying = holders.filter(({ owner }) => paysFrom(owner, payer, exceeded));
-    if (underWay === 0 && returned === since && spareOf(paying, exceeded, counted) < missingOf(exceeded)) return false;
-    await Promise.all(paying.map((holder) => holder.giveBack()));
-    return true;
-  };
+  const holdersFor = (reclaim: Reclaim) => holders.filter(({ owner }) => paysFrom(owner, reclaim));
+
+  /** Whether enough comes back for another attempt. */
+  const isWorthwhile = (reclaim: Reclaim, since: number, counted: Slice): boolean =>
+    underWay > 0 ||
+    returned !== since ||
+    spareOf(holdersFor(reclaim), reclaim.exceeded, counted) >= missingOf(reclaim.exceeded);
 
   return {
     add: (holder) => {
@@ -63,23 +68,40 @@ export function createSpare(database: Database, workspaceId: WorkspaceId, proces
       };
       returning.then(end, end);
     },
+    isReclaiming: (owner) => [...reclaims].some((reclaim) => paysFrom(owner, reclaim)),
     reserve: async (payer, attempt, counted = () => NOTHING) => {
-      let [mayComeFromHere, mayComeFromOthers] = [true, true];
-      for (;;) {
-        const since = returned;
-        const tried = await attempt();
-        if (tried.ok || !("exceeded" in tried)) return tried;
-        if (mayComeFromHere && (await cameBack(payer, tried.exceeded, since, counted()))) mayComeFromHere = false;
-        else if (mayComeFromOthers && (await others.gaveBack())) mayComeFromOthers = false;
-        else return tried;
+      const own: Reclaim[] = [];
+      let mayComeFromOthers = true;
+      try {
+        for (;;) {
+          const since = returned;
+          const tried = await attempt();
+          if (tried.ok || !("exceeded" in tried)) return tried;
+          const reclaim = { payer, exceeded: tried.exceeded };
+          if (own.length < MAX_RECLAIMS && isWorthwhile(reclaim, since, counted())) {
+            own.push(reclaim);
+            // Before anything is given back, and until this reservation has ended.
+            reclaims.add(reclaim);
+            await Promise.all(holdersFor(reclaim).map((holder) => holder.giveBack()));
+          } else if (mayComeFromOthers && (await others.gaveBack())) mayComeFromOthers = false;
+          else return tried;
+        }
+      } finally {
+        for (const reclaim of own) reclaims.delete(reclaim);
       }
     },
   };
 }
 
+/** A reservation that was refused, and waits for what leases give back. */
+interface Reclaim {
+  readonly payer: AppOf;
+  readonly exceeded: BudgetExceeded;
+}
+
 /** Whether what this one holds is held of the budget that was exceeded. */
-function paysFrom(owner: LeaseOwner, { appId }: AppOf, { budgetKind }: BudgetExceeded): boolean {
-  return budgetKind === "budget" ? owner.appId === appId : owner.funding === budgetKind;
+function paysFrom(owner: LeaseOwner, { payer, exceeded: { budgetKind } }: Reclaim): boolean {
+  return budgetKind === "budget" ? owner.appId === payer.appId : owner.funding === budgetKind;
 }
 
 function missingOf({ spent, reserved, requested, limit }: BudgetExceeded): bigint {

@@ -158,6 +158,41 @@ test("contract 1: of many that are refused at one time for what a lease holds no
   assert.deepEqual(new Set(answers.map(({ ok }) => ok)), new Set([true]));
 });
 
+test("what leases give back to a refused reservation is not taken in advance by another app's lease", async () => {
+  await budget({ kind: "credits", nanoUsd: 10_000n });
+  const costing = (whose: Tenant, nanoUsd: bigint) => chatReservation(whose, 0, nanoUsd, { funding: "credits" });
+  await served(costing(tenant, 9_000n), 0);
+  const plain = createLedger({ database, seal });
+  const large = costing(neighbour, 9_900n);
+  let tries = 0;
+  const answer = await leases.spare.reserve(large, async () => {
+    tries += 1;
+    // Its lease would hold an eighth of what came back.
+    if (tries === 2) assert.deepEqual(await leases.reserve(costing(neighbour, 10n)), { ok: true });
+    return plain.reserve(large);
+  });
+  assert.deepEqual([answer, tries], [{ ok: true }, 2]);
+});
+
+test("a reservation is retried for what a call gave back after the first reclaim", async () => {
+  await budget({ tokens: 1_000n });
+  await served(chat(200), 0);
+  const running = chat(400);
+  assert.deepEqual(await leases.reserve(running), { ok: true });
+  const plain = createLedger({ database, seal });
+  const large = chat(550);
+  let tries = 0;
+  const answer = await leases.spare.reserve(large, async () => {
+    tries += 1;
+    // Takes from what the first reclaim gave back, and leaves too little.
+    if (tries === 2) assert.deepEqual(await plain.reserve(chat(100)), { ok: true });
+    const tried = await plain.reserve(large);
+    if (tries === 2) leases.settle(chatSettlement(running, 0));
+    return tried;
+  });
+  assert.deepEqual([answer, tries], [{ ok: true }, 3]);
+});
+
 test("contract 1: what came back while a reservation was being refused is tried for, though nobody holds it any more", async () => {
   await budget({ tokens: 1_000n });
   await served(chat(600), 0);
