@@ -119,7 +119,8 @@ test("SSRF-451: of an endless reply at most maxReplyBytes are read, the connecti
 
 test("contract 6: a receiver that never answers is a timeout after the first byte, one that cannot be reached before it", async (t) => {
   const { internet, outbound } = await setUp(t);
-  receiver(internet, await socketServer(t, () => {}));
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  receiver(internet, await socketServer(t, (socket) => socket.once("data", () => t.mock.timers.tick(100))));
   const late = await thrownBy(outbound.exchange(post({ timeoutMs: 100 })));
   assert.ok(late instanceof OutboundError);
   assert.deepEqual([late.failure, late.dispatched], ["timeout", true]);

@@ -291,8 +291,9 @@ test("a refusal that comes while the upload still runs is read, and the rest is 
 });
 
 test("the deadline passing after dispatch is a timeout with the request sent", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   const outbound = outboundFor(t);
-  const url = await socketServer(t, () => {});
+  const url = await socketServer(t, (socket) => socket.once("data", () => t.mock.timers.tick(50)));
   const error = await failureOf(outbound.exchange({ ...post(url, [Buffer.from("x")]), timeoutMs: 50 }));
   assert.deepEqual([error.failure, error.dispatched], ["timeout", true]);
 });

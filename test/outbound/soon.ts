@@ -7,7 +7,7 @@ import type { Outbound, OutboundStream } from "../../src/outbound/dial.ts";
 const { clearInterval, setInterval } = globalThis;
 const BEAT_MS = 50;
 /** Of a loop that turns: on a busy machine they take as long as they take. */
-const MOST_BEATS = 60;
+const MOST_BEATS = 200;
 export const DOES_NOT_COME = "what was waited for does not come";
 
 export async function soon<T>(work: Promise<T>): Promise<T> {

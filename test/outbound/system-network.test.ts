@@ -97,9 +97,11 @@ test("SSRF-324: proxies that the environment names are not used", async (t) => {
 });
 
 test("SSRF-331: a handshake that stalls counts into the connect deadline; a refused connection is told apart", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   const closed = Promise.withResolvers<void>();
   const silent = await socketServer(t, (socket) => {
-    socket.resume();
+    // The hello of the handshake.
+    socket.once("data", () => t.mock.timers.tick(60));
     socket.on("close", () => closed.resolve());
   });
   const get = outboundFor(t, { connectTimeoutMs: 60 });

@@ -28,7 +28,8 @@ test("reliability 4: a name with one kind of addresses has those; none at all, o
 test("reliability 4: a server silent about one kind does not cost the answers to the other", async (t) => {
   const { asked, server } = await nameServer(t, (_name, type) => (type === "A" ? ["1.1.1.1"] : "silence"));
   const { signal } = new AbortController();
-  assert.deepEqual(await systemResolver({ servers: [server], queryTimeoutMs: 100 })("media.example", signal), [
+  // The resolver has a clock of its own: the one answer has long come by then, on a busy machine too.
+  assert.deepEqual(await systemResolver({ servers: [server], queryTimeoutMs: 3_000 })("media.example", signal), [
     "1.1.1.1",
   ]);
   // Once each: the guard has the time of one question alone.

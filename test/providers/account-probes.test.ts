@@ -246,12 +246,15 @@ for (const kind of PROVIDER_KINDS) {
   });
 
   test(`contract 10: ${kind}: silence ends at the bound, and nobody there, a reset and a refused address are told apart`, async (t) => {
-    const silent = await socketServer(t, () => {});
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const silent = await socketServer(t, (socket) => socket.once("data", () => t.mock.timers.tick(200)));
     assert.equal((await failureAt(t, kind, silent, { deadlineMs: 200 })).kind, "timeout");
     const trickle = await socketServer(t, (socket) => {
-      socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"));
+      const begun = "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{";
+      socket.once("data", () => socket.write(begun, () => setImmediate(() => t.mock.timers.tick(200))));
     });
     assert.equal((await failureAt(t, kind, trickle, { deadlineMs: 200 })).kind, "timeout");
+    t.mock.timers.reset();
     const resetting = await socketServer(t, (socket) => socket.once("data", () => socket.resetAndDestroy()));
     assert.equal((await failureAt(t, kind, resetting)).kind, "unknown");
     const nobody = await failureAt(t, kind, await refusingUrl());

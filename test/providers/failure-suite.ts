@@ -124,13 +124,16 @@ export function failureContract(subject: ContractSubject): void {
   });
 
   test(`contract 1: ${kind}, no first byte by the deadline: timeout`, async (t) => {
-    const url = await socketServer(t, () => {});
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const url = await socketServer(t, (socket) => socket.once("data", () => t.mock.timers.tick(250)));
     assert.equal((await failureAt(t, subject, url, { deadlineMs: 250 })).kind, brokenAtOnce("timeout"));
   });
 
   test(`contract 1: ${kind}, a body that trickles past the deadline: timeout`, async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
     const url = await socketServer(t, (socket) => {
-      socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"));
+      const begun = "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{";
+      socket.once("data", () => socket.write(begun, () => setImmediate(() => t.mock.timers.tick(250))));
     });
     assert.equal((await failureAt(t, subject, url, { deadlineMs: 250 })).kind, brokenAtOnce("timeout"));
   });

@@ -129,12 +129,23 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
   });
 
   test(`contract 1: ${kind}'s socket, silence after the audio: timeout`, async (t) => {
-    const { url } = await provider(t, {});
-    assert.equal((await failure(t, subject, url, { idleTimeoutMs: 200 })).kind, "timeout");
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    let isOver = false;
+    // The silence is timed once the caller waits for the answer: some turns after the provider has heard all.
+    const pass = (): void => {
+      if (isOver) return;
+      t.mock.timers.tick(200);
+      setImmediate(pass);
+    };
+    const { url } = await provider(t, { onFinish: pass });
+    const error = await failure(t, subject, url, { idleTimeoutMs: 200, deadlineMs: 3_600_000 });
+    isOver = true;
+    assert.equal(error.kind, "timeout");
   });
 
   test(`contract 1: ${kind}'s socket, a deadline that passes: timeout`, async (t) => {
-    const { url } = await provider(t, {});
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const { url } = await provider(t, { onFinish: () => t.mock.timers.tick(300) });
     assert.equal((await failure(t, subject, url, { deadlineMs: 300 })).kind, "timeout");
   });
 
