@@ -13,6 +13,8 @@ interface ExchangeParts {
   readonly log: CallLog;
   readonly faults: FaultBook;
   readonly meter: AudioMeter;
+  /** Those under way; aborting one ends it. */
+  readonly delays: Set<AbortController>;
 }
 interface Exchange {
   readonly request: IncomingMessage;
@@ -79,12 +81,12 @@ interface Reading extends ExchangeParts {
 
 async function respond(
   exchange: Exchange,
-  { log, faults, meter, call, read, reset, ending, signal }: Reading,
+  { log, faults, meter, delays, call, read, reset, ending, signal }: Reading,
 ): Promise<void> {
   const { wire, response } = exchange;
   const trouble = faults.take(wire, call.model);
   const { replacement } = trouble;
-  if (trouble.delayMs > 0) await wait(trouble.delayMs, undefined, { signal }).catch(() => undefined);
+  if (trouble.delayMs > 0) await delay(trouble.delayMs, signal, delays);
   if (signal.aborted) return;
   if (replacement?.kind === "reset_before_body" || replacement?.kind === "reset_after_body") return reset();
   if (replacement?.kind === "stall") {
@@ -99,6 +101,13 @@ async function respond(
   const end = await sendAnswer(response, answer, trouble, signal);
   if (end === "stalled") call.outcome = "stalled";
   log.changed();
+}
+
+async function delay(ms: number, signal: AbortSignal, delays: Set<AbortController>): Promise<void> {
+  const end = new AbortController();
+  delays.add(end);
+  await wait(ms, undefined, { signal: AbortSignal.any([signal, end.signal]) }).catch(() => undefined);
+  delays.delete(end);
 }
 
 function judge(

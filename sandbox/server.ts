@@ -17,7 +17,8 @@ export type { Dialect } from "./compatible.ts";
 export type { Fault, FaultRule } from "./faults.ts";
 
 const KEPT_CALLS = 1000;
-const WAIT_MS = 5000;
+/** Only a call that never comes reaches it, however busy the machine is. */
+const WAIT_MS = 120_000;
 
 export interface SandboxOptions {
   readonly host?: string;
@@ -51,6 +52,8 @@ export interface Sandbox {
   waitForCall(predicate: (call: SandboxCall) => boolean, timeoutMs?: number): Promise<SandboxCall>;
   addFault(rule: FaultRule): void;
   clearFaults(): void;
+  /** Answers at once what a `delay` holds, and returns how many those are; what comes later is delayed as before. */
+  endDelays(): number;
   /** What is in force, with the times that are left. */
   faults(): readonly FaultRule[];
   replaceFaults(rules: readonly FaultRule[]): void;
@@ -63,7 +66,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const faults = createFaultBook();
   const meter = createAudioMeter();
   const endpoints = createEndpoints();
-  const runExchange = createExchange({ log, faults, meter });
+  const delays = new Set<AbortController>();
+  const runExchange = createExchange({ log, faults, meter, delays });
   const live = createLiveServer({ log, faults, meter, find: findLiveWire });
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
@@ -121,6 +125,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     waitForCall: (predicate, timeoutMs = WAIT_MS) => log.waitFor(predicate, timeoutMs),
     addFault: faults.add,
     clearFaults: () => faults.replaceAll([]),
+    endDelays: () => {
+      const held = [...delays];
+      for (const delay of held) delay.abort();
+      return held.length;
+    },
     faults: faults.list,
     replaceFaults: faults.replaceAll,
     close: async () => {

@@ -336,7 +336,10 @@ test("SSRF-404, SSRF-405: a server that drips, or stops near the end, is stalled
     socket.on("close", () => clearInterval(timer));
   };
   const stop: Answer = (socket) => void socket.write(Buffer.concat([Buffer.from(head), Buffer.alloc(1_980_000)]));
-  const { fetchAudio, nothingLeft } = await setUp(t, { answers: { "/a.wav": drip, "/b.wav": stop }, times: SHORT_WINDOW });
+  const { fetchAudio, nothingLeft } = await setUp(t, {
+    answers: { "/a.wav": drip, "/b.wav": stop },
+    times: SHORT_WINDOW,
+  });
   assert.equal(await verdict(fetchAudio()), "AUDIO_FETCH_FAILED stalled");
   assert.equal(await verdict(fetchAudio(`https://${HOST}/b.wav`)), "AUDIO_FETCH_FAILED stalled");
   await nothingLeft();

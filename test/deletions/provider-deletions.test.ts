@@ -11,6 +11,7 @@ import { type Answer, detailsOf, envelopeOf, postForm, type TranscriptionCall } 
 import { shiftClock } from "../harness/database.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { until } from "../harness/until.ts";
+import { HELD, releaseHeld } from "../harness/held.ts";
 
 const RUN_PATH = "/assemblyai/v2/transcript/";
 let gateway: TestGateway;
@@ -40,13 +41,14 @@ test("contract 5: after a success the provider deletes the run, audio and all, a
 });
 
 test("contract 5: the duty is durable before the first poll", async () => {
-  gateway.sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "delay", ms: 100 } });
+  gateway.sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: HELD });
   const answered = ask("aa");
   await gateway.sandbox.waitForCall((call) => call.method === "GET");
   assert.deepEqual(
     (await rows()).map(({ state, attempts }) => [state, attempts]),
     [["pending", 0]],
   );
+  await releaseHeld(gateway.sandbox);
   envelopeOf(await answered);
 });
 

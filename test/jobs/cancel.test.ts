@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isTerminal } from "../../src/jobs/states.ts";
 import { claimJob } from "../../src/storage/job-work.ts";
+import { HELD, releaseHeld } from "../harness/held.ts";
 import { cancel, ended, poll, submit } from "../http/jobs/jobs.ts";
 import { startIdleGateway } from "./idle-gateway.ts";
 import { attemptsOf, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
@@ -25,11 +26,12 @@ test("spec 3: a queued job is cancelled at once, its reservation given back, and
 
 test("spec 3: a job worked on keeps processing with its flag, is cancelled after the call, and is charged as run", async () => {
   const { origin, database, sandbox } = gateway;
-  sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "delay", ms: 400 } });
+  sandbox.addFault({ wire: "deepgram", times: 1, fault: HELD });
   await startWorker();
   const { job_id: id } = await submit(origin);
   await sandbox.waitForCall((call) => call.wire === "deepgram");
   const flagged = await cancel(origin, id);
+  await releaseHeld(sandbox);
   assert.deepEqual([flagged.status, flagged.cancel_requested], ["processing", true]);
   const done = await ended(origin, id);
   assert.equal(done.status, "cancelled");
@@ -60,12 +62,13 @@ for (const [how, fault, outcome] of [
 ] as const) {
   test(`spec 3: a job whose call ${how} after its flag was set is cancelled all the same, uncharged`, async () => {
     const { origin, database, sandbox } = gateway;
-    sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "delay", ms: 400 } });
+    sandbox.addFault({ wire: "deepgram", times: 1, fault: HELD });
     sandbox.addFault({ wire: "deepgram", times: 1, fault });
     await startWorker();
     const { job_id: id } = await submit(origin);
     await sandbox.waitForCall((call) => call.wire === "deepgram");
     assert.equal((await cancel(origin, id)).cancel_requested, true);
+    await releaseHeld(sandbox);
     const done = await ended(origin, id);
     assert.deepEqual([done.status, done.error, done.usage], ["cancelled", null, null]);
     assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome, charge: "0" }]);

@@ -24,6 +24,7 @@ import {
 import { postForm } from "../harness/client.ts";
 import { setClock, shiftClock } from "../harness/database.ts";
 import { KEY, type TestGateway } from "../harness/gateway.ts";
+import { HELD, releaseHeld } from "../harness/held.ts";
 import { cancel, ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
 import { startIdleGateway } from "./idle-gateway.ts";
 import { attemptsOf, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
@@ -211,11 +212,12 @@ test("contract 5: a store that stays away until the job's deadline ends it as th
 
 test("contract 5: cancelled while audio goes up to a provider that is polled, the job is not submitted and not charged", async () => {
   const { sandbox, database, origin } = gateway;
-  sandbox.addFault({ wire: "assemblyai", step: "upload", times: 1, fault: { kind: "delay", ms: 1_000 } });
+  sandbox.addFault({ wire: "assemblyai", step: "upload", times: 1, fault: HELD });
   await startWorker();
   const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
   await sandbox.waitForCall(({ path }) => path.endsWith("/upload"));
   await cancel(origin, id, REMOTE_KEY);
+  await releaseHeld(sandbox);
   const done = await ended(origin, id, REMOTE_KEY);
   assert.deepEqual([done.status, done.usage], ["cancelled", null]);
   assert.equal(paidCalls(sandbox), 0);
@@ -248,11 +250,14 @@ test("contract 5: killed while a run is polled, its successor polls on and submi
 test("reliability 2: between two polls of a run at least 1.6 s pass, for a worker's own progress is no news to it", async () => {
   const { sandbox, origin } = gateway;
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });
+  sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: HELD });
   await startWorker();
   const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
   const isPoll = ({ method, path }: SandboxCall) => method === "GET" && path.includes("/transcript/");
   await sandbox.waitForCall(isPoll);
+  // The first poll is answered after this moment, so that nothing of the pause is missed.
   const polledAtMs = performance.now();
+  await releaseHeld(sandbox);
   assert.equal((await ended(origin, id, REMOTE_KEY)).status, "succeeded");
   assert.ok(performance.now() - polledAtMs > 1_500);
   assert.equal(sandbox.calls.filter(isPoll).length, 2);
@@ -308,11 +313,13 @@ test("contract 5: a renewal that was on its way when the job was handed back doe
 
 test("contract 5: a worker that stops in order finishes the call it has in flight", async () => {
   const { sandbox, origin } = gateway;
-  sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "delay", ms: 300 } });
+  sandbox.addFault({ wire: "deepgram", times: 1, fault: HELD });
   const first = await startWorker();
   const { job_id: id } = await submit(origin);
   await sandbox.waitForCall((call) => call.wire === "deepgram");
-  await first.app.close({ graceMs: 60_000 });
+  const closing = first.app.close({ graceMs: 600_000 });
+  await releaseHeld(sandbox);
+  await closing;
   const done = await poll(origin, id);
   assert.equal(done.status, "succeeded");
   assert.equal(done.attempts, 1);

@@ -7,6 +7,7 @@ import { openDatabase } from "../../src/storage/database.ts";
 import { shiftClock, TEST_ENGINE } from "../harness/database.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
+import { HELD, releaseHeld } from "../harness/held.ts";
 import { ended, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
@@ -24,13 +25,14 @@ test("reliability J-06: half-open connections to the database lose no job, pay n
   const cutOff = await startGateway({ file: jobsFile, beside: { ...gateway, database: behind } });
 
   // One call in flight, and one run that is polled.
-  sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "delay", ms: 500 } });
+  sandbox.addFault({ wire: "deepgram", times: 1, fault: HELD });
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });
   const { job_id: called } = await submit(origin);
   const { job_id: polled } = await submit(origin, { key: REMOTE_KEY });
   await sandbox.waitForCall(({ wire }) => wire === "deepgram");
   await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
   proxy.set({ kind: "half-open" });
+  await releaseHeld(sandbox);
 
   const other = await startGateway({ file: jobsFile, beside: gateway });
   await pass(other, 31);

@@ -176,7 +176,9 @@ for (const row of cases.filter(({ area }) => area === "http")) {
   test(`${row.id} ${row.input}: ${row.status} ${row.code ?? ""}`, async (t) => {
     const check = ROWS[row.id];
     assert.ok(check !== undefined, "this row has no test");
-    await check(await startEdge(t, { limits: { headersTimeoutMs: 100, checkIntervalMs: 50 } }));
+    // Short for the one row about it alone: on a busy machine other heads may take longer.
+    const limits = row.id === "BAD-224" ? { headersTimeoutMs: 100, checkIntervalMs: 50 } : {};
+    await check(await startEdge(t, { limits }));
   });
 }
 

@@ -146,6 +146,10 @@ test("G-06: replies with a document share its bytes, and none encodes it again",
 
 test("reliability 7: a reply that nobody reads is let go of after a while; one that is read slowly is not", async (t) => {
   const body = "a".repeat(32 * 1_048_576);
+  // Time passes with what the slow one reads, and in no other way.
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  let nowMs = 0;
+  t.mock.method(performance, "now", () => nowMs);
   const { port } = await startEdge(t, {
     limits: { unreadReplyMs: 800, checkIntervalMs: 50 },
     handle: async () => json({ body }),
@@ -161,7 +165,9 @@ test("reliability 7: a reply that nobody reads is let go of after a while; one t
   slow.socket.on("data", (bytes: Buffer) => {
     takenBytes += bytes.length;
     slow.socket.pause();
-    setTimeout(() => slow.socket.resume(), 2);
+    nowMs += 4;
+    t.mock.timers.tick(50);
+    setImmediate(() => slow.socket.resume());
   });
   slow.socket.write(post(""));
   await once(slow.socket, "close");

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { GatewayError } from "../../../src/contract/errors.ts";
 import { until } from "../../harness/until.ts";
-import { ask, assertError, fakeTimers, get, json, KEY, MAX_BODY_BYTES, open, post, say, startEdge } from "./harness.ts";
+import { ask, assertError, fakeTimers, get, json, KEY, MAX_BODY_BYTES, open, post, startEdge } from "./harness.ts";
 
 const DECLARED = `Content-Length: ${MAX_BODY_BYTES + 1}\r\n`;
 
@@ -21,6 +21,7 @@ test("BAD-097 a declared length above the cap: 413 before a byte of the body, co
 });
 
 test("BAD-097 a caller that writes on regardless gets the 413, and less than 64 KiB + one read is taken in", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   const { port, app } = await startEdge(t, { limits: { lingerMs: 100 } });
   let accepted: Socket | undefined;
   app.server.once("connection", (connection) => (accepted = connection));
@@ -28,6 +29,7 @@ test("BAD-097 a caller that writes on regardless gets the 413, and less than 64 
   socket.write(post("Content-Length: 30000000\r\n"));
   socket.write(Buffer.alloc(30_000_000));
   assertError((await replies(1))[0], 413, "AUDIO_TOO_LARGE");
+  t.mock.timers.tick(100);
   await untilClose();
   const bytesRead = accepted?.bytesRead ?? 0;
   assert.ok(bytesRead > 0 && bytesRead <= 131_072, `${bytesRead} bytes were read`);
@@ -62,6 +64,7 @@ test("BAD-097 a small rest of a refused body is thrown away, so that no reset ov
 });
 
 test("BAD-100 Content-Length 10 and 30 MB: ten bytes are the body, the rest is 400, and nothing more", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   const { port } = await startEdge(t, { limits: { lingerMs: 100 } });
   const head = post("Content-Length: 10\r\n").replace("Connection: close\r\n", "");
   const { socket, replies, untilClose } = await open(port);
@@ -70,6 +73,7 @@ test("BAD-100 Content-Length 10 and 30 MB: ten bytes are the body, the rest is 4
   const [first, second] = await replies(2);
   assert.equal(first?.body, '{"size_bytes":10}');
   assertError(second, 400, "INVALID_REQUEST");
+  t.mock.timers.tick(100);
   assert.equal((await untilClose()).length, 2);
   assert.equal((await ask(port, get("/v1/me"))).status, 200);
 });
@@ -250,6 +254,7 @@ test("a handler that leaves its body, by break, throw or destroy, still gets its
       raw.destroy();
     },
   };
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   for (const [name, leave] of Object.entries(ways)) {
     const { port } = await startEdge(t, {
       limits: { lingerMs: 50 },
@@ -258,10 +263,14 @@ test("a handler that leaves its body, by break, throw or destroy, still gets its
         return json({ left: name });
       },
     });
-    const [reply] = await say(port, post("Content-Length: 500000\r\n", "x".repeat(100_000)));
+    const { socket, replies, untilClose } = await open(port);
+    socket.write(post("Content-Length: 500000\r\n", "x".repeat(100_000)));
+    const [reply] = await replies(1);
     if (name === "throw") assertError(reply, 413, "BODY_TOO_LARGE");
     else assert.equal(reply?.body, `{"left":"${name}"}`);
     assert.equal(reply?.headers["connection"], "close");
+    t.mock.timers.tick(50);
+    assert.equal((await untilClose()).length, 1);
   }
 });
 

@@ -6,6 +6,7 @@ import { job as jobSchema } from "../../../src/contract/jobs.ts";
 import { transcriptionEnvelope } from "../../../src/contract/transcription.ts";
 import { get, postForm, postJson, send, speech } from "../../harness/client.ts";
 import { KEY, standardFile as standard, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { HELD, releaseHeld } from "../../harness/held.ts";
 import { ended, JOBS, list, submit, submittedOf } from "./jobs.ts";
 
 let gateway: TestGateway;
@@ -91,10 +92,13 @@ test("contract 5: a succeeded job is exported in every format, with times that n
 
 test("contract 5: whoever asks for a format may wait for it, and is told when the time is up", async () => {
   const { origin, sandbox } = gateway;
-  sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "delay", ms: 1_500 } });
+  sandbox.addFault({ wire: "deepgram", times: 1, fault: HELD });
   const { job_id: id } = await submit(origin);
   assert.equal((await get(origin, `${JOBS}/${id}?wait=0&format=text`)).code, "NOT_FOUND");
-  const waited = await get(origin, `${JOBS}/${id}?wait=30&format=text`);
+  const waiting = get(origin, `${JOBS}/${id}?wait=30&format=text`);
+  assert.equal((await get(origin, `${JOBS}/${id}?wait=0&format=text`)).code, "NOT_FOUND");
+  await releaseHeld(sandbox);
+  const waited = await waiting;
   assert.equal(waited.status, 200, waited.text);
   assert.match(waited.headers.get("content-type") ?? "", /^text\/plain/u);
 });

@@ -8,6 +8,7 @@ import { fixture } from "../../audio/build-audio.ts";
 import { HELLO, streamChat } from "../../harness/chat-client.ts";
 import { beginStream, chunk } from "../../harness/chat-upstream.ts";
 import { postForm } from "../../harness/client.ts";
+import { HELD, releaseHeld } from "../../harness/held.ts";
 import type { ChatGateway } from "../chat/chat-gateway.ts";
 import { ended } from "../jobs/jobs.ts";
 import { idOf, recordOf, startRecordGateway, written } from "./records.ts";
@@ -74,7 +75,7 @@ test("contract 3, 10: a caller who hangs up leaves 499, and the stopped call as 
 
 test("contract 3, 10: under a key the work goes on, and the record waits for its end", async () => {
   gateway.sandbox.clearCalls();
-  gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "delay", ms: 150 } });
+  gateway.sandbox.addFault({ wire: "deepgram", fault: HELD });
   const caller = new AbortController();
   const headers = { "idempotency-key": "gone" };
   const lost = assert.rejects(postForm(gateway.origin, { file: AUDIO, headers, signal: caller.signal }), {
@@ -83,6 +84,7 @@ test("contract 3, 10: under a key the work goes on, and the record waits for its
   await gateway.sandbox.waitForCall((call) => call.file !== null);
   caller.abort();
   await lost;
+  await releaseHeld(gateway.sandbox);
   const record = await recordOf(gateway, await newest(499, "first"));
   assert.deepEqual(
     record.attempts.map(({ outcome }) => outcome),

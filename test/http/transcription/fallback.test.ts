@@ -11,6 +11,7 @@ import { fixture } from "../../audio/build-audio.ts";
 import { attemptRows } from "../../harness/attempts.ts";
 import { type Answer, detailsOf, envelopeOf, postForm, type TranscriptionCall } from "../../harness/client.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { HELD, releaseHeld } from "../../harness/held.ts";
 
 /** One second exactly, so that charges are round: 3.60 USD an hour are 0.001 USD. */
 const AUDIO = fixture("speech-44k-stereo.wav");
@@ -293,7 +294,7 @@ test("contract 3: a caller without a key hangs up: the provider's call is stoppe
 });
 
 test("contract 3: a caller with a key hangs up: the work goes on, and the retry is its replay", async () => {
-  gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "delay", ms: 150 } });
+  gateway.sandbox.addFault({ wire: "deepgram", fault: HELD });
   const settled = once(moments, "settled");
   const headers = { "idempotency-key": "gone-keyed" };
   const caller = new AbortController();
@@ -301,6 +302,7 @@ test("contract 3: a caller with a key hangs up: the work goes on, and the retry 
   await gateway.sandbox.waitForCall((call) => call.file !== null);
   caller.abort();
   await lost;
+  await releaseHeld(gateway.sandbox);
   await settled;
   assert.deepEqual(
     gateway.sandbox.calls.map(({ outcome, aborted }) => [outcome, aborted]),
