@@ -171,24 +171,23 @@ test("contract 2: a listener whose connection was cut comes back, and says that 
   assert.equal(await heard, "again");
 });
 
-test("contract 10: a key that is taken out of the file stops working on a gateway that runs", {
-  timeout: 30_000,
-}, async () => {
+test("contract 10: a key that is taken out of the file stops working on a gateway that runs", async (t) => {
   const gateway = await startGateway();
   try {
     assert.equal((await get(gateway.origin, "/v1/me")).status, 200);
     const file = standardFile(gateway.sandbox);
     const [first, ...others] = file.workspaces ?? [];
     assert(first !== undefined);
+    // By a clock that stands still no age makes it forget: it hears of the change.
+    const nowMs = performance.now();
+    t.mock.method(performance, "now", () => nowMs);
     const without = { ...file, workspaces: [{ ...first, apps: [] }, ...others] };
     await applyConfiguration(
       { database: gateway.database, seal: createSeal({ keys: [ENCRYPTION_KEY] }), pepper: PEPPER },
       await configurationOf(without, gateway.dataDir),
       { isFile: true },
     );
-    const appliedAtMs = performance.now();
     while ((await get(gateway.origin, "/v1/me", KEY)).status !== 401);
-    assert(performance.now() - appliedAtMs < 2_000, "it was told: no age has made it forget");
   } finally {
     await gateway.close();
   }

@@ -178,7 +178,11 @@ test("contract 2: a key that may not, an unknown workspace and a wrong --forward
       : answerError(response, 404, "NOT_FOUND"),
   );
   const run = (workspace: string, forwardTo: string) =>
-    listen({ forwardTo, workspace, url: gateway.url, apiKey: "key" }, terminal().terminal, AbortSignal.timeout(20_000));
+    listen(
+      { forwardTo, workspace, url: gateway.url, apiKey: "key" },
+      terminal().terminal,
+      AbortSignal.timeout(300_000),
+    );
   await assert.rejects(run("acme", "localhost:1"), { exitCode: EXIT.auth });
   await assert.rejects(run("elsewhere", "localhost:1"), { exitCode: EXIT.notFound });
   await assert.rejects(run("acme", "http://"), { exitCode: EXIT.usage });

@@ -8,7 +8,7 @@ export interface Answer {
   readonly text: string;
 }
 
-const SILENCE_MS = 20_000;
+const SILENCE_MS = 120_000;
 
 /** Of what is endless, a good answer is its head. */
 export function send(

@@ -286,7 +286,7 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
   return {
     connections: [
       { id: "aa", ...assemblyai },
-      { id: "aa-slow", ...assemblyai, timeout_seconds: 1 },
+      { id: "aa-slow", ...assemblyai, timeout_seconds: 4 },
       { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
     ],
     routes: ["aa", "slow"].map((id) => ({

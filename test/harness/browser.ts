@@ -19,7 +19,7 @@ const SWITCHES = [
 ];
 
 /** For something that a test expects in its page: on a machine that does much else at once it comes late. */
-const LONGEST_WAIT_MS = 20_000;
+const LONGEST_WAIT_MS = 120_000;
 
 export interface BorrowedBrowser {
   /** A page of its own at `url`; null where there is no browser here, which the test then says. */
@@ -79,7 +79,7 @@ async function launch(): Promise<Browser | string> {
   try {
     const executablePath = await sparticuz.executablePath();
     // An interrupt that a test makes up for a command is none of this process: Playwright would end it with its browser.
-    return await chromium.launch({ executablePath, args: SWITCHES, timeout: 60_000, handleSIGINT: false });
+    return await chromium.launch({ executablePath, args: SWITCHES, timeout: 300_000, handleSIGINT: false });
   } catch (error) {
     return `Chromium does not start here (unpacked in ${tmpdir()}): ${error instanceof Error ? error.message : "unknown"}`;
   }

@@ -22,7 +22,7 @@ const ADDRESSES = ["127.0.0.1", "127.1.1.1", "127.2.2.2", "127.127.127.127", "12
 const PORTS = [25, 80, 443, 6379];
 /** Below the ports that systems give out: nobody's freed port can become the canary's. */
 const OWN_PORTS = { from: 20_000, count: 12_000 };
-const FIRST_BYTES_MS = 200;
+const FIRST_BYTES_MS = 5_000;
 
 export async function startCanary(onConnection: (about: string) => void = () => undefined): Promise<Canary> {
   const servers: Server[] = [];

@@ -64,7 +64,7 @@ test("reliability J-06: the queue finds out that a connection of its own fell si
     database: behind,
     queues: { silent: { retryLimit: 0, expireSeconds: 60 } },
     onError: () => undefined,
-    silence: { silentMs: 100, lookMs: 400 },
+    silence: { silentMs: 100, lookMs: 5_000 },
   });
   await queue.start();
   t.after(() => queue.stop());

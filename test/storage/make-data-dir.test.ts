@@ -13,7 +13,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const NO_DIRECTORIES = {
   skip: process.platform === "linux" ? false : "a file system that takes no directories is /proc",
   // `mkdir` with `recursive` tries for ever there.
-  timeout: 10_000,
+  timeout: 120_000,
 };
 
 test("contract 10: a data directory is made with what is missing above it, for its owner only, and the topmost new one is named", async () => {

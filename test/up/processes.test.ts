@@ -111,7 +111,6 @@ test("contract 10: several processes on embedded storage are refused before anyt
 
 test("contract 10: a start whose data directory cannot be made ends with the place and the reason, exit 9", {
   skip: process.platform === "linux" ? false : "a file system that takes no directories is /proc",
-  timeout: 30_000,
 }, async () => {
   const gateway = await start({ ...configuration(null, 0), storage: { data_dir: "/proc/patchbay/data" } }, "up");
   await gateway.said(

@@ -8,7 +8,7 @@ import { attemptsOf, type ChatGateway, forget, startChatGateway } from "./chat-g
 
 let gateway: ChatGateway;
 before(async () => {
-  gateway = await startChatGateway({ file: (file) => ({ ...file, limits: { sync_timeout_seconds: 1 } }) });
+  gateway = await startChatGateway({ file: (file) => ({ ...file, limits: { sync_timeout_seconds: 5 } }) });
 });
 after(() => gateway.close());
 beforeEach(async () => {

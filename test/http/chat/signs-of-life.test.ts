@@ -8,7 +8,8 @@ import { beginStream, chunk, endStream, type UpstreamCall } from "../../harness/
 import { neverResting } from "../../harness/gateway.ts";
 import { type ChatGateway, startChatGateway } from "./chat-gateway.ts";
 
-const IDLE_MS = 600;
+/** No process of a machine that is only busy stands still for as long. */
+const IDLE_MS = 3_000;
 
 let gateway: ChatGateway;
 before(async () => {

@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import { brand, newId } from "../../../src/contract/ids.ts";
 import { createSeal } from "../../../src/storage/seal.ts";
 import { listen } from "../../../src/webhooks/listen.ts";
+import { startBeatClock } from "../../harness/beat-clock.ts";
 import { changeKey, CHAT_ALONE, EXPIRED, REVOKED } from "../../harness/change-key.ts";
 import { get } from "../../harness/client.ts";
 import { ENCRYPTION_KEY, KEY, OTHER_KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
@@ -45,9 +46,7 @@ const CASES = [
 ] as const;
 
 for (const [name, { key, id, set }] of CASES) {
-  test(`contract 2: a stream of events ends within 5 s once its key is refused: ${name}`, {
-    timeout: 20_000,
-  }, async () => {
+  test(`contract 2: a stream of events ends within 5 s once its key is refused: ${name}`, async () => {
     const path = name.startsWith("a job's")
       ? `${JOBS}/${(await submit(gateway.origin, { key })).job_id}`
       : WEBHOOK_STREAM;
@@ -58,11 +57,11 @@ for (const [name, { key, id, set }] of CASES) {
     assert(response.body !== null);
     const text = response.body.pipeThrough(new TextDecoderStream()).getReader();
     assert.match((await text.read()).value ?? "", /^event: (ready|job)\n/u);
-    const refusedAt = performance.now();
+    using clock = startBeatClock();
     await changeKey(gateway, id, set);
     const { value = ENDED } = await text.read();
     assert.equal(value, ENDED);
-    assert.ok(performance.now() - refusedAt < 5_000);
+    assert.ok(clock.elapsedMs() < 5_000);
   });
 }
 
@@ -87,17 +86,15 @@ test("contract 2: of a page of events that its listener reads slowly, none is si
   assert.equal((await events.next()).done, true);
 });
 
-test("a long poll of a job ends with 401 within 5 s once its key is revoked, in every format", {
-  timeout: 20_000,
-}, async () => {
+test("a long poll of a job ends with 401 within 5 s once its key is revoked, in every format", async () => {
   const key = REMOTE_KEY;
   const { job_id: id } = await submit(gateway.origin, { key });
   const polls = ["", "&format=srt"].map((format) => get(gateway.origin, `${JOBS}/${id}?wait=60${format}`, key));
   // They wait: a poll of the same connection's process is answered meanwhile.
   assert.equal((await get(gateway.origin, `${JOBS}/${id}`, key)).status, 200);
-  const revokedMs = performance.now();
+  using clock = startBeatClock();
   await changeKey(gateway, "remote-key", REVOKED);
   for (const answer of await Promise.all(polls))
     assert.deepEqual([answer.status, answer.code], [401, "UNAUTHENTICATED"]);
-  assert.ok(performance.now() - revokedMs < 5_000);
+  assert.ok(clock.elapsedMs() < 5_000);
 });

@@ -380,7 +380,7 @@ function fileOf(sandbox: Sandbox, closedPort: number): ConfigurationFile {
         kind: "deepgram" as const,
         api_key: "dg-secret",
         base_url: name === "connect" ? `http://127.0.0.1:${closedPort}` : sandbox.deepgramUrl,
-        ...(name === "timeout" ? { timeout_seconds: 1 } : {}),
+        ...(name === "timeout" ? { timeout_seconds: 3 } : {}),
       },
       { id: `oa-${name}`, kind: "openai" as const, api_key: "oa-secret", base_url: sandbox.openaiUrl },
     ]),

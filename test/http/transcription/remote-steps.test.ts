@@ -153,7 +153,7 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
         kind: "assemblyai" as const,
         api_key: "aa-secret",
         base_url: sandbox.assemblyaiUrl,
-        ...(name === "slow" ? { timeout_seconds: 1 } : {}),
+        ...(name === "slow" ? { timeout_seconds: 4 } : {}),
       })),
       { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
     ],

@@ -109,7 +109,7 @@ function chatConnection(id: string, baseUrl: string, model: string): NonNullable
     kind: "openai-compatible",
     api_key: `${id}-secret`,
     base_url: baseUrl,
-    timeout_seconds: 1,
+    timeout_seconds: 5,
     models: { [model]: { capabilities: ["chat"], limits: { max_output_tokens: 1_000 } } },
   };
 }
