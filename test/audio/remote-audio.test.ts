@@ -15,6 +15,7 @@ import { openSpool } from "../../src/audio/spool.ts";
 import { GatewayError } from "../../src/contract/errors.ts";
 import { newId } from "../../src/contract/ids.ts";
 import { createOutbound } from "../../src/outbound/dial.ts";
+import { until } from "../harness/until.ts";
 import { socketServer } from "../outbound/loopback.ts";
 import { pretendInternet } from "../outbound/pretend-internet.ts";
 import { aWhile, impatient, soon } from "../outbound/soon.ts";
@@ -84,7 +85,9 @@ async function setUp(
     assert.equal(spool.bytesInFlight, 0, "bytes are left in the spool");
     assert.deepEqual(await readdir(directory), [], "a file is left in the spool");
   };
-  return { internet, outbound, remote, paths, logs, directory, fetchAudio, nothingLeft };
+  /** That so many bytes have come. */
+  const received = (bytes: number) => soon(until(() => spool.bytesInFlight >= bytes));
+  return { internet, outbound, remote, paths, logs, directory, fetchAudio, received, nothingLeft };
 }
 
 /** `CODE reason`, or `CODE` where there is none. */
@@ -478,7 +481,7 @@ test("reliability 4: 160 KiB in ten seconds are enough, and one byte less is not
   const lengthBytes = 160 * 1024;
   const head = `${OK}${WAV}Content-Length: ${lengthBytes + 4}\r\n\r\n`;
   const first = (sizeBytes: number) => Buffer.concat([Buffer.from(head), Buffer.alloc(sizeBytes)]);
-  const { fetchAudio, nothingLeft } = await setUp(t, {
+  const { fetchAudio, received, nothingLeft } = await setUp(t, {
     answers: {
       "/a.wav": (socket) => void socket.write(first(lengthBytes), () => sent.resolve(socket)),
       "/b.wav": (socket) => void socket.write(first(lengthBytes - 1), () => sent.resolve(socket)),
@@ -487,12 +490,12 @@ test("reliability 4: 160 KiB in ten seconds are enough, and one byte less is not
   });
   const enough = verdict(fetchAudio());
   const socket = await soon(sent.promise);
-  await aWhile();
+  await received(lengthBytes);
   mock.timers.tick(10_000);
   socket.end("RIFF");
   assert.equal(await enough, "allow");
   const tooSlow = verdict(fetchAudio(`https://${HOST}/b.wav`));
-  await aWhile();
+  await received(lengthBytes - 1);
   mock.timers.tick(9_999);
   assert.equal(await soFar(tooSlow), "waits");
   mock.timers.tick(1);

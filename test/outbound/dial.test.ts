@@ -322,8 +322,11 @@ test("a signal that fired before the call sends nothing", async (t) => {
 test("a pooled socket that the server closed while it idled costs nothing: the request goes out on a fresh one", async (t) => {
   const outbound = outboundFor(t);
   let connections = 0;
+  let closed = Promise.withResolvers<void>();
   const url = await socketServer(t, (socket) => {
     connections++;
+    closed = Promise.withResolvers();
+    socket.once("close", closed.resolve);
     socket.on("data", (chunk) => {
       if (!chunk.includes("\r\n\r\n")) return;
       socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
@@ -334,9 +337,8 @@ test("a pooled socket that the server closed while it idled costs nothing: the r
   for (let round = 0; round < 20; round++) {
     const reply = await outbound.exchange(post(url, [Buffer.from("x")]));
     assert.equal(reply.text, "ok");
-    // The close is under way; two turns of the loop let it arrive, as any idle moment would.
-    await new Promise((resolve) => setImmediate(resolve));
-    await new Promise((resolve) => setImmediate(resolve));
+    // The close is under way: the server hears of it when it has arrived.
+    await soon(closed.promise);
   }
   assert.equal(outbound.dispatched(), 20);
   assert.equal(connections, 20);

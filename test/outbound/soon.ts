@@ -26,7 +26,7 @@ export async function soon<T>(work: Promise<T>): Promise<T> {
 
 /** Long enough for whatever was to happen without anybody's doing to have happened. */
 export async function aWhile(): Promise<void> {
-  for (let turns = 0; turns < 50; turns++) await turn();
+  for (let turns = 0; turns < 200; turns++) await turn();
 }
 
 /** Each chunk soon after it was asked for. */
