@@ -41,6 +41,8 @@ export interface Leases {
 export interface LeaseOptions {
   readonly database: Database;
   readonly nowMs?: () => number;
+  /** 150 ms unless said: so long other processes have to give back what they were asked for. */
+  readonly waitForOthers?: () => Promise<unknown>;
   /** A batch that could not be written, or a lease that could not be renewed; both are tried again. */
   readonly onError?: (error: unknown) => void;
 }
@@ -52,7 +54,7 @@ const IDLE_MS = 10_000;
 const MAX_UNWRITTEN = 20_000;
 const OK = { ok: true } as const;
 
-export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptions): Leases {
+export function createLeases({ database, nowMs = Date.now, waitForOthers, onError }: LeaseOptions): Leases {
   const holder = randomUUID();
   const tell = (error: unknown) => onError?.(error);
   const queue = createSettleQueue(database, nowMs, tell);
@@ -66,7 +68,7 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
   >();
 
   const spareOf = (workspaceId: WorkspaceId): Spare => {
-    const spare = spares.get(workspaceId) ?? createSpare(database, workspaceId, holder);
+    const spare = spares.get(workspaceId) ?? createSpare({ database, workspaceId, process: holder, waitForOthers });
     spares.set(workspaceId, spare);
     return spare;
   };

@@ -41,9 +41,18 @@ const ASK_EVERY_MS = 1_000;
 /** A reservation that loses what came back to smaller ones this often is refused. */
 const MAX_RECLAIMS = 16;
 
-export function createSpare(database: Database, workspaceId: WorkspaceId, process: string): Spare {
+export interface SpareOptions {
+  readonly database: Database;
+  readonly workspaceId: WorkspaceId;
+  /** Its holder's name, as leases have it. */
+  readonly process: string;
+  /** Resolves when others have had their time to give back. */
+  readonly waitForOthers?: (() => Promise<unknown>) | undefined;
+}
+
+export function createSpare(options: SpareOptions): Spare {
   const holders: SpareHolder[] = [];
-  const others = createOthers(database, workspaceId, process);
+  const others = createOthers(options);
   const reclaims = new Set<Reclaim>();
   let underWay = 0;
   let returned = 0;
@@ -116,7 +125,7 @@ function spareOf(holders: readonly SpareHolder[], { kind }: BudgetExceeded, coun
 }
 
 /** Other processes. Of many that are refused at one time one asks for all. */
-function createOthers(database: Database, workspaceId: WorkspaceId, process: string) {
+function createOthers({ database, workspaceId, process, waitForOthers = pauseForReturn }: SpareOptions) {
   let askedAtMs = Number.NEGATIVE_INFINITY;
   let asking: Promise<boolean> | null = null;
 
@@ -124,7 +133,7 @@ function createOthers(database: Database, workspaceId: WorkspaceId, process: str
     if (!(await isHeldElsewhere(batches(database).db, workspaceId, process))) return false;
     askedAtMs = performance.now();
     await transact(batches(database), (tx) => announceChange(tx, "leases", workspaceId));
-    await pause(RETURN_MS, undefined, { ref: false });
+    await waitForOthers();
     return true;
   };
 
@@ -138,4 +147,8 @@ function createOthers(database: Database, workspaceId: WorkspaceId, process: str
       return asking;
     },
   };
+}
+
+function pauseForReturn(): Promise<void> {
+  return pause(RETURN_MS, undefined, { ref: false });
 }

@@ -1,6 +1,6 @@
 // Leases (contract 9): a budget is never exceeded, nothing is charged twice, and what a crash left open is visible.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { after, afterEach, before, beforeEach, mock, test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import type { Reservation } from "../../src/metering/ledger.ts";
@@ -33,8 +33,12 @@ afterEach(async () => {
 });
 after(() => database.close());
 
+/** When the others have given back what they were asked for. */
+let returned = Promise.withResolvers<void>();
+
 function open(nowMs?: () => number): Leases {
-  const made = createLeases({ database, ...(nowMs === undefined ? {} : { nowMs }) });
+  const waitForOthers = () => returned.promise;
+  const made = createLeases({ database, waitForOthers, ...(nowMs === undefined ? {} : { nowMs }) });
   opened.push(made);
   return made;
 }
@@ -139,17 +143,21 @@ test("contract 9: many reservations of one app take one durable slice, and each 
 /** How often others were asked for what they hold, while `work` went on; they give it back in a moment. */
 async function asksDuring(others: Leases, work: () => Promise<void>): Promise<readonly (string | null)[]> {
   const asked: (string | null)[] = [];
+  returned = Promise.withResolvers();
+  // They are asked once a second at most: here no second passes.
+  const clock = mock.method(performance, "now", () => 0);
   const changes = await listenForChanges(database, { onError: (error) => assert.fail(String(error)), keyIds: [] });
   changes.onChange("leases", (workspaceId) => {
     asked.push(workspaceId);
     void (async () => {
       for (let looks = 0; looks < 5; looks += 1) await ownLeases();
       await others.giveBack(workspaceId);
-    })();
+    })().then(returned.resolve, returned.reject);
   });
   try {
     await work();
   } finally {
+    clock.mock.restore();
     await changes.close();
   }
   return asked;
