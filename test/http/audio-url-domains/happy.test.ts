@@ -140,7 +140,7 @@ test("contract 10: applying the file again leaves a workspace's list alone, and 
   const { configuration, database } = remote.gateway;
   const services = { database, seal: createSeal({ keys: [ENCRYPTION_KEY] }), pepper: PEPPER };
   const audioUrl = { ...configuration.audioUrl, globalDomains: ["new.global.example"] };
-  await applyConfiguration(services, { ...configuration, audioUrl }, { isFile: false });
+  await applyConfiguration(services, { ...configuration, audioUrl }, { isFile: true });
   const read = await client.read(ADMIN_KEY);
   assert.equal(etagOf(read), tag, "the operator's list is no part of what a workspace replaces");
   const view = viewOf(read);
