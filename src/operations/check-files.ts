@@ -8,7 +8,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { freeBytes } from "../lib/free-bytes.ts";
 import { nearestExisting } from "../storage/make-data-dir.ts";
 import { missingSecrets, openSecrets } from "../storage/open-secrets.ts";
-import { holdsDatabase } from "../storage/pglite.ts";
+import { hasEmbeddedDatabase } from "../storage/embedded/server.ts";
 import { SECRET_FILES, statOrNull } from "./data-dir-contents.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
@@ -60,7 +60,7 @@ export async function checkSecrets({ storage, secrets }: Configuration): Promise
   try {
     const missing = await missingSecrets(settings);
     if (missing.length > 0)
-      return (await holdsDatabase(storage.dataDir))
+      return (await hasEmbeddedDatabase(storage.dataDir))
         ? [
             fail(
               "secrets",
