@@ -14,7 +14,7 @@ import { whyNotListen } from "../../src/http/why-not-listen.ts";
 import { EXIT } from "../../src/cli/exit-codes.ts";
 import { selfCheck } from "../../src/first-start.ts";
 import { markMoved } from "../../src/storage/moved-database.ts";
-import { testFlags } from "../harness/node-flags.ts";
+import { startFlags } from "../harness/node-flags.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
@@ -221,7 +221,7 @@ function configuration(databaseUrl: string | null, adminPort: number): object {
 async function start(file: object, ...command: readonly string[]) {
   const path = join(folder, "patchbay.yaml");
   await writeFile(path, JSON.stringify(file));
-  const child = spawn(process.execPath, [...testFlags(), MAIN, ...command, "--config", path], {
+  const child = spawn(process.execPath, [...startFlags(), MAIN, ...command, "--config", path], {
     cwd: folder,
     // The cache of what was compiled, so that not each of them compiles the whole gateway.
     env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
