@@ -1,5 +1,5 @@
 // `npm run faults -- [name …] [options]`: crash, race and fault trials, too long for `npm test`, with their figures (docs/faults.md).
-// On the embedded engine, or with PATCHBAY_TEST_ENGINE=postgres on the server of DATABASE_URL.
+// With DATABASE_URL set, trials that are not always on a server of their own use that one.
 import { parseArgs } from "node:util";
 import { commitOf } from "../../bench/report.ts";
 import { COMPILED } from "../harness/compile-cache.ts";

@@ -15,6 +15,7 @@ import { runUnreadAnswers } from "./memory/unread-answers.ts";
 import { runUploads } from "./memory/uploads.ts";
 import { runDatabaseNetwork } from "./network/database-network.ts";
 import { runProviderNetwork } from "./network/provider-network.ts";
+import { onTestServer } from "./on-test-server.ts";
 import { runRollingRestart } from "./restarts/rolling-restart.ts";
 import { runSameKey } from "./same-key.ts";
 import { runSoak } from "./soak/run-soak.ts";
@@ -55,7 +56,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     promises: ["R1", "R2"],
     defaultN: 10,
     shortN: 2,
-    run: runSameKey,
+    run: onTestServer(runSameKey),
   },
   "database-network": {
     about:
@@ -71,7 +72,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     promises: ["R1", "R2", "G-01"],
     defaultN: 1_400,
     shortN: 56,
-    run: runProviderNetwork,
+    run: onTestServer(runProviderNetwork),
   },
   "clock-skew": {
     about:
@@ -110,7 +111,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     promises: ["R6"],
     defaultN: 2_000,
     shortN: 100,
-    run: runCancelRaces,
+    run: onTestServer(runCancelRaces),
   },
   webhooks: {
     about:
@@ -130,7 +131,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   "unknown-keys": {
     about:
-      "64 connections that guess keys, while N requests with a valid one are timed before and during, on each engine; starts a PostgreSQL server of its own",
+      "64 connections that guess keys, while N requests with a valid one are timed before and during, with embedded storage and on a PostgreSQL server of its own",
     promises: ["R9"],
     defaultN: 300,
     shortN: 30,
@@ -203,7 +204,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     promises: ["R15"],
     defaultN: 50,
     shortN: 2,
-    run: runHangUps,
+    run: onTestServer(runHangUps),
   },
   budgets: {
     about: "N rushes of 500 transcriptions or chats against a budget for 100, half of them with kill -9 in the middle",
