@@ -49,9 +49,13 @@ function aboveIt(dataDir: string, parent: string): string {
 }
 
 async function readableByOthers(dataDir: string): Promise<readonly string[]> {
-  const paths = [dataDir, ...SECRET_FILES.map((name) => join(dataDir, name))];
-  const found = await Promise.all(paths.map(async (path) => ({ path, mode: (await statOrNull(path))?.mode ?? 0 })));
-  return found.filter(({ mode }) => (mode & 0o077) !== 0).map(({ path }) => path);
+  const files = SECRET_FILES.map((name) => join(dataDir, name));
+  // The account of the embedded server passes through a directory of root's (0711), which lists nothing.
+  const judged = [{ path: dataDir, mask: 0o066 }, ...files.map((path) => ({ path, mask: 0o077 }))];
+  const found = await Promise.all(
+    judged.map(async ({ path, mask }) => ({ path, isOpen: (((await statOrNull(path))?.mode ?? 0) & mask) !== 0 })),
+  );
+  return found.filter(({ isOpen }) => isOpen).map(({ path }) => path);
 }
 
 /** Those that would be used are judged; none is made. */
