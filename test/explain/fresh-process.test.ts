@@ -1,5 +1,4 @@
 // What is on record of a real request is what a process of its own says of the same input (contract 3, 10: `patchbay route explain`).
-// Of embedded storage alone: an installation in a directory has no other.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomInt } from "node:crypto";
