@@ -6,7 +6,7 @@ import type { RestoreOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import { loadTables } from "../storage/dump-tables.ts";
-import { movePointer, readPlacement } from "../storage/embedded/placement.ts";
+import { allowPassage, movePointer, readPlacement } from "../storage/embedded/placement.ts";
 import { migrate, migrationState } from "../storage/migrate.ts";
 import { unmarkMoved } from "../storage/moved-database.ts";
 import { errorCode } from "../lib/error-code.ts";
@@ -56,6 +56,8 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
         hints: ["--force replaces what the backup has, and leaves the rest", "or choose another storage.data_dir"],
       });
     await tidyUp(dataDir, terminal);
+    // Before the first start: the new server's files are to be in this directory, and not outside of it.
+    await allowPassage(dataDir);
     await mkdir(staged, { mode: 0o700 });
     const manifest = await unpack(archive, staged);
     await loadDatabase(staged, manifest, configuration, terminal);
@@ -69,17 +71,17 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
   }
 }
 
-/** The pointer is still there only where the restore failed. */
+/** The pointer is still there only where the restore failed; one that names another directory leads to files that are in use there. */
 async function removeStaged(staged: string): Promise<void> {
-  const { home, isRelocated } = await readPlacement(staged);
-  if (isRelocated) await rm(home, { recursive: true, force: true });
+  const placement = await readPlacement(staged).catch(() => null);
+  if (placement?.isRelocated === true) await rm(placement.home, { recursive: true, force: true });
   await rm(staged, { recursive: true, force: true });
 }
 
 /** Of restores that were killed. What they unpacked is in their archive still; what they had put aside is nowhere else. */
 async function tidyUp(dataDir: string, terminal: Terminal): Promise<void> {
   for (const name of await readdir(dataDir)) {
-    if (name.startsWith(STAGED)) await rm(join(dataDir, name), { recursive: true, force: true });
+    if (name.startsWith(STAGED)) await removeStaged(join(dataDir, name));
     if (name.startsWith(REPLACED))
       await say(
         terminal,

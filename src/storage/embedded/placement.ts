@@ -36,9 +36,8 @@ export async function readPlacement(dataDir: string): Promise<Placement> {
 export async function preparePlacement(dataDir: string, account: Account | null): Promise<Placement> {
   const known = await pointedTo(dataDir);
   let placement = inside(known ?? dataDir, dataDir);
-  // Others may pass through the data directory, never list it: what it contains is 0600 or 0700.
   if (account !== null && known === null) {
-    if ((await stat(dataDir)).uid === 0) await chmod(dataDir, 0o711);
+    await allowPassage(dataDir);
     if (!(await canEnter(dataDir, account))) placement = await relocate(dataDir);
   }
   if (placement.isRelocated)
@@ -47,6 +46,11 @@ export async function preparePlacement(dataDir: string, account: Account | null)
   if (placement.isRelocated) await chmod(placement.home, 0o711);
   await makeOwned(placement.sockets, account);
   return placement;
+}
+
+/** As root. Other accounts may pass through the data directory, never list it: what it contains is 0600 or 0700. */
+export async function allowPassage(dataDir: string): Promise<void> {
+  if (process.getuid?.() === 0 && (await stat(dataDir)).uid === 0) await chmod(dataDir, 0o711);
 }
 
 /** Also what the server will ask of it: a directory of its own account that others cannot enter. */
