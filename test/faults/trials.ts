@@ -1,6 +1,7 @@
 // The trials of `npm run faults`, in the order of their promises. What each proves is told in docs/faults.md.
 import { runClockSkew } from "./clocks/clock-skew.ts";
 import { runDiskFull } from "./disks/disk-full.ts";
+import { runEmbeddedKills } from "./embedded/run-embedded-kills.ts";
 import { runFailover } from "./failover/run-failover.ts";
 import type { Fault } from "./fault.ts";
 import { runHangUps } from "./hang-ups/run-hang-ups.ts";
@@ -193,11 +194,19 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   soak: {
     about:
-      "N mixed requests a second to one gateway as users start it for 60 minutes (short: 3); always on a PostgreSQL server of its own",
+      "N mixed requests a second to one gateway as users start it for 60 minutes (short: 3); on a PostgreSQL server of its own, or with --embedded",
     promises: ["R19"],
     defaultN: 100,
     shortN: 100,
     run: runSoak,
+  },
+  "embedded-kills": {
+    about:
+      "N times kill -9 of a gateway with embedded storage, its PostgreSQL server, both or the guard, under load, in a start and in a stop",
+    promises: ["R1", "R3", "R20"],
+    defaultN: 100,
+    shortN: 8,
+    run: runEmbeddedKills,
   },
   "hang-ups": {
     about: "callers that vanish at each of 24 points of every way of answering, N times each",
