@@ -16,7 +16,7 @@ import { DATA_FOLDER } from "../storage/embedded/placement.ts";
 import { isAway } from "../storage/transact.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
 import { reasonOf } from "./finding.ts";
-import { noDatabase, openInstallation } from "./open-installation.ts";
+import { noDatabase, openInstallation, requireEmbedded } from "./open-installation.ts";
 import { readConfiguration } from "./read-configuration.ts";
 import { resendMessages, withQueue } from "./resend-messages.ts";
 
@@ -24,6 +24,7 @@ export async function migrateStorage(options: MigrateStorageOptions, terminal: T
   const configuration = readConfiguration(options, terminal);
   const { dataDir } = configuration.storage;
   const databaseUrl = await readTarget(options.to, terminal);
+  await requireEmbedded(dataDir);
   const lock = await holdDataDir(dataDir);
   try {
     await using opened = new AsyncDisposableStack();
@@ -33,6 +34,8 @@ export async function migrateStorage(options: MigrateStorageOptions, terminal: T
       asItIs: false,
       embedded: "own",
       heldLock: lock,
+      // Into another empty database: nothing is lost, and the marker names the last one.
+      allowsMoved: true,
     });
     opened.defer(() => from.close());
     const to = await openTarget(databaseUrl);

@@ -11,15 +11,18 @@ import { openStorage, type OpenStorageOptions } from "../storage/open-storage.ts
 import { ServerUnavailable } from "../storage/server-fault.ts";
 import { reasonOf } from "./finding.ts";
 
-type Opening = Pick<OpenStorageOptions, "asItIs" | "embedded" | "heldLock">;
+interface Opening extends Pick<OpenStorageOptions, "asItIs" | "embedded" | "heldLock"> {
+  /** Also opened to change it where it was moved to a server before. */
+  readonly allowsMoved?: boolean;
+}
 
 export async function openInstallation(
   { storage }: Pick<Configuration, "storage">,
   { env }: Pick<Terminal, "env">,
-  opening: Opening,
+  { allowsMoved = false, ...opening }: Opening,
 ): Promise<Database> {
   if (storage.databaseUrl === null) await requireEmbedded(storage.dataDir);
-  if (storage.databaseUrl === null && opening.asItIs !== true) await refuseMoved(storage.dataDir);
+  if (storage.databaseUrl === null && opening.asItIs !== true && !allowsMoved) await refuseMoved(storage.dataDir);
   try {
     return await openStorage(storage, { poolSize: 1, path: env["PATH"], ...opening });
   } catch (error) {
