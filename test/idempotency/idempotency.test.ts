@@ -701,7 +701,7 @@ test("reliability 1: the sweep ends all slots there are, at most 1,000 by one st
   assert.equal(asked, 1 + 3 + 1);
 });
 
-test("reliability 1: neither a renewal nor a sweep waits for a slot that another transaction holds", async (t) => {
+test("reliability 1: neither a renewal nor a sweep waits for a slot that another transaction holds", async () => {
   const slot = owned(await here.claim(request()));
   await shiftClock(database, 31);
   await second.transaction(async (tx) => {

@@ -16,7 +16,7 @@ import { writeRunningGateway } from "../../src/config/running-gateway.ts";
 import { answerJson, fakeGateway, run, type RunOptions } from "../cli/fake-gateway.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
 import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/embedded-data.ts";
-import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
+import { configurationOf, ENCRYPTION_KEY } from "../harness/gateway.ts";
 import { writeSecrets } from "./installation.ts";
 
 const folder = await makeTemporary("patchbay-doctor-");

@@ -35,8 +35,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("gateways beside each other: both serve, one that is killed is replaced while the other answers, a stop ends all", async (context) => {
-  if (database.direct.engine === "pglite") return context.skip("the embedded database belongs to one process");
+test("gateways beside each other: both serve, one that is killed is replaced while the other answers, a stop ends all", async () => {
   const adminPort = await twoFreePorts();
   const gateway = await start(configuration(database.direct.databaseUrl, adminPort), "up", "--processes", "2");
   const origin = await gateway.said(/listening\s+(http:\S+)/u);
@@ -59,8 +58,7 @@ test("gateways beside each other: both serve, one that is killed is replaced whi
   await assert.rejects(fetch(second));
 });
 
-test("contract 10: beside a running gateway a first encryption key that it does not know is refused before listening, exit 9", async (context) => {
-  if (database.direct.engine === "pglite") return context.skip("the embedded database belongs to one process");
+test("contract 10: beside a running gateway a first encryption key that it does not know is refused before listening, exit 9", async () => {
   const file = configuration(database.direct.databaseUrl, 0);
   const gateway = await start(file, "up");
   const origin = await gateway.said(/listening\s+(http:\S+)/u);
@@ -77,9 +75,7 @@ test("contract 10: beside a running gateway a first encryption key that it does 
   assert.deepEqual(await once(gateway.process, "exit"), [EXIT.ok, null]);
 });
 
-test("contract 10: a gateway or worker that is told to stop as soon as it says what it does ends in order", async (context) => {
-  if (database.direct.engine === "pglite")
-    return context.skip("a start on the embedded database takes too long for this");
+test("contract 10: a gateway or worker that is told to stop as soon as it says what it does ends in order", async () => {
   for (const [command, first] of [
     ["up", /(listening)/u],
     ["worker", /(working)/u],
@@ -101,12 +97,6 @@ test("contract 10: a self-check that gets no answer, or one that is none, says s
   server.close();
   await once(server, "close");
   assert.match(await selfCheck(address, SAMPLE, "a key"), /^FAILED: /u);
-});
-
-test("contract 10: several processes on embedded storage are refused before anything is opened, exit 9", async () => {
-  const gateway = await start(configuration(null, 0), "up", "--processes", "2");
-  await gateway.said(/needs (a PostgreSQL server)/u);
-  assert.deepEqual(await once(gateway.process, "exit"), [EXIT.config, null]);
 });
 
 test("contract 10: a start whose data directory cannot be made ends with the place and the reason, exit 9", {
@@ -133,14 +123,12 @@ test("contract 10: a start that makes its data directory where even its parent w
 test("contract 10: a first start on embedded storage says what takes its time before it takes it", async () => {
   const storage = { data_dir: join(folder, "fresh") };
   const gateway = await start({ ...configuration(null, 0), storage }, "up");
-  await gateway.said(/storage\s+(making the embedded database: some seconds, this once)$/mu);
+  await gateway.said(/storage\s+(creating the embedded database: some seconds, this once)$/mu);
   gateway.process.kill("SIGKILL");
   await once(gateway.process, "exit");
 });
 
-test("contract 10: a start that fails half way says why and what to do, and ends the process, so that somebody can start another", async (context) => {
-  if (database.direct.engine === "pglite")
-    return context.skip("a start on the embedded database takes too long for this");
+test("contract 10: a start that fails half way says why and what to do, and ends the process, so that somebody can start another", async () => {
   await using taken = createServer();
   taken.listen(0, "127.0.0.1");
   await once(taken, "listening");
@@ -176,8 +164,7 @@ test("contract 10: a start whose PostgreSQL server is not there names it without
   }
 });
 
-test("contract 10: a worker shows its health and figures and nothing else; where the port is taken it works without, unless asked for it", async (context) => {
-  if (database.direct.engine === "pglite") return context.skip("workers need a server");
+test("contract 10: a worker shows its health and figures and nothing else; where the port is taken it works without, unless asked for it", async () => {
   const { databaseUrl } = database.direct;
   const file = (port: number) => configuration(databaseUrl, port);
   const worker = await start(file(0), "worker");
