@@ -6,6 +6,7 @@ import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { onePiece } from "../lib/whole-body.ts";
+import { FORMER_DATABASE } from "../storage/embedded/installation-state.ts";
 import { NEEDED_SECRETS, partsOf, statOrNull } from "./data-dir-contents.ts";
 import { readTar, TAR_END, type TarEntry, tarHeader, tarPadding } from "./tar.ts";
 
@@ -31,6 +32,11 @@ const manifestSchema = z.object({
 export type Manifest = z.infer<typeof manifestSchema>;
 export type About = Omit<Manifest, "entries" | "format" | "version">;
 type ManifestEntry = Manifest["entries"][number];
+
+/** Whole, and of a format that this version does not read. */
+export class BackupOfOtherVersion extends Error {
+  override readonly name = "BackupOfOtherVersion";
+}
 
 export function rowsByTable(tables: Manifest["tables"]): Readonly<Record<string, number>> {
   return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
@@ -91,6 +97,8 @@ export async function readArchive(file: string, into: string | null): Promise<Ma
       if (entry.sizeBytes !== SEAL_BYTES) throw new Error("the manifest's hash is none");
       seal = (await whole(body)).toString();
     } else {
+      if (entry.name.split("/")[0] === FORMER_DATABASE)
+        throw new BackupOfOtherVersion("it contains the embedded database of version 0.1.0");
       if (!isInside(entry.name))
         throw new Error(`the archive names ${JSON.stringify(entry.name)}, which is none of its places`);
       const sha256 = await take(entry, body, into);
@@ -100,10 +108,7 @@ export async function readArchive(file: string, into: string | null): Promise<Ma
   if (manifestText === null || seal !== createHash("sha256").update(manifestText).digest("hex"))
     throw new Error("the archive has no manifest, or not its own");
   const parsed = manifestSchema.safeParse(JSON.parse(manifestText.toString()));
-  if (!parsed.success)
-    throw new Error(
-      "its manifest is of another version than this one's; a backup of version 0.1.0 is restored with version 0.1.0",
-    );
+  if (!parsed.success) throw new BackupOfOtherVersion("its manifest is of a format that this version does not read");
   const manifest = parsed.data;
   for (const expected of manifest.entries) {
     const found = seen.get(expected.name);

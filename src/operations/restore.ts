@@ -10,7 +10,14 @@ import { allowPassage, movePointer, readPlacement } from "../storage/embedded/pl
 import { migrate, migrationState } from "../storage/migrate.ts";
 import { unmarkMoved } from "../storage/moved-database.ts";
 import { errorCode } from "../lib/error-code.ts";
-import { countRows, type Manifest, missingSecrets, readArchive, rowsByTable } from "./backup-archive.ts";
+import {
+  BackupOfOtherVersion,
+  countRows,
+  type Manifest,
+  missingSecrets,
+  readArchive,
+  rowsByTable,
+} from "./backup-archive.ts";
 import {
   DATABASE_PARTS,
   DUMP_FOLDER,
@@ -100,6 +107,12 @@ async function unpack(archive: string, staged: string): Promise<Manifest> {
 
 /** A disk that is full, or rights that are missing, say nothing of the backup: nobody should throw it away for them. */
 export function unpackFault(error: unknown, archive: string, dataDir: string): CliError {
+  if (error instanceof BackupOfOtherVersion)
+    return new CliError(EXIT.conflict, `${archive} was made by another version: ${error.message}.`, {
+      hints: [
+        "keep it, and restore it with the version that made it; version 0.1.0 then moves it: patchbay migrate-storage",
+      ],
+    });
   return errorCode(error) === null
     ? new CliError(EXIT.unexpected, `${archive} is no whole backup: ${reasonOf(error)}.`, {
         hints: ["nothing was changed; take another backup"],
