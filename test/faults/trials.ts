@@ -2,6 +2,7 @@
 import { runClockSkew } from "./clocks/clock-skew.ts";
 import { runDiskFull } from "./disks/disk-full.ts";
 import { runEmbeddedKills } from "./embedded/run-embedded-kills.ts";
+import { runFlushOrder } from "./embedded/run-flush-order.ts";
 import { runFailover } from "./failover/run-failover.ts";
 import type { Fault } from "./fault.ts";
 import { runHangUps } from "./hang-ups/run-hang-ups.ts";
@@ -207,6 +208,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 100,
     shortN: 8,
     run: runEmbeddedKills,
+  },
+  "flush-order": {
+    about:
+      "N keyed requests and jobs with strace on a gateway and its embedded server: what leaves before its commit is flushed; needs strace",
+    promises: ["R1", "R3"],
+    defaultN: 60,
+    shortN: 6,
+    run: runFlushOrder,
   },
   "hang-ups": {
     about: "callers that vanish at each of 24 points of every way of answering, N times each",

@@ -17,8 +17,10 @@ export async function serverProcesses(dataDir: string): Promise<ServerProcesses>
     .filter((name) => /^\d+$/u.test(name))
     .map((name) => ({ pid: Number(name), words: commandOf(name) }))
     .filter(({ words }) => words.includes(data));
+  const servers = found.filter(({ words }) => words[0]?.endsWith("postgres") === true).map(({ pid }) => pid);
   return {
-    postmasters: found.filter(({ words }) => words[0]?.endsWith("postgres") === true).map(({ pid }) => pid),
+    // A process that a postmaster has just forked bears its command line for a moment.
+    postmasters: servers.filter((pid) => !servers.includes(parentOf(pid))),
     guards: found.filter(({ words }) => words.includes("patchbay-database-guard")).map(({ pid }) => pid),
   };
 }
@@ -42,6 +44,14 @@ export function killHard(pids: readonly number[]): void {
     } catch {
       // It ended by itself a moment ago.
     }
+}
+
+function parentOf(pid: number): number {
+  try {
+    return Number(/^PPid:\s+(\d+)/mu.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  } catch {
+    return 0;
+  }
 }
 
 /** Nothing of a process that has just ended, or that is a zombie. */

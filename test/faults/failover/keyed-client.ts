@@ -73,7 +73,7 @@ export function countCalls(calls: readonly SandboxCall[], names: ReadonlySet<str
   return counts;
 }
 
-function question({ kind, name }: Submission, secret: string): HttpQuestion {
+export function question({ kind, name }: Submission, secret: string): HttpQuestion {
   const headers = { authorization: `Bearer ${secret}`, "idempotency-key": name };
   if (kind === "chat") {
     const body = Buffer.from(JSON.stringify({ messages: [{ role: "user", content: `Hello ${name}` }] }));
