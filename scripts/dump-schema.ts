@@ -7,7 +7,12 @@ import { startPostgresServer } from "../test/harness/postgres-server.ts";
 
 const file = new URL("../src/storage/schema.sql", import.meta.url);
 const server = await startPostgresServer({ commits: "lost" });
-const wanted = await dumpSchema(server.url).finally(() => server.stop());
+let wanted: string;
+try {
+  wanted = await dumpSchema(server.url);
+} finally {
+  await server.stop();
+}
 const present = await readFile(file, "utf8").catch(() => null);
 if (present !== wanted) {
   if (process.argv.includes("--check")) {

@@ -104,14 +104,17 @@ async function killOnce(victim: Victim, trial: Trial, name: string): Promise<Rou
     }
     case "gateway in a start":
       await gateway.process.kill();
-      await Promise.all([ignoreEnd(gateway.process.start()), after(random() * LONGEST_START_MS, gateway.process.kill)]);
+      await Promise.all([
+        ignoreEnd(gateway.process.start()),
+        after(random() * LONGEST_START_MS, () => gateway.process.kill()),
+      ]);
       break;
     case "server in a start":
       await gateway.process.kill();
       await Promise.all([ignoreEnd(gateway.process.start()), after(random() * LONGEST_START_MS, server)]);
       break;
     case "gateway in a stop":
-      await Promise.all([stopWithin(gateway), after(random() * LONGEST_STOP_MS, gateway.process.kill)]);
+      await Promise.all([stopWithin(gateway), after(random() * LONGEST_STOP_MS, () => gateway.process.kill())]);
       break;
     case "server in a stop":
       await Promise.all([stopWithin(gateway), after(random() * LONGEST_STOP_MS, server)]);

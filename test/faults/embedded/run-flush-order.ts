@@ -69,7 +69,7 @@ export async function runFlushOrder({ n, seed, say }: FaultOptions): Promise<Tri
       requests: `${traced.length}, one after the other`,
       events: Object.entries(Object.groupBy(events, ({ what, kind }) => `${what} of a ${kind}`))
         .map(
-          ([what, list = []]) =>
+          ([what, list]) =>
             `${what} × ${list.length}, at least ${Math.min(...list.map(({ flushed }) => flushed))} transactions of its own on disk before it`,
         )
         .join("; "),
@@ -84,17 +84,21 @@ async function ask(origin: string, kind: Kind, name: string): Promise<Traced> {
   const answer = await askHttp(origin, false, question({ kind, name, isImpatient: false }, SECRET));
   const requestId = answer.headers["x-request-id"] ?? "";
   const jobId = kind === "job" ? (/"job_id":"([^"]+)"/u.exec(answer.text)?.[1] ?? null) : null;
+  if (jobId !== null) await untilJobEnds(origin, jobId);
+  return { kind, name, requestId, jobId, status: answer.status };
+}
+
+async function untilJobEnds(origin: string, jobId: string): Promise<void> {
   const lastMs = performance.now() + JOB_MS;
-  while (jobId !== null && performance.now() < lastMs) {
+  while (performance.now() < lastMs) {
     const { text } = await askHttp(origin, false, {
       method: "GET",
       path: `/v1/transcription/jobs/${jobId}`,
       headers: { authorization: `Bearer ${SECRET}` },
     });
-    if (!/"status":"(?:queued|processing)"/u.test(text)) break;
+    if (!/"status":"(?:queued|processing)"/u.test(text)) return;
     await wait(POLL_MS);
   }
-  return { kind, name, requestId, jobId, status: answer.status };
 }
 
 function childrenOf(pid: number): readonly number[] {
