@@ -18,7 +18,16 @@ export interface Endpoint {
 }
 
 export function superuserConfig({ host, port }: Endpoint, password: string): ClientConfig {
-  return { host, port, user: SUPERUSER, password, database: "postgres", application_name: "patchbay-setup" };
+  // Not what PGSSLMODE asks of other servers.
+  return {
+    host,
+    port,
+    user: SUPERUSER,
+    password,
+    database: "postgres",
+    ssl: false,
+    application_name: "patchbay-setup",
+  };
 }
 
 /** The host is in the query, where every client takes a directory too. */
@@ -28,6 +37,8 @@ export function connectionUrl({ host, port }: Endpoint, password: string): strin
   url.password = password;
   url.searchParams.set("host", host);
   url.searchParams.set("port", String(port));
+  // Not what PGSSLMODE asks of other servers.
+  url.searchParams.set("sslmode", "disable");
   return url.href;
 }
 
