@@ -15,7 +15,7 @@ import { makeTenant } from "../harness/database.ts";
 import { bareConfiguration, writeSecrets } from "./installation.ts";
 
 /** Fewer than the newest version has. */
-const OLDER = Object.keys(MIGRATIONS).slice(0, -3);
+const OLDER = new Set(Object.keys(MIGRATIONS).slice(0, -3));
 let folder: string;
 before(async () => {
   folder = await makeTemporary("patchbay-versions-");
@@ -54,8 +54,7 @@ test("a backup of an older version is restored with its rows, and its schema bro
     await sql`drop schema public cascade`.execute(database.db);
     await sql`create schema public`.execute(database.db);
     const provider = {
-      getMigrations: async () =>
-        Object.fromEntries(Object.entries(MIGRATIONS).filter(([name]) => OLDER.includes(name))),
+      getMigrations: async () => Object.fromEntries(Object.entries(MIGRATIONS).filter(([name]) => OLDER.has(name))),
     };
     assert.equal((await new Migrator({ db: database.db, provider }).migrateToLatest()).error, undefined);
     ({ workspaceId } = await makeTenant(database));

@@ -160,8 +160,8 @@ test("contract 10 doctor: a healthy gateway on embedded storage is no warning; o
     assert.match(storage[0] ?? "", /^embedded, PostgreSQL 18/u);
     assert.ok(storage.includes(`in use by process ${process.pid}, a gateway that is ready at ${url}`), storage.join());
     status = 503;
-    const failed = (await doctor(cwd)).of("storage").filter(({ level }) => level === "fail");
-    assert.match(failed[0]?.message ?? "", /not ready: \S+\/readyz answers 503/u);
+    const failed = (await doctor(cwd)).of("storage").find(({ level }) => level === "fail");
+    assert.match(failed?.message ?? "", /not ready: \S+\/readyz answers 503/u);
     await writeRunningGateway(dataDir, { ...record, isStopping: true });
     const stopping = (await doctor(cwd)).of("storage").filter(({ message }) => message.includes("is stopping"));
     assert.deepEqual(

