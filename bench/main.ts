@@ -23,7 +23,7 @@ transcription  requests/s of the gateway beside a bare forwarder, nginx and the 
   --size 1MiB          of the audio; the WAV header comes on top
   --seconds 8          of load for each, in three alternating rounds
   --connections 32
-  --engine postgres    or pglite
+  --engine postgres    or embedded
   --processes 1        gateways beside each other, on postgres
 memory         resident memory while many large uploads are under way
   --uploads 200        at once
@@ -31,10 +31,10 @@ memory         resident memory while many large uploads are under way
 chat           requests/s and chunks/s beside a bare forwarder, nginx and the peer, plain and streamed
   --seconds 8          of load for each, in three alternating rounds
   --connections 32,256
-  --engine postgres    or pglite
+  --engine postgres    or embedded
   --processes 1        gateways beside each other, on postgres
   --peer URL           another gateway, running already, that takes Portkey's headers; else the one in bench/peer when installed
-jobs           on either engine: submissions, pick-up, and jobs finished in a second
+jobs           embedded and on a server: submissions, pick-up, and jobs finished in a second
   --jobs 1000          of the burst
   --connections 16
   --singles 100        one after the other
@@ -81,7 +81,7 @@ const { values, positionals } = parseArgs({
   },
 });
 const { engine } = values;
-if (values.help || (engine !== "pglite" && engine !== "postgres")) {
+if (values.help || (engine !== "embedded" && engine !== "postgres")) {
   console.log(USAGE);
   process.exit(values.help ? 0 : 2);
 }

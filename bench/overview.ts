@@ -32,7 +32,7 @@ export interface OverviewBench {
 const GATEWAYS: readonly Gateway[] = [
   { engine: "postgres", processes: 1 },
   { engine: "postgres", processes: 2 },
-  { engine: "pglite", processes: 1 },
+  { engine: "embedded", processes: 1 },
 ];
 const KIB = 1_024;
 const MIB = 1_048_576;
@@ -70,7 +70,7 @@ export async function benchOverview({ seconds }: OverviewBench): Promise<Report>
       "memory of an upload": row.bytesPerUpload === null ? "" : `${round(row.bytesPerUpload / MIB, 1)} MiB`,
     })),
     notes: [
-      `ratios are to the bare Node forwarder in the same three turns; CPU is user and system time of all threads, PostgreSQL's that of the whole server`,
+      `ratios are to the bare Node forwarder in the same three turns; CPU is user and system time of all threads, PostgreSQL's that of the whole server; with embedded storage the gateway's figures include its PostgreSQL server`,
       `a job's bare is the forwarder with the same recording; p50 and p99 of a job finished are from its acceptance to its end`,
       `memory: what the peak of ${LARGE.uploads} uploads of ${mebibytes(LARGE.sizeBytes)} at once is above idle, for each; ${minutes} minutes in all`,
       ...(hasNginx ? [] : ["no nginx: it is not on the PATH"]),

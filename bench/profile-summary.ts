@@ -37,7 +37,6 @@ interface ProfileNode {
 
 /** The first that matches names the room. Native functions have no file: they count to the room that called them. */
 const ROOMS: readonly (readonly [RegExp, string])[] = [
-  [/@electric-sql\/pglite/u, "pglite"],
   [/node_modules\/(pg|pg-[^/]+|postgres-[^/]+)\//u, "pg"],
   [/node_modules\/kysely\//u, "kysely"],
   [/node_modules\/undici\//u, "undici"],
@@ -107,9 +106,7 @@ function roomOf(node: ProfileNode, parents: ReadonlyMap<number, ProfileNode>): s
   if (functionName === "(garbage collector)") return "gc";
   if (functionName === "(program)") return "native (system calls, libuv)";
   for (let at: ProfileNode | undefined = node; at !== undefined; at = parents.get(at.id)) {
-    const { url, functionName: name } = at.callFrame;
-    if (url.startsWith("wasm:")) return "pglite";
-    if (url === "" && name.startsWith("wasm-")) return "pglite";
+    const { url } = at.callFrame;
     const room = ROOMS.find(([pattern]) => pattern.test(url))?.[1];
     if (room !== undefined) return room;
   }
@@ -118,7 +115,6 @@ function roomOf(node: ProfileNode, parents: ReadonlyMap<number, ProfileNode>): s
 
 function placeOf(node: ProfileNode, parents: ReadonlyMap<number, ProfileNode>): string {
   const { url, lineNumber } = node.callFrame;
-  if (url.startsWith("wasm:")) return "(wasm)";
   if (url !== "")
     return `(${url.replace(/^.*\/node_modules\//u, "").replace(/^file:.*\/(src\/)/u, "$1")}:${lineNumber + 1})`;
   const caller = parents.get(node.id);

@@ -123,6 +123,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   "up.ts": "*",
   "work.ts": "*",
   "processes.ts": "*",
+  "own-embedded-server.ts": "*",
   "prepare.ts": "*",
   "stop-signal.ts": ["cli/exit-codes.ts"],
   "first-start.ts": "*",
@@ -137,7 +138,8 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
     pattern:
       /(from |import\()"(node:net|node:tls|node:http|node:https|node:http2|node:dgram|node:dns.*)"|getBuiltinModule|createRequire/u,
     what: "opens sockets",
-    allowed: /^src\/(outbound\/system-network\.ts|http\/|client\/audio-body\.ts)/u,
+    allowed:
+      /^src\/(outbound\/system-network\.ts|http\/|client\/audio-body\.ts|storage\/embedded\/(remaining-server|free-port)\.ts)/u,
   },
   {
     pattern: /from "undici"/u,
@@ -171,7 +173,11 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
     what: "loads the library of the tools with everything else",
     allowed: /^src\/mcp\//u,
   },
-  { pattern: /process\.env/u, what: "reads the environment", allowed: /^src\/(config\/|main\.ts|prepare\.ts)/u },
+  {
+    pattern: /process\.env/u,
+    what: "reads the environment",
+    allowed: /^src\/(config\/|main\.ts|prepare\.ts|own-embedded-server\.ts)/u,
+  },
 ];
 
 /**

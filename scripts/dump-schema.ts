@@ -1,12 +1,18 @@
 // Writes src/storage/schema.sql, the schema that the migrations make, for people to read and reviews to see.
-// With --check it writes nothing and fails if the file is out of date. Needs no server: it runs on the embedded engine.
+// With --check it writes nothing and fails if the file is out of date. Starts a PostgreSQL server of its own, from npm's binaries.
 import { readFile, writeFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { openDatabase } from "../src/storage/database.ts";
-import { startInMemory } from "../src/storage/pglite.ts";
+import { startPostgresServer } from "../test/harness/postgres-server.ts";
 
 const file = new URL("../src/storage/schema.sql", import.meta.url);
-const wanted = await dumpSchema();
+const server = await startPostgresServer({ commits: "lost" });
+let wanted: string;
+try {
+  wanted = await dumpSchema(server.url);
+} finally {
+  await server.stop();
+}
 const present = await readFile(file, "utf8").catch(() => null);
 if (present !== wanted) {
   if (process.argv.includes("--check")) {
@@ -18,8 +24,8 @@ if (present !== wanted) {
   }
 }
 
-async function dumpSchema(): Promise<string> {
-  const { db, close } = await openDatabase({ embedded: await startInMemory() });
+async function dumpSchema(databaseUrl: string): Promise<string> {
+  const { db, close } = await openDatabase({ databaseUrl });
   const lines = async (query: ReturnType<typeof sql<{ text: string }>>) =>
     (await query.execute(db)).rows.map((row) => row.text);
   const functions = await lines(sql`

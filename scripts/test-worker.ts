@@ -1,12 +1,10 @@
 // One of the processes that share the test files of a run (scripts/test.ts). Each file is a suite; most of the modules it needs are
-// loaded already, the embedded engine and the browser have been started, and a database has been made. What a file does to the
-// environment is undone after it.
+// loaded already, the browser has been started, and a database has been created. What a file does to the environment is undone after it.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe } from "node:test";
 import { pathToFileURL } from "node:url";
 import { endBrowser, keepBrowser } from "../test/harness/browser.ts";
-import { endIdleEngines, keepEngines } from "../test/harness/embedded-engines.ts";
 import { endIdleCopies, keepCopies } from "../test/harness/server-databases.ts";
 
 /** What a file of tests took. */
@@ -22,7 +20,6 @@ const LONGEST_END_MS = 30_000;
 const queue = process.env["PATCHBAY_TEST_QUEUE"] ?? "";
 const files = JSON.parse(readFileSync(join(queue, "files.json"), "utf8")) as readonly string[];
 
-keepEngines();
 keepCopies();
 keepBrowser();
 // A test may wait for nothing but a timer that holds up no process.
@@ -46,7 +43,6 @@ for (const [index, file] of files.entries()) {
   };
   writeFileSync(join(queue, `${index}.done`), JSON.stringify(took));
 }
-await endIdleEngines();
 await endIdleCopies();
 await endBrowser();
 clearInterval(stay);

@@ -1,7 +1,7 @@
-// `npm test`: every test on the embedded engine, then those that touch the database again on a real PostgreSQL server, then the core of
-// them (test/core.ts) on the oldest supported server as distributed, where it is installed.
-// `npm test -- pattern…` takes the files whose path contains a pattern; `--engine=pglite|postgres|postgres-oldest` takes one engine.
-// A few processes share the files, so that modules are loaded and the embedded engine is started for each of them and not for each file.
+// `npm test`: every test on PostgreSQL 18 from npm, then the core of them (test/core.ts) again on the oldest supported server as distributed,
+// where it is installed.
+// `npm test -- pattern…` takes the files whose path contains a pattern; `--engine=postgres|postgres-oldest` takes one server.
+// A few processes share the files, so that modules are loaded, and databases created, for each of them and not for each file.
 // Beside them all runs a canary on loopback: one connection to it, and the run has failed (reliability 4).
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { CANARY_PORT, startCanary } from "../test/harness/canary.ts";
 import { COMPILED, pruneCompiled } from "../test/harness/compile-cache.ts";
-import { testFlags } from "../test/harness/node-flags.ts";
+import { startFlags } from "../test/harness/node-flags.ts";
 import { CORE } from "../test/core.ts";
 import { OLDEST_MISSING, oldestServerBin } from "../test/harness/oldest-server.ts";
 import { type PostgresOptions, startPostgresServer } from "../test/harness/postgres-server.ts";
@@ -20,17 +20,15 @@ import type { Took } from "./test-worker.ts";
 /** Only by their whole path. */
 const LEFT_OUT = /^test\/(sdk-oracle|faults|fixtures)\//u;
 const DATABASE = "test/harness/database.ts";
-/** In the opening comment of a file whose database is always an embedded one, whatever the run's engine. */
-const EMBEDDED_ALONE = /^\/\/.*\bOf embedded storage alone\b/mu;
 /** Names the folder that scripts/test-worker.ts takes its files from. */
 const QUEUE = "PATCHBAY_TEST_QUEUE";
-/** On the two cores of CI: a third uses what two leave while they wait for a browser or a clock; beside them a server works as well. */
-const AT_ONCE = { pglite: 3, postgres: 2, "postgres-oldest": 2 };
+/** On the two cores of CI: a third process uses what two leave while they wait for a browser, a clock or the server. */
+const AT_ONCE = { postgres: 3, "postgres-oldest": 3 };
 const ENGINES = Object.keys(AT_ONCE);
 const SHOWN = 12;
 /** Of one test: only one that hangs reaches it, however busy the machine is. */
 const TIMEOUT_MS = 600_000;
-/** What takes longest, on either engine, begins first: one that is left for the end keeps one process waiting for the other. */
+/** What takes longest begins first: one that is left for the end keeps one process waiting for the other. */
 const FIRST = [
   "test/http/transcription/kill-points.test.ts",
   "test/operations/backup.test.ts",
@@ -85,12 +83,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => in
 pruneCompiled();
 const canary = await startCanary();
 await canary.prove();
-if (wants("pglite")) await runOn("pglite", files, {});
-if (wants("postgres")) {
-  const touching = files.filter((file) => reaches(file, DATABASE) && !EMBEDDED_ALONE.test(readFileSync(file, "utf8")));
-  if (touching.length === 0) summaries.push("postgres: no test of these touches the database");
-  else await runOnServer("postgres", touching, {});
-}
+if (wants("postgres")) await runOnServer("postgres", files, {});
 if (wants("postgres-oldest")) {
   const core = files.filter((file) => isCore(file));
   const bin = oldestServerBin();
@@ -119,11 +112,12 @@ function isCore(file: string): boolean {
 }
 
 async function runOnServer(
-  engine: "postgres" | "postgres-oldest",
+  engine: keyof typeof AT_ONCE,
   chosen: readonly string[],
   installed: Pick<PostgresOptions, "bin">,
 ): Promise<void> {
   if (interrupt.signal.aborted) return;
+  if (!chosen.some((file) => reaches(file, DATABASE))) return runOn(engine, chosen, {});
   const server = await startPostgresServer({ commits: "lost", ...installed });
   try {
     await runOn(engine, chosen, { DATABASE_URL: server.url });
@@ -149,11 +143,10 @@ async function runOn(
     files: workers,
     concurrency: AT_ONCE[engine],
     signal: interrupt.signal,
-    execArgv: [...testFlags(), `--test-timeout=${TIMEOUT_MS}`],
+    execArgv: [...startFlags(), `--test-timeout=${TIMEOUT_MS}`],
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: COMPILED,
-      PATCHBAY_TEST_ENGINE: engine === "pglite" ? "pglite" : "postgres",
       [QUEUE]: queue,
       [CANARY_PORT]: String(canary.port),
       ...variables,

@@ -2,10 +2,11 @@
 // kill -9) and transcribes the bundled sample by its own command line and by its client. What a user of the published package gets.
 import { type ChildProcess, execFileSync, spawn, spawnSync, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { ownerOf } from "../src/storage/embedded/installation-lock.ts";
 import { tryClient } from "./try-client.ts";
 
 const PORT = 18_437;
@@ -79,7 +80,7 @@ async function textAt(path: string): Promise<string> {
 /** Until the gateway has let go of its data directory, which it does last. */
 async function gone(): Promise<void> {
   for (const waited = stopwatch(); waited() < PATIENCE_SECONDS; ) {
-    if (!existsSync(join(directory, "data", "pglite.lock"))) return;
+    if ((await ownerOf(join(directory, "data"))) === null) return;
     await wait(100);
   }
   throw new Error(`the gateway outlived its launcher by ${PATIENCE_SECONDS} s`);

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { readRunningGateway } from "./config/running-gateway.ts";
 import { whyNotListen } from "./http/why-not-listen.ts";
-import { holderOf } from "./storage/data-dir-lock.ts";
+import { ownerOf } from "./storage/embedded/installation-lock.ts";
 
 const WAIT_MS = 60_000;
 /** A process that was told to stop a moment ago may not have said so yet. */
@@ -21,7 +21,7 @@ export function realTime(step: Waiting["step"]): Waiting {
 
 /** Until the embedded database is free. Returns at once where a gateway holds it that was not told to stop: opening it says whose it is. */
 export async function awaitDataDir(dataDir: string, waiting: Waiting): Promise<void> {
-  await awaitEnd(dataDir, async () => (await holderOf(dataDir)) === null, waiting);
+  await awaitEnd(dataDir, async () => (await ownerOf(dataDir)) === null, waiting);
 }
 
 /** Until the port is free, where the gateway of this data directory was told to stop. */

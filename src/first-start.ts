@@ -38,18 +38,20 @@ interface FirstStartServices {
   readonly dataDir: string;
   /** The owner's workspace and app were created by a start and not by a file. */
   readonly isBootstrapped: boolean;
+  /** The database belongs to this data directory alone. */
+  readonly isEmbedded: boolean;
 }
 
 const SELF_CHECK_MINUTES = 5;
 
 /** Of processes that start together on one database one creates the keys, and saves them in its own data directory. */
 export async function firstStart(services: FirstStartServices): Promise<FirstStart> {
-  const { database, dataDir, isBootstrapped } = services;
+  const { database, dataDir, isBootstrapped, isEmbedded } = services;
   const keyFile = join(dataDir, CLI_KEY_FILE);
   const operatorKeyFile = join(dataDir, OPERATOR_KEY_FILE);
   const [hasKeyFile, hasOperatorKeyFile] = [await exists(keyFile), await exists(operatorKeyFile)];
   // An embedded database has this one data directory: where it lost the file, the key's secret is nowhere.
-  const isLost = (isSaved: boolean) => database.engine === "pglite" && !isSaved;
+  const isLost = (isSaved: boolean) => isEmbedded && !isSaved;
   const created = await transact(installation(database), async (tx) => {
     await lockDirectory(tx);
     const app = isBootstrapped ? await readOwnerApp(tx) : null;

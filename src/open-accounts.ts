@@ -9,7 +9,6 @@ import { createLeases } from "./metering/leases.ts";
 import { createLedger } from "./metering/ledger.ts";
 import { tellSoftLimits } from "./metering/tell-soft-limits.ts";
 import type { Telemetry } from "./open-telemetry.ts";
-import { createLocalCounters } from "./quotas/local-counters.ts";
 import { createQuotas } from "./quotas/quotas.ts";
 import { createSharedCounters } from "./quotas/shared-counters.ts";
 import { createRequestLog } from "./requests/log.ts";
@@ -51,12 +50,10 @@ export function openAccounts(
   const requestLog = createRequestLog({ database, logger, keptDays: requestDays, nowMs, onRecord: metrics.recorded });
   const rollUp = startRollUp({ database, logger, requestDays, usageDays });
   const quotas = createQuotas(
-    database.engine === "pglite"
-      ? createLocalCounters(nowMs)
-      : createSharedCounters({
-          database,
-          onError: (error) => logger.error({ task: "clear quotas", err: error }, "could not clear unused quotas away"),
-        }),
+    createSharedCounters({
+      database,
+      onError: (error) => logger.error({ task: "clear quotas", err: error }, "could not clear unused quotas away"),
+    }),
     configuration.limits,
   );
   // Apart: one that keeps failing holds up none of the others.

@@ -20,12 +20,15 @@ import {
 } from "./directory/apply-configuration.ts";
 import { logDestination } from "./lib/log-destination.ts";
 import { createLogger } from "./lib/logger.ts";
-import { type Database, openDatabase } from "./storage/database.ts";
+import type { Database } from "./storage/database.ts";
 import { followDatabaseClock } from "./storage/database-clock.ts";
 import { keysOutOfReach, OUT_OF_REACH } from "./storage/answers-out-of-reach.ts";
 import { makeDataDir } from "./storage/make-data-dir.ts";
 import { MOVED, readMoved } from "./storage/moved-database.ts";
-import { holdsDatabase } from "./storage/pglite.ts";
+import { InstallationInUse } from "./storage/embedded/installation-lock.ts";
+import { beginInstallation, completeInstallation } from "./storage/embedded/installation-state.ts";
+import { EmbeddedUnavailable, hasEmbeddedDatabase } from "./storage/embedded/server.ts";
+import { type EmbeddedMode, openStorage, type OpenStorageOptions } from "./storage/open-storage.ts";
 import { refuseOtherSecrets } from "./operations/read-configuration.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
 import { sealUnderDataKeys } from "./storage/rotate-keys.ts";
@@ -42,6 +45,10 @@ export interface PrepareOptions {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   readonly adminPort?: number | undefined;
+  /** How the embedded server is used, where no other is configured. */
+  readonly embedded: EmbeddedMode;
+  /** An empty embedded database is wanted where the data directory has parts of another installation. */
+  readonly newDatabase?: boolean;
   /** Another process has said all of it: faults are still told. */
   readonly isQuiet?: boolean;
 }
@@ -72,11 +79,8 @@ export interface Prepared {
   readonly step: (text: string) => void;
 }
 
-/** A number is the exit code: what was wrong has been said. `refuse` judges the configuration before anything is opened. */
-export async function prepare(
-  options: PrepareOptions,
-  refuse: (configuration: Configuration) => string | null = () => null,
-): Promise<Prepared | number> {
+/** A number is the exit code: what was wrong has been reported. */
+export async function prepare(options: PrepareOptions): Promise<Prepared | number> {
   const started = performance.now();
   // Who listened may have gone; nothing ends because nobody is told.
   process.stderr.on("error", () => undefined);
@@ -99,11 +103,6 @@ export async function prepare(
     return EXIT.config;
   }
   const { configuration, file } = loaded;
-  const refusal = refuse(configuration);
-  if (refusal !== null) {
-    say(refusal);
-    return EXIT.config;
-  }
   const inform = options.isQuiet === true ? () => undefined : say;
   inform(`patchbay ${file === null ? "without a configuration file" : `with ${file}`}`);
   for (const warning of loaded.warnings) inform(`warning: ${formatFault(warning)}`);
@@ -115,6 +114,9 @@ export async function prepare(
     return EXIT.config;
   }
   if (place.made !== null) step(`data dir     ${whatIsNew(configuration.storage.dataDir, place.made)}`);
+  const isEmbedded = configuration.storage.databaseUrl === null;
+  // Where the server is joined, its owner has looked.
+  if (isEmbedded && options.embedded === "own") await refuseIncomplete(configuration.storage.dataDir, options);
   const secrets = await openSecrets({ ...configuration.storage, ...configuration.secrets });
   if (!secrets.ok) {
     for (const fault of secrets.faults) say(`${file ?? "environment"}: ${fault}`);
@@ -125,7 +127,7 @@ export async function prepare(
   step(`secrets      ${secrets.where}`);
   const log = logDestination(1);
   const logger = createLogger(log);
-  const database = await openOwnDatabase(configuration, { inform, step, logger });
+  const database = await openOwnDatabase(configuration, options.embedded, { inform, step, logger });
   const ffmpeg = findFfmpeg(process.env["PATH"]);
   step(
     `decoder      ${ffmpeg ?? "WAV only: no ffmpeg on the PATH, so other recordings are not cut for capped models"}`,
@@ -138,6 +140,7 @@ export async function prepare(
     await database.close();
     return refuseOtherSecrets(error);
   });
+  if (isEmbedded) await completeInstallation(configuration.storage.dataDir);
   const clock = await followDatabaseClock(database, logger);
   const close = async (): Promise<void> => {
     await clock.stop();
@@ -171,35 +174,53 @@ interface Told {
   readonly logger: Logger;
 }
 
-/** The server that is configured, else the embedded one, once a process that is stopping has let go of it. */
-async function openOwnDatabase({ storage }: Configuration, { inform, step, logger }: Told): Promise<Database> {
-  const { databaseUrl, migrateUrl, listenUrl, dataDir } = storage;
+/** Parts of another installation are not replaced by something new. */
+async function refuseIncomplete(dataDir: string, { newDatabase = false }: PrepareOptions): Promise<void> {
+  const state = await beginInstallation(dataDir, newDatabase);
+  if (state.kind === "refused") throw new CliError(EXIT.config, state.message, { hints: state.hints });
+}
+
+/** The server that is configured, else the embedded one, once a process that is stopping has released it. */
+async function openOwnDatabase(
+  { storage }: Configuration,
+  embedded: EmbeddedMode,
+  { inform, step, logger }: Told,
+): Promise<Database> {
+  const { databaseUrl, dataDir } = storage;
   const moved = await readMoved(dataDir);
-  const holdsEmbedded = await holdsDatabase(dataDir);
+  const holdsEmbedded = await hasEmbeddedDatabase(dataDir);
   if (databaseUrl === null) {
     if (moved !== null)
       throw new CliError(EXIT.config, `Storage: ${MOVED.message(moved, dataDir)}.`, { hints: [MOVED.fix(dataDir)] });
-    await awaitDataDir(dataDir, realTime(step));
-    if (!holdsEmbedded) step("storage      making the embedded database: some seconds, this once");
+    if (embedded === "own") await awaitDataDir(dataDir, realTime(step));
+    if (!holdsEmbedded && embedded === "own")
+      step("storage      creating the embedded database: some seconds, this once");
   } else if (holdsEmbedded && moved === null)
     inform(
       `warning: storage: the database server is used, and not the embedded database that is in ${dataDir}; patchbay migrate-storage moves that to an empty server`,
     );
-  const database = await openDatabase({
-    databaseUrl: databaseUrl ?? undefined,
-    migrateUrl: migrateUrl ?? undefined,
-    listenUrl: listenUrl ?? undefined,
+  const database = await openStorage(storage, {
+    embedded,
     listens: true,
-    dataDir,
-    onRestart: (error) =>
-      logger.error({ task: "embedded database", err: error }, "the embedded database failed, and is started again"),
+    path: process.env["PATH"],
+    ...reportEmbedded(logger),
     onUpdate: (pending) =>
       step(
         `storage      updating an older version's schema (${pending.join(", ")}); the way back is a backup made before`,
       ),
-  }).catch(tellUnavailable);
-  step(`storage      ${whereStored(database, dataDir)}, schema up to date`);
+  }).catch(throwUnavailable);
+  step(`storage      ${whereStored(database, storage)}, schema up to date`);
   return database;
+}
+
+/** What the embedded server reports, in our log. */
+export function reportEmbedded(logger: Logger): Pick<OpenStorageOptions, "onProblem" | "onRestart"> {
+  return {
+    onProblem: (level, message) =>
+      logger[level === "WARNING" ? "warn" : "error"]({ task: "embedded database", level_name: level }, message),
+    onRestart: (delayMs) =>
+      logger.error({ task: "embedded database", ms: delayMs }, "the embedded database ended and is started again"),
+  };
 }
 
 /** The file first: a process with another's secrets is refused there, before it seals anything. */
@@ -216,15 +237,20 @@ async function bringUpToDate(
   return applied;
 }
 
-/** No fault of the program: whoever starts it again does so when the server is back. */
-function tellUnavailable(error: unknown): never {
+/** No fault of the program: the operator acts, or starts it again when the server is available. */
+export function throwUnavailable(error: unknown): never {
   if (error instanceof ServerUnavailable) throw new CliError(EXIT.upstream, error.message, { hints: [error.check] });
+  if (error instanceof EmbeddedUnavailable) throw new CliError(EXIT.config, error.message, { hints: error.hints });
+  if (error instanceof InstallationInUse)
+    throw new CliError(EXIT.conflict, error.message, {
+      hints: ["stop that gateway first: patchbay down, or choose another storage.data_dir"],
+    });
   if (error instanceof PoolerRefused) throw new CliError(EXIT.config, error.message, { hints: [error.check] });
   throw error;
 }
 
-function whereStored({ direct }: Pick<Database, "direct">, dataDir: string): string {
-  if (direct.engine === "pglite") return `embedded, in ${dataDir}`;
+function whereStored({ direct }: Pick<Database, "direct">, { databaseUrl, dataDir }: Configuration["storage"]): string {
+  if (databaseUrl === null) return `embedded, in ${dataDir}`;
   return direct.pooling === "none" ? "PostgreSQL server" : `PostgreSQL server ${describePooling(direct)}`;
 }
 

@@ -1,5 +1,5 @@
-// `patchbay up --processes N`: gateways beside each other on one port and one PostgreSQL, because one process has one thread
-// for its requests. This process serves nothing: it hands out connections, replaces what dies, and passes the stop on.
+// `patchbay up --processes N`: gateways on one port and one database, because one process has one thread for its requests. This process serves
+// nothing: it owns the embedded database, hands out connections, replaces processes that end, and passes the stop on.
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as pause } from "node:timers/promises";
 import { EXIT } from "./cli/exit-codes.ts";
@@ -23,7 +23,15 @@ export async function upInProcesses(
   processNumber: number | null,
   orphaned: Promise<void> | null,
 ): Promise<number> {
-  if (processNumber === null && options.processes > 1) return supervise(options.processes, orphaned);
+  if (processNumber === null && options.processes > 1) {
+    const { ownEmbeddedServer } = await import("./own-embedded-server.ts");
+    const server = await ownEmbeddedServer(options);
+    try {
+      return await supervise(options.processes, orphaned);
+    } finally {
+      await server?.stop();
+    }
+  }
   const { up } = await import("./up.ts");
   return up(options, processNumber ?? 1, orphaned);
 }

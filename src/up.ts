@@ -18,23 +18,24 @@ const ACCEPT_WHILE_DRAINING_MS = 5_000;
 /** A connection that is used more often than every 15 s loses no request. */
 const KEPT_WHILE_DRAINING_MS = 10_000;
 
-const NEEDS_SERVER =
-  "patchbay up --processes needs a PostgreSQL server (storage.database_url or DATABASE_URL): the embedded database belongs to one process.";
-
 /** Runs until SIGTERM or SIGINT; resolves with the exit code. `processNumber`: of `options.processes`, from 1. */
 export async function up(
   options: UpOptions,
   processNumber: number,
   orphaned: Promise<void> | null = null,
 ): Promise<number> {
-  const prepared = await prepare({ ...options, isQuiet: processNumber > 1 }, ({ storage }) =>
-    options.processes > 1 && storage.databaseUrl === null ? NEEDS_SERVER : null,
-  );
+  const prepared = await prepare({
+    ...options,
+    isQuiet: processNumber > 1,
+    // Of several processes the one that started them owns the embedded server (processes.ts).
+    embedded: options.processes > 1 ? "join" : "own",
+  });
   if (typeof prepared === "number") return prepared;
   const { configuration, database, pepper, applied } = prepared;
   const { dataDir } = configuration.storage;
   const isFirst = processNumber === 1;
-  const first = isFirst ? await firstStart({ database, pepper, dataDir, ...applied }) : null;
+  const isEmbedded = configuration.storage.databaseUrl === null;
+  const first = isFirst ? await firstStart({ database, pepper, dataDir, isEmbedded, ...applied }) : null;
   const app = await createApp(prepared);
   // Before anybody is served: what begins while all this is said is finished too.
   const stopped = stopSignal(orphaned);

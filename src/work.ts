@@ -6,14 +6,9 @@ import { EXIT } from "./cli/exit-codes.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 import { stopSignal } from "./stop-signal.ts";
 
-const NEEDS_SERVER =
-  "patchbay worker needs a PostgreSQL server (storage.database_url or DATABASE_URL): the embedded database belongs to one process, and patchbay up works on its jobs itself.";
-
 /** Runs until SIGTERM or SIGINT; resolves with the exit code. */
 export async function work(options: WorkerOptions, orphaned: Promise<void> | null = null): Promise<number> {
-  const prepared = await prepare({ config: options.config }, ({ storage }) =>
-    storage.databaseUrl === null ? NEEDS_SERVER : null,
-  );
+  const prepared = await prepare({ config: options.config, embedded: "join" });
   if (typeof prepared === "number") return prepared;
   const { configuration, database, say, step, endLog } = prepared;
   const app = await createApp({ ...prepared, isAdministered: false });

@@ -9,8 +9,10 @@ export interface UpOptions {
   readonly port: number | undefined;
   /** In the place of `server.admin.port`; of several processes the first one's. */
   readonly adminPort: number | undefined;
-  /** How many gateways beside each other; more than one needs a PostgreSQL server. */
+  /** How many gateways share one port and one database. */
   readonly processes: number;
+  /** An empty database is wanted where the data directory has parts of another installation. */
+  readonly newDatabase: boolean;
 }
 
 export interface WorkerOptions extends Pick<UpOptions, "config"> {
@@ -26,6 +28,15 @@ export interface Processes {
 }
 
 const MOST_PROCESSES = 64;
+
+interface UpFlags {
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly adminPort?: number;
+  readonly processes: number;
+  readonly newDatabase?: boolean;
+}
 
 export function addUp(program: Command, run: Run, { up }: Pick<Processes, "up">): void {
   program
@@ -47,16 +58,20 @@ export function addUp(program: Command, run: Run, { up }: Pick<Processes, "up">)
       new Option("--admin-port <port>", "Port of the admin listener; wins over the file.").argParser(parsePort),
     )
     .addOption(
-      new Option("--processes <n>", "Gateways beside each other on one PostgreSQL, at most one for each core.")
+      new Option("--processes <n>", "Gateways that share one port and one database, at most one for each core.")
         .argParser(parseProcesses)
         .default(1),
     )
-    .action(
-      async (options: { config?: string; host?: string; port?: number; adminPort?: number; processes: number }) => {
-        const { config = null, host, port, adminPort, processes } = options;
-        run.exitCode = await up({ config, host, port, adminPort, processes });
-      },
-    );
+    .addOption(
+      new Option(
+        "--new-database",
+        "Create an empty embedded database, even though the data directory has secrets or objects of another one.",
+      ),
+    )
+    .action(async (options: UpFlags) => {
+      const { config = null, host, port, adminPort, processes, newDatabase = false } = options;
+      run.exitCode = await up({ config, host, port, adminPort, processes, newDatabase });
+    });
 }
 
 export function addWorker(program: Command, run: Run, { work }: Pick<Processes, "work">): void {

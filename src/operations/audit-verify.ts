@@ -1,5 +1,4 @@
-// `patchbay audit verify` (reliability 6): the audit log judged without a gateway. On embedded storage the gateway must be stopped,
-// or be asked itself.
+// `patchbay audit verify`: verifies the hash chain of the audit log, with or without a running gateway.
 import { readCheckpoint } from "../admin/audit-checkpoint.ts";
 import { chainOf, verifyAudit } from "../admin/verify-audit.ts";
 import type { AuditVerifyOptions } from "../cli/operations-commands.ts";
@@ -15,10 +14,7 @@ import { readConfiguration, readSecrets } from "./read-configuration.ts";
 export async function auditVerify(options: AuditVerifyOptions, terminal: Terminal): Promise<number> {
   const configuration = readConfiguration(options, terminal);
   await using opened = new AsyncDisposableStack();
-  const database = await openInstallation(configuration, {
-    asItIs: true,
-    inUse: "stop the gateway, or ask it: patchbay api GET /admin/v1/audit/verification",
-  });
+  const database = await openInstallation(configuration, terminal, { asItIs: true, embedded: "either" });
   opened.defer(() => database.close());
   const secrets = await readSecrets(configuration);
   const objects = await openObjectStore(objectStoreSettings(configuration.storage));

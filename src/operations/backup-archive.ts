@@ -1,11 +1,12 @@
-// A backup is a tar file: the engine's folder, the objects, the secrets; last a manifest with the SHA-256 of every file, and the
-// manifest's own. Whatever ends early or was changed does not check out.
+// A backup is a tar file: a dump of every table, the objects, the secrets; last a manifest with the SHA-256 of every file, and the manifest's own. An
+// archive that ends early or was changed is detected.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { onePiece } from "../lib/whole-body.ts";
+import { FORMER_DATABASE } from "../storage/embedded/installation-state.ts";
 import { NEEDED_SECRETS, partsOf, statOrNull } from "./data-dir-contents.ts";
 import { readTar, TAR_END, type TarEntry, tarHeader, tarPadding } from "./tar.ts";
 
@@ -17,11 +18,11 @@ const SEAL_BYTES = 64;
 
 const manifestSchema = z.object({
   format: z.literal("patchbay-backup"),
-  version: z.literal(1),
+  version: z.literal(2),
   created_at: z.string(),
   patchbay: z.string(),
   migrations: z.array(z.string()),
-  rows: z.record(z.string(), z.number()),
+  tables: z.array(z.object({ table: z.string(), rows: z.number(), digest: z.string() })),
   has_secrets: z.boolean(),
   objects: z.enum(["included", "elsewhere"]),
   entries: z.array(
@@ -31,6 +32,19 @@ const manifestSchema = z.object({
 export type Manifest = z.infer<typeof manifestSchema>;
 export type About = Omit<Manifest, "entries" | "format" | "version">;
 type ManifestEntry = Manifest["entries"][number];
+
+/** Whole, and of a format that this version does not read. */
+export class BackupOfOtherVersion extends Error {
+  override readonly name = "BackupOfOtherVersion";
+}
+
+export function rowsByTable(tables: Manifest["tables"]): Readonly<Record<string, number>> {
+  return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
+}
+
+export function countRows({ tables }: Pick<Manifest, "tables">): number {
+  return tables.reduce((total, { rows }) => total + rows, 0);
+}
 
 export async function writeArchive(target: FileHandle, dataDir: string, about: About): Promise<void> {
   const entries: ManifestEntry[] = [];
@@ -57,7 +71,7 @@ export async function writeArchive(target: FileHandle, dataDir: string, about: A
     const sha256 = await put(entry, body);
     entries.push({ name: entry.name, kind: entry.kind, size: entry.sizeBytes, sha256 });
   }
-  const manifest: Manifest = { format: "patchbay-backup", version: 1, ...about, entries };
+  const manifest: Manifest = { format: "patchbay-backup", version: 2, ...about, entries };
   const text = Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`);
   const sealed = await put({ name: MANIFEST, kind: "file", sizeBytes: text.length }, onePiece(text));
   await put({ name: SEAL, kind: "file", sizeBytes: SEAL_BYTES }, onePiece(Buffer.from(sealed)));
@@ -83,6 +97,8 @@ export async function readArchive(file: string, into: string | null): Promise<Ma
       if (entry.sizeBytes !== SEAL_BYTES) throw new Error("the manifest's hash is none");
       seal = (await whole(body)).toString();
     } else {
+      if (entry.name.split("/")[0] === FORMER_DATABASE)
+        throw new BackupOfOtherVersion("it contains the embedded database of version 0.1.0");
       if (!isInside(entry.name))
         throw new Error(`the archive names ${JSON.stringify(entry.name)}, which is none of its places`);
       const sha256 = await take(entry, body, into);
@@ -92,7 +108,7 @@ export async function readArchive(file: string, into: string | null): Promise<Ma
   if (manifestText === null || seal !== createHash("sha256").update(manifestText).digest("hex"))
     throw new Error("the archive has no manifest, or not its own");
   const parsed = manifestSchema.safeParse(JSON.parse(manifestText.toString()));
-  if (!parsed.success) throw new Error("its manifest is of another version than this one's");
+  if (!parsed.success) throw new BackupOfOtherVersion("its manifest is of a format that this version does not read");
   const manifest = parsed.data;
   for (const expected of manifest.entries) {
     const found = seen.get(expected.name);

@@ -1,4 +1,5 @@
-// `patchbay backup`: an embedded installation in one file, written aside, read back and compared before it gets its name.
+// `patchbay backup`: an embedded installation in one file, with or without a running gateway: written aside, read back and compared before it gets its
+// name.
 import { randomUUID } from "node:crypto";
 import { open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
@@ -7,22 +8,25 @@ import { EXIT } from "../cli/exit-codes.ts";
 import { packageVersion } from "../cli/package-root.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
-import { countRows } from "../storage/catalogue.ts";
-import type { DataDirLock } from "../storage/data-dir-lock.ts";
-import { openDatabase } from "../storage/database.ts";
-import { migrationState } from "../storage/migrate.ts";
 import { openSecrets } from "../storage/open-secrets.ts";
 import { readSecret } from "../storage/secrets.ts";
-import { type About, type Manifest, missingSecrets, readArchive, writeArchive } from "./backup-archive.ts";
-import { NEEDED_SECRETS, partsOf, statOrNull } from "./data-dir-contents.ts";
+import {
+  type About,
+  countRows,
+  type Manifest,
+  missingSecrets,
+  readArchive,
+  rowsByTable,
+  writeArchive,
+} from "./backup-archive.ts";
+import { collectBackup } from "./collect-backup.ts";
+import { COLLECTED, DATABASE_PARTS, NEEDED_SECRETS, statOrNull } from "./data-dir-contents.ts";
 import { reasonOf } from "./finding.ts";
-import { holdDataDir } from "./hold-data-dir.ts";
-import { installation } from "../storage/system.ts";
-import { requireEmbedded } from "./open-installation.ts";
+import { openInstallation } from "./open-installation.ts";
 import { readConfiguration } from "./read-configuration.ts";
 
 const NOT_EMBEDDED =
-  "This installation keeps its state on a PostgreSQL server, whose own tools back it up: pg_dump, or its provider's snapshots.";
+  "This installation keeps its state on a PostgreSQL server. Back it up with pg_dump or its provider's snapshots.";
 
 export async function backup(target: string, options: BackupOptions, terminal: Terminal): Promise<number> {
   const configuration = readConfiguration(options, terminal);
@@ -31,21 +35,22 @@ export async function backup(target: string, options: BackupOptions, terminal: T
     throw new CliError(EXIT.usage, NOT_EMBEDDED, {
       hints: ["objects and secrets go with it: see docs/operations.md"],
     });
-  await requireEmbedded(storage.dataDir);
   const file = await nameOf(resolve(terminal.cwd, target));
   await refuseInside(file, storage.dataDir);
-  const lock = await holdDataDir(storage.dataDir);
-  // A name of its own: what another run left, or somebody else has there, is not this one's to remove.
+  await using opened = new AsyncDisposableStack();
+  const database = await openInstallation(configuration, terminal, { asItIs: true, embedded: "either" });
+  opened.defer(() => database.close());
+  // A name of its own: what another run left, or other programs keep there, is not removed.
   const aside = `${file}.${randomUUID()}.partial`;
+  const collected = join(storage.dataDir, `${COLLECTED}${randomUUID()}`);
   try {
     // Before anything is written: it may be what fills the disk.
-    await tellOfLeftovers(dirname(file), terminal);
-    const { migrations, rows } = await readContents(storage.dataDir, lock);
-    const manifest = await writeChecked(aside, storage.dataDir, {
+    await reportLeftovers(dirname(file), terminal);
+    const contents = await collectBackup(database, configuration, collected, options.secrets);
+    const manifest = await writeChecked(aside, collected, {
       created_at: new Date().toISOString(),
       patchbay: packageVersion(),
-      migrations: [...migrations],
-      rows,
+      ...contents,
       has_secrets: options.secrets,
       objects: storage.objects.kind === "file" ? "included" : "elsewhere",
     });
@@ -56,16 +61,16 @@ export async function backup(target: string, options: BackupOptions, terminal: T
     await rm(aside, { force: true });
     throw error;
   } finally {
-    await lock.release();
+    await rm(collected, { recursive: true, force: true });
   }
 }
 
 /** On disk, read back and compared when it resolves. */
-async function writeChecked(aside: string, dataDir: string, about: About): Promise<Manifest> {
+async function writeChecked(aside: string, collected: string, about: About): Promise<Manifest> {
   try {
     const archive = await open(aside, "wx", 0o600);
     try {
-      await writeArchive(archive, dataDir, about);
+      await writeArchive(archive, collected, about);
       await archive.sync();
     } finally {
       await archive.close();
@@ -75,17 +80,6 @@ async function writeChecked(aside: string, dataDir: string, about: About): Promi
     throw new CliError(EXIT.unexpected, `No backup was made in ${dirname(aside)}: ${reasonOf(error)}.`, {
       hints: ["nothing is left of it; see that there is room for all of it, and that this user may write there"],
     });
-  }
-}
-
-/** Opened and closed in good order once: a copy of files that a killed process left would have to recover at its restore. */
-async function readContents(dataDir: string, heldLock: DataDirLock) {
-  const database = await openDatabase({ dataDir, heldLock, asItIs: true });
-  try {
-    const { db } = installation(database);
-    return { migrations: (await migrationState(db)).applied, rows: await countRows(db) };
-  } finally {
-    await database.close();
   }
 }
 
@@ -100,13 +94,13 @@ async function nameOf(target: string): Promise<string> {
   return target;
 }
 
-/** It would be copied into itself, and grow until the disk is full. */
+/** A later backup would contain it. */
 async function refuseInside(file: string, dataDir: string): Promise<void> {
   const folder = await realpath(dirname(file));
-  for (const part of partsOf(false)) {
+  for (const part of [...DATABASE_PARTS, "objects"]) {
     const copied = await realpath(join(dataDir, part)).catch(() => null);
     if (copied !== null && `${folder}${sep}`.startsWith(`${copied}${sep}`))
-      throw new CliError(EXIT.usage, `${file} would lie in ${copied}, which is backed up itself.`, {
+      throw new CliError(EXIT.usage, `${file} would be in ${copied}, which belongs to the installation.`, {
         hints: [`choose a place outside of ${dataDir}`],
       });
   }
@@ -115,7 +109,7 @@ async function refuseInside(file: string, dataDir: string): Promise<void> {
 const LEFTOVER = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.partial$/u;
 
 /** Of a backup that was killed, perhaps with all secrets in it. One of another installation, under way right now, looks the same. */
-async function tellOfLeftovers(folder: string, terminal: Terminal): Promise<void> {
+async function reportLeftovers(folder: string, terminal: Terminal): Promise<void> {
   // A folder may be one to write to and not to look into.
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => LEFTOVER.test(each)))
@@ -160,10 +154,13 @@ type Reported = BackupOptions & Examined;
 
 async function report(file: string, manifest: Manifest, options: Reported, terminal: Terminal): Promise<void> {
   const { size } = await stat(file);
-  const rows = Object.values(manifest.rows).reduce((total, count) => total + count, 0);
+  const rows = countRows(manifest);
   if (options.json === true) {
-    const { entries, ...about } = manifest;
-    await write(terminal.stdout, `${JSON.stringify({ file, size, files: entries.length, ...about })}\n`);
+    const { entries, tables, ...about } = manifest;
+    await write(
+      terminal.stdout,
+      `${JSON.stringify({ file, size, files: entries.length, rows: rowsByTable(tables), ...about })}\n`,
+    );
     return;
   }
   await write(terminal.stdout, `${file}\n`);
@@ -173,7 +170,7 @@ async function report(file: string, manifest: Manifest, options: Reported, termi
     terminal,
     faults.length === 0 || !manifest.has_secrets
       ? secretsIn(manifest, given)
-      : `The secrets have faults, which the backup does not mend: ${faults.join("; ")}.`,
+      : `The secrets have faults, which the backup does not fix: ${faults.join("; ")}.`,
   );
   if (manifest.objects === "elsewhere")
     await say(terminal, "Objects are kept in S3 and are not in it: version or copy the bucket beside it.");

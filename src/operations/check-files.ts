@@ -8,7 +8,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { freeBytes } from "../lib/free-bytes.ts";
 import { nearestExisting } from "../storage/make-data-dir.ts";
 import { missingSecrets, openSecrets } from "../storage/open-secrets.ts";
-import { holdsDatabase } from "../storage/pglite.ts";
+import { hasEmbeddedDatabase } from "../storage/embedded/server.ts";
 import { SECRET_FILES, statOrNull } from "./data-dir-contents.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
@@ -49,9 +49,13 @@ function aboveIt(dataDir: string, parent: string): string {
 }
 
 async function readableByOthers(dataDir: string): Promise<readonly string[]> {
-  const paths = [dataDir, ...SECRET_FILES.map((name) => join(dataDir, name))];
-  const found = await Promise.all(paths.map(async (path) => ({ path, mode: (await statOrNull(path))?.mode ?? 0 })));
-  return found.filter(({ mode }) => (mode & 0o077) !== 0).map(({ path }) => path);
+  const files = SECRET_FILES.map((name) => join(dataDir, name));
+  // The account of the embedded server passes through a directory of root's (0711), which lists nothing.
+  const judged = [{ path: dataDir, mask: 0o066 }, ...files.map((path) => ({ path, mask: 0o077 }))];
+  const found = await Promise.all(
+    judged.map(async ({ path, mask }) => ({ path, isOpen: (((await statOrNull(path))?.mode ?? 0) & mask) !== 0 })),
+  );
+  return found.filter(({ isOpen }) => isOpen).map(({ path }) => path);
 }
 
 /** Those that would be used are judged; none is made. */
@@ -60,7 +64,7 @@ export async function checkSecrets({ storage, secrets }: Configuration): Promise
   try {
     const missing = await missingSecrets(settings);
     if (missing.length > 0)
-      return (await holdsDatabase(storage.dataDir))
+      return (await hasEmbeddedDatabase(storage.dataDir))
         ? [
             fail(
               "secrets",

@@ -1,16 +1,20 @@
-// `patchbay doctor` and what holds state: the database, its schema, its clock, the object store. Nothing is migrated or made.
+// `patchbay doctor` and what holds state: the database, its schema, its clock, the object store. Nothing is migrated or created.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { sql } from "kysely";
 import type { Configuration } from "../config/configuration.ts";
 import { readRunningGateway } from "../config/running-gateway.ts";
 import { objectStoreSettings, openObjectStore } from "../objects/store.ts";
-import { holderOf } from "../storage/data-dir-lock.ts";
-import { type Database, openDatabase } from "../storage/database.ts";
+import type { Terminal } from "../cli/terminal.ts";
+import type { Database } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
 import { describePooling, PoolerRefused, requireListening } from "../storage/pooler.ts";
 import { MOVED, readMoved } from "../storage/moved-database.ts";
-import { holdsDatabase } from "../storage/pglite.ts";
+import { chooseAccount, LAST_RESORT } from "../storage/embedded/account.ts";
+import { OLDEST_MAJOR } from "../storage/embedded/binaries.ts";
+import { readPlacement } from "../storage/embedded/placement.ts";
+import { EmbeddedUnavailable, hasEmbeddedDatabase } from "../storage/embedded/server.ts";
+import { openStorage } from "../storage/open-storage.ts";
 import { ServerUnavailable } from "../storage/server-fault.ts";
 import { askReadiness } from "./check-network.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
@@ -21,33 +25,29 @@ const NOTICEABLE_MS = 2_000;
 /** Webhook signatures and results' addresses are judged within minutes. */
 const HARMFUL_MS = 60_000;
 
-/** `look`: at what stands in the database, while it is open and its schema is this version's. */
+/** `look` examines the rows, while the database is open and its schema is this version's. */
 export async function checkStorage(
   { storage }: Configuration,
+  { env }: Pick<Terminal, "env">,
   look: (db: Handle) => Promise<readonly Finding[]> = async () => [],
 ): Promise<readonly Finding[]> {
-  if (storage.databaseUrl === null) {
+  const isEmbedded = storage.databaseUrl === null;
+  if (isEmbedded) {
     const moved = await readMoved(storage.dataDir);
     if (moved !== null) return [fail("storage", MOVED.message(moved, storage.dataDir), MOVED.fix(storage.dataDir))];
-    const holder = await holderOf(storage.dataDir);
-    if (holder !== null) return [await askHolder(holder, storage.dataDir)];
-    if (!(await holdsDatabase(storage.dataDir))) return [ok("storage", "embedded; the first start makes it")];
+    if (!(await hasEmbeddedDatabase(storage.dataDir))) return [ok("storage", "embedded; the first start creates it")];
   }
   await using opened = new AsyncDisposableStack();
   let database: Database;
   try {
-    database = await openDatabase({
-      databaseUrl: storage.databaseUrl ?? undefined,
-      dataDir: storage.dataDir,
-      poolSize: 1,
-      asItIs: true,
-    });
+    database = await openStorage(storage, { poolSize: 1, asItIs: true, embedded: "either", path: env["PATH"] });
     opened.defer(() => database.close());
     await database.ping();
   } catch (error) {
     if (error instanceof ServerUnavailable) return [fail("storage", error.message, error.check)];
+    if (error instanceof EmbeddedUnavailable) return [fail("storage", error.message, error.hints.join("; "))];
     return [
-      storage.databaseUrl === null
+      isEmbedded
         ? fail("storage", `the embedded database does not open: ${reasonOf(error)}`, "restore the last backup")
         : fail(
             "storage",
@@ -58,51 +58,67 @@ export async function checkStorage(
   }
   const schema = await checkSchema(database);
   return [
-    ...(await describe(database)),
-    ...(await checkPooler(database, storage)),
+    ...(await describe(database, isEmbedded)),
+    ...(isEmbedded ? await checkPlacement(storage) : await checkPooler(database, storage)),
+    ...(isEmbedded ? await checkOwner(storage.dataDir) : []),
     schema,
     await checkClock(database),
     ...(schema.level === "ok" ? await look(installation(database).db) : []),
   ];
 }
 
-/** The embedded database takes one process at a time: the one that has it is asked how it is. */
-async function askHolder(holder: number, dataDir: string): Promise<Finding> {
+/** The gateway that runs the embedded database, where one does, is asked how it is. */
+async function checkOwner(dataDir: string): Promise<readonly Finding[]> {
   const gateway = readRunningGateway(dataDir);
-  if (gateway?.pid !== holder)
-    return warn(
-      "storage",
-      `embedded, and in use by process ${holder}, which is no gateway that listens yet`,
-      "wait for it: another command may be at work, or a gateway be starting",
-    );
+  if (gateway === null) return [];
   const answer = await askReadiness(gateway.url);
   if (answer === "ready")
-    return ok("storage", `embedded, in use by process ${holder}, a gateway that is ready at ${gateway.url}`);
-  if (gateway.isStopping)
-    return warn("storage", `embedded, in use by process ${holder}, which is stopping`, "wait for it");
-  return fail(
-    "storage",
-    `embedded, in use by process ${holder}, a gateway that is not ready: ${gateway.url}/readyz ${answer}`,
-    "its log says why; what only an idle database shows is checked while it is stopped",
-  );
+    return [ok("storage", `in use by process ${gateway.pid}, a gateway that is ready at ${gateway.url}`)];
+  return [
+    gateway.isStopping
+      ? warn("storage", `in use by process ${gateway.pid}, which is stopping`, "wait for it")
+      : fail(
+          "storage",
+          `in use by process ${gateway.pid}, a gateway that is not ready: ${gateway.url}/readyz ${answer}`,
+          "its log says why",
+        ),
+  ];
 }
 
-async function describe(database: Database): Promise<readonly Finding[]> {
-  const { db, engine } = installation(database);
+async function describe(database: Database, isEmbedded: boolean): Promise<readonly Finding[]> {
+  const { db } = installation(database);
   const { rows } = await sql<{ version: string }>`select current_setting('server_version') as version`.execute(db);
   const version = rows[0]?.version ?? "?";
-  if (engine === "pglite") return [ok("storage", `embedded, PostgreSQL ${version}`)];
   return [
-    Number.parseInt(version, 10) >= 15
-      ? ok("storage", `PostgreSQL ${version}`)
-      : fail("storage", `PostgreSQL ${version} is too old`, "use PostgreSQL 15 or newer"),
+    Number.parseInt(version, 10) >= OLDEST_MAJOR
+      ? ok("storage", `${isEmbedded ? "embedded, " : ""}PostgreSQL ${version}`)
+      : fail("storage", `PostgreSQL ${version} is too old`, `use PostgreSQL ${OLDEST_MAJOR} or newer`),
+  ];
+}
+
+async function checkPlacement({ dataDir, runAs }: Configuration["storage"]): Promise<readonly Finding[]> {
+  const { home, isRelocated } = await readPlacement(dataDir);
+  const account = await chooseAccount(runAs, dataDir);
+  return [
+    ...(isRelocated
+      ? [ok("storage", `its files are in ${home}: its account ${account?.name ?? ""} cannot enter ${dataDir}`)]
+      : []),
+    ...(account?.name === LAST_RESORT
+      ? [
+          warn(
+            "storage",
+            `the embedded database runs as ${LAST_RESORT}, whose files other programs of that account can read`,
+            "create an account of its own (useradd --system patchbay), or start the gateway as an ordinary user",
+          ),
+        ]
+      : []),
   ];
 }
 
 /** Nothing to find where this process speaks to the server itself, and no other address is set. */
 async function checkPooler(database: Database, { listenUrl }: Configuration["storage"]): Promise<readonly Finding[]> {
   const { direct, db } = installation(database);
-  if (direct.engine === "pglite" || (direct.pooling === "none" && listenUrl === null)) return [];
+  if (direct.pooling === "none" && listenUrl === null) return [];
   const { databaseUrl, pooling } = direct;
   try {
     await requireListening(direct, { databaseUrl, listenUrl });

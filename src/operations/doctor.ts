@@ -9,7 +9,7 @@ import { loadConfiguration } from "../config/load-configuration.ts";
 import { readRunningGateway } from "../config/running-gateway.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { keysOutOfReach, OUT_OF_REACH } from "../storage/answers-out-of-reach.ts";
-import { holderOf } from "../storage/data-dir-lock.ts";
+import { ownerOf } from "../storage/embedded/installation-lock.ts";
 import { judgeSecrets, type OwnSecrets } from "../storage/own-secrets.ts";
 import { createSeal } from "../storage/seal.ts";
 import type { Handle } from "../storage/system.ts";
@@ -68,7 +68,7 @@ async function examine(
     await checkDisk(storage),
     ...(await orUnreadable(
       "storage",
-      checkStorage(configuration, async (db) => {
+      checkStorage(configuration, terminal, async (db) => {
         if (secrets.some(({ level }) => level === "fail")) return [];
         const own = await secretsOf(configuration);
         const other = await judgeSecrets(db, own);
@@ -108,7 +108,7 @@ async function orUnreadable(check: Check, looked: Promise<readonly Finding[]>): 
 
 async function checkNetwork(configuration: Configuration, call: boolean): Promise<readonly Finding[]> {
   const { databaseUrl, dataDir } = configuration.storage;
-  const isHeld = databaseUrl === null && (await holderOf(dataDir).catch(() => null)) !== null;
+  const isHeld = databaseUrl === null && (await ownerOf(dataDir).catch(() => null)) !== null;
   const owner = { running: readRunningGateway(dataDir), isHeld };
   return [
     ...(await checkPorts(configuration, owner)),

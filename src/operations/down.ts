@@ -7,7 +7,9 @@ import { EXIT } from "../cli/exit-codes.ts";
 import type { DownOptions } from "../cli/operations-commands.ts";
 import { CliError, say, type Terminal, visible, write } from "../cli/terminal.ts";
 import { errorCode } from "../lib/error-code.ts";
-import { holderOf } from "../storage/data-dir-lock.ts";
+import { hostname } from "node:os";
+import { ownerOf } from "../storage/embedded/installation-lock.ts";
+import { readPlacement } from "../storage/embedded/placement.ts";
 import { isLock, isOurs, statOrNull } from "./data-dir-contents.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
 import { readConfiguration } from "./read-configuration.ts";
@@ -25,15 +27,16 @@ export async function down(options: DownOptions, terminal: Terminal, signal: Abo
         hints: ["stop its processes with what started them: each ends on SIGTERM"],
       },
     );
-  const found = options.purge === true ? await contentsOf(dataDir) : { ours: [], others: [] };
+  const found = options.purge === true ? await contentsOf(dataDir) : { ours: [], others: [], relocated: [] };
   if (found.ours.length > 0 && options.yes !== true) {
     await say(terminal, "This deletes for good, with every key, job, transcript and figure of the installation:");
-    for (const name of found.ours) await say(terminal, `  ${join(dataDir, name)}`);
+    for (const path of [...found.relocated, ...found.ours.map((name) => join(dataDir, name))])
+      await say(terminal, `  ${path}`);
     await confirm("Delete all of it?", terminal, signal);
   }
   const stopped = await stop(dataDir, terminal, signal);
   if (found.ours.length > 0) await purge(dataDir, found.ours);
-  const removed = found.ours.map((name) => join(dataDir, name));
+  const removed = [...found.relocated, ...found.ours.map((name) => join(dataDir, name))];
   const left = found.others.map((name) => join(dataDir, name));
   if (options.json === true) {
     await write(terminal.stdout, `${JSON.stringify({ object: "down", stopped, removed, left })}\n`);
@@ -49,8 +52,14 @@ export async function down(options: DownOptions, terminal: Terminal, signal: Abo
 
 /** As Ctrl-C would; resolves once the directory is let go of, which is the last thing a gateway does. */
 async function stop(dataDir: string, terminal: Terminal, signal: AbortSignal): Promise<number | null> {
-  const pid = await holderOf(dataDir);
-  if (pid === null) return null;
+  const owner = await ownerOf(dataDir);
+  if (owner === null) return null;
+  const { pid, host } = owner;
+  if (host !== hostname())
+    throw new CliError(
+      EXIT.conflict,
+      `The gateway runs on host ${host} (process ${pid}) and can only be stopped there.`,
+    );
   try {
     process.kill(pid, "SIGINT");
   } catch (error) {
@@ -61,30 +70,40 @@ async function stop(dataDir: string, terminal: Terminal, signal: AbortSignal): P
       });
   }
   await say(terminal, `stopping process ${pid}`);
-  while ((await holderOf(dataDir)) === pid) await wait(LOOK_MS, undefined, { signal });
+  while ((await ownerOf(dataDir))?.pid === pid) await wait(LOOK_MS, undefined, { signal });
   return pid;
 }
 
 interface Contents {
   readonly ours: readonly string[];
   readonly others: readonly string[];
+  /** The server's files, where they are outside of the data directory. */
+  readonly relocated: readonly string[];
 }
 
 /** A directory may hold more than what we put there. */
 async function contentsOf(dataDir: string): Promise<Contents> {
-  if ((await statOrNull(dataDir))?.isDirectory() !== true) return { ours: [], others: [] };
+  if ((await statOrNull(dataDir))?.isDirectory() !== true) return { ours: [], others: [], relocated: [] };
   const names = (await readdir(dataDir)).filter((name) => !isLock(name)).toSorted();
-  return { ours: names.filter(isOurs), others: names.filter((name) => !isOurs(name)) };
+  const { home, isRelocated } = await readPlacement(dataDir);
+  return {
+    ours: names.filter(isOurs),
+    others: names.filter((name) => !isOurs(name)),
+    relocated: isRelocated ? [home] : [],
+  };
 }
 
 /** Under the lock: a start meanwhile is refused instead of finding half of it. */
 async function purge(dataDir: string, names: readonly string[]): Promise<void> {
   const lock = await holdDataDir(dataDir);
   try {
+    const { home, isRelocated } = await readPlacement(dataDir);
+    if (isRelocated) await rm(home, { recursive: true, force: true });
     for (const name of names) await rm(join(dataDir, name), { recursive: true, force: true });
   } finally {
     await lock.release();
   }
-  // Others' files keep it.
+  for (const name of await readdir(dataDir)) if (isLock(name)) await rm(join(dataDir, name), { force: true });
+  // It stays where it contains files of others.
   await rmdir(dataDir).catch(() => undefined);
 }

@@ -1,5 +1,4 @@
-// `patchbay route explain` (contract 3, 10): decides as the gateway would, from what is stored as it is; or asks the gateway, where one
-// is named, or has the embedded database.
+// `patchbay route explain`: decides as the gateway would, from what is stored; or asks the gateway, where one is named or runs the embedded database.
 import type { ExplainOptions } from "../cli/route-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, type Terminal, visible, write } from "../cli/terminal.ts";
@@ -36,7 +35,7 @@ async function traceOf(
   if ([key, app, apiKey, request].every((each) => each === undefined) && !terminal.env["PATCHBAY_API_KEY"])
     throw new CliError(EXIT.usage, "Whose request? Give --app, --key or --api-key.");
   await using opened = new AsyncDisposableStack();
-  const database = await openUnlessRunning(configuration, { asItIs: true });
+  const database = await openUnlessRunning(configuration, terminal);
   if (database === null)
     return askedThere(await runningGateway(configuration, options, terminal, signal), file, options, terminal);
   opened.defer(() => database.close());

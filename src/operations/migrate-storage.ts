@@ -1,5 +1,5 @@
 // `patchbay migrate-storage`: an embedded installation moves to an empty PostgreSQL database, all of it in one transaction there,
-// compared table by table before it commits. Objects stay where they are; the queue's messages are sent anew, from the rows.
+// compared table by table before it commits. Objects stay where they are; the queue's messages are sent again from the rows.
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { sql } from "kysely";
@@ -7,21 +7,18 @@ import type { MigrateStorageOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
-import { brand } from "../contract/ids.ts";
-import { enqueueJob, JOB_QUEUES } from "../jobs/services.ts";
 import { isPostgresUrl, isReadablePostgresUrl, WRITE_ENCODED } from "../lib/postgres-url.ts";
-import { createQueue, type Queue } from "../queue/queue.ts";
 import { type CopiedTable, copyTables, tablesInUse } from "../storage/copy-tables.ts";
-import { type Database, openDatabase, type Transacting } from "../storage/database.ts";
+import { type Database, openDatabase } from "../storage/database.ts";
 import { MADE_PEPPER } from "../storage/open-secrets.ts";
 import { markMoved, MOVED_FILE } from "../storage/moved-database.ts";
-import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
+import { DATA_FOLDER } from "../storage/embedded/placement.ts";
 import { isAway } from "../storage/transact.ts";
-import { AGAIN_QUEUE, enqueue, webhookQueues } from "../webhooks/queues.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
 import { reasonOf } from "./finding.ts";
-import { noDatabase, requireEmbedded } from "./open-installation.ts";
+import { noDatabase, openInstallation, requireEmbedded } from "./open-installation.ts";
 import { readConfiguration } from "./read-configuration.ts";
+import { resendMessages, withQueue } from "./resend-messages.ts";
 
 export async function migrateStorage(options: MigrateStorageOptions, terminal: Terminal): Promise<number> {
   const configuration = readConfiguration(options, terminal);
@@ -31,7 +28,15 @@ export async function migrateStorage(options: MigrateStorageOptions, terminal: T
   const lock = await holdDataDir(dataDir);
   try {
     await using opened = new AsyncDisposableStack();
-    const from = await openDatabase({ dataDir, heldLock: lock });
+    // Also where the configuration names the server already.
+    const embedded = { ...configuration.storage, databaseUrl: null, migrateUrl: null };
+    const from = await openInstallation({ storage: embedded }, terminal, {
+      asItIs: false,
+      embedded: "own",
+      heldLock: lock,
+      // Into another empty database: nothing is lost, and the marker names the last one.
+      allowsMoved: true,
+    });
     opened.defer(() => from.close());
     const to = await openTarget(databaseUrl);
     opened.defer(() => to.close());
@@ -82,47 +87,17 @@ interface Moved {
   readonly messages: number;
 }
 
-async function move(from: Database, to: Database, { limits }: Configuration): Promise<Moved> {
-  const queue = createQueue({
-    database: to,
-    queues: { ...JOB_QUEUES, ...webhookQueues(limits.webhookTimeoutSeconds * 1000) },
-    onError: () => undefined,
-  });
-  await queue.start();
-  try {
-    return await from.transaction((source) =>
+async function move(from: Database, to: Database, configuration: Configuration): Promise<Moved> {
+  return withQueue(to, configuration, (queue) =>
+    from.transaction((source) =>
       to.transaction(async (target) => {
-        // Between two statements here lies a whole reading of the other side.
-        await sql`set local idle_in_transaction_session_timeout = 0`.execute(target);
+        // Between two statements on one side the other side is read.
+        for (const side of [source, target]) await sql`set local idle_in_transaction_session_timeout = 0`.execute(side);
         const tables = await copyTables(source, target);
-        return { tables, messages: await sendMessages(queue, target) };
+        return { tables, messages: await resendMessages(queue, target) };
       }),
-    );
-  } finally {
-    await queue.stop();
-  }
-}
-
-/** One for each row that waits for its turn. A job that was being worked on has a lease, and is offered again when it lapses. */
-async function sendMessages(queue: Queue, tx: Transacting): Promise<number> {
-  const jobs = await tx
-    .selectFrom("jobs")
-    .select(["id", "app_id"])
-    .where("status", "=", "queued")
-    .orderBy("id")
-    .execute();
-  for (const { id, app_id: appId } of jobs) await enqueueJob(queue, { id, appId }, { goesFirst: false }, tx);
-  const deliveries = await tx
-    .selectFrom("webhook_deliveries")
-    .select(["id", "workspace_id", "turn"])
-    .select(sql<number>`greatest(0, extract(epoch from next_attempt_at - patchbay_now()))::float8`.as("delaySeconds"))
-    .where("state", "=", "pending")
-    .execute();
-  for (const { id, workspace_id: workspace, turn, delaySeconds } of deliveries) {
-    const message = { workspaceId: brand("workspace", workspace), deliveryId: brand("delivery", id), turn };
-    await enqueue(queue, message, { lane: AGAIN_QUEUE, delaySeconds }, tx);
-  }
-  return jobs.length + deliveries.length;
+    ),
+  );
 }
 
 async function report(
@@ -142,7 +117,7 @@ async function report(
     );
   }
   const next = [
-    `Moved, and ${messages} messages of the queue sent anew. The embedded database is as it was: keep it until the server has proved itself, then remove ${join(storage.dataDir, EMBEDDED_FOLDER)}. It starts no gateway any more unless ${join(storage.dataDir, MOVED_FILE)} is removed.`,
+    `Moved, and ${messages} messages of the queue sent again. The embedded database is unchanged: keep it until the server has proved itself, then remove ${join(storage.dataDir, DATA_FOLDER)}. It starts no gateway unless ${join(storage.dataDir, MOVED_FILE)} is removed.`,
     "Before the next start:",
     "  storage.database_url (or DATABASE_URL): the server, and storage.migrate_url where the gateway is not to own the schema",
     ...(secrets.keyPepper === null

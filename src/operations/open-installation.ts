@@ -1,56 +1,31 @@
-// The database of an installation, opened by a command of the operator: none is made on the way, and a gateway that has the
-// embedded one is named.
+// The database of an installation, opened by a command of the operator: none is created on the way. The embedded server is started, or joined where
+// a gateway runs it.
 import { EXIT } from "../cli/exit-codes.ts";
-import { CliError } from "../cli/terminal.ts";
+import { CliError, type Terminal } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
-import { DataDirInUse } from "../storage/data-dir-lock.ts";
-import { type Database, openDatabase } from "../storage/database.ts";
+import type { Database } from "../storage/database.ts";
+import { EmbeddedUnavailable, hasEmbeddedDatabase } from "../storage/embedded/server.ts";
+import { ownerOf } from "../storage/embedded/installation-lock.ts";
 import { MOVED, readMoved } from "../storage/moved-database.ts";
-import { holdsDatabase } from "../storage/pglite.ts";
+import { openStorage, type OpenStorageOptions } from "../storage/open-storage.ts";
 import { ServerUnavailable } from "../storage/server-fault.ts";
 import { reasonOf } from "./finding.ts";
 
-export interface HowToOpen {
-  /** Nothing is migrated or prepared. */
-  readonly asItIs: boolean;
-  /** What to do where a gateway has the embedded database. */
-  readonly inUse: string;
+interface Opening extends Pick<OpenStorageOptions, "asItIs" | "embedded" | "heldLock"> {
+  /** Also opened to change it where it was moved to a server before. */
+  readonly allowsMoved?: boolean;
 }
 
 export async function openInstallation(
-  configuration: Pick<Configuration, "storage">,
-  { asItIs, inUse }: HowToOpen,
-): Promise<Database> {
-  return open(configuration, asItIs, (inside) => {
-    throw new CliError(EXIT.conflict, inside.message, { hints: [inUse] });
-  });
-}
-
-/** Null: a gateway has the embedded database, and can be asked itself. */
-export async function openUnlessRunning(
-  configuration: Pick<Configuration, "storage">,
-  { asItIs }: Pick<HowToOpen, "asItIs">,
-): Promise<Database | null> {
-  return open(configuration, asItIs, () => null);
-}
-
-async function open<Otherwise>(
   { storage }: Pick<Configuration, "storage">,
-  asItIs: boolean,
-  whenInUse: (error: DataDirInUse) => Otherwise,
-): Promise<Database | Otherwise> {
+  { env }: Pick<Terminal, "env">,
+  { allowsMoved = false, ...opening }: Opening,
+): Promise<Database> {
   if (storage.databaseUrl === null) await requireEmbedded(storage.dataDir);
-  if (storage.databaseUrl === null && !asItIs) await refuseMoved(storage.dataDir);
+  if (storage.databaseUrl === null && opening.asItIs !== true && !allowsMoved) await refuseMoved(storage.dataDir);
   try {
-    return await openDatabase({
-      databaseUrl: storage.databaseUrl ?? undefined,
-      migrateUrl: storage.migrateUrl ?? undefined,
-      dataDir: storage.dataDir,
-      poolSize: 1,
-      asItIs,
-    });
+    return await openStorage(storage, { poolSize: 1, path: env["PATH"], ...opening });
   } catch (error) {
-    if (error instanceof DataDirInUse) return whenInUse(error);
     throw noDatabase(error, (reason) => `The database does not open: ${reason}.`);
   }
 }
@@ -62,22 +37,32 @@ async function refuseMoved(dataDir: string): Promise<void> {
     throw new CliError(EXIT.config, `Storage: ${MOVED.message(moved, dataDir)}.`, { hints: [MOVED.fix(dataDir)] });
 }
 
-/** Brought up to date, to be changed: on a server beside running gateways, embedded without one. */
-export async function openToChange(configuration: Pick<Configuration, "storage">): Promise<Database> {
-  return openInstallation(configuration, {
-    asItIs: false,
-    inUse: "stop the gateway first: the embedded database is opened by one process at a time",
-  });
+/** Null: a gateway runs the embedded database, and can be asked itself. */
+export async function openUnlessRunning(
+  configuration: Pick<Configuration, "storage">,
+  terminal: Pick<Terminal, "env">,
+): Promise<Database | null> {
+  const { storage } = configuration;
+  if (storage.databaseUrl === null && (await ownerOf(storage.dataDir)) !== null) return null;
+  return openInstallation(configuration, terminal, { asItIs: true, embedded: "either" });
 }
 
-/** A server that cannot be used says so itself; `otherwise` tells anything else. */
+/** Brought up to date, to be changed, also while gateways run. */
+export async function openToChange(
+  configuration: Pick<Configuration, "storage">,
+  terminal: Pick<Terminal, "env">,
+): Promise<Database> {
+  return openInstallation(configuration, terminal, { asItIs: false, embedded: "either" });
+}
+
+/** A server that cannot be used says so itself; `otherwise` words anything else. */
 export function noDatabase(error: unknown, otherwise: (reason: string) => string, hint?: string): CliError {
-  return error instanceof ServerUnavailable
-    ? new CliError(EXIT.upstream, error.message, { hints: [error.check] })
-    : new CliError(EXIT.upstream, otherwise(reasonOf(error)), { hints: hint === undefined ? [] : [hint] });
+  if (error instanceof ServerUnavailable) return new CliError(EXIT.upstream, error.message, { hints: [error.check] });
+  if (error instanceof EmbeddedUnavailable) return new CliError(EXIT.config, error.message, { hints: error.hints });
+  return new CliError(EXIT.upstream, otherwise(reasonOf(error)), { hints: hint === undefined ? [] : [hint] });
 }
 
 export async function requireEmbedded(dataDir: string): Promise<void> {
-  if (!(await holdsDatabase(dataDir)))
+  if (!(await hasEmbeddedDatabase(dataDir)))
     throw new CliError(EXIT.notFound, `There is no embedded database in ${dataDir}.`);
 }

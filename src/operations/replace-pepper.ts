@@ -18,7 +18,7 @@ export async function replacePepper(
 ): Promise<number> {
   const configuration = readConfiguration(options, terminal);
   await using opened = new AsyncDisposableStack();
-  const database = await openToChange(configuration);
+  const database = await openToChange(configuration, terminal);
   opened.defer(() => database.close());
   const { pepper } = await readSecrets(configuration);
   if (options.yes !== true)

@@ -1,25 +1,45 @@
-// `patchbay restore`: unpacked aside and compared byte by byte, its database opened and counted, and only then put in place.
+// `patchbay restore`: unpacked aside and compared byte by byte, its rows loaded into a new database and compared, and only then put in place.
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { RestoreOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
-import { countRows } from "../storage/catalogue.ts";
-import { openDatabase } from "../storage/database.ts";
+import { loadTables } from "../storage/dump-tables.ts";
+import { allowPassage, movePointer, readPlacement } from "../storage/embedded/placement.ts";
+import { migrate, migrationState } from "../storage/migrate.ts";
 import { unmarkMoved } from "../storage/moved-database.ts";
-import { migrationState } from "../storage/migrate.ts";
 import { errorCode } from "../lib/error-code.ts";
-import { type Manifest, missingSecrets, readArchive } from "./backup-archive.ts";
-import { isLeftByRestore, isLock, partsOf, REPLACED, STAGED, statOrNull } from "./data-dir-contents.ts";
+import {
+  BackupOfOtherVersion,
+  countRows,
+  type Manifest,
+  missingSecrets,
+  readArchive,
+  rowsByTable,
+} from "./backup-archive.ts";
+import {
+  DATABASE_PARTS,
+  DUMP_FOLDER,
+  isLeftByRestore,
+  isLock,
+  REPLACED,
+  SECRET_FILES,
+  STAGED,
+  statOrNull,
+} from "./data-dir-contents.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
 import { reasonOf } from "./finding.ts";
 import { RUNNING_FILE } from "../config/running-gateway.ts";
 import { installation } from "../storage/system.ts";
+import { openStorage } from "../storage/open-storage.ts";
+import type { Configuration } from "../config/configuration.ts";
 import { readConfiguration } from "./read-configuration.ts";
+import { resendMessages, withQueue } from "./resend-messages.ts";
 
 export async function restore(file: string, options: RestoreOptions, terminal: Terminal): Promise<number> {
-  const { storage } = readConfiguration(options, terminal);
+  const configuration = readConfiguration(options, terminal);
+  const { storage } = configuration;
   const { dataDir } = storage;
   if (storage.databaseUrl !== null)
     throw new CliError(
@@ -43,23 +63,32 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
         hints: ["--force replaces what the backup has, and leaves the rest", "or choose another storage.data_dir"],
       });
     await tidyUp(dataDir, terminal);
+    // Before the first start: the new server's files are to be in this directory, and not outside of it.
+    await allowPassage(dataDir);
     await mkdir(staged, { mode: 0o700 });
     const manifest = await unpack(archive, staged);
-    await judgeDatabase(staged, manifest);
+    await loadDatabase(staged, manifest, configuration, terminal);
     await replace(dataDir, staged, manifest);
     await unmarkMoved(dataDir);
     await report(dataDir, manifest, options, terminal);
     return EXIT.ok;
   } finally {
-    await rm(staged, { recursive: true, force: true });
+    await removeStaged(staged);
     await lock.release();
   }
+}
+
+/** The pointer is still there only where the restore failed; one that names another directory leads to files that are in use there. */
+async function removeStaged(staged: string): Promise<void> {
+  const placement = await readPlacement(staged).catch(() => null);
+  if (placement?.isRelocated === true) await rm(placement.home, { recursive: true, force: true });
+  await rm(staged, { recursive: true, force: true });
 }
 
 /** Of restores that were killed. What they unpacked is in their archive still; what they had put aside is nowhere else. */
 async function tidyUp(dataDir: string, terminal: Terminal): Promise<void> {
   for (const name of await readdir(dataDir)) {
-    if (name.startsWith(STAGED)) await rm(join(dataDir, name), { recursive: true, force: true });
+    if (name.startsWith(STAGED)) await removeStaged(join(dataDir, name));
     if (name.startsWith(REPLACED))
       await say(
         terminal,
@@ -78,6 +107,12 @@ async function unpack(archive: string, staged: string): Promise<Manifest> {
 
 /** A disk that is full, or rights that are missing, say nothing of the backup: nobody should throw it away for them. */
 export function unpackFault(error: unknown, archive: string, dataDir: string): CliError {
+  if (error instanceof BackupOfOtherVersion)
+    return new CliError(EXIT.conflict, `${archive} was made by another version: ${error.message}.`, {
+      hints: [
+        "keep it, and restore it with the version that made it; version 0.1.0 then moves it: patchbay migrate-storage",
+      ],
+    });
   return errorCode(error) === null
     ? new CliError(EXIT.unexpected, `${archive} is no whole backup: ${reasonOf(error)}.`, {
         hints: ["nothing was changed; take another backup"],
@@ -87,43 +122,59 @@ export function unpackFault(error: unknown, archive: string, dataDir: string): C
       });
 }
 
-/** The engine opens it, it is not newer than this program, and every table has its rows. */
-async function judgeDatabase(staged: string, manifest: Manifest): Promise<void> {
-  const database = await openDatabase({ dataDir: staged, asItIs: true });
+/** A new embedded database with the backup's rows, of this version's schema, in the staged directory. */
+async function loadDatabase(
+  staged: string,
+  manifest: Manifest,
+  configuration: Configuration,
+  terminal: Terminal,
+): Promise<void> {
+  const storage = { ...configuration.storage, dataDir: staged };
+  const database = await openStorage(storage, { asItIs: true, embedded: "own", path: terminal.env["PATH"] });
   try {
-    const { unknown } = await migrationState(installation(database).db);
+    const { db, transaction } = installation(database);
+    // The schema that the rows were written with first, then what has been added to it since.
+    await migrate(db, undefined, manifest.migrations);
+    const { applied } = await migrationState(db);
+    const unknown = manifest.migrations.filter((name) => !applied.includes(name));
     if (unknown.length > 0)
       throw new CliError(
         EXIT.conflict,
         `The backup was made by a newer version, ${manifest.patchbay}: this one does not know ${unknown.join(", ")}.`,
         { hints: ["restore it with that version, or a later one"] },
       );
-    const rows = await countRows(installation(database).db);
-    const different = Object.entries(manifest.rows).filter(([table, count]) => rows[table] !== count);
-    if (different.length > 0)
-      throw new CliError(EXIT.unexpected, `Rows are missing from ${different.map(([table]) => table).join(", ")}.`);
+    await transaction((tx) => loadTables(tx, join(staged, DUMP_FOLDER), manifest.tables));
+    await migrate(db);
+    await withQueue(database, configuration, (queue) => transaction((tx) => resendMessages(queue, tx)));
   } finally {
     await database.close();
   }
+  await rm(join(staged, DUMP_FOLDER), { recursive: true });
 }
 
 /** What is replaced goes last: until then a killed restore leaves it there under a name of its own. */
 async function replace(dataDir: string, staged: string, manifest: Manifest): Promise<void> {
   const replaced = join(dataDir, `${REPLACED}${randomUUID()}`);
   await mkdir(replaced, { mode: 0o700 });
-  for (const name of partsOf(manifest.has_secrets)) {
+  const former = await readPlacement(dataDir);
+  await movePointer(staged, dataDir);
+  const parts = [...DATABASE_PARTS, "objects", ...(manifest.has_secrets ? SECRET_FILES : [])];
+  for (const name of parts) {
     const isNew = (await statOrNull(join(staged, name))) !== null;
-    // Objects elsewhere are not this backup's; the database never is.
-    if (!isNew && (name !== "objects" || manifest.objects === "elsewhere")) continue;
+    const isDatabase = DATABASE_PARTS.some((part) => part === name);
+    // Objects elsewhere are not this backup's, and secrets may be in the configuration.
+    if (!isNew && !isDatabase && (name !== "objects" || manifest.objects === "elsewhere")) continue;
     if ((await statOrNull(join(dataDir, name))) !== null) await rename(join(dataDir, name), join(replaced, name));
     if (isNew) await rename(join(staged, name), join(dataDir, name));
   }
   await rm(replaced, { recursive: true });
+  if (former.isRelocated) await rm(former.home, { recursive: true, force: true });
 }
 
 async function report(dataDir: string, manifest: Manifest, options: RestoreOptions, terminal: Terminal): Promise<void> {
-  const { rows, entries, has_secrets, objects, created_at, patchbay } = manifest;
-  const count = Object.values(rows).reduce((total, n) => total + n, 0);
+  const { tables, entries, has_secrets, objects, created_at, patchbay } = manifest;
+  const rows = rowsByTable(tables);
+  const count = countRows(manifest);
   if (options.json === true)
     await write(
       terminal.stdout,

@@ -21,7 +21,7 @@ import { readConfiguration, readSecrets, refuseOtherSecrets } from "./read-confi
 export async function rotateSecrets(options: RotateSecretsOptions, terminal: Terminal): Promise<number> {
   const configuration = readConfiguration(options, terminal);
   await using opened = new AsyncDisposableStack();
-  const database = await openToChange(configuration);
+  const database = await openToChange(configuration, terminal);
   opened.defer(() => database.close());
   const { pepper, encryptionKeys } = await readSecrets(configuration);
   const ring = createSeal({ keys: encryptionKeys });

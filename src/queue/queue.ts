@@ -1,4 +1,4 @@
-// pg-boss on our database, either engine: it wakes, defers and retries; what is true stands in our own tables (contract 5, 6).
+// pg-boss on our database: it wakes, defers and retries; what is true stands in our own tables (contract 5, 6).
 // A message may come twice or late, so whoever works on it asks its table first.
 import { sql } from "kysely";
 import { type Db, PgBoss } from "pg-boss";
@@ -9,7 +9,7 @@ import { reachServer } from "../storage/pooler.ts";
 import { sessionConfig } from "../storage/server-sessions.ts";
 import type { SilenceTimes } from "../storage/silent-connections.ts";
 import { engine } from "../storage/system.ts";
-import { fromEmbedded, fromTransaction } from "./boss-database.ts";
+import { fromTransaction } from "./boss-database.ts";
 import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher.ts";
 
 export type { Message, WorkOptions } from "./dispatcher.ts";
@@ -105,7 +105,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
         dispatchers.forEach((dispatcher) => dispatcher.wake());
         listeners.forEach((listener) => listener(null));
       };
-      listening = await listen(database, boss, { heard, missed, onError });
+      listening = await listen(database, { heard, missed, onError });
     },
 
     async send(name, data, options = {}, tx) {
@@ -154,14 +154,6 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
 function openBoss(database: Database, silence: SilenceTimes | undefined): PgBoss {
   const { direct } = engine(database);
   const common = { schema: SCHEMA, schedule: false, superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 };
-  if (direct.engine === "pglite")
-    return new PgBoss({
-      ...common,
-      db: fromEmbedded(direct.pool),
-      backend: "pglite",
-      reindex: false,
-      monitorVacuum: false,
-    });
   // pg-boss hands its options on to its pool, and its types do not say so.
   const pooled: object = sessionConfig({ url: direct.databaseUrl, pooling: direct.pooling }, silence);
   return new PgBoss({
@@ -180,22 +172,21 @@ interface Ears {
   readonly onError: (error: unknown) => void;
 }
 
-/** On a server not pg-boss's own listener, which goes by the address of its pool: that may be a pooler's. */
-async function listen(database: Database, boss: PgBoss, ears: Ears): Promise<{ close(): Promise<void> } | null> {
+/** Not pg-boss's own listener, which connects where its pool does: that may be a pooler. */
+async function listen(database: Database, ears: Ears): Promise<{ close(): Promise<void> }> {
   const { direct } = engine(database);
-  if (direct.engine === "pglite") return (await boss.getDb().listen?.(CHANNEL, ears.heard, ears.missed)) ?? null;
   const { listenUrl } = direct;
   return listenOnServer({ listenUrl, channel: CHANNEL, applicationName: "patchbay-queue-listener", ...ears });
 }
 
 function hasOwner({ direct }: Database): boolean {
-  return direct.engine === "postgres" && direct.migrateUrl !== null;
+  return direct.migrateUrl !== null;
 }
 
 /** Where the schema has an owner of its own, it makes pg-boss's tables and lets the process use them. */
 async function prepareAsOwner(database: Database, onError: (error: unknown) => void): Promise<void> {
   const { direct, db, tenantRole } = engine(database);
-  if (direct.engine !== "postgres" || direct.migrateUrl === null) return;
+  if (direct.migrateUrl === null) return;
   const { pooling } = await reachServer(direct.migrateUrl);
   const pooled: object = sessionConfig({ url: direct.migrateUrl, pooling });
   const owner = new PgBoss({

@@ -1,8 +1,6 @@
-// Hears what `announce.ts` says (contract 2): on a server through a connection of its own, which comes back when it breaks; on the
-// embedded engine through the engine itself, whose only process this is.
+// Receives what `announce.ts` sends, through a connection of its own that is made again when it breaks.
 import { CHANGE_TOPICS, CHANGES_CHANNEL, type ChangeTopic } from "./announce.ts";
 import type { Database } from "./database.ts";
-import { listenEmbedded } from "./listen-embedded.ts";
 import { listenOnServer } from "./listen-server.ts";
 import { tellKeys } from "./running-keys.ts";
 import { engine } from "./system.ts";
@@ -20,10 +18,6 @@ export interface ListenOptions {
   readonly keyIds: readonly string[];
 }
 
-interface Ears {
-  close(): Promise<void> | void;
-}
-
 /** Listens when it resolves, unless the server is away at this moment. */
 export async function listenForChanges(database: Database, options: ListenOptions): Promise<Changes> {
   const listeners = new Map(CHANGE_TOPICS.map((topic) => [topic, new Set<(detail: string | null) => void>()]));
@@ -36,18 +30,15 @@ export async function listenForChanges(database: Database, options: ListenOption
     else tell(change.topic, change.detail);
   };
   const { direct } = engine(database);
-  const ears: Ears =
-    direct.engine === "postgres"
-      ? await listenOnServer({
-          listenUrl: direct.listenUrl,
-          channel: CHANGES_CHANNEL,
-          applicationName: "patchbay-changes",
-          heard,
-          missed,
-          onError: options.onError,
-          onConnect: (client) => tellKeys(client, options.keyIds),
-        })
-      : { close: await listenEmbedded(direct.pool, CHANGES_CHANNEL, { heard, missed }) };
+  const ears = await listenOnServer({
+    listenUrl: direct.listenUrl,
+    channel: CHANGES_CHANNEL,
+    applicationName: "patchbay-changes",
+    heard,
+    missed,
+    onError: options.onError,
+    onConnect: (client) => tellKeys(client, options.keyIds),
+  });
   return {
     onChange: (topic, listener) => {
       listeners.get(topic)?.add(listener);

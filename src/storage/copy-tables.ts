@@ -48,7 +48,7 @@ export async function tablesInUse<T>(db: Kysely<T>): Promise<readonly string[]> 
 }
 
 /** Our triggers guard what a process does, step by step; here rows come as they ended. Undone before anybody else sees the table. */
-async function isolated<T>(
+export async function isolated<T>(
   to: Transaction<T>,
   { name, isForced }: TableShape,
   work: () => Promise<void>,
@@ -63,22 +63,39 @@ async function isolated<T>(
   await sql`alter table ${table} enable trigger user`.execute(to);
 }
 
-async function copyRows<T>(from: Transaction<T>, to: Transaction<T>, { name, columns }: TableShape): Promise<void> {
-  const names = sql.join(columns.map((column) => sql.id(column.name)));
+async function copyRows<T>(from: Transaction<T>, to: Transaction<T>, table: TableShape): Promise<void> {
+  for await (const rows of readRows(from, table)) await insertRows(to, table, rows);
+}
+
+/** A row's columns as text, in the order of the table's shape; each type reads back what it wrote. */
+export type TextRow = readonly (string | null)[];
+
+/** In batches, through a cursor: a table may be larger than memory. */
+export async function* readRows<T>(
+  from: Transaction<T>,
+  { name, columns }: TableShape,
+): AsyncGenerator<readonly TextRow[]> {
   const asText = sql.join(columns.map((column) => sql`${sql.id(column.name)}::text`));
-  const back = sql.join(columns.map(({ type }, index) => sql`c${sql.raw(String(index))}::${sql.raw(type)}`));
-  const places = sql.join(columns.map((_, index) => sql.raw(`c${index}`)));
   await sql`declare moved no scroll cursor for select array[${asText}] as row from ${sql.table(name)}`.execute(from);
   for (;;) {
-    const { rows } = await sql<{ row: readonly (string | null)[] }>`fetch ${sql.lit(ROWS_AT_ONCE)} from moved`.execute(
-      from,
-    );
+    const { rows } = await sql<{ row: TextRow }>`fetch ${sql.lit(ROWS_AT_ONCE)} from moved`.execute(from);
     if (rows.length === 0) break;
-    const byColumn = columns.map((_, index) => sql`${rows.map(({ row }) => row[index] ?? null)}::text[]`);
-    await sql`insert into ${sql.table(name)} (${names}) overriding system value
-      select ${back} from unnest(${sql.join(byColumn)}) as moved (${places})`.execute(to);
+    yield rows.map(({ row }) => row);
   }
   await sql`close moved`.execute(from);
+}
+
+export async function insertRows<T>(
+  to: Transaction<T>,
+  { name, columns }: Pick<TableShape, "name" | "columns">,
+  rows: readonly TextRow[],
+): Promise<void> {
+  const names = sql.join(columns.map((column) => sql.id(column.name)));
+  const back = sql.join(columns.map(({ type }, index) => sql`c${sql.raw(String(index))}::${sql.raw(type)}`));
+  const places = sql.join(columns.map((_, index) => sql.raw(`c${index}`)));
+  const byColumn = columns.map((_, index) => sql`${rows.map((row) => row[index] ?? null)}::text[]`);
+  await sql`insert into ${sql.table(name)} (${names}) overriding system value
+    select ${back} from unnest(${sql.join(byColumn)}) as moved (${places})`.execute(to);
 }
 
 async function compare<T>(from: Transaction<T>, to: Transaction<T>, table: TableShape): Promise<CopiedTable> {
@@ -90,7 +107,8 @@ async function compare<T>(from: Transaction<T>, to: Transaction<T>, table: Table
   return { table: table.name, ...here };
 }
 
-async function sumUp<T>(db: Transaction<T>, { name, columns }: TableShape): Promise<Omit<CopiedTable, "table">> {
+/** The same for equal contents, whatever the order of the rows. */
+export async function sumUp<T>(db: Transaction<T>, { name, columns }: TableShape): Promise<Omit<CopiedTable, "table">> {
   const asText = sql.join(columns.map((column) => sql`${sql.id(column.name)}::text`));
   // 60 bits of each row's hash, added up exactly: the order of rows does not count, a missing or changed one does.
   const { rows } = await sql<{ rows: string; digest: string }>`
@@ -101,9 +119,26 @@ async function sumUp<T>(db: Transaction<T>, { name, columns }: TableShape): Prom
 }
 
 async function setSequence<T>(from: Transaction<T>, to: Transaction<T>, name: string): Promise<void> {
-  const { rows } = await sql<{ last: string; called: boolean }>`
-    select last_value::text as last, is_called as called from ${sql.table(name)}`.execute(from);
-  const state = rows[0];
-  if (state !== undefined)
-    await sql`select setval(${name}::regclass, ${state.last}::bigint, ${state.called})`.execute(to);
+  await writeSequence(to, name, await readSequence(from, name));
+}
+
+export interface SequenceState {
+  readonly last: string;
+  readonly called: boolean;
+}
+
+export async function readSequence<T>(db: Transaction<T>, name: string): Promise<SequenceState> {
+  const { rows } = await sql<SequenceState>`
+    select last_value::text as last, is_called as called from ${sql.table(name)}`.execute(db);
+  const [state] = rows;
+  if (state === undefined) throw new Error(`the sequence ${name} has no state`);
+  return state;
+}
+
+export async function writeSequence<T>(
+  db: Transaction<T>,
+  name: string,
+  { last, called }: SequenceState,
+): Promise<void> {
+  await sql`select setval(${name}::regclass, ${last}::bigint, ${called})`.execute(db);
 }

@@ -16,8 +16,6 @@ const COMPARE_MS = 30_000;
 const TOLERATED_MS = 1_000;
 
 export async function followDatabaseClock(database: Database, logger: Logger): Promise<DatabaseClock> {
-  // The embedded engine reads the clock of this machine.
-  if (database.engine === "pglite") return { now: () => new Date(), stop: async () => undefined };
   let offByMs = 0;
   const compare = async (): Promise<void> => {
     const measured = await measure(database);

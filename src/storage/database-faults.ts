@@ -62,17 +62,22 @@ const SOCKET_CODES: ReadonlySet<string> = new Set([
   "ETIMEDOUT",
 ]);
 
-/** Errors of the driver and of the embedded engine (pglite.ts), which carry no code. */
+/** Errors of the driver, which carry no code. */
 const MESSAGES =
-  /^(the embedded database|Connection terminated|Connection error|Client (has encountered|was closed)|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after calling end|The server does not support SSL|There was an error establishing an SSL connection)/u;
+  /^(Connection terminated|Connection error|Client (has encountered|was closed)|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after calling end|The server does not support SSL|There was an error establishing an SSL connection)/u;
 
 const SQLSTATE = /^[0-9A-Z]{5}$/u;
 
 export function databaseFaultOf(error: unknown): DatabaseFault {
   const code = errorCode(error);
-  if (code !== null && SOCKET_CODES.has(code)) return "unavailable";
+  if ((code !== null && SOCKET_CODES.has(code)) || isOfConnecting(error)) return "unavailable";
   if (code !== null && SQLSTATE.test(code)) return SQLSTATES[code] ?? SQLSTATES[code.slice(0, 2)] ?? "bug";
   return error instanceof Error && MESSAGES.test(error.message) ? "unavailable" : "bug";
+}
+
+/** A Unix socket that is missing (ENOENT) or full (EAGAIN), as that of a server that is starting. A missing file is no such fault. */
+function isOfConnecting(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error && error.syscall === "connect";
 }
 
 /** To the caller of a request: the database cannot serve it now. A conflict is that, too, once its repetitions are used up. */

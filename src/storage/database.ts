@@ -1,12 +1,10 @@
-// The database, embedded or a server, behind one face: the same migrations, the same SQL, the same types (architecture "Engines").
-// Inside a transaction only `tx` exists: on the embedded engine the outer handle would wait for it forever.
+// The PostgreSQL database, whether its server is our own child process or the operator's: connections, migrations, and transactions bound to
+// a workspace. Inside a transaction only `tx` exists: the outer handle would use another connection, outside of it.
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { type CustomTypesConfig, Pool, type PoolConfig, types } from "pg";
 import type { WorkspaceId } from "../contract/ids.ts";
-import type { DataDirLock } from "./data-dir-lock.ts";
 import { dropReadOnly } from "./drop-read-only.ts";
 import { migrate } from "./migrate.ts";
-import { type DirectoryOptions, type EmbeddedEngine, startInDirectory } from "./pglite.ts";
 import { type Pooling, reachServer, requireListening } from "./pooler.ts";
 import { prepareMarked, type Preparing } from "./prepared.ts";
 import { protect, type TenantRole } from "./protect.ts";
@@ -15,7 +13,6 @@ import type { Tables } from "./tables.ts";
 import { orUndone, transact } from "./transact.ts";
 
 export interface Database {
-  readonly engine: "pglite" | "postgres";
   /** The system's handle: every workspace's rows. For batches, claims, sweeps, purges and the look-up of keys. */
   readonly db: Kysely<Tables>;
   /**
@@ -34,39 +31,28 @@ export interface Database {
   readonly close: () => Promise<void>;
 }
 
-/** On the embedded engine there is one connection, for whoever asks this pool and for Kysely. */
-export type DirectAccess =
-  | { readonly engine: "pglite"; readonly pool: Pool; readonly dump: EmbeddedEngine["dump"] }
-  | {
-      readonly engine: "postgres";
-      readonly databaseUrl: string;
-      readonly migrateUrl: string | null;
-      /** For notifications and for locks that a session holds; `databaseUrl` unless another is set. */
-      readonly listenUrl: string;
-      /** Between this process and `databaseUrl`. */
-      readonly pooling: Pooling;
-      /** Where `databaseUrl` leads, without credentials. */
-      readonly place: string;
-    };
+export interface DirectAccess {
+  readonly databaseUrl: string;
+  /** The schema owner's; null where the process itself connects as the owner. */
+  readonly migrateUrl: string | null;
+  /** For notifications and for locks that a session holds; `databaseUrl` unless another is set. */
+  readonly listenUrl: string;
+  /** Between this process and `databaseUrl`. */
+  readonly pooling: Pooling;
+  /** Where `databaseUrl` leads, without credentials. */
+  readonly place: string;
+}
 
 export interface DatabaseOptions {
-  /** A server; empty or absent: embedded. */
-  readonly databaseUrl?: string | undefined;
+  readonly databaseUrl: string;
   /** The schema's owner, when the process itself runs as a lesser role. */
   readonly migrateUrl?: string | undefined;
   /** Straight to the server, where `databaseUrl` goes through a transaction pooler. */
   readonly listenUrl?: string | undefined;
   /** The process hears notifications: it is refused where none would arrive (pooler.ts). */
   readonly listens?: boolean | undefined;
-  readonly dataDir?: string | undefined;
-  /** Of `dataDir`, taken before by the caller, who also releases it. */
-  readonly heldLock?: DataDirLock | undefined;
-  /** Of the embedded engine in `dataDir` (pglite.ts). */
-  readonly onRestart?: DirectoryOptions["onRestart"];
-  /** Embedded, and the caller's: started by it, and ended by whoever closes this. */
-  readonly embedded?: EmbeddedEngine | undefined;
   readonly poolSize?: number | undefined;
-  /** What is there is looked at: nothing is migrated or prepared. */
+  /** Opens what is there: nothing is migrated or prepared. */
   readonly asItIs?: boolean | undefined;
   /** The schema is an older version's, and these migrations follow (migrate.ts). */
   readonly onUpdate?: (pending: readonly string[]) => void;
@@ -77,32 +63,7 @@ export interface DatabaseOptions {
 export type Transacting = Transaction<Tables>;
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { databaseUrl, dataDir, embedded, heldLock: held, onRestart } = options;
-  if (databaseUrl !== undefined && databaseUrl !== "") return openServer(databaseUrl, options);
-  if (embedded !== undefined) return openEmbedded(embedded, options);
-  if (dataDir !== undefined) return openEmbedded(await startInDirectory(dataDir, { held, onRestart }), options);
-  throw new Error("openDatabase needs a databaseUrl, a dataDir or an embedded engine.");
-}
-
-async function openEmbedded(engine: EmbeddedEngine, { asItIs, onUpdate, nowMs }: DatabaseOptions): Promise<Database> {
-  const pool = openPool({ ...EMBEDDED_SESSION, stream: engine.connect }, { isNamed: true, nowMs });
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  return migrated(
-    { db, engine: "pglite", direct: { engine: "pglite", pool, dump: engine.dump } },
-    async () => {
-      if (asItIs === true) return undefined;
-      await migrate(db, onUpdate);
-      return protect(db);
-    },
-    async () => {
-      await db.destroy();
-      await engine.close();
-    },
-  );
-}
-
-async function openServer(databaseUrl: string, options: DatabaseOptions): Promise<Database> {
-  const { poolSize, asItIs, onUpdate, nowMs } = options;
+  const { databaseUrl, poolSize, asItIs, onUpdate, nowMs } = options;
   const migrateUrl = ownAddress(options.migrateUrl, databaseUrl);
   const listenUrl = ownAddress(options.listenUrl, databaseUrl);
   const reached = await reachServer(databaseUrl);
@@ -124,8 +85,8 @@ async function openServer(databaseUrl: string, options: DatabaseOptions): Promis
     }
   };
   const urls = { databaseUrl, migrateUrl, listenUrl: listenUrl ?? databaseUrl };
-  const direct = { engine: "postgres", ...urls, pooling, place } as const;
-  return migrated({ db, engine: "postgres", direct }, prepare, () => db.destroy());
+  const direct = { ...urls, pooling, place };
+  return migrated({ db, direct }, prepare, () => db.destroy());
 }
 
 /** Null: none, or the database's own. */
@@ -134,7 +95,7 @@ function ownAddress(url: string | undefined, databaseUrl: string): string | null
 }
 
 async function migrated(
-  { db, engine, direct }: Pick<Database, "db" | "engine" | "direct">,
+  { db, direct }: Pick<Database, "db" | "direct">,
   prepare: () => Promise<TenantRole | undefined>,
   end: () => Promise<void>,
 ): Promise<Database> {
@@ -148,7 +109,6 @@ async function migrated(
   let closing: Promise<void> | null = null;
   const transaction: Database["transaction"] = (work) => orUndone((begun) => db.transaction().execute(begun), work);
   return {
-    engine,
     db,
     direct,
     tenantRole: role ?? null,
@@ -176,19 +136,6 @@ async function bind(tx: Transacting, workspaceId: WorkspaceId, role: TenantRole)
     tx,
   );
 }
-
-/** Said in full: what is left out the driver takes from the environment. */
-const EMBEDDED_SESSION = {
-  host: "embedded",
-  port: 5432,
-  user: "postgres",
-  database: "postgres",
-  password: "",
-  ssl: false,
-  // Its one session, kept for as long as it works.
-  max: 1,
-  idleTimeoutMillis: 0,
-} satisfies PoolConfig;
 
 function connect(address: ServerAddress, max: number, nowMs?: () => number): Kysely<Tables> {
   const config = {

@@ -113,3 +113,10 @@ export async function namedObjects(db: Kysely<Tables>, keys: readonly string[]):
   );
   return new Set(rows.map((row) => row.key));
 }
+
+/** All objects that jobs' rows name. */
+export async function listNamedObjects(db: Kysely<Tables>): Promise<readonly string[]> {
+  const { rows } = await sql<{ key: string }>`
+    select key from jobs, unnest(array[audio_key, result_key]) as key where key is not null`.execute(db);
+  return rows.map(({ key }) => key);
+}

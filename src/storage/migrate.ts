@@ -3,9 +3,18 @@ import { type Kysely, sql } from "kysely";
 import { Migrator } from "kysely/migration";
 import { MIGRATIONS } from "./migrations/list.ts";
 
-/** `onUpdate` hears what an older version's schema is about to get, before it does. */
-export async function migrate<T>(db: Kysely<T>, onUpdate?: (pending: readonly string[]) => void): Promise<void> {
-  const { applied, pending, unknown } = await migrationState(db);
+/**
+ * `onUpdate` hears what an older version's schema is about to get, before it does. With `only`, the schema becomes that of the version that
+ * had these migrations, and no newer one: what a backup of it is loaded into.
+ */
+export async function migrate<T>(
+  db: Kysely<T>,
+  onUpdate?: (pending: readonly string[]) => void,
+  only: readonly string[] | null = null,
+): Promise<void> {
+  const state = await migrationState(db);
+  const { applied, unknown } = state;
+  const pending = state.pending.filter((name) => only === null || only.includes(name));
   if (unknown.length > 0)
     throw new Error(
       `The database belongs to a newer version of patchbay (it has ${unknown.join(", ")}); this one changed nothing. Start the newer version, or restore a backup made before the update.`,
@@ -15,7 +24,12 @@ export async function migrate<T>(db: Kysely<T>, onUpdate?: (pending: readonly st
   if (applied.length > 0) onUpdate?.(pending);
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: async () => ({ ...MIGRATIONS }) },
+    provider: {
+      getMigrations: async () =>
+        Object.fromEntries(
+          Object.entries(MIGRATIONS).filter(([name]) => applied.includes(name) || pending.includes(name)),
+        ),
+    },
     // Numbers are given out before the work is done: a lower one may land after a higher one.
     allowUnorderedMigrations: true,
   });

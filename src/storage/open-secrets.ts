@@ -1,6 +1,7 @@
 // The installation's secrets: from the configuration, else (embedded storage only) from the data directory (contract 10).
 import { weaknessOf, weaknessOfKey } from "../lib/weak-secret.ts";
-import { holdsDatabase } from "./pglite.ts";
+import { isBeingCreated } from "./embedded/installation-state.ts";
+import { hasEmbeddedDatabase } from "./embedded/server.ts";
 import { DamagedSecret, loadOrMakeSecret, parseEncryptionKey, readSecret, type SecretFile } from "./secrets.ts";
 
 export interface SecretSettings {
@@ -49,8 +50,9 @@ async function open(settings: SecretSettings): Promise<OpenedSecrets> {
     if (keyPepper === null) faults.push("secrets.key_pepper: is required with a server database");
     if (keys.length === 0) faults.push("secrets.encryption_keys: at least one is required with a server database");
   }
-  // New ones would open nothing that is sealed there, and know no key.
-  const lost = (await holdsDatabase(dataDir)) ? await missingSecrets(settings) : [];
+  // New ones would open nothing that is sealed there, and match no key. A first start that was interrupted has sealed nothing.
+  const isUsed = (await hasEmbeddedDatabase(dataDir)) && !(await isBeingCreated(dataDir));
+  const lost = isUsed ? await missingSecrets(settings) : [];
   for (const name of lost)
     faults.push(`${dataDir} holds a database, but not ${name}, which it was used with; put it back from the backup`);
   if (faults.length > 0) return { ok: false, faults };

@@ -849,122 +849,122 @@ CREATE TRIGGER route_versions_fixed BEFORE DELETE OR UPDATE ON public.route_vers
 
 CREATE TRIGGER routes_change_the_directory AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.routes FOR EACH STATEMENT EXECUTE FUNCTION directory_has_changed();
 
-create policy system on api_keys for all to patchbay_system_of_postgres using true with check true;
+create policy system on api_keys for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on api_keys for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on api_keys for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on apps for all to patchbay_system_of_postgres using true with check true;
+create policy system on apps for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on apps for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on apps for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on attempts for all to patchbay_system_of_postgres using true with check true;
+create policy system on attempts for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on attempts for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on attempts for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on audio_url_domains for all to patchbay_system_of_postgres using true with check true;
+create policy system on audio_url_domains for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on audio_url_domains for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on audio_url_domains for all to patchbay_tenant_of_patchbay using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy tenant_shared on audio_url_domains for select to patchbay_tenant_of_postgres using (scope = 'platform'::text);
+create policy tenant_shared on audio_url_domains for select to patchbay_tenant_of_patchbay using (scope = 'platform'::text);
 
-create policy system on audit_heads for all to patchbay_system_of_postgres using true with check true;
+create policy system on audit_heads for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on audit_heads for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on audit_heads for all to patchbay_tenant_of_patchbay using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on audit_log for all to patchbay_system_of_postgres using true with check true;
+create policy system on audit_log for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on audit_log for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on audit_log for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on budget_leases for all to patchbay_system_of_postgres using true with check true;
+create policy system on budget_leases for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on budget_leases for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on budget_leases for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on budget_windows for all to patchbay_system_of_postgres using true with check true;
+create policy system on budget_windows for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on budget_windows for all to patchbay_tenant_of_postgres using (budget_id IN ( SELECT budgets.id
+create policy tenant on budget_windows for all to patchbay_tenant_of_patchbay using (budget_id IN ( SELECT budgets.id
    FROM budgets)) with check (budget_id IN ( SELECT budgets.id
    FROM budgets));
 
-create policy system on budgets for all to patchbay_system_of_postgres using true with check true;
+create policy system on budgets for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on budgets for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on budgets for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on connection_pauses for all to patchbay_system_of_postgres using true with check true;
+create policy system on connection_pauses for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on connection_pauses for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on connection_pauses for all to patchbay_tenant_of_patchbay using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on connections for all to patchbay_system_of_postgres using true with check true;
+create policy system on connections for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on connections for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on connections for all to patchbay_tenant_of_patchbay using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy tenant_shared on connections for select to patchbay_tenant_of_postgres using (scope = 'platform'::text);
+create policy tenant_shared on connections for select to patchbay_tenant_of_patchbay using (scope = 'platform'::text);
 
-create policy system on credit_grants for all to patchbay_system_of_postgres using true with check true;
+create policy system on credit_grants for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on credit_grants for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on credit_grants for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on data_keys for all to patchbay_system_of_postgres using true with check true;
+create policy system on data_keys for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on data_keys for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on data_keys for all to patchbay_tenant_of_patchbay using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on idempotency_slots for all to patchbay_system_of_postgres using true with check true;
+create policy system on idempotency_slots for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on idempotency_slots for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on idempotency_slots for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on jobs for all to patchbay_system_of_postgres using true with check true;
+create policy system on jobs for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on jobs for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on jobs for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on provider_deletions for all to patchbay_system_of_postgres using true with check true;
+create policy system on provider_deletions for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on provider_deletions for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on provider_deletions for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on quota_counts for all to patchbay_system_of_postgres using true with check true;
+create policy system on quota_counts for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on quota_counts for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on quota_counts for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on realtime_tokens for all to patchbay_system_of_postgres using true with check true;
+create policy system on realtime_tokens for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on realtime_tokens for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on realtime_tokens for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on requests for all to patchbay_system_of_postgres using true with check true;
+create policy system on requests for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on requests for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on requests for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on route_versions for all to patchbay_system_of_postgres using true with check true;
+create policy system on route_versions for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on route_versions for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on route_versions for all to patchbay_tenant_of_patchbay using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on routes for all to patchbay_system_of_postgres using true with check true;
+create policy system on routes for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on routes for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on routes for all to patchbay_tenant_of_patchbay using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy tenant_shared on routes for select to patchbay_tenant_of_postgres using (scope = 'platform'::text);
+create policy tenant_shared on routes for select to patchbay_tenant_of_patchbay using (scope = 'platform'::text);
 
-create policy system on usage_days for all to patchbay_system_of_postgres using true with check true;
+create policy system on usage_days for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on usage_days for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on usage_days for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on usage_hours for all to patchbay_system_of_postgres using true with check true;
+create policy system on usage_hours for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on usage_hours for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on usage_hours for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on webhook_attempts for all to patchbay_system_of_postgres using true with check true;
+create policy system on webhook_attempts for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on webhook_attempts for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on webhook_attempts for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on webhook_deliveries for all to patchbay_system_of_postgres using true with check true;
+create policy system on webhook_deliveries for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on webhook_deliveries for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on webhook_deliveries for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on webhook_events for all to patchbay_system_of_postgres using true with check true;
+create policy system on webhook_events for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on webhook_events for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on webhook_events for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on webhooks for all to patchbay_system_of_postgres using true with check true;
+create policy system on webhooks for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on webhooks for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on webhooks for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
-create policy system on workspaces for all to patchbay_system_of_postgres using true with check true;
+create policy system on workspaces for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on workspaces for all to patchbay_tenant_of_postgres using (id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+create policy tenant on workspaces for all to patchbay_tenant_of_patchbay using (id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));

@@ -5,14 +5,15 @@ import { sql } from "kysely";
 import { Migrator } from "kysely/migration";
 import { verifyAudit } from "../../src/admin/verify-audit.ts";
 import { writeAudit } from "../../src/storage/audit-log.ts";
-import { openDatabase } from "../../src/storage/database.ts";
 import { migrate } from "../../src/storage/migrate.ts";
 import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
-import { startInMemory } from "../../src/storage/pglite.ts";
+import { openTestDatabase } from "../harness/database.ts";
 
 test("reliability 6: an audit log from before is chained by the migration, unchanged, and grows on", async () => {
-  const database = await openDatabase({ embedded: await startInMemory(), asItIs: true });
+  const database = await openTestDatabase();
   try {
+    await sql`drop schema public cascade`.execute(database.db);
+    await sql`create schema public`.execute(database.db);
     const migrator = new Migrator({ db: database.db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
     assert.equal((await migrator.migrateTo("0008-realtime-tokens")).error, undefined);
     await sql`insert into audit_log (workspace_id, actor_key_id, action, object, before, after)

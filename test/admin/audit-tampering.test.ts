@@ -11,12 +11,11 @@ import { writeAudit } from "../../src/storage/audit-log.ts";
 import type { Database, Transacting } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { seeded } from "../faults/seeded.ts";
-import { openTestDatabase, TEST_ENGINE } from "../harness/database.ts";
+import { openTestDatabase } from "../harness/database.ts";
 import { ENCRYPTION_KEY } from "../harness/gateway.ts";
 import { memoryObjects } from "./memory-objects.ts";
 
-/** What is found is found by the same code on either engine; the embedded one takes three times as long for each. */
-const TRIALS = TEST_ENGINE === "postgres" ? 1_000 : 300;
+const TRIALS = 1_000;
 const CHAINS = ["platform", "ws_one", "ws_two"] as const;
 const ROWS_EACH = 14;
 /** Rows of each chain that the checkpoint saw. */

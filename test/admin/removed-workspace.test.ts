@@ -10,7 +10,7 @@ import { GatewayError } from "../../src/contract/errors.ts";
 import { brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { configureWebhook } from "../../src/webhooks/configure.ts";
-import { openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
 
 let database: TestDatabase;
 before(async () => {
@@ -80,35 +80,33 @@ for (const [what, make] of Object.entries(MAKINGS)) {
     assert.equal(await leftOf(workspaceId), 0);
   });
 
-  // One connection makes of two transactions one after the other.
-  if (TEST_ENGINE === "postgres")
-    test(`contract 2: ${what} in a workspace whose removal is not committed yet waits for it, and is 404`, async () => {
-      const workspaceId = await makeWorkspace();
-      const other = await database.openSecond();
-      const removed = Promise.withResolvers<void>();
-      const commit = Promise.withResolvers<void>();
-      const removing = other.transaction(async (tx) => {
-        await sql`select id from workspaces where id = ${workspaceId} for update`.execute(tx);
-        await tx.deleteFrom("workspaces").where("id", "=", workspaceId).execute();
-        removed.resolve();
-        await commit.promise;
-      });
-      try {
-        await removed.promise;
-        const making = make(workspaceId).then(
-          () => null,
-          (error: unknown) => error,
-        );
-        await someoneWaits();
-        commit.resolve();
-        await removing;
-        assert(isNotFound(await making));
-        assert.equal(await leftOf(workspaceId), 0);
-      } finally {
-        commit.resolve();
-        await other.close();
-      }
+  test(`contract 2: ${what} in a workspace whose removal is not committed yet waits for it, and is 404`, async () => {
+    const workspaceId = await makeWorkspace();
+    const other = await database.openSecond();
+    const removed = Promise.withResolvers<void>();
+    const commit = Promise.withResolvers<void>();
+    const removing = other.transaction(async (tx) => {
+      await sql`select id from workspaces where id = ${workspaceId} for update`.execute(tx);
+      await tx.deleteFrom("workspaces").where("id", "=", workspaceId).execute();
+      removed.resolve();
+      await commit.promise;
     });
+    try {
+      await removed.promise;
+      const making = make(workspaceId).then(
+        () => null,
+        (error: unknown) => error,
+      );
+      await someoneWaits();
+      commit.resolve();
+      await removing;
+      assert(isNotFound(await making));
+      assert.equal(await leftOf(workspaceId), 0);
+    } finally {
+      commit.resolve();
+      await other.close();
+    }
+  });
 }
 
 async function someoneWaits(): Promise<void> {

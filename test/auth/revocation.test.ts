@@ -14,7 +14,7 @@ import { announceChange } from "../../src/storage/announce.ts";
 import { type Changes, listenForChanges } from "../../src/storage/changes.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/seal.ts";
-import { makeTenant, openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
 import { configurationOf, ENCRYPTION_KEY, KEY, PEPPER, standardFile, startGateway } from "../harness/gateway.ts";
 import { get } from "../harness/client.ts";
 
@@ -158,9 +158,7 @@ test("architecture Engines: an announcement of a transaction that rolled back is
   assert.equal(await heard, "committed");
 });
 
-test("contract 2: a listener whose connection was cut comes back, and says that it may have missed something", {
-  skip: TEST_ENGINE === "pglite" && "the embedded engine has no connection to cut",
-}, async () => {
+test("contract 2: a listener whose connection was cut comes back, and says that it may have missed something", async () => {
   const { next } = await startProcess();
   const missed = next();
   await sql`select pg_terminate_backend(pid) from pg_stat_activity

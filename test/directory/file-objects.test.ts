@@ -15,7 +15,7 @@ import { errorCode } from "../../src/lib/error-code.ts";
 import { lockBudgets } from "../../src/storage/budgets.ts";
 import { readDirectoryVersion } from "../../src/storage/directory-state.ts";
 import { createSeal } from "../../src/storage/seal.ts";
-import { openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
 import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
 
 const seal = createSeal({ keys: [ENCRYPTION_KEY] });
@@ -127,65 +127,63 @@ test("contract 10: an app with its budgets, and a workspace, that the file no lo
   assert.deepEqual(await managers(), ["file", "file", "file"]);
 });
 
-// One connection makes of two transactions one after the other.
-if (TEST_ENGINE === "postgres")
-  test("contract 10: a start beside a settlement that waits for a budget of the file, and holds what another counts, is made again", async () => {
-    const platform = fileWith("nova-2", "dg-secret-0002");
-    const [day, month] = [
-      { period: "day", limit_usd: "5" },
-      { period: "month", limit_usd: "50" },
-    ] as const;
-    const applyWith = (...budgets: readonly (typeof day | typeof month)[]) =>
-      apply({
-        ...platform,
-        workspaces: [{ id: "settling", apps: [{ id: "notes", route: "speech", budgets: [...budgets] }] }],
-      });
-    await applyWith(day);
-    const found = database.db.selectFrom("budgets").innerJoin("workspaces", "workspaces.id", "workspace_id");
-    const { app_id: appId, workspace_id: workspaceId } = await found
-      .select(["app_id", "workspace_id"])
-      .where("slug", "=", "settling")
-      .executeTakeFirstOrThrow();
-    // Reserved while there was a budget of the month, which was deleted and comes again.
-    const windows = JSON.stringify([{ budget_id: `${appId}/month`, window_start: "2026-11-01T00:00:00.000Z" }]);
-    await sql`insert into attempts (id, request_id, workspace_id, app_id, endpoint, connection, provider, model, position, billing_class,
+test("contract 10: a start beside a settlement that waits for a budget of the file, and holds what another counts, is made again", async () => {
+  const platform = fileWith("nova-2", "dg-secret-0002");
+  const [day, month] = [
+    { period: "day", limit_usd: "5" },
+    { period: "month", limit_usd: "50" },
+  ] as const;
+  const applyWith = (...budgets: readonly (typeof day | typeof month)[]) =>
+    apply({
+      ...platform,
+      workspaces: [{ id: "settling", apps: [{ id: "notes", route: "speech", budgets: [...budgets] }] }],
+    });
+  await applyWith(day);
+  const found = database.db.selectFrom("budgets").innerJoin("workspaces", "workspaces.id", "workspace_id");
+  const { app_id: appId, workspace_id: workspaceId } = await found
+    .select(["app_id", "workspace_id"])
+    .where("slug", "=", "settling")
+    .executeTakeFirstOrThrow();
+  // Reserved while there was a budget of the month, which was deleted and comes again.
+  const windows = JSON.stringify([{ budget_id: `${appId}/month`, window_start: "2026-11-01T00:00:00.000Z" }]);
+  await sql`insert into attempts (id, request_id, workspace_id, app_id, endpoint, connection, provider, model, position, billing_class,
         audio_ms, reserved_nano_usd, windows, deadline_at)
       values ('att_settling', 'req', ${workspaceId}, ${appId}, 'transcription', 'dg', 'deepgram', 'nova-2', 0, 'metered', 1000, 1000,
         ${windows}::jsonb, patchbay_now() + interval '1 hour')`.execute(database.db);
-    const other = await database.openSecond();
-    // The server ends whichever looks for the deadlock first. On a busy machine the start may look before there is one: once more.
-    const isStartEnded = async (): Promise<boolean> => {
-      let applying: Promise<unknown> = Promise.resolve();
-      const settling = other.transaction(async (tx) => {
-        await sql`set local deadlock_timeout = '5s'`.execute(tx);
-        await sql`select from attempts where id = 'att_settling' for update`.execute(tx);
-        applying = applyWith(day, month);
-        applying.catch(() => undefined);
-        await someoneWaits();
-        await lockBudgets(tx, [`${appId}/day`]);
-      });
-      const isEnded = await settling.then(
-        () => true,
-        (error: unknown) => {
-          if (errorCode(error) !== "40P01") throw error;
-          return false;
-        },
-      );
-      await applying;
-      return isEnded;
-    };
-    try {
-      while (!(await isStartEnded())) await applyWith(day);
-    } finally {
-      await other.close();
-    }
-    const reserved = await database.db
-      .selectFrom("budget_windows")
-      .select("reserved_nano_usd")
-      .where("budget_id", "=", `${appId}/month`)
-      .execute();
-    assert.deepEqual(reserved, [{ reserved_nano_usd: 1_000n }]);
-  });
+  const other = await database.openSecond();
+  // The server ends whichever looks for the deadlock first. On a busy machine the start may look before there is one: once more.
+  const isStartEnded = async (): Promise<boolean> => {
+    let applying: Promise<unknown> = Promise.resolve();
+    const settling = other.transaction(async (tx) => {
+      await sql`set local deadlock_timeout = '5s'`.execute(tx);
+      await sql`select from attempts where id = 'att_settling' for update`.execute(tx);
+      applying = applyWith(day, month);
+      applying.catch(() => undefined);
+      await someoneWaits();
+      await lockBudgets(tx, [`${appId}/day`]);
+    });
+    const isEnded = await settling.then(
+      () => true,
+      (error: unknown) => {
+        if (errorCode(error) !== "40P01") throw error;
+        return false;
+      },
+    );
+    await applying;
+    return isEnded;
+  };
+  try {
+    while (!(await isStartEnded())) await applyWith(day);
+  } finally {
+    await other.close();
+  }
+  const reserved = await database.db
+    .selectFrom("budget_windows")
+    .select("reserved_nano_usd")
+    .where("budget_id", "=", `${appId}/month`)
+    .execute();
+  assert.deepEqual(reserved, [{ reserved_nano_usd: 1_000n }]);
+});
 
 async function someoneWaits(): Promise<void> {
   for (;;) {

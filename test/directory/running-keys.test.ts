@@ -16,12 +16,11 @@ import { judgeSecrets } from "../../src/storage/own-secrets.ts";
 import { tellKeys } from "../../src/storage/running-keys.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { run } from "../cli/fake-gateway.ts";
-import { makeTenant, openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
 import { PEPPER } from "../harness/gateway.ts";
 
 const [old, fresh] = [randomBytes(32), randomBytes(32)];
 const [OLD = "", FRESH = ""] = createSeal({ keys: [old, fresh] }).keyIds;
-const NO_SERVER = TEST_ENGINE === "postgres" ? false : "the embedded database belongs to one process";
 
 let database: TestDatabase;
 let tenant: Awaited<ReturnType<typeof makeTenant>>;
@@ -48,9 +47,7 @@ const runs = async (...keys: readonly Buffer[]) => {
   running.push(await listenForChanges(database, { keyIds, onError: () => undefined }));
 };
 
-test("K-09: a first key that a running process does not know is refused; known everywhere, it may seal", {
-  skip: NO_SERVER,
-}, async () => {
+test("K-09: a first key that a running process does not know is refused; known everywhere, it may seal", async () => {
   await runs(old);
   await runs(old, fresh);
   assert.match(
@@ -62,9 +59,7 @@ test("K-09: a first key that a running process does not know is refused; known e
   assert.equal(await judge(fresh, old), null);
 });
 
-test("K-09: the key that a running process seals with is asked for, whether or not it has sealed anything", {
-  skip: NO_SERVER,
-}, async () => {
+test("K-09: the key that a running process seals with is asked for, whether or not it has sealed anything", async () => {
   await runs(fresh, old);
   assert.match(
     (await judge(old)) ?? "",
@@ -74,7 +69,7 @@ test("K-09: the key that a running process seals with is asked for, whether or n
   assert.equal(await judge(old), null);
 });
 
-test("K-09: a process whose connection was cut tells its keys again when it is back", { skip: NO_SERVER }, async () => {
+test("K-09: a process whose connection was cut tells its keys again when it is back", async () => {
   await runs(old);
   const isBack = new Promise<void>((resolve) => running[0]?.onChange("keys", () => resolve()));
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
@@ -83,11 +78,8 @@ test("K-09: a process whose connection was cut tells its keys again when it is b
   assert.notEqual(await judge(fresh, old), null);
 });
 
-test("K-09: the server gives up the connection of a machine that vanished within a minute, and its keys with it", {
-  skip: NO_SERVER,
-}, async () => {
+test("K-09: the server gives up the connection of a machine that vanished within a minute, and its keys with it", async () => {
   const { direct } = database;
-  assert(direct.engine === "postgres");
   const client = new Client({ connectionString: direct.databaseUrl });
   await client.connect();
   try {
@@ -104,12 +96,9 @@ test("K-09: the server gives up the connection of a machine that vanished within
   }
 });
 
-test("K-09: secrets rotate wraps nothing with a key that a running process does not know, exit 9", {
-  skip: NO_SERVER,
-}, async () => {
+test("K-09: secrets rotate wraps nothing with a key that a running process does not know, exit 9", async () => {
   await runs(old);
   const { direct } = database;
-  assert(direct.engine === "postgres");
   const config = join(folder, "patchbay.yaml");
   const secrets = {
     key_pepper: `base64:${PEPPER.toString("base64")}`,

@@ -1,5 +1,4 @@
 // What is on record of a real request is what a process of its own says of the same input (contract 3, 10: `patchbay route explain`).
-// Of embedded storage alone: an installation in a directory has no other.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -10,7 +9,7 @@ import { promisify } from "node:util";
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { HELLO } from "../harness/chat-client.ts";
-import { testFlags } from "../harness/node-flags.ts";
+import { startFlags } from "../harness/node-flags.ts";
 import { pauseIn } from "../harness/pause.ts";
 import { configurationOf, type TestGateway } from "../harness/gateway.ts";
 import { OPERATOR_KEY } from "../http/admin/admin.ts";
@@ -129,7 +128,7 @@ async function freshProcess(
 ): Promise<readonly unknown[]> {
   const config = ["--config", join(dataDir, "patchbay.yaml"), "--json"];
   const commands = inputs.map((input) => ["route", "explain", ...input, ...config]);
-  const args = [...testFlags(), program, ...(program === MAIN ? commands.flat() : [])];
+  const args = [...startFlags(), program, ...(program === MAIN ? commands.flat() : [])];
   const running = promisify(execFile)(process.execPath, args, {
     env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
     cwd: dataDir,

@@ -21,6 +21,8 @@ export interface FaultOptions {
   readonly out: string | null;
   /** Through a transaction pooler, of trials that know it. */
   readonly pooler: boolean;
+  /** With embedded storage, of trials that know both. */
+  readonly embedded: boolean;
   /** How far it is, for people. */
   readonly say: Sayer;
 }

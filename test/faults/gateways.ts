@@ -1,12 +1,14 @@
-// Gateways as an operator starts them, on one PostgreSQL server, with a sandbox as their provider: three, unless told otherwise.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+// Gateways as an operator starts them, on one PostgreSQL server or with embedded storage, with a sandbox as their provider.
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { type Database, openDatabase } from "../../src/storage/database.ts";
+import { embeddedUrl } from "../../src/storage/embedded/server.ts";
 import { ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
 import { type PostgresServer, startPostgresServer } from "../harness/postgres-server.ts";
+import { untilServerGone } from "./embedded/server-processes.ts";
 import { createPatchbayProcess, type PatchbayProcess } from "./jobs/patchbay-process.ts";
 
 export interface Gateways extends AsyncDisposable {
@@ -37,6 +39,8 @@ export interface GatewaysOptions {
   readonly keepCalls?: number;
   /** A server that the trial started and stops; one of its own unless given. */
   readonly postgres?: Gateways["postgres"];
+  /** One gateway, whose server is its own. */
+  readonly isEmbedded?: boolean;
   /** Of the configuration's `storage`, besides the database and the folder. */
   readonly storage?: ConfigurationFile["storage"];
 }
@@ -45,14 +49,17 @@ export async function startGateways(
   fileOf: (sandbox: Sandbox) => ConfigurationFile,
   options: GatewaysOptions = {},
 ): Promise<Gateways> {
-  const { count = GATEWAYS, nodeOptions = () => [], databaseUrl = async (url) => url } = options;
+  const { count = GATEWAYS, nodeOptions = () => [], databaseUrl = async (url) => url, isEmbedded = false } = options;
   await using opened = new AsyncDisposableStack();
-  const postgres = options.postgres ?? (await startOwn(opened));
+  const postgres = isEmbedded ? EMBEDDED : (options.postgres ?? (await startOwn(opened)));
   const sandbox = await startSandbox({ keepCalls: options.keepCalls ?? KEPT_CALLS });
   opened.defer(() => sandbox.close());
   const folder = await mkdtemp(join(tmpdir(), "patchbay-tenant-faults-"));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
+  // Root's embedded server runs as another account, which has to pass through.
+  await chmod(folder, 0o711);
   const dataDir = join(folder, "data");
+  if (isEmbedded) opened.defer(async () => void (await untilServerGone(dataDir, SERVER_ENDS_MS)));
   const processes: PatchbayProcess[] = [];
   for (let index = 0; index < count; index += 1) {
     const name = `gateway-${index + 1}`;
@@ -64,7 +71,7 @@ export async function startGateways(
         server: { host: "127.0.0.1", port: 0, admin: null },
         storage: {
           ...options.storage,
-          database_url: await databaseUrl(postgres.url, index),
+          database_url: isEmbedded ? "" : await databaseUrl(postgres.url, index),
           data_dir: dataDir,
         },
         secrets: {
@@ -86,7 +93,10 @@ export async function startGateways(
     await gateway.start();
     processes.push(gateway);
   }
-  const database = await openDatabase({ databaseUrl: postgres.url, poolSize: 2 });
+  const database = await openDatabase({
+    databaseUrl: isEmbedded ? ((await embeddedUrl(dataDir)) ?? "") : postgres.url,
+    poolSize: 2,
+  });
   opened.defer(() => database.close());
   const kept = opened.move();
   return {
@@ -99,6 +109,12 @@ export async function startGateways(
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
+
+const EMBEDDED: Gateways["postgres"] = {
+  url: "",
+  restart: () => Promise.reject(new Error("an embedded server is not restarted by a trial")),
+};
+const SERVER_ENDS_MS = 20_000;
 
 async function startOwn(opened: AsyncDisposableStack): Promise<PostgresServer> {
   const postgres = await startPostgresServer();

@@ -8,10 +8,11 @@ import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import type { GatewayServices } from "../../src/gateway/services.ts";
 import { listen } from "../../src/http/listen.ts";
 import { removeOrphans } from "../../src/jobs/sweep.ts";
-import { type Database, openDatabase } from "../../src/storage/database.ts";
+import type { Database } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { setClock } from "../harness/database.ts";
 import { configurationOf, ENCRYPTION_KEY, KEY, PEPPER } from "../harness/gateway.ts";
+import { openSurvivingDatabase } from "./surviving-database.ts";
 import { terminateSessions } from "./terminate-sessions.ts";
 import type { Ask, ChildSetup, Facts, FromChild, InnerPoint, SubmitPoint, ToChild } from "./kill-protocol.ts";
 
@@ -20,9 +21,7 @@ let armed: InnerPoint | SubmitPoint | null = null;
 let cutting: InnerPoint | null = null;
 let committing: InnerPoint | SubmitPoint | null = null;
 
-const stored = await openDatabase(
-  setup.databaseUrl === null ? { dataDir: setup.dataDir } : { databaseUrl: setup.databaseUrl, poolSize: 4 },
-);
+const stored = await openSurvivingDatabase(setup, 4);
 // Dies with the transaction done and not committed, when it is the one of a step that is armed.
 const database: Database = {
   ...stored,

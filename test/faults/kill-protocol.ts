@@ -24,7 +24,7 @@ export type SubmitPoint = (typeof SUBMIT_POINTS)[number];
 /** Handed to the process as its only argument. */
 export interface ChildSetup {
   readonly dataDir: string;
-  /** null: the embedded engine, in `dataDir`. */
+  /** Null: embedded storage in `dataDir`. */
   readonly databaseUrl: string | null;
   readonly providerUrl: string;
 }

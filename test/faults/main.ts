@@ -1,5 +1,5 @@
 // `npm run faults -- [name …] [options]`: crash, race and fault trials, too long for `npm test`, with their figures (docs/faults.md).
-// On the embedded engine, or with PATCHBAY_TEST_ENGINE=postgres on the server of DATABASE_URL.
+// With DATABASE_URL set, trials that are not always on a server of their own use that one.
 import { parseArgs } from "node:util";
 import { commitOf } from "../../bench/report.ts";
 import { COMPILED } from "../harness/compile-cache.ts";
@@ -19,6 +19,7 @@ const USAGE = `npm run faults -- [name …] [options]     every trial, unless na
 --minutes M    of soak
 --out FILE     where soak keeps its samples; printed unless given
 --pooler       failover through PgBouncer
+--embedded     soak with embedded storage
 --json         one JSON object a line
 --list         the trials and their promises, and nothing is run
 
@@ -35,6 +36,7 @@ const { values, positionals } = parseArgs({
     minutes: { type: "string" },
     out: { type: "string" },
     pooler: { type: "boolean", default: false },
+    embedded: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     list: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -99,9 +101,9 @@ async function runSeveral(): Promise<void> {
 async function runHere(name: string, fault: Fault): Promise<FaultReport> {
   const { promises, shortN, defaultN } = fault;
   const isShort = values.short;
-  const { pooler } = values;
+  const { pooler, embedded } = values;
   const trialsOf = n ?? (isShort ? shortN : defaultN);
-  const trials = await fault.run({ n: trialsOf, seed, workers, isShort, minutes, out, pooler, say });
+  const trials = await fault.run({ n: trialsOf, seed, workers, isShort, minutes, out, pooler, embedded, say });
   say("");
   return { name, promises, seed, commit, ...trials, bound: boundOf(trials) };
 }
@@ -129,5 +131,6 @@ function handedOn(): readonly string[] {
     ...(minutes === null ? [] : ["--minutes", String(minutes)]),
     ...(out === null ? [] : ["--out", out]),
     ...(values.pooler ? ["--pooler"] : []),
+    ...(values.embedded ? ["--embedded"] : []),
   ];
 }

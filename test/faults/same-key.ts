@@ -8,7 +8,7 @@ import { listen } from "../../src/http/listen.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { wav } from "../audio/build-audio.ts";
 import { type Answer, postForm } from "../harness/client.ts";
-import { TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import type { TestDatabase } from "../harness/database.ts";
 import { ENCRYPTION_KEY, PEPPER, startGateway, type TestGateway } from "../harness/gateway.ts";
 import type { FaultOptions, Trials } from "./fault.ts";
 
@@ -38,7 +38,7 @@ export async function runSameKey({ n, seed }: Pick<FaultOptions, "n" | "seed">):
     violations.push(...judgeRound(answers, gateway.sandbox.callCount).map((text) => `round ${round}: ${text}`));
   }
   const seconds = (performance.now() - started) / 1000;
-  return { engine: TEST_ENGINE, n, violations, seconds, figures: { requests: n * AT_ONCE } };
+  return { engine: "postgres", n, violations, seconds, figures: { requests: n * AT_ONCE } };
 }
 
 /** One execution; every answer is it, its replay, or the request to wait for it. */

@@ -1,33 +1,46 @@
-// A place for a database that outlives the process using it: a folder for the embedded engine, a database on the server of
-// DATABASE_URL otherwise. Migrated already: what a first start does is tried elsewhere.
-import { mkdtemp, rm } from "node:fs/promises";
+// A database that outlives the process using it: in a folder, for a gateway with embedded storage, or on the server of DATABASE_URL.
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fillDataDir, TEMPLATE, TEST_ENGINE } from "../harness/database.ts";
+import { openStorage } from "../../src/storage/open-storage.ts";
+import type { Database } from "../../src/storage/database.ts";
+import { TEMPLATE } from "../harness/database.ts";
 import { borrowCopy } from "../harness/server-databases.ts";
 
 export interface SurvivingDatabase {
-  readonly engine: typeof TEST_ENGINE;
+  readonly engine: "embedded" | "postgres";
   readonly dataDir: string;
+  /** Null: embedded storage in `dataDir`. */
   readonly databaseUrl: string | null;
   remove(): Promise<void>;
 }
 
 export async function makeFolder(): Promise<{ readonly path: string; readonly remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), "patchbay-faults-"));
+  // Root's embedded server runs as another account, which has to pass through.
+  await chmod(path, 0o711);
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
 export async function makeSurvivingDatabase(): Promise<SurvivingDatabase> {
   const { path: dataDir, remove: removeFolder } = await makeFolder();
-  if (TEST_ENGINE === "pglite") {
-    await fillDataDir(dataDir);
-    return { engine: TEST_ENGINE, dataDir, databaseUrl: null, remove: removeFolder };
-  }
+  if ((process.env["DATABASE_URL"] ?? "") === "")
+    return { engine: "embedded", dataDir, databaseUrl: null, remove: removeFolder };
   const { databaseUrl, giveBack } = await borrowCopy(TEMPLATE);
   const remove = async () => {
     await giveBack();
     await removeFolder();
   };
-  return { engine: TEST_ENGINE, dataDir, databaseUrl, remove };
+  return { engine: "postgres", dataDir, databaseUrl, remove };
+}
+
+/** In the process that is killed: opened as a gateway opens it. */
+export function openSurvivingDatabase(
+  { dataDir, databaseUrl }: Pick<SurvivingDatabase, "dataDir" | "databaseUrl">,
+  poolSize?: number,
+): Promise<Database> {
+  return openStorage(
+    { databaseUrl, migrateUrl: null, listenUrl: null, dataDir, postgresBin: null, runAs: null },
+    { embedded: "own", path: process.env["PATH"], poolSize },
+  );
 }

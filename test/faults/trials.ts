@@ -1,6 +1,8 @@
 // The trials of `npm run faults`, in the order of their promises. What each proves is told in docs/faults.md.
 import { runClockSkew } from "./clocks/clock-skew.ts";
 import { runDiskFull } from "./disks/disk-full.ts";
+import { runEmbeddedKills } from "./embedded/run-embedded-kills.ts";
+import { runFlushOrder } from "./embedded/run-flush-order.ts";
 import { runFailover } from "./failover/run-failover.ts";
 import type { Fault } from "./fault.ts";
 import { runHangUps } from "./hang-ups/run-hang-ups.ts";
@@ -15,6 +17,7 @@ import { runUnreadAnswers } from "./memory/unread-answers.ts";
 import { runUploads } from "./memory/uploads.ts";
 import { runDatabaseNetwork } from "./network/database-network.ts";
 import { runProviderNetwork } from "./network/provider-network.ts";
+import { onTestServer } from "./on-test-server.ts";
 import { runRollingRestart } from "./restarts/rolling-restart.ts";
 import { runSameKey } from "./same-key.ts";
 import { runSoak } from "./soak/run-soak.ts";
@@ -55,7 +58,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     promises: ["R1", "R2"],
     defaultN: 10,
     shortN: 2,
-    run: runSameKey,
+    run: onTestServer(runSameKey),
   },
   "database-network": {
     about:
@@ -71,7 +74,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     promises: ["R1", "R2", "G-01"],
     defaultN: 1_400,
     shortN: 56,
-    run: runProviderNetwork,
+    run: onTestServer(runProviderNetwork),
   },
   "clock-skew": {
     about:
@@ -110,7 +113,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     promises: ["R6"],
     defaultN: 2_000,
     shortN: 100,
-    run: runCancelRaces,
+    run: onTestServer(runCancelRaces),
   },
   webhooks: {
     about:
@@ -130,7 +133,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   "unknown-keys": {
     about:
-      "64 connections that guess keys, while N requests with a valid one are timed before and during, on each engine; starts a PostgreSQL server of its own",
+      "64 connections that guess keys, while N requests with a valid one are timed before and during, with embedded storage and on a PostgreSQL server of its own",
     promises: ["R9"],
     defaultN: 300,
     shortN: 30,
@@ -192,18 +195,34 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   soak: {
     about:
-      "N mixed requests a second to one gateway as users start it for 60 minutes (short: 3); always on a PostgreSQL server of its own",
+      "N mixed requests a second to one gateway as users start it for 60 minutes (short: 3); on a PostgreSQL server of its own, or with --embedded",
     promises: ["R19"],
     defaultN: 100,
     shortN: 100,
     run: runSoak,
+  },
+  "embedded-kills": {
+    about:
+      "N times kill -9 of a gateway with embedded storage, its PostgreSQL server, both or the guard, under load, in a start and in a stop",
+    promises: ["R1", "R3", "R20"],
+    defaultN: 100,
+    shortN: 8,
+    run: runEmbeddedKills,
+  },
+  "flush-order": {
+    about:
+      "N keyed requests and jobs with strace on a gateway and its embedded server: what leaves before its commit is flushed; needs strace",
+    promises: ["R1", "R3"],
+    defaultN: 60,
+    shortN: 6,
+    run: runFlushOrder,
   },
   "hang-ups": {
     about: "callers that vanish at each of 24 points of every way of answering, N times each",
     promises: ["R15"],
     defaultN: 50,
     shortN: 2,
-    run: runHangUps,
+    run: onTestServer(runHangUps),
   },
   budgets: {
     about: "N rushes of 500 transcriptions or chats against a budget for 100, half of them with kill -9 in the middle",

@@ -3,20 +3,16 @@
 import type { Client } from "pg";
 
 export interface Beginning {
-  readonly sharing: Sharing;
   readonly catalogue: string;
   readonly functions: readonly string[];
   readonly rows: readonly { readonly name: string; readonly rows: string }[];
   readonly sequences: readonly { readonly name: string; readonly value: string; readonly isCalled: boolean }[];
 }
 
-/** Of its server or engine others use nothing: who may do what there is its own as well. */
-type Sharing = "alone" | "beside others";
-
 export type Asked = Pick<Client, "query">;
 
-export async function lookAt(client: Asked, sharing: Sharing): Promise<Beginning> {
-  const catalogue = await catalogueOf(client, sharing);
+export async function lookAt(client: Asked): Promise<Beginning> {
+  const catalogue = await catalogueOf(client);
   const functions = await column(
     client,
     `select pg_get_functiondef(oid) as value from pg_proc where proname = 'patchbay_now'`,
@@ -33,12 +29,12 @@ export async function lookAt(client: Asked, sharing: Sharing): Promise<Beginning
     );
     for (const { value, is_called } of read.rows) sequences.push({ name, value, isCalled: is_called });
   }
-  return { sharing, catalogue, functions, rows, sequences };
+  return { catalogue, functions, rows, sequences };
 }
 
 /** Whether it is now what it was at its beginning. */
 export async function empty(client: Asked, beginning: Beginning): Promise<boolean> {
-  const { sharing, catalogue, functions, rows, sequences } = beginning;
+  const { catalogue, functions, rows, sequences } = beginning;
   // The clock is a function that tests replace.
   await client.query(functions.join(";\n"));
   // Rules of the tables, append-only ones among them, are for those who use them.
@@ -50,7 +46,7 @@ export async function empty(client: Asked, beginning: Beginning): Promise<boolea
   for (const { name, value, isCalled } of sequences)
     await client.query(`select setval($1::regclass, $2::bigint, $3)`, [name, value, isCalled]);
   await client.query("reset session_replication_role");
-  return (await catalogueOf(client, sharing)) === catalogue;
+  return (await catalogueOf(client)) === catalogue;
 }
 
 async function filledTables(client: Asked): Promise<readonly string[]> {
@@ -80,12 +76,8 @@ const CATALOGUES = [
   "pg_type",
 ];
 
-/** Of all databases of a server. */
-const SHARED_CATALOGUES = ["pg_auth_members", "pg_authid", "pg_db_role_setting"];
-
-async function catalogueOf(client: Asked, sharing: Sharing): Promise<string> {
-  const names = sharing === "alone" ? [...CATALOGUES, ...SHARED_CATALOGUES] : CATALOGUES;
-  const counts = names.map(
+async function catalogueOf(client: Asked): Promise<string> {
+  const counts = CATALOGUES.map(
     (name) => `select '${name} ' || count(*) || ' ' || max(xmin::text::bigint) as line from ${name}`,
   );
   const [all = ""] = await column(

@@ -27,10 +27,10 @@ test("reliability 4: a run whose every test passes fails all the same when someb
   delete env["NODE_TEST_CONTEXT"];
   const { status, stdout } = spawnSync(
     process.execPath,
-    ["scripts/test.ts", "test/fixtures/canary/touch.test.ts", "--engine=pglite"],
+    ["scripts/test.ts", "test/fixtures/canary/touch.test.ts", "--engine=postgres"],
     { encoding: "utf8", env },
   );
-  assert.match(stdout, /pglite: 1 passed, 0 failed/u);
+  assert.match(stdout, /postgres: 1 passed, 0 failed/u);
   assert.match(
     stdout,
     /canary: 1 connections.*\n {2}somebody reached 127\.0\.0\.1:\d+ "from the test that touches it"/u,

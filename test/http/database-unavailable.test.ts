@@ -11,12 +11,10 @@ import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { openDatabase } from "../../src/storage/database.ts";
 import { terminateSessions } from "../faults/terminate-sessions.ts";
 import { type Answer, postForm, postJson, speech } from "../harness/client.ts";
-import { TEST_ENGINE } from "../harness/database.ts";
 import { KEY, standardFile, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { type PostgresServer, startPostgresServer } from "../harness/postgres-server.ts";
 import { until } from "../harness/until.ts";
 
-const skip = TEST_ENGINE === "pglite" ? "the embedded engine is no server" : false;
 const ADMIN_KEY = "test-admin-key-of-acme-000001";
 let postgres: PostgresServer;
 let gateway: TestGateway;
@@ -25,7 +23,6 @@ let opened: AsyncDisposableStack;
 let beforeReservation: (() => Promise<void>) | null = null;
 
 before(async () => {
-  if (skip !== false) return;
   await using opening = new AsyncDisposableStack();
   postgres = await startPostgresServer();
   opening.defer(() => postgres.stop());
@@ -175,9 +172,7 @@ async function untilAccepted(send: () => Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
-test("failover: on a read-only server (25006) every way in is 503 OVERLOADED, calls nobody, and works once it is writable", {
-  skip,
-}, async () => {
+test("failover: on a read-only server (25006) every way in is 503 OVERLOADED, calls nobody, and works once it is writable", async () => {
   gateway.sandbox.clearCalls();
   await setReadOnly(true);
   await terminateSessions(postgres.url);
@@ -210,9 +205,7 @@ const BREAKS: Readonly<Record<string, { readonly end: () => Promise<void>; reado
 let restarting: Promise<void> = Promise.resolve();
 
 for (const [name, { end, back }] of Object.entries(BREAKS)) {
-  test(`failover: a key whose reservation failed because the server was ${name} is free at once when it is back`, {
-    skip,
-  }, async () => {
+  test(`failover: a key whose reservation failed because the server was ${name} is free at once when it is back`, async () => {
     const send = () =>
       postForm(gateway.origin, {
         file: speech(),
@@ -241,9 +234,7 @@ for (const [name, { end, back }] of Object.entries(BREAKS)) {
   });
 }
 
-test("failover: while the server crashes, is gone and recovers, every answer is a success or 503 OVERLOADED", {
-  skip,
-}, async () => {
+test("failover: while the server crashes, is gone and recovers, every answer is a success or 503 OVERLOADED", async () => {
   const all = Object.entries(requests("crash"));
   const back = new AbortController();
   const restart = postgres.restart({ crash: true, downMs: 500 }).finally(() => back.abort());

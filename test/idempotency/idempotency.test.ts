@@ -24,14 +24,7 @@ import {
 } from "../../src/storage/idempotency-slots.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import type { Tables } from "../../src/storage/tables.ts";
-import {
-  makeTenant,
-  openTestDatabase,
-  setClock,
-  shiftClock,
-  TEST_ENGINE,
-  type TestDatabase,
-} from "../harness/database.ts";
+import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
 import { until } from "../harness/until.ts";
 
 const DAY = 86_400;
@@ -708,8 +701,7 @@ test("reliability 1: the sweep ends all slots there are, at most 1,000 by one st
   assert.equal(asked, 1 + 3 + 1);
 });
 
-test("reliability 1: neither a renewal nor a sweep waits for a slot that another transaction holds", async (t) => {
-  if (TEST_ENGINE === "pglite") return t.skip("the embedded engine has one connection");
+test("reliability 1: neither a renewal nor a sweep waits for a slot that another transaction holds", async () => {
   const slot = owned(await here.claim(request()));
   await shiftClock(database, 31);
   await second.transaction(async (tx) => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
 import { openDatabase } from "../../src/storage/database.ts";
-import { shiftClock, TEST_ENGINE } from "../harness/database.ts";
+import { shiftClock } from "../harness/database.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
 import { HELD, releaseHeld } from "../harness/held.ts";
@@ -12,7 +12,6 @@ import { ended, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
 test("reliability J-06: half-open connections to the database lose no job, pay nothing twice and change no job that another worker ended", async (t) => {
-  if (TEST_ENGINE === "pglite") return t.skip("the embedded engine has no connections");
   const gateway = await startGateway({ file: jobsFile, works: false });
   t.after(() => gateway.close());
   const { origin, sandbox, database } = gateway;

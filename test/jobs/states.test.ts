@@ -5,10 +5,10 @@ import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import { JOB_STATUSES, type JobStatus } from "../../src/contract/jobs.ts";
 import { isTerminal, NEXT_STATUSES } from "../../src/jobs/states.ts";
-import { makeTenant, openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
 
-/** Of a hundred steps. It is one trigger on either engine; where each refusal is an exception through WebAssembly, fewer of them. */
-const ROUNDS = TEST_ENGINE === "postgres" ? 1_000 : 200;
+/** Of a hundred steps. */
+const ROUNDS = 1_000;
 
 let database: TestDatabase;
 before(async () => {

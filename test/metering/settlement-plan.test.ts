@@ -114,9 +114,8 @@ test("the same holds with the statistics of the large tables", async () => {
 });
 
 test("nothing is compiled: the plan of a settlement costs less than JIT begins at, and JIT is off in our sessions", async () => {
-  // The embedded engine is built without a compiler.
   const { rows } = await sql<{ jit: string }>`select current_setting('jit') as jit`.execute(database.db);
-  if (database.engine === "postgres") assert.deepEqual(rows, [{ jit: "off" }]);
+  assert.deepEqual(rows, [{ jit: "off" }]);
   await rowsScanned();
   await database.transaction(async (tx) => {
     const prepared = await sql<{ name: string; values: bigint }>`

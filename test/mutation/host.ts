@@ -1,5 +1,5 @@
 // A process that runs the tests of one file against one mutant of it after another (main.ts starts it). Only the modules that
-// depend on what is broken are loaded anew each time; the embedded engine and everything else stay.
+// depend on what is broken are loaded anew each time; databases and everything else stay.
 import { globSync, readFileSync } from "node:fs";
 import { registerHooks, stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
@@ -47,8 +47,8 @@ registerHooks({
   },
 });
 
-const engines: unknown = await import(pathToFileURL(join(root, "test/harness/embedded-engines.ts")).href);
-if (isKeeper(engines)) engines.keepEngines();
+const databases: unknown = await import(pathToFileURL(join(root, "test/harness/server-databases.ts")).href);
+if (isKeeper(databases)) databases.keepCopies();
 process.on("message", (ask: Ask) => {
   // What keeps this process alive from here on is the test's own.
   process.channel?.unref();
@@ -153,6 +153,6 @@ function dependantsOf(path: string): ReadonlySet<string> {
   return found;
 }
 
-function isKeeper(value: unknown): value is { readonly keepEngines: () => void } {
-  return typeof value === "object" && value !== null && "keepEngines" in value;
+function isKeeper(value: unknown): value is { readonly keepCopies: () => void } {
+  return typeof value === "object" && value !== null && "keepCopies" in value;
 }

@@ -1,4 +1,4 @@
-// `npm run mutation -- guard|router|idempotency|signatures|leases [--n N] [--seed S] [--file text] [--workers 1] [--engine postgres]`:
+// `npm run mutation -- guard|router|idempotency|signatures|leases [--n N] [--seed S] [--file text] [--workers 1]`:
 // breaks the code in one place at a time and counts how often its tests notice. Survivors are printed; each is a missing test,
 // or changes nothing and stands in `same.ts` with its reason.
 import { readFile } from "node:fs/promises";
@@ -18,7 +18,6 @@ const { values, positionals } = parseArgs({
     seed: { type: "string", default: "1" },
     file: { type: "string", default: "" },
     workers: { type: "string", default: "2" },
-    engine: { type: "string", default: "pglite" },
   },
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(SUBJECTS, name));
@@ -29,8 +28,8 @@ if (unknown.length > 0) {
 // An interrupt ends what was started on the way out.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const random = seeded(Number(values.seed));
-const server = values.engine === "postgres" ? await startPostgresServer() : null;
-if (server !== null) Object.assign(process.env, { PATCHBAY_TEST_ENGINE: "postgres", DATABASE_URL: server.url });
+const server = await startPostgresServer({ commits: "lost" });
+Object.assign(process.env, { DATABASE_URL: server.url });
 try {
   for (const name of positionals.length === 0 ? Object.keys(SUBJECTS) : positionals)
     await run(
@@ -38,7 +37,7 @@ try {
       (SUBJECTS[name] ?? []).filter(({ file }) => file.includes(values.file)),
     );
 } finally {
-  await server?.stop();
+  await server.stop();
 }
 
 async function run(name: string, subjects: readonly Subject[]): Promise<void> {

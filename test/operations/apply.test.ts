@@ -1,12 +1,11 @@
 // `patchbay apply` (contract 10): the file's objects into the storage of a running gateway, what differed, and how it ends.
-// Of embedded storage alone: on a server they would do the same again.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { applied } from "../../src/contract/apply.ts";
-import { openDatabase } from "../../src/storage/database.ts";
 import { postForm } from "../harness/client.ts";
 import { configurationOf, type TestGateway } from "../harness/gateway.ts";
+import { until } from "../harness/until.ts";
 import { adminFile, call, refuses } from "../http/admin/admin.ts";
 import { type Installation, makeInstallation } from "./installation.ts";
 
@@ -41,7 +40,7 @@ async function servedBy(): Promise<string | undefined> {
   return gateway.sandbox.calls.at(-1)?.model;
 }
 
-test("contract 10: with a gateway on the embedded database the gateway is asked; the next request runs on the new route", async () => {
+test("contract 10: while a gateway runs on the embedded database it is notified, and requests run on the new route", async () => {
   assert.equal(await servedBy(), "nova-3");
   await write(withModel("nova-2"));
   const dry = await installation.patchbay("apply", "--dry-run");
@@ -52,7 +51,7 @@ test("contract 10: with a gateway on the embedded database the gateway is asked;
   assert.equal(done.exitCode, 0, done.stderr);
   const { changes, dry_run } = applied.parse(JSON.parse(done.stdout));
   assert.deepEqual([dry_run, changes], [false, [{ action: "changed", kind: "route", name: "platform/speech" }]]);
-  assert.equal(await servedBy(), "nova-2");
+  await until(async () => (await servedBy()) === "nova-2");
   const again = await installation.patchbay("apply");
   assert.deepEqual([again.exitCode, again.stdout], [0, ""]);
 });
@@ -95,7 +94,7 @@ test("contract 10: without a gateway the storage is written here, and the next s
   await write(withModel("nova-3"));
   const { exitCode, stdout, stderr } = await installation.patchbay("apply");
   assert.deepEqual([exitCode, stdout], [0, "+ key other/other-admin …0001\n~ route platform/speech\n"], stderr);
-  const database = await openDatabase({ dataDir: installation.dataDir });
+  const database = await installation.open();
   const versions = await database.db
     .selectFrom("routes")
     .select(["id", "version"])

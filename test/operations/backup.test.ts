@@ -1,5 +1,4 @@
 // `patchbay backup` and `patchbay restore` (contract 10, Operations): all of an embedded installation or nothing, checked to the byte.
-// Of embedded storage alone: on a server they would do the same again.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -16,7 +15,7 @@ import { readTar, TAR_END, tarHeader, tarPadding } from "../../src/operations/ta
 import { run } from "../cli/fake-gateway.ts";
 import { envelopeOf, get, postForm } from "../harness/client.ts";
 import { JOBS, submit, ended } from "../http/jobs/jobs.ts";
-import { openDatabase } from "../../src/storage/database.ts";
+import { openEmbedded } from "../harness/embedded-data.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { jobsFile } from "../jobs/setting.ts";
 import { bareConfiguration, type Installation, makeInstallation } from "./installation.ts";
@@ -35,9 +34,6 @@ before(async () => {
   // Large enough to be an object, not a column.
   jobId = (await submit(gateway.origin)).job_id;
   await ended(gateway.origin, jobId);
-  const online = await installation.patchbay("backup", installation.dataDir);
-  assert.equal(online.exitCode, 5, "a running gateway has the directory to itself");
-  assert.match(online.stderr, new RegExp(`in use by process ${process.pid}\\b[^]*stop the gateway first`, "u"));
   await gateway.close();
 
   const folder = join(installation.dataDir, "..", "backups");
@@ -52,10 +48,17 @@ before(async () => {
 after(() => installation.close());
 
 /** Another machine: an empty data directory. */
-function elsewhere(): { readonly dataDir: string; readonly config: string } {
+async function elsewhere(): Promise<{ readonly dataDir: string; readonly config: string }> {
   const dataDir = join(installation.dataDir, "..", `elsewhere-${randomBytes(4).toString("hex")}`);
   mkdirSync(dataDir, { mode: 0o700 });
-  return { dataDir, config: bareConfiguration(dataDir) };
+  return { dataDir, config: await bareConfiguration(dataDir) };
+}
+
+/** Without the file of the lock, which stays. */
+function contentsOf(dataDir: string): readonly string[] {
+  return readdirSync(dataDir)
+    .filter((name) => name !== "owner.lock")
+    .toSorted();
 }
 
 test("contract 10 backup: one file for its owner only, with every row, object and secret; no upload in flight, no lock", () => {
@@ -65,26 +68,27 @@ test("contract 10 backup: one file for its owner only, with every row, object an
     "key-pepper",
     "encryption-key",
     "objects/results/an-object",
-    "pglite/PG_VERSION",
+    "database/jobs.jsonl",
     "manifest.json",
   ])
     assert.ok(names.includes(name), name);
   assert.deepEqual(
-    names.filter((name) => /^(spool|pglite\.lock|patchbay\.yaml)/u.test(name)),
+    names.filter((name) => /^(spool|owner\.|postgres|patchbay\.yaml)/u.test(name)),
     [],
   );
   assert.deepEqual(readdirSync(join(archive, "..")), [archive.split("/").at(-1)]);
 });
 
 test("contract 10 restore: what comes back replays what was answered, knows the jobs and opens what is sealed", async () => {
-  const { dataDir, config } = elsewhere();
+  const { dataDir, config } = await elsewhere();
   const restored = await run(["restore", archive, "--config", config]);
   assert.equal(restored.exitCode, 0, restored.stderr);
-  assert.deepEqual(readdirSync(dataDir).toSorted(), ["encryption-key", "key-pepper", "objects", "pglite"]);
+  const parts = ["encryption-key", "key-pepper", "objects", "postgres", "postgres-password"];
+  assert.deepEqual(contentsOf(dataDir), parts);
   const original = join(installation.dataDir, "objects/results/an-object");
   assert.deepEqual(readFileSync(join(dataDir, "objects/results/an-object")), readFileSync(original));
 
-  const database = await openDatabase({ dataDir });
+  const database = await openEmbedded(dataDir);
   const gateway = await startGateway({ file: jobsFile, beside: { dataDir, sandbox: installation.sandbox, database } });
   try {
     const again = await postForm(gateway.origin, { headers });
@@ -103,7 +107,7 @@ test("contract 10 restore: what comes back replays what was answered, knows the 
 });
 
 test("contract 10 restore: an archive may come by a pipe, as one does that is decrypted on the way; a folder is none", async () => {
-  const { dataDir, config } = elsewhere();
+  const { dataDir, config } = await elsewhere();
   const pipe = `${dataDir}.pipe`;
   execFileSync("mkfifo", [pipe]);
   const writer = spawn("sh", ["-c", 'cat "$0" > "$1"', archive, pipe]);
@@ -126,27 +130,27 @@ test("contract 10 restore: an archive that was cut or changed anywhere is refuse
   );
   writeFileSync(broken, whole);
   await readArchive(broken, null);
-  const { dataDir, config } = elsewhere();
+  const { dataDir, config } = await elsewhere();
   const real = readFileSync(archive);
   writeFileSync(broken, flipped(real, Math.floor(real.length / 2)));
   const ran = await run(["restore", broken, "--config", config]);
   assert.equal(ran.exitCode, 1);
   assert.match(ran.stderr, /is no whole backup/u);
-  assert.deepEqual(readdirSync(dataDir), []);
+  assert.deepEqual(contentsOf(dataDir), []);
 });
 
 /** Of a data directory of all kinds of entries, which is read in no time. */
 async function smallArchive(): Promise<Buffer> {
   const dataDir = join(archive, "..", "small");
-  for (const folder of ["pglite/base", "objects/results"]) mkdirSync(join(dataDir, folder), { recursive: true });
+  for (const folder of ["database", "objects/results"]) mkdirSync(join(dataDir, folder), { recursive: true });
   writeFileSync(join(dataDir, "key-pepper"), randomBytes(32).toString("base64"));
   writeFileSync(join(dataDir, "encryption-key"), randomBytes(32).toString("base64"));
-  writeFileSync(join(dataDir, "pglite/PG_VERSION"), "18\n");
-  writeFileSync(join(dataDir, "pglite/base/1"), "");
+  writeFileSync(join(dataDir, "database/jobs.jsonl"), '{"columns":[],"sequences":{}}\n');
+  writeFileSync(join(dataDir, "database/apps.jsonl"), "");
   writeFileSync(join(dataDir, "objects/results/an-object"), randomBytes(5_000));
   const path = join(archive, "..", "small.tar");
   const file = await open(path, "wx");
-  const about = { created_at: new Date().toISOString(), patchbay: "0", migrations: [], rows: {}, has_secrets: true };
+  const about = { created_at: new Date().toISOString(), patchbay: "0", migrations: [], tables: [], has_secrets: true };
   await writeArchive(file, dataDir, { ...about, objects: "included" });
   await file.close();
   return readFileSync(path);
@@ -167,7 +171,7 @@ test("contract 10 backup: without secrets it says so, and a restore says what is
   assert.doesNotMatch(execFileSync("tar", ["-tf", bare], { encoding: "utf8" }), /key-pepper|encryption-key/u);
   assert.equal((await installation.patchbay("backup", bare)).exitCode, 5, "no backup replaces another");
   assert.equal(readFileSync(`${bare}.partial`, "utf8"), "somebody else's", "nor takes anything away");
-  const { config } = elsewhere();
+  const { config } = await elsewhere();
   const restored = await run(["restore", bare, "--config", config]);
   assert.equal(restored.exitCode, 0);
   assert.match(restored.stderr, /holds no secrets/u);
@@ -180,12 +184,12 @@ test("contract 10 backup: one that would lie in what it copies is refused, also 
   for (const target of [
     join(dataDir, "objects"),
     join(dataDir, "objects/results/x.tar"),
-    join(dataDir, "pglite"),
+    join(dataDir, "postgres", "x.tar"),
     link,
   ]) {
     const refused = await installation.patchbay("backup", target);
     assert.equal(refused.exitCode, 2, target);
-    assert.match(refused.stderr, /is backed up itself/u);
+    assert.match(refused.stderr, /which belongs to the installation/u);
   }
   assert.deepEqual(readdirSync(join(dataDir, "objects/results")), ["an-object"]);
   rmSync(link);
@@ -196,7 +200,7 @@ test("contract 10 backup: a file that grows while it is read ends it, however fa
   mkdirSync(dataDir);
   const file = await open(join(dataDir, "key-pepper"), "wx");
   await file.write("begun, and as large as any file\n");
-  const about = { created_at: new Date().toISOString(), patchbay: "0", migrations: [], rows: {}, has_secrets: true };
+  const about = { created_at: new Date().toISOString(), patchbay: "0", migrations: [], tables: [], has_secrets: true };
   // The archive itself, as it would be of one that lies in what it copies.
   await assert.rejects(
     writeArchive(file, dataDir, { ...about, objects: "included" }),
@@ -243,13 +247,13 @@ test("contract 10 backup: secrets that the configuration gives are not in it; it
   } finally {
     for (const [name, bytes] of kept) writeFileSync(join(dataDir, name), bytes, { mode: 0o600 });
   }
-  const restored = await run(["restore", partial, "--config", elsewhere().config]);
+  const restored = await run(["restore", partial, "--config", (await elsewhere()).config]);
   assert.equal(restored.exitCode, 0, restored.stderr);
   assert.match(restored.stderr, /holds no key-pepper and no encryption-key: before the next start/u);
 });
 
 test("contract 10 restore: where it cannot be unpacked the disk is at fault, not the backup, which nobody should throw away", async () => {
-  const { dataDir, config } = elsewhere();
+  const { dataDir, config } = await elsewhere();
   assert.equal((await run(["restore", dataDir, "--config", config])).exitCode, 4, "a folder is no backup");
   const error = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
   const told = unpackFault(error, archive, dataDir);
@@ -259,9 +263,9 @@ test("contract 10 restore: where it cannot be unpacked the disk is at fault, not
 });
 
 test("contract 10 restore: what a killed one had unpacked is removed by the next; what it had put aside is named and kept", async () => {
-  const { dataDir, config } = elsewhere();
+  const { dataDir, config } = await elsewhere();
   for (const name of [".restore-0a", ".replaced-0b"]) {
-    mkdirSync(join(dataDir, name, "pglite"), { recursive: true });
+    mkdirSync(join(dataDir, name, "postgres"), { recursive: true });
     writeFileSync(join(dataDir, name, "key-pepper"), "of a restore that was killed");
   }
   const restored = await run(["restore", archive, "--config", config]);
@@ -285,7 +289,7 @@ test("contract 10 backup: what a killed backup left beside it is named and not t
 });
 
 test("contract 10 backup: a server database, no database, and a file that is not there have their own answers", async () => {
-  const { dataDir, config } = elsewhere();
+  const { dataDir, config } = await elsewhere();
   assert.equal((await run(["backup", join(dataDir, "x.tar"), "--config", config])).exitCode, 4);
   assert.equal((await run(["restore", join(dataDir, "x.tar"), "--config", config])).exitCode, 4);
   const server = join(dataDir, "server.yaml");
@@ -302,9 +306,9 @@ test("contract 10 backup: a server database, no database, and a file that is not
 });
 
 test("contract 10 down: the gateway ends, and nothing of it is deleted unless that was said and confirmed", async () => {
-  const { dataDir, config } = elsewhere();
-  const lockModule = JSON.stringify(pathToFileURL(resolve("src/storage/data-dir-lock.ts")).href);
-  const program = `const lock = await (await import(${lockModule})).lockDataDir(${JSON.stringify(dataDir)});
+  const { dataDir, config } = await elsewhere();
+  const lockModule = JSON.stringify(pathToFileURL(resolve("src/storage/embedded/installation-lock.ts")).href);
+  const program = `const lock = await (await import(${lockModule})).lockInstallation(${JSON.stringify(dataDir)});
     process.on("SIGINT", async () => { await lock.release(); process.exit(0); });
     setInterval(() => {}, 1000); console.log("held");`;
   const gateway = spawn(process.execPath, ["--input-type=module", "-e", program], {
@@ -314,7 +318,7 @@ test("contract 10 down: the gateway ends, and nothing of it is deleted unless th
   writeFileSync(join(dataDir, "cli-key"), "a-key\n");
   writeFileSync(join(dataDir, "holiday.jpg"), "mine");
   // Of a restore that was killed: the whole of an installation, secrets included.
-  mkdirSync(join(dataDir, ".replaced-0f/pglite"), { recursive: true });
+  mkdirSync(join(dataDir, ".replaced-0f/postgres"), { recursive: true });
   mkdirSync(join(dataDir, "objects/results"), { recursive: true });
   const down = (...more: readonly string[]) => run(["down", "--config", config, ...more]);
   const asked = await down("--purge");
@@ -323,7 +327,7 @@ test("contract 10 down: the gateway ends, and nothing of it is deleted unless th
   assert.equal(gateway.exitCode, null, "nor was it stopped");
   const stopped = await down("--json");
   assert.deepEqual(JSON.parse(stopped.stdout), { object: "down", stopped: gateway.pid, removed: [], left: [] });
-  assert.deepEqual(readdirSync(dataDir).toSorted(), [".replaced-0f", "cli-key", "holiday.jpg", "objects"]);
+  assert.deepEqual(contentsOf(dataDir), [".replaced-0f", "cli-key", "holiday.jpg", "objects"]);
   const purged = await down("--purge", "--yes");
   assert.equal(purged.exitCode, 0, purged.stderr);
   const removed = [".replaced-0f", "cli-key", "objects"].map((name) => `${join(dataDir, name)}\n`);

@@ -1,5 +1,4 @@
 // `patchbay console` (contract 2, 10): a link to the operator's console that signs in, and where there is none, why.
-// Of embedded storage alone: on a server they would do the same again.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,7 @@
 // `patchbay doctor` and what lies outside (contract 10; reliability 4): names of providers, receivers of webhooks. Nothing is sent to either.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Configuration } from "../../src/config/configuration.ts";
@@ -11,15 +10,15 @@ import { checkNames } from "../../src/operations/check-names.ts";
 import { checkWebhooks } from "../../src/operations/check-webhooks.ts";
 import type { Finding } from "../../src/operations/finding.ts";
 import { sealSecret } from "../../src/storage/data-keys.ts";
-import { openDatabase } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { webhookSecretPlace } from "../../src/storage/secret-places.ts";
 import type { Reached } from "../../src/webhooks/receivers.ts";
 import { run, type RunOptions } from "../cli/fake-gateway.ts";
-import { fillDataDir, makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/embedded-data.ts";
 import { configurationOf } from "../harness/gateway.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "patchbay-doctor-network-"));
+const folder = await makeTemporary("patchbay-doctor-network-");
 after(() => rmSync(folder, { recursive: true, force: true }));
 let database: TestDatabase;
 before(async () => {
@@ -226,12 +225,12 @@ test("contract 10 doctor: the command joins both in its document and its exit co
   mkdirSync(dataDir, { mode: 0o700 });
   await fillDataDir(dataDir);
   const key = randomBytes(32);
-  const own = await openDatabase({ dataDir });
+  const own = await openEmbedded(dataDir);
   const workspaceId = await addWebhook(own, createSeal({ keys: [key] }), "https://hooks.example/token");
   await own.close();
   const file: ConfigurationFile = {
     server: { port: 0, admin: { port: 0 } },
-    storage: { data_dir: dataDir },
+    storage: { data_dir: dataDir, postgres_bin: await postgresBin() },
     secrets: { key_pepper: randomBytes(32).toString("base64"), encryption_keys: [key.toString("base64")] },
     connections: [{ id: "dg", kind: "deepgram", api_key: "a-credential", base_url: "https://speech.example" }],
   };

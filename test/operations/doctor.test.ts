@@ -1,10 +1,9 @@
 // `patchbay doctor` (contract 10, Operations): every check finds what it is there for, says how to mend it, and changes nothing.
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { once } from "node:events";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
@@ -14,12 +13,13 @@ import { checkRuntime } from "../../src/operations/check-files.ts";
 import { checkRoutes } from "../../src/operations/check-routes.ts";
 import { checkStorage } from "../../src/operations/check-storage.ts";
 import { writeRunningGateway } from "../../src/config/running-gateway.ts";
-import { lockDataDir } from "../../src/storage/data-dir-lock.ts";
 import { answerJson, fakeGateway, run, type RunOptions } from "../cli/fake-gateway.ts";
-import { openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
-import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/embedded-data.ts";
+import { configurationOf, ENCRYPTION_KEY } from "../harness/gateway.ts";
+import { writeSecrets } from "./installation.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "patchbay-doctor-"));
+const folder = await makeTemporary("patchbay-doctor-");
 after(() => rmSync(folder, { recursive: true, force: true }));
 let database: TestDatabase;
 before(async () => {
@@ -38,6 +38,19 @@ function place(yaml?: string): string {
 
 /** Looked at where there is a database to look into. */
 const OF_A_DATABASE: ReadonlySet<Finding["check"]> = new Set(["migrations", "clock", "webhooks", "routes"]);
+
+/** Of an installation with a database; PostgreSQL's programs are the same on every machine. */
+const STORAGE = `storage: { postgres_bin: "${await postgresBin()}" }\n`;
+
+/** An installation whose first start was made in this working directory, before any gateway. */
+async function installed(cwd: string): Promise<string> {
+  const dataDir = join(cwd, "data");
+  mkdirSync(dataDir, { mode: 0o700 });
+  chmodSync(cwd, 0o711);
+  await fillDataDir(dataDir);
+  writeSecrets(dataDir);
+  return dataDir;
+}
 
 /** Ports that nobody listens on, so that a gateway of somebody else's on this machine does not count. */
 const PORTS = "server: { port: 0, admin: { port: 0 } }\n";
@@ -69,13 +82,10 @@ test("contract 10 doctor: faults of the configuration come with their place, and
 });
 
 test("contract 10 doctor: secrets that others may read are a warning, a missing one beside a database and a weak one fail", async () => {
-  const cwd = place(PORTS);
-  const data = join(cwd, "data");
-  mkdirSync(join(data, "pglite"), { recursive: true, mode: 0o700 });
-  writeFileSync(join(data, "pglite/PG_VERSION"), "18", { mode: 0o600 });
-  writeFileSync(join(data, "key-pepper"), `${PEPPER.toString("base64")}\n`, { mode: 0o600 });
+  const cwd = place(PORTS + STORAGE);
+  const data = await installed(cwd);
+  rmSync(join(data, "encryption-key"));
   chmodSync(join(data, "key-pepper"), 0o644);
-  chmodSync(data, 0o700);
   const found = await doctor(cwd);
   assert.deepEqual(
     found.of("data_dir").map(({ level, fix }) => [level, fix]),
@@ -84,7 +94,7 @@ test("contract 10 doctor: secrets that others may read are a warning, a missing 
   assert.match(found.of("secrets")[0]?.fix ?? "", /put it back from the backup/u);
   assert.match(found.of("secrets")[0]?.message ?? "", /holds a database, but not encryption-key,/u);
   assert.equal(found.exitCode, 9);
-  assert.deepEqual(readdirSync(data).toSorted(), ["key-pepper", "pglite"]);
+  assert.ok(!readdirSync(data).includes("encryption-key"), "none is created");
   const weak = await doctor(
     place(`${PORTS}secrets: { key_pepper: "${"a".repeat(40)}", encryption_keys: ["short"] }\n`),
   );
@@ -98,21 +108,20 @@ test("contract 10 doctor: secrets that others may read are a warning, a missing 
   assert.doesNotMatch(weak.stdout, /aaaa|short/u);
 });
 
-test("contract 10 doctor: a data directory in use is named with its process, and its ports are the gateway's own", async () => {
+test("contract 10 doctor: the ports of a data directory in use are the gateway's own", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const address = taken.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  const cwd = place(`server: { port: ${port}, admin: null }\n`);
+  const cwd = place(`server: { port: ${port}, admin: null }\n${STORAGE}`);
   try {
     assert.deepEqual(
       (await doctor(cwd)).of("ports").map(({ level }) => level),
       ["warn"],
     );
-    const lock = await lockDataDir(join(cwd, "data"));
+    const owner = await openEmbedded(await installed(cwd));
     const found = await doctor(cwd);
-    await lock.release();
-    assert.match(found.of("storage")[0]?.message ?? "", new RegExp(`in use by process ${process.pid}\\b`, "u"));
+    await owner.close();
     assert.deepEqual(
       found.of("ports").map(({ level }) => level),
       ["ok"],
@@ -131,31 +140,36 @@ test("contract 10 doctor: a healthy gateway on embedded storage is no warning; o
   await once(gateway, "listening");
   const address = gateway.address();
   const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
-  const cwd = place("connections: [{ id: dg, kind: deepgram, api_key: a-credential }]\n");
-  const dataDir = join(cwd, "data");
-  const lock = await lockDataDir(dataDir);
-  chmodSync(dataDir, 0o700);
+  const cwd = place(`connections: [{ id: dg, kind: deepgram, api_key: a-credential }]\n${STORAGE}`);
+  const dataDir = await installed(cwd);
+  const owner = await openEmbedded(dataDir);
   try {
     const record = { url, adminUrl: null, overridden: { url: true, adminUrl: false }, isStopping: false };
     await writeRunningGateway(dataDir, record);
     const found = await doctor(cwd);
     const warned = found.findings.filter(
-      ({ level, check }) => level !== "ok" && check !== "decoder" && check !== "disk",
+      ({ level, check, message }) =>
+        level !== "ok" && check !== "decoder" && check !== "disk" && !message.includes("runs as nobody"),
     );
     assert.deepEqual(warned, []);
     assert.match(
       found.of("ports")[0]?.message ?? "",
       new RegExp(`${new URL(url).host} is in use by the running gateway`, "u"),
     );
+    const storage = found.of("storage").map(({ message }) => message);
+    assert.match(storage[0] ?? "", /^embedded, PostgreSQL 18/u);
+    assert.ok(storage.includes(`in use by process ${process.pid}, a gateway that is ready at ${url}`), storage.join());
     status = 503;
-    assert.match((await doctor(cwd)).of("storage")[0]?.message ?? "", /not ready: \S+\/readyz answers 503/u);
+    const failed = (await doctor(cwd)).of("storage").find(({ level }) => level === "fail");
+    assert.match(failed?.message ?? "", /not ready: \S+\/readyz answers 503/u);
     await writeRunningGateway(dataDir, { ...record, isStopping: true });
+    const stopping = (await doctor(cwd)).of("storage").filter(({ message }) => message.includes("is stopping"));
     assert.deepEqual(
-      (await doctor(cwd)).of("storage").map(({ level }) => level),
+      stopping.map(({ level }) => level),
       ["warn"],
     );
   } finally {
-    await lock.release();
+    await owner.close();
     gateway.close();
     gateway.closeAllConnections();
   }
@@ -230,10 +244,7 @@ test("contract 10 doctor: a user who may not look into the data directory is tol
   assert.equal(found.of("decoder").length, 1);
 });
 
-test("contract 10 doctor: the schema's migrations and the clock, of a database as it is", {
-  skip: TEST_ENGINE === "postgres" ? false : "asks a server",
-}, async () => {
-  assert.ok(database.direct.engine === "postgres");
+test("contract 10 doctor: the schema's migrations and the clock, of a database as it is", async () => {
   const dataDir = place();
   const configuration = await configurationOf(
     {
@@ -245,7 +256,8 @@ test("contract 10 doctor: the schema's migrations and the clock, of a database a
     },
     dataDir,
   );
-  const look = async () => Object.fromEntries((await checkStorage(configuration)).map((found) => [found.check, found]));
+  const look = async () =>
+    Object.fromEntries((await checkStorage(configuration, { env: {} })).map((found) => [found.check, found]));
   const fine = await look();
   assert.deepEqual([fine["storage"]?.level, fine["migrations"]?.level, fine["clock"]?.level], ["ok", "ok", "ok"]);
   await sql`insert into kysely_migration (name, timestamp) values ('9999-of-the-future', 'x')`.execute(database.db);

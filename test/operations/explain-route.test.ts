@@ -1,5 +1,5 @@
 // `patchbay route explain`: whom it asks, by which version, and how it ends (contract 10). That both ways say the same as the record of
-// a request is for test/explain. Of embedded storage alone.
+// a request is for test/explain.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { configurationOf, KEY, type TestGateway } from "../harness/gateway.ts";

@@ -1,22 +1,20 @@
-// `patchbay migrate-storage` (contract 10, Operations): an embedded installation with everything in it moves to a server, and goes on
-// there. Needs a server; the embedded run of the tests has none.
+// `patchbay migrate-storage` (contract 10, Operations): an embedded installation with everything in it moves to a server, and goes on there.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Kysely, sql } from "kysely";
 import { listTables } from "../../src/storage/catalogue.ts";
 import { readMoved } from "../../src/storage/moved-database.ts";
 import { openSecrets } from "../../src/storage/open-secrets.ts";
-import { type Database, openDatabase } from "../../src/storage/database.ts";
+import type { Database } from "../../src/storage/database.ts";
 import type { Tables } from "../../src/storage/tables.ts";
 import { envelopeOf, get, postForm } from "../harness/client.ts";
-import { openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
 import { until } from "../harness/until.ts";
 import { ENCRYPTION_KEY, KEY, PEPPER } from "../harness/gateway.ts";
 import { cancel, ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "../jobs/setting.ts";
 import { type Installation, makeInstallation } from "./installation.ts";
 
-const skip = TEST_ENGINE === "postgres" ? false : "moves to a server";
 let server: TestDatabase;
 let installation: Installation;
 before(async () => {
@@ -81,9 +79,7 @@ test("contract 10 secrets: what an embedded installation made, given by the conf
   assert.deepEqual(there.encryptionKeys, here.encryptionKeys);
 });
 
-test("contract 10 migrate-storage: rows and sums are equal, old keys work, a replay replays, a queued job runs to its end", {
-  skip,
-}, async () => {
+test("contract 10 migrate-storage: rows and sums are equal, old keys work, a replay replays, a queued job runs to its end", async () => {
   const replay = { headers: { "idempotency-key": "answered-before-the-move" } };
   const gateway = await installation.start({ file: jobsFile });
   const answer = envelopeOf(await postForm(gateway.origin, replay));
@@ -120,7 +116,7 @@ test("contract 10 migrate-storage: rows and sums are equal, old keys work, a rep
   await idle.close();
   installation.sandbox.clearFaults();
 
-  const to = server.direct.engine === "postgres" ? server.direct.databaseUrl : "";
+  const to = server.direct.databaseUrl;
   await sql`alter table webhook_deliveries add constraint for_the_test check (id <> 'whd_of_the_test')`.execute(
     server.db,
   );
@@ -141,7 +137,7 @@ test("contract 10 migrate-storage: rows and sums are equal, old keys work, a rep
   // From now on nothing is written to the database that was left behind.
   assert.notEqual(await readMoved(installation.dataDir), null);
   assert.equal((await installation.patchbay("secrets", "rotate")).exitCode, 9);
-  const source = await openDatabase({ dataDir: installation.dataDir });
+  const source = await installation.open();
   const [before, after] = [await sums(source.db), await sums(server.db)];
   await source.close();
   assert.deepEqual(after, before);
@@ -190,11 +186,9 @@ test("contract 10 migrate-storage: rows and sums are equal, old keys work, a rep
   assert.match(twice.stderr, /in use/u);
 });
 
-test("contract 10 migrate-storage: a server that goes away in the middle is told, exit 7, nothing of it is there, and it is run again", {
-  skip,
-}, async () => {
+test("contract 10 migrate-storage: a server that goes away in the middle is told, exit 7, nothing of it is there, and it is run again", async () => {
   const target = await openTestDatabase();
-  const to = target.direct.engine === "postgres" ? target.direct.databaseUrl : "";
+  const to = target.direct.databaseUrl;
   const holder = await target.openSecond();
   const waiting = sql`from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   try {

@@ -31,7 +31,7 @@ let folder: string;
 before(async () => {
   database = await openTestDatabase();
   opened.defer(() => database.close());
-  if (database.direct.engine === "pglite" || program === null) return;
+  if (program === null) return;
   bouncer = opened.use(await startPgBouncer(program, database.direct.databaseUrl, { mode: "transaction" }));
   sandbox = await startSandbox();
   opened.defer(() => sandbox.close());
@@ -84,7 +84,6 @@ test("two gateways behind a transaction pooler: keyed requests, jobs, a webhook 
   skip: program === null ? PGBOUNCER_MISSING : false,
 }, async (t) => {
   const { direct } = database;
-  if (direct.engine === "pglite") return t.skip("the embedded database belongs to one process");
   const refused = await gateway("without", null);
   await assert.rejects(refused.start(), /transaction pooler[^]*set storage\.listen_url/u);
 

@@ -1,5 +1,5 @@
 // An embedded installation whose pepper is lost or another one (contract 10): what commands say, and `patchbay secrets replace-pepper`.
-// Of embedded storage alone: test/directory/own-secrets.test.ts has the rule on both engines.
+// test/directory/own-secrets.test.ts has the rule.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -7,7 +7,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { openDatabase } from "../../src/storage/database.ts";
+import { ownerOf } from "../../src/storage/embedded/installation-lock.ts";
 import { type Installation, makeInstallation } from "./installation.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
@@ -37,7 +37,7 @@ test("contract 10: what is in the pepper's place and is none is refused by name,
   const copy = join(installation.dataDir, "..", "copy.tar");
   const backup = await installation.patchbay("backup", copy);
   assert.equal(backup.exitCode, 0, backup.stderr);
-  assert.match(backup.stderr, /The secrets have faults, which the backup does not mend: .*key-pepper/u);
+  assert.match(backup.stderr, /The secrets have faults, which the backup does not fix: .*key-pepper/u);
   rmSync(copy);
   const without = await installation.patchbay("backup", copy, "--no-secrets");
   assert.match(without.stderr, /It holds no secrets/u);
@@ -56,7 +56,7 @@ test("contract 10: another pepper is refused by name, with the way out; doctor s
 });
 
 test("contract 10: a start with another pepper changes nothing, seals nothing and leaves the database in good order", async () => {
-  const database = await openDatabase({ dataDir: installation.dataDir });
+  const database = await installation.open();
   const { id } = await database.db.selectFrom("workspaces").select("id").limit(1).executeTakeFirstOrThrow();
   const unsealed = {
     workspace_id: id,
@@ -75,11 +75,8 @@ test("contract 10: a start with another pepper changes nothing, seals nothing an
   );
   assert("code" in started, "refused");
   assert.equal(started.code, 9, started.stderr);
-  assert.deepEqual(
-    readdirSync(installation.dataDir).filter((name) => name.endsWith(".lock")),
-    [],
-  );
-  const after = await openDatabase({ dataDir: installation.dataDir });
+  assert.equal(await ownerOf(installation.dataDir), null);
+  const after = await installation.open();
   const kept = await after.db.selectFrom("webhooks").select("url").executeTakeFirstOrThrow();
   await after.db.deleteFrom("webhooks").execute();
   await after.close();

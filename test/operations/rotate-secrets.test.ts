@@ -1,21 +1,18 @@
 // `patchbay secrets rotate` on a stopped embedded installation (reliability 6, K-09): what it wraps, counts and says.
-// Of embedded storage alone: on a server they would do the same again.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
 import { sealSecret } from "../../src/storage/data-keys.ts";
-import { openDatabase } from "../../src/storage/database.ts";
-import { fillDataDir } from "../harness/database.ts";
+import { fillDataDir, makeTemporary, openEmbedded } from "../harness/embedded-data.ts";
 import { PEPPER } from "../harness/gateway.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { credentialPlace } from "../../src/storage/secret-places.ts";
 import { run } from "../cli/fake-gateway.ts";
 
-const dataDir = mkdtempSync(join(tmpdir(), "patchbay-rotate-"));
+const dataDir = await makeTemporary("patchbay-rotate-");
 after(() => rmSync(dataDir, { recursive: true, force: true }));
 const [old, fresh, strange] = [randomBytes(32), randomBytes(32), randomBytes(32)];
 
@@ -37,7 +34,7 @@ test("K-09: where there is no installation the command says so, and makes neithe
 
 test("K-09: rotated by the command, the old key is needed by nothing and may be taken out", async () => {
   await fillDataDir(dataDir);
-  const database = await openDatabase({ dataDir });
+  const database = await openEmbedded(dataDir);
   const workspaceId = newId("workspace");
   const place = credentialPlace(workspaceId, "dg");
   await database.inWorkspace(workspaceId, (tx) => sealSecret(tx, createSeal({ keys: [old] }), place, "credential"));

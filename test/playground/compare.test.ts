@@ -1,5 +1,5 @@
 // One recording on two purposes, side by side in a real browser: what it would cost before anything runs, which words differ, and that
-// one side's failure loses nothing of the other. Of embedded storage alone.
+// one side's failure loses nothing of the other.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
 // The playground in a real browser (contract 10): a transcript on the screen, the sound at its words, refusals that teach, nothing from
-// anywhere else. Of embedded storage alone: what is tested lies in front of it.
+// anywhere else.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { readFile, rm, utimes, writeFile } from "node:fs/promises";

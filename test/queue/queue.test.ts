@@ -1,4 +1,4 @@
-// The queue on both engines: messages come with our transactions, wake their worker, come again after a failure, share the slots.
+// The queue: messages come with our transactions, wake their worker, come again after a failure, share the slots.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { EventEmitter, once } from "node:events";
@@ -55,7 +55,6 @@ test("architecture Engines: a backlog is worked off without a poll between two m
 });
 
 test("reliability J-06: the queue finds out that a connection of its own fell silent, and goes on over another", async (t) => {
-  if (database.direct.engine === "pglite") return t.skip("the embedded engine has no connections");
   const proxy = await startFaultProxy(database.direct.databaseUrl);
   t.after(() => proxy.close());
   const behind = await openDatabase({ databaseUrl: proxy.url });
@@ -228,9 +227,8 @@ test("contract 5: stopping waits for what runs, then aborts it", async () => {
   assert.ok(aborted);
 });
 
-test("contract 10: a process that does not own the schema sends and works on what its owner made", async (context) => {
+test("contract 10: a process that does not own the schema sends and works on what its owner made", async () => {
   const { direct } = database;
-  if (direct.engine === "pglite") return context.skip("the embedded engine has one user");
   const role = `lesser_${randomBytes(6).toString("hex")}`;
   const password = randomBytes(12).toString("hex");
   await sql.raw(`create role ${role} login password '${password}'`).execute(database.db);

@@ -5,7 +5,6 @@ import { array, assert as assertProperty, integer, property, tuple } from "fast-
 import { brand, newId } from "../../src/contract/ids.ts";
 import type { Limit } from "../../src/quotas/counters.ts";
 import { drawPlaces, drawWindow, PLACE_LEASE_MS } from "../../src/quotas/draw.ts";
-import { createLocalCounters } from "../../src/quotas/local-counters.ts";
 import { addTo, msUntilFree, removeFrom, type Slots, slotsAt, sumOf } from "../../src/quotas/window.ts";
 
 const MINUTE_MS = 60_000;
@@ -24,15 +23,18 @@ test("contract 2: whatever is asked when, no 59.5 seconds see more than the quot
       array(tuple(integer({ min: 0, max: 5_000 }), integer({ min: 1, max: 10 })), { maxLength: 200 }),
       (quota, asks) => {
         let nowMs = 1_790_000_000_000;
-        const counters = createLocalCounters(() => nowMs);
+        let state: unknown = null;
         const limit = limitOf(quota);
         const taken: { atMs: number; amount: number }[] = [];
         for (const [laterMs, amount] of asks) {
           nowMs += laterMs;
-          const verdict = counters.take([limit], amount);
-          assert(!(verdict instanceof Promise));
-          if (verdict.ok) taken.push({ atMs: nowMs, amount });
-          else assert(verdict.waitMs > 0 && verdict.waitMs <= MINUTE_MS);
+          const ask = { limit, own: 0, amounts: [amount], inAdvance: 0, returned: 0, owed: 0 };
+          const drawn = drawWindow(state, ask, nowMs);
+          ({ state } = drawn);
+          const [waitMs] = drawn.drawn.waitsMs;
+          assert(waitMs !== undefined);
+          if (waitMs === null) taken.push({ atMs: nowMs, amount });
+          else assert(waitMs > 0 && waitMs <= MINUTE_MS);
         }
         for (const { atMs } of taken) {
           const sum = taken

@@ -26,7 +26,6 @@ before(async () => {
 after(() => server.close());
 
 test("a gateway runs as a role that owns nothing and migrates as the owner, by the roles of the compose file's database", async (context) => {
-  if (server.engine === "pglite") return context.skip("the embedded engine has one user");
   const urlOf = (user: string | null): string => {
     const url = new URL(process.env["DATABASE_URL"] ?? "");
     if (user !== null) Object.assign(url, { username: user, password: `password-of-${user}` });

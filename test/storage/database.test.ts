@@ -1,4 +1,4 @@
-// The database on both engines: migrations, types, transactions, the shifted clock.
+// The database: migrations, types, transactions, the shifted clock.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
@@ -11,7 +11,7 @@ import { followDatabaseClock } from "../../src/storage/database-clock.ts";
 import { watchSilence } from "../../src/storage/silent-connections.ts";
 import { afterCommit, isAway, isUndone, orUndone } from "../../src/storage/transact.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
-import { makeTenant, openTestDatabase, shiftClock, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import { makeTenant, openTestDatabase, shiftClock, type TestDatabase } from "../harness/database.ts";
 
 let database: TestDatabase;
 before(async () => {
@@ -23,7 +23,6 @@ test("architecture Engines: migrating a migrated database changes nothing", asyn
   const before = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(database.db);
   await migrate(database.db);
   const after = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(database.db);
-  assert.equal(database.engine, TEST_ENGINE);
   assert.deepEqual(
     after.rows.map((row) => row.name),
     Object.keys(MIGRATIONS),
@@ -62,14 +61,12 @@ test("architecture Engines: processes that start at once migrate once", async ()
   const handles = await Promise.all(Array.from({ length: 4 }, () => database.openSecond()));
   await sql`drop schema public cascade`.execute(database.db);
   await sql`create schema public`.execute(database.db);
-  // On the embedded engine there is one process, whose migrations would follow one another anyway.
-  const starting = database.engine === "postgres" ? handles : handles.slice(0, 1);
-  await Promise.all(starting.map((handle) => migrate(handle.db)));
+  await Promise.all(handles.map((handle) => migrate(handle.db)));
   await makeTenant(database);
   await Promise.all(handles.map((handle) => handle.close()));
 });
 
-test("architecture Engines: both engines give the same types for what they store", async () => {
+test("architecture Engines: values are read as the types that they were stored as", async () => {
   const { rows } = await sql<
     Record<string, unknown>
   >`select 1::bigint as small, 9007199254740993::bigint as large, 0.10::numeric as exact,
@@ -106,8 +103,7 @@ test("architecture Engines: a transaction that throws leaves nothing, beside oth
   assert.ok(rows.every(({ model }) => Number(model.slice(1)) % 2 === 0));
 });
 
-test("reliability 2: a connection that breaks while its transaction waits fails that transaction, not the process", async (context) => {
-  if (database.engine === "pglite") return context.skip("the embedded engine has no connections to break");
+test("reliability 2: a connection that breaks while its transaction waits fails that transaction, not the process", async () => {
   const other = await database.openSecond();
   const broken = database.transaction(async (tx) => {
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
@@ -121,8 +117,7 @@ test("reliability 2: a connection that breaks while its transaction waits fails 
   await other.close();
 });
 
-test("reliability 2: the locks of a process that stopped in a transaction are given back after 5 s", async (context) => {
-  if (database.engine === "pglite") return context.skip("the embedded engine has one process");
+test("reliability 2: the locks of a process that stopped in a transaction are given back after 5 s", async () => {
   const setting = sql<{ setting: string }>`select current_setting('idle_in_transaction_session_timeout') as setting`;
   // Of every connection that the pool opens, in a transaction or not.
   const shown = await Promise.all(
@@ -166,7 +161,6 @@ async function untilGone({ db }: Pick<TestDatabase, "db">, pid: number): Promise
 }
 
 test("reliability J-06: a statement on a connection that fell silent fails as an absent database does; one that is slow does not", async (t) => {
-  if (database.direct.engine === "pglite") return t.skip("the embedded engine has no connections");
   const proxy = await startFaultProxy(database.direct.databaseUrl);
   t.after(() => proxy.close());
   // A look that is late on a busy machine would be taken for one without an answer.
@@ -190,7 +184,6 @@ test("reliability J-06: a statement on a connection that fell silent fails as an
 });
 
 test("reliability J-07: a process goes by the database's clock where its own is off, and by its own where they agree", async (t) => {
-  if (database.direct.engine === "pglite") return t.skip("the embedded engine reads the clock of this machine");
   const logger = pino({ level: "silent" });
   const aheadMs = async (seconds: number): Promise<number> => {
     await shiftClock(database, seconds);

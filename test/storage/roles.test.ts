@@ -105,12 +105,8 @@ async function open(databaseUrl: string, migrateUrl?: string) {
   return { database, [Symbol.asyncDispose]: () => database.close() };
 }
 
-/** A database and its owner, on the server of the tests; null on the embedded engine, which has one user. */
+/** A database and its owner, on the server of the tests. */
 async function anInstallation(context: TestContext, rights: string) {
-  if (server.engine === "pglite") {
-    context.skip("the embedded engine has one user");
-    return null;
-  }
   const owner = await makeLogin(rights);
   const name = `patchbay_roles_${randomBytes(6).toString("hex")}`;
   await sql`create database ${sql.id(name)} owner ${sql.id(owner.name)}`.execute(server.db);

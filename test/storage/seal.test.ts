@@ -1,12 +1,12 @@
 // Encryption at rest and the installation's own secrets (contract 10, reliability 6).
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { openSecrets } from "../../src/storage/open-secrets.ts";
-import { createSeal } from "../../src/storage/seal.ts";
+import { createSeal, encrypt } from "../../src/storage/seal.ts";
 import { loadOrMakeSecret, parseEncryptionKey } from "../../src/storage/secrets.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "patchbay-secrets-"));
@@ -32,6 +32,30 @@ test("K-04: what is sealed opens in its place only: not elsewhere, not with part
     assert.throws(() => seal.open(changed, place), `byte ${index}`);
   }
   for (const length of [0, 1, 32, sealed.length - 1]) assert.throws(() => seal.open(sealed.subarray(0, length), place));
+});
+
+test("a transcript of 400 words with times is sealed in at most 8 kB, and what an older version sealed without compression still opens", () => {
+  const keys = [randomBytes(32)];
+  const seal = createSeal({ keys });
+  const words = Array.from({ length: 400 }, (_, index) => ({
+    text: ["meeting", "quarter", "revenue", "customers", "tomorrow", "roadmap", "the"][(index * 5) % 7],
+    start: index * 0.41,
+    end: index * 0.41 + 0.37,
+    confidence: 0.8 + ((index * 37) % 200) / 1000,
+    speaker: `S${1 + (index % 3)}`,
+    channel: 0,
+  }));
+  const result = Buffer.from(JSON.stringify({ envelope: { words }, kept: { words } }));
+  assert.ok(result.length > 43_000, String(result.length));
+  const sealed = seal.seal(result, place);
+  assert.ok(sealed.length <= 8_192, String(sealed.length));
+  assert.deepEqual(seal.open(sealed, place), result);
+  // Version 1: the ring's key, its id in front, nothing compressed.
+  const [key = Buffer.alloc(0)] = keys;
+  const id = createHash("sha256").update("patchbay-key-id").update(key).digest().subarray(0, 4);
+  const head = Buffer.concat([Buffer.of(1), id]);
+  const old = encrypt(key, head, result, Buffer.concat([head, Buffer.from(JSON.stringify(place))]));
+  assert.deepEqual(seal.open(old, place), result);
 });
 
 test("reliability 6: a sealed value shows nothing, and is different each time", () => {

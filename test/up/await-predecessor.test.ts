@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
 import { awaitDataDir, awaitPort } from "../../src/await-predecessor.ts";
 import { writeRunningGateway } from "../../src/config/running-gateway.ts";
-import { holderOf, lockDataDir } from "../../src/storage/data-dir-lock.ts";
+import { lockInstallation, ownerOf } from "../../src/storage/embedded/installation-lock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "patchbay-predecessor-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -32,17 +32,17 @@ function fakeTime(at: ReadonlyMap<number, () => unknown> = new Map()) {
 }
 
 test("it waits until a process that was told to stop lets go of the data directory, and says so once", async () => {
-  const lock = await lockDataDir(dataDir);
+  const lock = await lockInstallation(dataDir);
   await write(true);
   const { waiting, said, waitedMs } = fakeTime(new Map([[5_000, () => lock.release()]]));
   await awaitDataDir(dataDir, waiting);
   assert.equal(waitedMs(), 5_000);
-  assert.equal(await holderOf(dataDir), null);
+  assert.equal(await ownerOf(dataDir), null);
   assert.deepEqual(said, [`waiting      process ${process.pid} is stopping: for at most 60 s`]);
 });
 
 test("it waits for 60 s at most", async () => {
-  const lock = await lockDataDir(dataDir);
+  const lock = await lockInstallation(dataDir);
   await write(true);
   const { waiting, waitedMs } = fakeTime();
   await awaitDataDir(dataDir, waiting);
@@ -51,7 +51,7 @@ test("it waits for 60 s at most", async () => {
 });
 
 test("a gateway that goes on is not waited for; one that says a moment later that it stops is", async () => {
-  const lock = await lockDataDir(dataDir);
+  const lock = await lockInstallation(dataDir);
   await write(false);
   const running = fakeTime();
   await awaitDataDir(dataDir, running.waiting);

@@ -1,27 +1,29 @@
 // `patchbay up --processes N` as an operator starts it: real processes on one port and one PostgreSQL.
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
-import { whyNotListen } from "../../src/http/why-not-listen.ts";
 import { EXIT } from "../../src/cli/exit-codes.ts";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { selfCheck } from "../../src/first-start.ts";
 import { markMoved } from "../../src/storage/moved-database.ts";
-import { testFlags } from "../harness/node-flags.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
-
-const MAIN = join(import.meta.dirname, "../../src/main.ts");
-const KEY = "key-of-gateways-beside-each-other-01";
-/** Of the one database that all of them are started on. */
-const [PEPPER, ENCRYPTION_KEY] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
-const SAMPLE = join(import.meta.dirname, "../../sandbox/samples/dialogue.mp3");
+import {
+  answering,
+  childrenOf,
+  configuration as configurationOn,
+  ENCRYPTION_KEY,
+  PEPPER,
+  SAMPLE,
+  startCommand,
+  transcribe,
+  twoFreePorts,
+} from "./commands.ts";
 
 let database: TestDatabase;
 let folder: string;
@@ -35,8 +37,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("gateways beside each other: both serve, one that is killed is replaced while the other answers, a stop ends all", async (context) => {
-  if (database.direct.engine === "pglite") return context.skip("the embedded database belongs to one process");
+test("gateways beside each other: both serve, one that is killed is replaced while the other answers, a stop ends all", async () => {
   const adminPort = await twoFreePorts();
   const gateway = await start(configuration(database.direct.databaseUrl, adminPort), "up", "--processes", "2");
   const origin = await gateway.said(/listening\s+(http:\S+)/u);
@@ -48,7 +49,7 @@ test("gateways beside each other: both serve, one that is killed is replaced whi
 
   const children = await childrenOf(gateway.process);
   assert.equal(children.length, 2);
-  process.kill(Number(children[1]), "SIGKILL");
+  process.kill(children[1] ?? 0, "SIGKILL");
   await gateway.said(/process (2) ended/u);
   assert.equal(await transcribe(origin), 200);
   await answering(second);
@@ -59,8 +60,7 @@ test("gateways beside each other: both serve, one that is killed is replaced whi
   await assert.rejects(fetch(second));
 });
 
-test("contract 10: beside a running gateway a first encryption key that it does not know is refused before listening, exit 9", async (context) => {
-  if (database.direct.engine === "pglite") return context.skip("the embedded database belongs to one process");
+test("contract 10: beside a running gateway a first encryption key that it does not know is refused before listening, exit 9", async () => {
   const file = configuration(database.direct.databaseUrl, 0);
   const gateway = await start(file, "up");
   const origin = await gateway.said(/listening\s+(http:\S+)/u);
@@ -77,9 +77,7 @@ test("contract 10: beside a running gateway a first encryption key that it does 
   assert.deepEqual(await once(gateway.process, "exit"), [EXIT.ok, null]);
 });
 
-test("contract 10: a gateway or worker that is told to stop as soon as it says what it does ends in order", async (context) => {
-  if (database.direct.engine === "pglite")
-    return context.skip("a start on the embedded database takes too long for this");
+test("contract 10: a gateway or worker that is told to stop as soon as it says what it does ends in order", async () => {
   for (const [command, first] of [
     ["up", /(listening)/u],
     ["worker", /(working)/u],
@@ -103,12 +101,6 @@ test("contract 10: a self-check that gets no answer, or one that is none, says s
   assert.match(await selfCheck(address, SAMPLE, "a key"), /^FAILED: /u);
 });
 
-test("contract 10: several processes on embedded storage are refused before anything is opened, exit 9", async () => {
-  const gateway = await start(configuration(null, 0), "up", "--processes", "2");
-  await gateway.said(/needs (a PostgreSQL server)/u);
-  assert.deepEqual(await once(gateway.process, "exit"), [EXIT.config, null]);
-});
-
 test("contract 10: a start whose data directory cannot be made ends with the place and the reason, exit 9", {
   skip: process.platform === "linux" ? false : "a file system that takes no directories is /proc",
 }, async () => {
@@ -129,17 +121,7 @@ test("contract 10: a start that makes its data directory where even its parent w
   await once(gateway.process, "exit");
 });
 
-test("contract 10: a first start on embedded storage says what takes its time before it takes it", async () => {
-  const storage = { data_dir: join(folder, "fresh") };
-  const gateway = await start({ ...configuration(null, 0), storage }, "up");
-  await gateway.said(/storage\s+(making the embedded database: some seconds, this once)$/mu);
-  gateway.process.kill("SIGKILL");
-  await once(gateway.process, "exit");
-});
-
-test("contract 10: a start that fails half way says why and what to do, and ends the process, so that somebody can start another", async (context) => {
-  if (database.direct.engine === "pglite")
-    return context.skip("a start on the embedded database takes too long for this");
+test("contract 10: a start that fails half way says why and what to do, and ends the process, so that somebody can start another", async () => {
   await using taken = createServer();
   taken.listen(0, "127.0.0.1");
   await once(taken, "listening");
@@ -175,8 +157,7 @@ test("contract 10: a start whose PostgreSQL server is not there names it without
   }
 });
 
-test("contract 10: a worker shows its health and figures and nothing else; where the port is taken it works without, unless asked for it", async (context) => {
-  if (database.direct.engine === "pglite") return context.skip("workers need a server");
+test("contract 10: a worker shows its health and figures and nothing else; where the port is taken it works without, unless asked for it", async () => {
   const { databaseUrl } = database.direct;
   const file = (port: number) => configuration(databaseUrl, port);
   const worker = await start(file(0), "worker");
@@ -198,89 +179,13 @@ test("contract 10: a worker shows its health and figures and nothing else; where
   }
 });
 
-function configuration(databaseUrl: string | null, adminPort: number): object {
-  return {
-    server: { port: 0, admin: { port: adminPort } },
-    storage: { data_dir: folder, ...(databaseUrl === null ? {} : { database_url: databaseUrl }) },
-    secrets: {
-      key_pepper: PEPPER,
-      encryption_keys: [ENCRYPTION_KEY],
-    },
-    connections: [{ id: "sim", kind: "sandbox" }],
-    routes: [{ id: "speech", targets: [{ connection: "sim", model: "deepgram/nova-3" }] }],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [{ id: "notes", route: "speech", keys: [{ id: "k", secret: KEY, scopes: ["transcribe"] }] }],
-      },
-    ],
-  };
+function configuration(databaseUrl: string | null, adminPort: number): ConfigurationFile {
+  return configurationOn(
+    { data_dir: folder, ...(databaseUrl === null ? {} : { database_url: databaseUrl }) },
+    adminPort,
+  );
 }
 
-async function start(file: object, ...command: readonly string[]) {
-  const path = join(folder, "patchbay.yaml");
-  await writeFile(path, JSON.stringify(file));
-  const child = spawn(process.execPath, [...testFlags(), MAIN, ...command, "--config", path], {
-    cwd: folder,
-    // The cache of what was compiled, so that not each of them compiles the whole gateway.
-    env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  const killWithTests = (): void => void child.kill("SIGKILL");
-  process.once("exit", killWithTests);
-  child.once("exit", () => process.off("exit", killWithTests));
-  let text = "";
-  const heard = new Set<() => void>();
-  child.stderr.on("data", (chunk: Buffer) => {
-    text += chunk.toString();
-    for (const look of heard) look();
-  });
-  /** The first group of the pattern, as soon as it is said; an error if it ends without saying it. */
-  const said = (pattern: RegExp): Promise<string> =>
-    new Promise((resolve, reject) => {
-      const look = (): void => {
-        const found = pattern.exec(text)?.[1];
-        if (found === undefined) return;
-        heard.delete(look);
-        resolve(found);
-      };
-      heard.add(look);
-      child.stderr.once("close", () => reject(new Error(`it ended, saying: ${text}`)));
-      look();
-    });
-  return { process: child, said };
-}
-
-async function childrenOf({ pid }: ChildProcess): Promise<readonly string[]> {
-  return (await readFile(`/proc/${pid}/task/${pid}/children`, "latin1")).split(" ").filter(Boolean);
-}
-
-async function answering(url: string): Promise<void> {
-  for (;;) {
-    const answer = await fetch(url).catch(() => null);
-    await answer?.text();
-    if (answer?.status === 200) return;
-    // Not at once again: whoever is about to answer needs the processor.
-    await pause(20);
-  }
-}
-
-async function transcribe(origin: string): Promise<number> {
-  const form = new FormData();
-  form.append("file", new Blob([await readFile(SAMPLE)]), "dialogue.mp3");
-  const answer = await fetch(`${origin}/v1/transcription`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${KEY}`, connection: "close" },
-    body: form,
-  });
-  await answer.text();
-  return answer.status;
-}
-
-async function twoFreePorts(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const reasons = await Promise.all([port, port + 1].map((each) => whyNotListen("127.0.0.1", each)));
-    if (reasons.every((reason) => reason === null)) return port;
-  }
+function start(file: ConfigurationFile, ...command: readonly string[]): ReturnType<typeof startCommand> {
+  return startCommand(folder, file, ...command);
 }

@@ -7,7 +7,7 @@ import { type Database } from "../../src/storage/database.ts";
 import { purgeAttempts, purgeUsage, rollUsage } from "../../src/storage/usage-hours.ts";
 import { AMOUNT_NAMES } from "../../src/storage/usage-amounts.ts";
 import { readUsage } from "../../src/storage/usage.ts";
-import { openTestDatabase, setClock, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, setClock, type TestDatabase } from "../harness/database.ts";
 import { type Attempt, countOneByOne, insertAttempts, someAttempt, somePlaces } from "./attempts.ts";
 
 const NOON = "2026-11-20T12:00:00Z";
@@ -176,36 +176,35 @@ test("contract 9: more attempts than one transaction takes are rolled up in seve
   );
 });
 
-if (TEST_ENGINE === "postgres")
-  test("contract 9: a settlement that is committed long after its moment is not lost", async () => {
-    const [late, early] = fc.sample(someAttempt(somePlaces(1), fc.constant(new Date("2026-11-20T11:30:00Z"))), 2) as [
-      Attempt,
-      Attempt,
-    ];
-    const second = await database.openSecond();
-    const opened = Promise.withResolvers<void>();
-    const released = Promise.withResolvers<void>();
-    const settling = second.transaction(async (tx) => {
-      await insertAttempts({ db: tx }, [late]);
-      opened.resolve();
-      await released.promise;
-    });
-    await opened.promise;
-    await insertAttempts(database, [early]);
-    await rollAll();
-    await setClock(database, "2026-11-20T12:10:00Z");
-    await rollAll();
-    await rollAll();
-    assert.equal(await rolled(), 0, "nothing is rolled up beside a transaction that may still settle there");
-    assert.deepEqual(sorted(await reported()), sorted(expected([early])));
-    released.resolve();
-    await settling;
-    assert.deepEqual(sorted(await reported()), sorted(expected([early, late])));
-    await rollUntil(NOON);
-    assert.equal(await rolled(), 2);
-    assert.deepEqual(sorted(await reported()), sorted(expected([early, late])));
-    await second.close();
+test("contract 9: a settlement that is committed long after its moment is not lost", async () => {
+  const [late, early] = fc.sample(someAttempt(somePlaces(1), fc.constant(new Date("2026-11-20T11:30:00Z"))), 2) as [
+    Attempt,
+    Attempt,
+  ];
+  const second = await database.openSecond();
+  const opened = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const settling = second.transaction(async (tx) => {
+    await insertAttempts({ db: tx }, [late]);
+    opened.resolve();
+    await released.promise;
   });
+  await opened.promise;
+  await insertAttempts(database, [early]);
+  await rollAll();
+  await setClock(database, "2026-11-20T12:10:00Z");
+  await rollAll();
+  await rollAll();
+  assert.equal(await rolled(), 0, "nothing is rolled up beside a transaction that may still settle there");
+  assert.deepEqual(sorted(await reported()), sorted(expected([early])));
+  released.resolve();
+  await settling;
+  assert.deepEqual(sorted(await reported()), sorted(expected([early, late])));
+  await rollUntil(NOON);
+  assert.equal(await rolled(), 2);
+  assert.deepEqual(sorted(await reported()), sorted(expected([early, late])));
+  await second.close();
+});
 
 test("contract 9: a database that was moved to another server goes on", async () => {
   await insertAttempts(database, fc.sample(someAttempt(somePlaces(1), beforeNoon), 3));

@@ -81,6 +81,12 @@ const storageSection = section({
   migrate_url: POSTGRES_URL.describe(
     "The same database as the owner of the schema; not set: `PATCHBAY_MIGRATE_URL`, else `database_url`.",
   ),
+  postgres_bin: textOrNull().describe(
+    "Directory of PostgreSQL's programs (`initdb`, `postgres`) for the embedded database; not set: an installed PostgreSQL 15 or newer, else the one that npm installed.",
+  ),
+  run_as: textOrNull().describe(
+    "Account that the embedded database runs as when root starts the gateway; not set: the owner of the data directory, else `patchbay`, `postgres` or `nobody`.",
+  ),
   data_dir: z.string().min(1).default("./data").describe("Where files are kept, relative to the configuration file."),
   objects: objectsSection.prefault({ kind: "file" }).describe("Where large objects are kept."),
 });

@@ -1,7 +1,6 @@
 // Callers that vanish, at each point N times (promise R15, trial G-03): the provider's connection is closed under it in no time, nothing
 // more is asked of anybody, and the usage row is written.
 import { setTimeout as wait } from "node:timers/promises";
-import { TEST_ENGINE } from "../../harness/database.ts";
 import type { TestGateway } from "../../harness/gateway.ts";
 import { seeded, shuffled } from "../seeded.ts";
 import { type Point, POINTS, type Way } from "./points.ts";
@@ -40,7 +39,7 @@ export async function runHangUps({ n, seed, limitMs = LIMIT_MS }: HangUpOptions)
   }
   const seconds = (performance.now() - started) / 1000;
   const figures = Object.fromEntries([...took].map(([way, all]) => [`${way}, ms`, summary(all)]));
-  return { engine: TEST_ENGINE, n: n * POINTS.length, violations, seconds, figures };
+  return { engine: "postgres", n: n * POINTS.length, violations, seconds, figures };
 }
 
 function summary(all: readonly number[]): string {

@@ -3,7 +3,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import { noiseWav } from "../../../bench/wav.ts";
-import { TEST_ENGINE } from "../../harness/database.ts";
 import { KEY, sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { seeded } from "../seeded.ts";
@@ -66,7 +65,7 @@ export async function runCancelRaces({ n, seed }: Pick<FaultOptions, "n" | "seed
     await Promise.all(Array.from({ length: AT_ONCE }, racer));
     const counts = Object.groupBy(races, ({ told, final }) => `told ${told}, ended ${final}`);
     return {
-      engine: TEST_ENGINE,
+      engine: "postgres",
       n,
       violations: races.flatMap(({ found }) => found),
       seconds: (performance.now() - started) / 1000,

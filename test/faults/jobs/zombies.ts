@@ -53,9 +53,7 @@ export async function runZombies(options: FaultOptions) {
   const longestMs = options.isShort ? LONGEST_MS.short : LONGEST_MS.long;
   await using resources = new AsyncDisposableStack();
   const field = await openField(resources, options.workers);
-  const history = createJobHistory(
-    field.database.direct.engine === "postgres" ? field.database.direct.databaseUrl : "",
-  );
+  const history = createJobHistory(field.database.direct.databaseUrl);
   await history.install();
   const random = seeded(seed);
   const accepted: SubmittedJob[] = [];

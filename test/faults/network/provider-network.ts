@@ -1,7 +1,6 @@
 // G-01 on the wire: the network between a gateway and its provider resets, cuts either way at drawn bytes, forgets, holds up and trickles.
 // Whatever happened, a request ends by its deadline, a key leads to one call at most, and an answer is whole and never another.
 import { startSandbox } from "../../../sandbox/server.ts";
-import { TEST_ENGINE } from "../../harness/database.ts";
 import { type NetworkFault, startFaultProxy } from "../../harness/fault-proxy.ts";
 import { KEY, neverResting, standardFile, startGateway } from "../../harness/gateway.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
@@ -78,7 +77,7 @@ export async function runProviderNetwork({ n, seed, say }: FaultOptions): Promis
   violations.push(...history.faults(sandbox));
   const { served, unavailable } = history.counts();
   return {
-    engine: TEST_ENGINE,
+    engine: "postgres",
     n,
     violations,
     seconds: (performance.now() - started) / 1000,

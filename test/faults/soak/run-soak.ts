@@ -1,10 +1,12 @@
-// R19: a gateway as users start it, on a PostgreSQL server, under mixed requests at 100 per second for an hour. Its memory stays flat, files,
+// R19: a gateway as users start it, on a PostgreSQL server or with embedded storage, under mixed requests at 100 per second for an hour. Its memory stays flat, files,
 // sockets and disk stay within their bounds, no request is answered by a fault of its own, and every accepted job ends.
 import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { type FaultRule, type Sandbox, startSandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import type { Database } from "../../../src/storage/database.ts";
+import { DATA_FOLDER } from "../../../src/storage/embedded/placement.ts";
 import { startFlags } from "../../harness/node-flags.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { startGateways } from "../gateways.ts";
@@ -33,7 +35,7 @@ const FAULTS: readonly FaultRule["fault"][] = [
 const SLOW: readonly FaultRule[] = [{ fault: { kind: "delay", ms: 500 } }, { fault: { kind: "pace", ms: 100 } }];
 
 /** `n`: requests per second. */
-export async function runSoak({ n, seed, isShort, minutes, out, say }: FaultOptions): Promise<Trials> {
+export async function runSoak({ n, seed, isShort, minutes, out, embedded, say }: FaultOptions): Promise<Trials> {
   const started = performance.now();
   await using opened = new AsyncDisposableStack();
   const sandboxes = { slow: await startSandbox(), failing: await startSandbox() };
@@ -42,6 +44,7 @@ export async function runSoak({ n, seed, isShort, minutes, out, say }: FaultOpti
   const gateways = opened.use(
     await startGateways((fast) => configuration({ fast, ...sandboxes }), {
       count: 1,
+      isEmbedded: embedded,
       flags: startFlags(),
       // All calls of an hour would fill this process's own memory.
       keepCalls: 1_000,
@@ -50,7 +53,12 @@ export async function runSoak({ n, seed, isShort, minutes, out, say }: FaultOpti
   const [gateway] = gateways.processes;
   const [origin] = gateways.origins;
   if (gateway?.pid == null || origin === undefined) throw new Error("there is no gateway");
-  const watched: Watched = { pid: gateway.pid, database: gateways.database, folder: gateways.dataDir };
+  const watched: Watched = {
+    pid: gateway.pid,
+    database: gateways.database,
+    folder: gateways.dataDir,
+    embedded: embedded ? join(gateways.dataDir, DATA_FOLDER) : null,
+  };
   const load = startSoakLoad({ origin, perSecond: n, random: seeded(seed), seed });
   const samples: Sample[] = [];
   const violations: string[] = [];
@@ -81,7 +89,7 @@ export async function runSoak({ n, seed, isShort, minutes, out, say }: FaultOpti
   violations.push(...exceeded, ...jobs.violations, ...[...load.faults].map(([fault, times]) => `${times} × ${fault}`));
   await keep(samples, out, say);
   return {
-    engine: "postgres",
+    engine: embedded ? "embedded" : "postgres",
     n: load.sent(),
     violations,
     seconds: (performance.now() - started) / 1000,

@@ -4,7 +4,7 @@ import { readdir, readlink, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { median } from "../../../bench/report.ts";
-import { memoryOf } from "../../../bench/cost.ts";
+import { memoryOf, sharedOnceBytes } from "../../../bench/cost.ts";
 import type { Database } from "../../../src/storage/database.ts";
 
 export interface Sample {
@@ -24,24 +24,30 @@ export interface Watched {
   readonly pid: number;
   readonly database: Database;
   readonly folder: string;
+  /** The data files of the gateway's own server; null: another server has them. */
+  readonly embedded: string | null;
 }
 
 export async function takeSample(
-  { pid, database, folder }: Watched,
+  { pid, database, folder, embedded }: Watched,
   load: Pick<Sample, "seconds" | "sent" | "inFlight">,
 ): Promise<Sample> {
-  const { rows } = await sql<{ database: string; wal: string }>`
-    select pg_database_size(current_database())::text as database, (select sum(size) from pg_ls_waldir())::text as wal`.execute(
-    database.db,
-  );
+  const { rows } = await sql<{ bytes: string }>`
+    select pg_database_size(current_database())::text as bytes`.execute(database.db);
   return {
     ...load,
-    rssBytes: memoryOf(pid).rssBytes,
+    // PostgreSQL's processes share their buffers.
+    rssBytes: embedded === null ? memoryOf(pid).rssBytes : sharedOnceBytes(pid),
     ...(await openFiles(pid)),
-    databaseBytes: Number(rows[0]?.database),
-    walBytes: Number(rows[0]?.wal),
-    folderBytes: await sizeOf(folder),
+    databaseBytes: Number(rows[0]?.bytes),
+    walBytes: embedded === null ? await walOfServer(database) : await sizeOf(join(embedded, "pg_wal")),
+    folderBytes: (await sizeOf(folder)) - (embedded === null ? 0 : await sizeOf(embedded)),
   };
+}
+
+async function walOfServer({ db }: Database): Promise<number> {
+  const { rows } = await sql<{ bytes: string }>`select sum(size)::text as bytes from pg_ls_waldir()`.execute(db);
+  return Number(rows[0]?.bytes);
 }
 
 async function openFiles(pid: number): Promise<Pick<Sample, "files" | "sockets">> {

@@ -7,18 +7,17 @@ import { applyConfiguration } from "../../../src/directory/apply-configuration.t
 import { listen } from "../../../src/http/listen.ts";
 import { sweepAttempts } from "../../../src/metering/sweep-attempts.ts";
 import { sweepLeases } from "../../../src/metering/sweep-leases.ts";
-import { openDatabase, type Transacting } from "../../../src/storage/database.ts";
+import type { Transacting } from "../../../src/storage/database.ts";
 import { createSeal } from "../../../src/storage/seal.ts";
 import { shiftClock } from "../../harness/database.ts";
 import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../../harness/gateway.ts";
+import { openSurvivingDatabase } from "../surviving-database.ts";
 import type { AppSums, BudgetSetup, FromGateway, ToGateway } from "./budget-protocol.ts";
 
 const HOUR_SECONDS = 3_600;
 
 const setup = JSON.parse(process.argv[2] ?? "null") as BudgetSetup;
-const database = await openDatabase(
-  setup.databaseUrl === null ? { dataDir: setup.dataDir } : { databaseUrl: setup.databaseUrl },
-);
+const database = await openSurvivingDatabase(setup);
 const configuration = await configurationOf(setup.file, setup.dataDir);
 const seal = createSeal({ keys: [ENCRYPTION_KEY] });
 // At each start, as the product does.

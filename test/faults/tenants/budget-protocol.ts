@@ -3,7 +3,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 
 export interface BudgetSetup {
   readonly dataDir: string;
-  /** null: the embedded engine, in `dataDir`. */
+  /** Null: embedded storage in `dataDir`. */
   readonly databaseUrl: string | null;
   readonly file: ConfigurationFile;
 }

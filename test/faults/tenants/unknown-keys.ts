@@ -1,4 +1,4 @@
-// 64 connections ask with random keys whose checksum is right, against one gateway on each engine: all are refused with 401, everybody
+// 64 connections ask with random keys whose checksum is right, against one gateway with embedded storage and one on a server: all are refused with 401, everybody
 // else is served, and the median of a transcription is at most doubled.
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

@@ -13,7 +13,7 @@ import { type RemoteGateway, serveSpeech, startRemoteGateway, STREAM_KEY, URL_OF
 const LIMIT = 3;
 
 let remote: RemoteGateway;
-/** Milliseconds by which the embedded engine's counters are ahead. */
+/** Milliseconds by which this process and its database are ahead. */
 let aheadMs = 0;
 before(async () => {
   remote = await startRemoteGateway({
@@ -33,7 +33,6 @@ async function useUp(): Promise<void> {
   for (let index = 1; index < LIMIT; index += 1) assert.equal((await transcribe()).status, 200);
 }
 
-/** Of whichever clock counts the quotas. */
 async function pass(seconds: number): Promise<void> {
   aheadMs += seconds * 1000;
   await shiftClock(remote.gateway.database, aheadMs / 1000);

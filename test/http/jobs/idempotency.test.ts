@@ -9,7 +9,6 @@ import type { Ledger } from "../../../src/metering/ledger.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { postForm } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
-import { TEST_ENGINE } from "../../harness/database.ts";
 import { sessionCut } from "../../harness/session-cut.ts";
 import { until } from "../../harness/until.ts";
 import { jobsFile } from "../../jobs/setting.ts";
@@ -109,14 +108,13 @@ for (const isCutAgain of [false, true]) {
       calls += 1;
       if (isCutAgain && calls > 2 && calls < 8) throw sessionCut();
       const again = database.inWorkspace(workspaceId, work);
-      if (calls === 2) await until(async () => (await waitsForLock()) || TEST_ENGINE === "pglite");
+      if (calls === 2) await until(waitsForLock);
       mayCommit.resolve();
       if (!isCutAgain || calls > 2) return again;
       await again.catch(() => undefined);
       throw sessionCut();
     };
     const waitsForLock = async () => {
-      if (TEST_ENGINE === "pglite") return false;
       const { rows } =
         await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
           database.db,

@@ -1,0 +1,104 @@
+// All rows of a database in files, one a table, as of one moment; and back into an empty database of the same migrations. Backups contain these files.
+import { createReadStream } from "node:fs";
+import { mkdir, open } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { sql, type Transaction } from "kysely";
+import { z } from "zod";
+import { listTables, type TableShape } from "./catalogue.ts";
+import { insertRows, isolated, readRows, readSequence, sumUp, type TextRow, writeSequence } from "./copy-tables.ts";
+
+export interface DumpedTable {
+  readonly table: string;
+  readonly rows: number;
+  /** Of the rows' contents, in any order. */
+  readonly digest: string;
+}
+
+/** The first line of a file; each following line is a row: an array of text or null. */
+const header = z.object({
+  columns: z.array(z.object({ name: z.string(), type: z.string() })),
+  sequences: z.record(z.string(), z.object({ last: z.string(), called: z.boolean() })),
+});
+
+const ROWS_AT_ONCE = 200;
+
+/** Of one snapshot, whatever other processes commit in the meantime: the first statement of the transaction must be this function's. */
+export async function dumpTables<T>(tx: Transaction<T>, directory: string): Promise<readonly DumpedTable[]> {
+  await sql`set transaction isolation level repeatable read, read only`.execute(tx);
+  await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx);
+  await sql`set local timezone to 'UTC'`.execute(tx);
+  await mkdir(directory, { mode: 0o700 });
+  const dumped: DumpedTable[] = [];
+  for (const table of await listTables(tx)) {
+    await dumpTable(tx, table, join(directory, fileOf(table.name)));
+    dumped.push({ table: table.name, ...(await sumUp(tx, table)) });
+  }
+  return dumped;
+}
+
+/** Throws when anything arrives different from what was dumped. */
+export async function loadTables<T>(
+  tx: Transaction<T>,
+  directory: string,
+  dumped: readonly DumpedTable[],
+): Promise<void> {
+  await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx);
+  await sql`set local timezone to 'UTC'`.execute(tx);
+  const expected = new Map(dumped.map((each) => [each.table, each]));
+  // Tables that others refer to come first.
+  for (const table of await listTables(tx)) {
+    const dump = expected.get(table.name);
+    if (dump === undefined) throw new Error(`the backup has no table ${table.name}`);
+    expected.delete(table.name);
+    await isolated(tx, table, async () => {
+      await sql`delete from ${sql.table(table.name)}`.execute(tx);
+      await loadTable(tx, table, join(directory, fileOf(table.name)));
+      const { rows, digest } = await sumUp(tx, table);
+      if (rows !== dump.rows || digest !== dump.digest)
+        throw new Error(`${table.name} arrived different: ${rows} rows (${digest}), not ${dump.rows} (${dump.digest})`);
+    });
+  }
+  if (expected.size > 0) throw new Error(`this version has no table ${[...expected.keys()].join(", ")}`);
+}
+
+function fileOf(table: string): string {
+  return `${table}.jsonl`;
+}
+
+async function dumpTable<T>(tx: Transaction<T>, table: TableShape, path: string): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    const sequences: Record<string, Awaited<ReturnType<typeof readSequence>>> = {};
+    for (const name of table.sequences) sequences[name] = await readSequence(tx, name);
+    await file.writeFile(`${JSON.stringify({ columns: table.columns, sequences })}\n`);
+    for await (const rows of readRows(tx, table))
+      await file.writeFile(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  } finally {
+    await file.close();
+  }
+}
+
+async function loadTable<T>(tx: Transaction<T>, table: TableShape, path: string): Promise<void> {
+  const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
+  let columns: TableShape["columns"] | null = null;
+  let batch: TextRow[] = [];
+  for await (const line of lines) {
+    if (columns === null) {
+      const { columns: read, sequences } = header.parse(JSON.parse(line));
+      columns = read;
+      for (const [name, state] of Object.entries(sequences)) {
+        if (!table.sequences.includes(name)) throw new Error(`${table.name} has no sequence ${name}`);
+        await writeSequence(tx, name, state);
+      }
+      if (JSON.stringify(columns) !== JSON.stringify(table.columns))
+        throw new Error(`the table ${table.name} has other columns than in the backup`);
+      continue;
+    }
+    batch.push(JSON.parse(line) as TextRow);
+    if (batch.length < ROWS_AT_ONCE) continue;
+    await insertRows(tx, table, batch);
+    batch = [];
+  }
+  if (batch.length > 0) await insertRows(tx, table, batch);
+}

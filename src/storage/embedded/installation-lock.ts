@@ -1,0 +1,104 @@
+// One process owns an embedded installation: a lock that the kernel holds, so that it ends with its process and holds across containers on one host.
+import { chmod, readFile, rm, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { makeDirectory } from "../../lib/make-directory.ts";
+
+/** SQLite's exclusive transaction is the lock; the file itself stays empty. */
+export const LOCK_FILE = "owner.lock";
+/** Tells people who holds it. Never judged: its process may be gone, or be in another container. */
+export const OWNER_FILE = "owner.json";
+
+export interface Owner {
+  readonly host: string;
+  readonly pid: number;
+  /** RFC 3339. */
+  readonly since: string;
+}
+
+export interface InstallationLock {
+  release(): Promise<void>;
+}
+
+export class InstallationInUse extends Error {
+  override readonly name = "InstallationInUse";
+  readonly owner: Owner | null;
+
+  constructor(directory: string, owner: Owner | null, now = new Date()) {
+    super(`${directory} is in use by ${describeOwner(owner, now)}.`);
+    this.owner = owner;
+  }
+}
+
+/** Throws `InstallationInUse`. `directory` is created where it is missing. */
+export async function lockInstallation(directory: string): Promise<InstallationLock> {
+  await makeDirectory(directory);
+  const held = acquire(join(directory, LOCK_FILE));
+  if (held === null) throw new InstallationInUse(directory, await readOwner(directory));
+  await chmod(join(directory, LOCK_FILE), 0o600);
+  const owner: Owner = { host: hostname(), pid: process.pid, since: new Date().toISOString() };
+  await writeFile(join(directory, OWNER_FILE), `${JSON.stringify(owner)}\n`, { mode: 0o600 });
+  let isReleased = false;
+  return {
+    release: async () => {
+      if (isReleased) return;
+      isReleased = true;
+      await rm(join(directory, OWNER_FILE), { force: true });
+      held.close();
+    },
+  };
+}
+
+/** Null: no process holds the lock now. */
+export async function ownerOf(directory: string): Promise<Owner | null> {
+  const owner = await readOwner(directory);
+  if (owner === null) return null;
+  const free = acquire(join(directory, LOCK_FILE));
+  free?.close();
+  return free === null ? owner : null;
+}
+
+/**
+ * Null: another process has it. The lock is one of POSIX's: it would end if this process opened and closed the same file elsewhere, so nothing
+ * else reads it.
+ */
+function acquire(path: string): DatabaseSync | null {
+  const file = new DatabaseSync(path);
+  try {
+    file.exec("pragma busy_timeout = 0");
+    file.exec("begin exclusive");
+    return file;
+  } catch (error) {
+    file.close();
+    if (
+      error instanceof Error &&
+      "errcode" in error &&
+      (error.errcode === SQLITE_BUSY || error.errcode === SQLITE_LOCKED)
+    )
+      return null;
+    throw error;
+  }
+}
+
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+
+async function readOwner(directory: string): Promise<Owner | null> {
+  try {
+    return JSON.parse(await readFile(join(directory, OWNER_FILE), "utf8")) as Owner;
+  } catch {
+    return null;
+  }
+}
+
+function describeOwner(owner: Owner | null, now: Date): string {
+  if (owner === null) return "another process";
+  const seconds = Math.max(0, Math.round((now.getTime() - Date.parse(owner.since)) / 1000));
+  return `process ${owner.pid} on host ${owner.host}, since ${owner.since} (${ageOf(seconds)})`;
+}
+
+function ageOf(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
+}

@@ -1,0 +1,82 @@
+// Opens the database of an installation: on the operator's server, or on the embedded one, which is started or, where another process runs it, joined.
+import { type Database, type DatabaseOptions, openDatabase } from "./database.ts";
+import { type InstallationLock, InstallationInUse } from "./embedded/installation-lock.ts";
+import { joinEmbeddedServer } from "./embedded/join.ts";
+import {
+  type EmbeddedOptions,
+  type EmbeddedServer,
+  EmbeddedUnavailable,
+  startEmbeddedServer,
+} from "./embedded/server.ts";
+
+export interface StorageSettings {
+  /** Null: embedded. */
+  readonly databaseUrl: string | null;
+  readonly migrateUrl: string | null;
+  readonly listenUrl: string | null;
+  readonly dataDir: string;
+  readonly postgresBin: string | null;
+  readonly runAs: string | null;
+}
+
+/** `own` throws `InstallationInUse` where another process owns the server; `join` waits for one; `either` starts it where none runs. */
+export type EmbeddedMode = "own" | "join" | "either";
+
+export interface OpenStorageOptions extends Pick<DatabaseOptions, "asItIs" | "poolSize" | "onUpdate" | "listens"> {
+  readonly embedded: EmbeddedMode;
+  /** The PATH on which PostgreSQL's programs are looked for. */
+  readonly path: string | undefined;
+  readonly heldLock?: InstallationLock | undefined;
+  readonly onProblem?: EmbeddedOptions["onProblem"];
+  readonly onRestart?: EmbeddedOptions["onRestart"];
+}
+
+const JOIN_WITHIN_MS = 30_000;
+
+/** Closing the database also stops a server that was started for it. */
+export async function openStorage(settings: StorageSettings, options: OpenStorageOptions): Promise<Database> {
+  const { embedded, path, heldLock, onProblem, onRestart, ...opening } = options;
+  const { databaseUrl, migrateUrl, listenUrl } = settings;
+  if (databaseUrl !== null)
+    return openDatabase({
+      databaseUrl,
+      migrateUrl: migrateUrl ?? undefined,
+      listenUrl: listenUrl ?? undefined,
+      ...opening,
+    });
+  const server = await useServer({ ...settings, path, heldLock, onProblem, onRestart }, embedded);
+  try {
+    const database = await openDatabase({ databaseUrl: server.url, ...opening });
+    let closing: Promise<void> | null = null;
+    return {
+      ...database,
+      close: () => {
+        closing ??= database.close().finally(() => server.stop());
+        return closing;
+      },
+    };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+type EmbeddedUse = Pick<EmbeddedServer, "url" | "stop">;
+
+async function useServer(starting: EmbeddedOptions, mode: EmbeddedMode): Promise<EmbeddedUse> {
+  if (mode === "join") return join(starting.dataDir);
+  try {
+    return await startEmbeddedServer(starting);
+  } catch (error) {
+    if (mode === "either" && error instanceof InstallationInUse) return join(starting.dataDir);
+    throw error;
+  }
+}
+
+async function join(dataDir: string): Promise<EmbeddedUse> {
+  const url = await joinEmbeddedServer({ dataDir, withinMs: JOIN_WITHIN_MS });
+  if (url !== null) return { url, stop: async () => undefined };
+  throw new EmbeddedUnavailable(`No process runs the embedded database in ${dataDir}.`, [
+    "start the gateway first: patchbay up",
+  ]);
+}
