@@ -1,8 +1,10 @@
 // One process owns an embedded installation: a lock that the kernel holds, so that it ends with its process and holds across containers on one host.
-import { chmod, readFile, rm, writeFile } from "node:fs/promises";
+import { closeSync, openSync } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { errorCode } from "../../lib/error-code.ts";
 import { makeDirectory } from "../../lib/make-directory.ts";
 
 /** SQLite's exclusive transaction is the lock; the file itself stays empty. */
@@ -36,7 +38,6 @@ export async function lockInstallation(directory: string): Promise<InstallationL
   await makeDirectory(directory);
   const held = acquire(join(directory, LOCK_FILE));
   if (held === null) throw new InstallationInUse(directory, await readOwner(directory));
-  await chmod(join(directory, LOCK_FILE), 0o600);
   const owner: Owner = { host: hostname(), pid: process.pid, since: new Date().toISOString() };
   await writeFile(join(directory, OWNER_FILE), `${JSON.stringify(owner)}\n`, { mode: 0o600 });
   let isReleased = false;
@@ -64,6 +65,7 @@ export async function ownerOf(directory: string): Promise<Owner | null> {
  * else reads it.
  */
 function acquire(path: string): DatabaseSync | null {
+  createPrivate(path);
   const file = new DatabaseSync(path);
   try {
     file.exec("pragma busy_timeout = 0");
@@ -78,6 +80,15 @@ function acquire(path: string): DatabaseSync | null {
     )
       return null;
     throw error;
+  }
+}
+
+/** SQLite gives its journal the mode of this file. One that exists is not opened: closing it would end this process's own lock. */
+function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
   }
 }
 
