@@ -136,6 +136,8 @@ test("contract 3: booked again after an answer that was lost, it is booked once;
   await press(page, "Read it anew");
   await page.locator("#screen .failure").waitFor({ state: "detached" });
   await drawn(page);
+  // The status of the booking before is still shown.
+  await page.evaluate('document.querySelector("#status").textContent = ""');
   await book("5");
   await page.locator("#status", { hasText: "Booked." }).waitFor();
   assert.equal(Number(await granted()), before + 12);
