@@ -49,11 +49,14 @@ export async function insertJob(
 
 /** A job as its callers may see it: what was asked stays sealed where it is. */
 export interface VisibleJob extends Omit<JobRow, "request" | "candidates" | "laid_aside" | "begins_simulated"> {
+  /** Sealed, where it is in the row and small; a larger one is read in pieces (`readResultPieces`). */
+  readonly result: Buffer | null;
+  /** Of a result in the row, small or not. */
+  readonly result_bytes: number | null;
   /** The sandbox served it, or is to serve it. */
   readonly simulated: boolean;
 }
-/** Without its result, which can be large. */
-export type JobSummary = Omit<VisibleJob, "result">;
+export type JobSummary = Omit<VisibleJob, "result" | "result_bytes">;
 
 const SUMMARY = [
   "id",
@@ -107,13 +110,40 @@ const IS_PAST = sql<boolean>`coalesce(expires_at <= patchbay_now(), false)`.as("
 
 /** What is past its time is gone for callers at once, however late the sweep comes by that deletes it. */
 function asKept<Row extends JobSummary>(row: Row & { readonly is_past: boolean }): Row {
-  return row.is_past ? { ...row, result: null, result_key: null, purged_at: row.purged_at ?? row.expires_at } : row;
+  return row.is_past
+    ? { ...row, result: null, result_bytes: null, result_key: null, purged_at: row.purged_at ?? row.expires_at }
+    : row;
+}
+
+/** A driver holds a row's bytes several times over: as hexadecimal digits, as text and as bytes. */
+const LARGEST_WITH_ROW_BYTES = 64 * 1024;
+
+/** The length of a value is known without reading it. */
+const SMALL_RESULT = sql<Buffer | null>`
+  case when octet_length(result) <= ${sql.lit(LARGEST_WITH_ROW_BYTES)} then result end`.as("result");
+const RESULT_BYTES = sql<number | null>`octet_length(result)`.as("result_bytes");
+
+/** As long as a driver reads without enlarging its buffers. */
+const PIECE_BYTES = 16 * 1024;
+
+/** From a multiple of the pieces' length on; null: there is none any more. Sealed bytes are stored uncompressed: a piece is read by itself. */
+export async function readResultPieces(
+  db: Kysely<Tables>,
+  { workspace_id, id }: Pick<JobRow, "workspace_id" | "id">,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<readonly Buffer[] | null> {
+  const { rows } = await sql<{ piece: Buffer | null }>`
+    select substring(result from first for ${sql.lit(PIECE_BYTES)}) as piece
+    from jobs, generate_series(${from + 1}::int, ${to}::int, ${sql.lit(PIECE_BYTES)}) as first
+    where id = ${id} and workspace_id = ${workspace_id} order by first`.execute(db);
+  const pieces = rows.map(({ piece }) => piece).filter((piece) => piece !== null);
+  return pieces.length === 0 || pieces.length < rows.length ? null : pieces;
 }
 
 export async function readJob(db: Kysely<Tables>, owner: JobOwner, id: string): Promise<VisibleJob | null> {
   const row = await db
     .selectFrom("jobs")
-    .select([...SUMMARY, "result", IS_PAST, SIMULATED])
+    .select([...SUMMARY, SMALL_RESULT, RESULT_BYTES, IS_PAST, SIMULATED])
     .where("id", "=", id)
     .where("workspace_id", "=", owner.workspaceId)
     .where("app_id", "=", owner.appId)
@@ -129,7 +159,7 @@ export async function readJobOfWorkspace(
 ): Promise<VisibleJob | null> {
   const row = await db
     .selectFrom("jobs")
-    .select([...SUMMARY, "result", IS_PAST, SIMULATED])
+    .select([...SUMMARY, SMALL_RESULT, RESULT_BYTES, IS_PAST, SIMULATED])
     .where("id", "=", id)
     .where("workspace_id", "=", workspaceId)
     .executeTakeFirst();

@@ -1,6 +1,7 @@
 // Encryption at rest: AES-256-GCM, the key's id inside the sealed bytes, and associated data that ties them to their place:
 // moved to another tenant, row or field they do not open (contract 10, reliability 6).
 import {
+  type DecipherGCM,
   createCipheriv,
   createDecipheriv,
   createHash,
@@ -25,6 +26,10 @@ export interface Seal {
   seal(plaintext: Buffer, place: SealPlace): Buffer;
   /** Throws when the bytes were changed, belong elsewhere, or their key is not in the ring. */
   open(sealed: Buffer, place: SealPlace): Buffer;
+  /**
+   * The same from pieces to pieces. What it yields is authentic only once the last was read: keep it back until then. Throws like `open`.
+   */
+  openPieces(sealed: AsyncIterable<Uint8Array>, place: SealPlace): AsyncGenerator<Buffer>;
   /** Proof that whoever holds the ring wrote these bytes, for one purpose only. */
   sign(bytes: Buffer, purpose: string): Buffer;
   /** False also when the key that signed is no longer in the ring. */
@@ -37,6 +42,14 @@ export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal
   if (current === undefined) throw new Error("At least one encryption key is needed.");
   if (keys.some((key) => key.length !== 32)) throw new Error("An encryption key has 32 bytes.");
   const ring = new Map(keys.map((key) => [keyId(key).toString("hex"), key]));
+  const keyOf = (head: Buffer): Buffer => {
+    if (head.length < HEAD_BYTES || head[0] !== VERSION) throw new Error("These bytes are not sealed by this version.");
+    const id = head.subarray(1).toString("hex");
+    const key = ring.get(id);
+    if (key === undefined)
+      throw new Error(`The encryption key ${id} that sealed this is not in secrets.encryption_keys.`);
+    return key;
+  };
   return {
     keyIds: [...ring.keys()],
     seal: (plaintext, place) => {
@@ -45,14 +58,10 @@ export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal
     },
     open: (sealed, place) => {
       const head = sealed.subarray(0, HEAD_BYTES);
-      if (head.length < HEAD_BYTES || head[0] !== VERSION)
-        throw new Error("These bytes are not sealed by this version.");
-      const id = head.subarray(1).toString("hex");
-      const key = ring.get(id);
-      if (key === undefined)
-        throw new Error(`The encryption key ${id} that sealed this is not in secrets.encryption_keys.`);
-      return decrypt(key, HEAD_BYTES, sealed, associated(head, place));
+      return decrypt(keyOf(head), HEAD_BYTES, sealed, associated(head, place));
     },
+    openPieces: (sealed, place) =>
+      decryptPieces(sealed, (head) => ({ key: keyOf(head), associatedData: associated(head, place) })),
     sign: (bytes, purpose) => Buffer.concat([keyId(current), mac(current, purpose, bytes)]),
     isSigned: (bytes, purpose, signature) => {
       const key = ring.get(signature.subarray(0, KEY_ID_BYTES).toString("hex"));
@@ -81,6 +90,35 @@ export function decrypt(key: Buffer, headBytes: number, sealed: Buffer, associat
     .setAAD(associatedData)
     .setAuthTag(sealed.subarray(-TAG_BYTES));
   return Buffer.concat([decipher.update(sealed.subarray(bodyAt, -TAG_BYTES)), decipher.final()]);
+}
+
+async function* decryptPieces(
+  sealed: AsyncIterable<Uint8Array>,
+  open: (head: Buffer) => { readonly key: Buffer; readonly associatedData: Buffer },
+): AsyncGenerator<Buffer> {
+  let decipher: DecipherGCM | null = null;
+  // The tag is the end, wherever a piece ends.
+  let rest = Buffer.alloc(0);
+  for await (const piece of sealed) {
+    if (decipher !== null && piece.length >= TAG_BYTES) {
+      yield decipher.update(rest);
+      yield decipher.update(piece.subarray(0, -TAG_BYTES));
+      rest = Buffer.from(piece.subarray(-TAG_BYTES));
+      continue;
+    }
+    rest = Buffer.concat([rest, piece]);
+    if (decipher === null) {
+      if (rest.length < HEAD_BYTES + NONCE_BYTES + TAG_BYTES) continue;
+      const { key, associatedData } = open(rest.subarray(0, HEAD_BYTES));
+      const nonce = rest.subarray(HEAD_BYTES, HEAD_BYTES + NONCE_BYTES);
+      decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES }).setAAD(associatedData);
+      rest = rest.subarray(HEAD_BYTES + NONCE_BYTES);
+    }
+    yield decipher.update(rest.subarray(0, -TAG_BYTES));
+    rest = rest.subarray(-TAG_BYTES);
+  }
+  if (decipher === null) throw new Error("These bytes are not sealed by this version.");
+  yield decipher.setAuthTag(rest).final();
 }
 
 /** Under a key of its own, derived: one that seals signs nothing. */
