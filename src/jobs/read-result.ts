@@ -6,13 +6,11 @@ import type { Most } from "../lib/places.ts";
 import { onePiece } from "../lib/whole-body.ts";
 import { ObjectMissing } from "../objects/store.ts";
 import { readResultPieces, type VisibleJob } from "../storage/jobs.ts";
+import { type PieceRange, piecesOf } from "../storage/read-pieces.ts";
 import type { JobServices } from "./services.ts";
 
 /** Of large results: the reads of small ones never wait. */
 export const MOST_RESULT_READS: Most = { total: 4, perKind: 4, perOwner: 2 };
-
-/** By one statement. */
-const READ_BYTES = 1024 * 1024;
 
 export type ResultRow = Pick<VisibleJob, "id" | "workspace_id" | "result" | "result_bytes" | "result_key">;
 
@@ -43,26 +41,15 @@ export function withinResultReads<T>(
   return isLarge ? resultReads.within("results", room.signal, read, row.workspace_id) : read();
 }
 
-/** The purge came between two pieces. */
-export class ResultGone extends Error {
-  override readonly name = "ResultGone";
-}
-
 async function* readRow(
   { database }: Pick<JobServices, "database">,
   row: ResultRow,
   totalBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  for (let from = 0; from < totalBytes; from += READ_BYTES) {
-    // No connection is held while others wait for one.
-    const to = Math.min(totalBytes, from + READ_BYTES);
-    const pieces = await database.inWorkspace(brand("workspace", row.workspace_id), (tx) =>
-      readResultPieces(tx, row, { from, to }),
-    );
-    if (pieces === null) throw new ResultGone("the result was purged while it was read");
-    for (const piece of pieces) {
-      yield piece;
-      freeBuffer(piece);
-    }
+  const read = (range: PieceRange) =>
+    database.inWorkspace(brand("workspace", row.workspace_id), (tx) => readResultPieces(tx, row, range));
+  for await (const piece of piecesOf(totalBytes, read)) {
+    yield piece;
+    freeBuffer(piece);
   }
 }

@@ -6,8 +6,9 @@ import { jsonBytes } from "../lib/json-in-steps.ts";
 import { parseOwn } from "../lib/json-parser.ts";
 import { onePiece } from "../lib/whole-body.ts";
 import { type Insistence, insist } from "./insist.ts";
-import { openSealedResult, ResultGone, type ResultRow, withinResultReads } from "./read-result.ts";
+import { openSealedResult, type ResultRow, withinResultReads } from "./read-result.ts";
 import type { JobServices } from "./services.ts";
+import { ValueGone } from "../storage/read-pieces.ts";
 import { storedForm, takeEnvelope } from "./stored-result.ts";
 
 export interface JobResult {
@@ -88,7 +89,7 @@ function read<T>(
     try {
       return await use(services.seal.openPieces(sealed, place(row.workspace_id, row.id)));
     } catch (error) {
-      if (error instanceof ResultGone) return null;
+      if (error instanceof ValueGone) return null;
       throw error;
     }
   });

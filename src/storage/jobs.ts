@@ -3,6 +3,7 @@
 import { type Kysely, sql } from "kysely";
 import type { AppId, JobId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
+import { LARGEST_WITH_ROW_BYTES, type PieceRange, readPieces } from "./read-pieces.ts";
 import type { JobRow, Tables } from "./tables.ts";
 
 export interface JobOwner {
@@ -115,29 +116,20 @@ function asKept<Row extends JobSummary>(row: Row & { readonly is_past: boolean }
     : row;
 }
 
-/** A driver holds a row's bytes several times over: as hexadecimal digits, as text and as bytes. */
-const LARGEST_WITH_ROW_BYTES = 64 * 1024;
-
-/** The length of a value is known without reading it. */
 const SMALL_RESULT = sql<Buffer | null>`
   case when octet_length(result) <= ${sql.lit(LARGEST_WITH_ROW_BYTES)} then result end`.as("result");
 const RESULT_BYTES = sql<number | null>`octet_length(result)`.as("result_bytes");
 
-/** As long as a driver reads without enlarging its buffers. */
-const PIECE_BYTES = 16 * 1024;
-
-/** From a multiple of the pieces' length on; null: there is none any more. Sealed bytes are stored uncompressed: a piece is read by itself. */
-export async function readResultPieces(
+export function readResultPieces(
   db: Kysely<Tables>,
   { workspace_id, id }: Pick<JobRow, "workspace_id" | "id">,
-  { from, to }: { readonly from: number; readonly to: number },
+  range: PieceRange,
 ): Promise<readonly Buffer[] | null> {
-  const { rows } = await sql<{ piece: Buffer | null }>`
-    select substring(result from first for ${sql.lit(PIECE_BYTES)}) as piece
-    from jobs, generate_series(${from + 1}::int, ${to}::int, ${sql.lit(PIECE_BYTES)}) as first
-    where id = ${id} and workspace_id = ${workspace_id} order by first`.execute(db);
-  const pieces = rows.map(({ piece }) => piece).filter((piece) => piece !== null);
-  return pieces.length === 0 || pieces.length < rows.length ? null : pieces;
+  return readPieces(db, range, {
+    column: sql.ref("result"),
+    rows: sql`jobs`,
+    where: sql`id = ${id} and workspace_id = ${workspace_id}`,
+  });
 }
 
 export async function readJob(db: Kysely<Tables>, owner: JobOwner, id: string): Promise<VisibleJob | null> {

@@ -16,6 +16,8 @@ const KEY_ID_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + KEY_ID_BYTES;
+/** By which sealed bytes are longer. */
+export const SEAL_BYTES = HEAD_BYTES + NONCE_BYTES + TAG_BYTES;
 
 /** Where the sealed bytes live, for example `["jobs.result", workspaceId, jobId]`; the parts cannot run into one another. */
 export type SealPlace = readonly string[];
