@@ -1,4 +1,5 @@
 // What a request for a transcript is to the gateway, synchronous or a job's, and the judgements both make of it (contract 1, 3).
+import type { AnswerRoom } from "../lib/answer-room.ts";
 import type { Decoder } from "../audio/decode/decoder.ts";
 import type { DecodableAudio } from "../audio/decode/pcm.ts";
 import type { AudioInput } from "../audio/audio-input.ts";
@@ -24,6 +25,8 @@ import type { GatewayServices } from "./services.ts";
 export interface AudioCall extends RoutedCall {
   readonly audio: AudioInput;
   readonly idempotencyKey: string | null;
+  /** For a stored answer. */
+  readonly room?: AnswerRoom;
   /** `response_format` was not sent: it is what Accept asks for, and no part of the payload. */
   readonly formatByAccept?: boolean;
 }
@@ -159,6 +162,7 @@ export async function slotRequest(
     appId: principal.app.id,
     key: idempotencyKey,
     endpoint,
+    room: call.room,
     fingerprint: fingerprint({
       endpoint,
       fields: formatByAccept === true ? { ...fields, response_format: undefined } : fields,

@@ -1,5 +1,6 @@
 // The story of a chat (spec 4.8, contract 7), one named step a line, in the order of judgement of contract 1. The edge has
 // done the head (key, scope, limits) and the body before; the compatible endpoint begins here too.
+import type { AnswerRoom } from "../lib/answer-room.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { ChatAnswer, ChatEventData, ChatFields } from "../contract/chat.ts";
 import type { GatewayError } from "../contract/errors.ts";
@@ -33,6 +34,8 @@ export interface ChatCall {
   readonly fields: ChatFields;
   readonly purposeHeader: string | null;
   readonly idempotencyKey: string | null;
+  /** For a stored answer. */
+  readonly room?: AnswerRoom;
   readonly recorder: Recorder;
   readonly receivedAtMs: number;
   /** Aborts when the caller hangs up. */
@@ -130,6 +133,7 @@ function slotRequest(call: ChatCall) {
     appId: app.id,
     key: call.idempotencyKey,
     endpoint: call.endpoint,
+    room: call.room,
     fingerprint: payloadFingerprint({ ...fields, endpoint: call.endpoint, purpose: requestedPurpose }),
   };
 }

@@ -57,7 +57,7 @@ export async function deliver(
   present: (envelope: TranscriptionEnvelope) => unknown,
   simulated: boolean,
 ): Promise<GatewayReply> {
-  const mark = simulated ? SIMULATED_MARK : {};
+  const mark = simulatedMark(simulated);
   if (delivery !== "json")
     return textReply(DELIVERY_TYPES[delivery], envelope.content, { ...mark, ...factsOf(envelope) });
   const body = present(envelope);
@@ -68,7 +68,11 @@ const SIMULATED_MARK = { "x-svc-simulated": "true" };
 
 /** Of an envelope that was kept: its own warning says it. */
 export function markOf(envelope: TranscriptionEnvelope): Record<string, string> {
-  return envelope.warnings.some(({ code }) => code === "SIMULATED_PROVIDER") ? SIMULATED_MARK : {};
+  return simulatedMark(envelope.warnings.some(({ code }) => code === "SIMULATED_PROVIDER"));
+}
+
+export function simulatedMark(isSimulated: boolean): Record<string, string> {
+  return isSimulated ? SIMULATED_MARK : {};
 }
 
 /** What a bare body does not say. */

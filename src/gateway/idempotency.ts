@@ -2,13 +2,18 @@
 // never changes. Completing a slot is the ledger's, in the transaction that settles the charge.
 import { createHash, randomUUID } from "node:crypto";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
+import type { AnswerRoom } from "../lib/answer-room.ts";
+import { freeBuffer } from "../lib/free-buffer.ts";
+import { createPlaces } from "../lib/places.ts";
 import type { Database } from "../storage/database.ts";
 import {
   burnLapsedSlot,
   burnSlots,
   insertSlot,
   openStoredBody,
+  openStoredPieces,
   readSlot,
+  readStoredPieces,
   releaseSlots,
   renewSlots,
   type SlotClaim,
@@ -18,9 +23,11 @@ import {
   type StoredReply,
   sweepSlots,
 } from "../storage/idempotency-slots.ts";
-import type { Seal } from "../storage/seal.ts";
+import { piecesOf, ValueGone } from "../storage/read-pieces.ts";
+import { type Seal, SEAL_BYTES } from "../storage/seal.ts";
 import { isDatabaseUnavailable } from "../storage/database-faults.ts";
 import { claims } from "../storage/system.ts";
+import type { GatewayReply } from "./reply.ts";
 import { createUnfinishedSlots, type SlotEnding } from "./unfinished-slots.ts";
 
 export type { SlotRef, StoredReply } from "../storage/idempotency-slots.ts";
@@ -32,11 +39,13 @@ export interface ClaimRequest {
   readonly key: string;
   readonly endpoint: string;
   readonly fingerprint: Buffer;
+  /** For a stored answer; absent: it is not counted. */
+  readonly room?: AnswerRoom | undefined;
 }
 
 export type Claim =
   | { readonly kind: "owned"; readonly slot: SlotRef }
-  | { readonly kind: "replay"; readonly reply: StoredReply }
+  | { readonly kind: "replay"; readonly reply: StoredReply & Pick<GatewayReply, "isExclusive"> }
   | { readonly kind: "reused" }
   | { readonly kind: "in_progress" }
   | { readonly kind: "unavailable" };
@@ -69,10 +78,14 @@ export interface IdempotencyOptions {
 /** A third of the lease: two renewals may fail before it lapses. */
 const RENEW_EVERY_MS = 10_000;
 
+/** Of stored answers that are large. */
+const MOST_LARGE_READS = { total: 4, perKind: 4, perOwner: 2 };
+
 export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const { seal, ttlSeconds } = options;
   const { db } = claims(options.database);
   const held = new Map<string, SlotRef>();
+  const largeReads = createPlaces(MOST_LARGE_READS);
   const unfinished = createUnfinishedSlots(db);
   const end = async (slot: SlotRef, ending: SlotEnding): Promise<void> => {
     held.delete(slot.owner);
@@ -102,6 +115,27 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
       throw error;
     });
 
+  const readLarge = (request: ClaimRequest, ref: SlotRef, bodyBytes: number): Promise<Buffer> => {
+    const { room, workspaceId } = request;
+    const signal = room?.signal ?? new AbortController().signal;
+    return largeReads.within(
+      "answers",
+      signal,
+      async () => {
+        room?.reserve(bodyBytes);
+        const body = Buffer.allocUnsafeSlow(Math.max(0, bodyBytes - SEAL_BYTES));
+        const sealed = piecesOf(bodyBytes, (range) => readStoredPieces(db, ref, range));
+        let at = 0;
+        for await (const piece of openStoredPieces(seal, ref, sealed)) {
+          at += piece.copy(body, at);
+          freeBuffer(piece);
+        }
+        return body;
+      },
+      workspaceId,
+    );
+  };
+
   const claim = async (request: ClaimRequest): Promise<Claim> => {
     const { workspaceId, appId, key, endpoint, fingerprint } = request;
     const keySha256 = createHash("sha256").update(key).digest();
@@ -124,7 +158,8 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
         await burnLapsedSlot(db, attempt.ref);
         continue;
       }
-      return judge(seal, attempt.ref, row);
+      const judged = await judge(seal, attempt.ref, row, (bytes) => readLarge(request, attempt.ref, bytes));
+      if (judged !== null) return judged;
     }
     return { kind: "in_progress" };
   };
@@ -142,8 +177,13 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   };
 }
 
-/** A mismatch comes first: telling a caller to wait for an answer that is not theirs would be wrong. */
-function judge(seal: Seal, ref: SlotRef, row: SlotRow): Claim {
+/** A mismatch comes first: telling a caller to wait for an answer that is not theirs would be wrong. Null: it has just gone. */
+async function judge(
+  seal: Seal,
+  ref: SlotRef,
+  row: SlotRow,
+  readLarge: (bytes: number) => Promise<Buffer>,
+): Promise<Claim | null> {
   if (!row.sameRequest) return { kind: "reused" };
   switch (row.state) {
     case "reserved":
@@ -152,8 +192,14 @@ function judge(seal: Seal, ref: SlotRef, row: SlotRow): Claim {
     case "burned":
       return { kind: "unavailable" };
     case "completed": {
-      const { status, headers, body } = row;
-      return { kind: "replay", reply: { status, headers, body: openStoredBody(seal, ref, body) } };
+      const { status, headers, body, bodyBytes } = row;
+      try {
+        if (body !== null) return { kind: "replay", reply: { status, headers, body: openStoredBody(seal, ref, body) } };
+        return { kind: "replay", reply: { status, headers, body: await readLarge(bodyBytes), isExclusive: true } };
+      } catch (error) {
+        if (error instanceof ValueGone) return null;
+        throw error;
+      }
     }
   }
 }

@@ -7,6 +7,8 @@ export interface GatewayReply {
   readonly headers: Readonly<Record<string, string>>;
   /** Text leaves in one piece with its head, where bytes are a second one. */
   readonly body: string | Buffer;
+  /** Nothing else holds the body: its memory can be freed as soon as it is sent. */
+  readonly isExclusive?: true;
 }
 
 type Headers = GatewayReply["headers"];

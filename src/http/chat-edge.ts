@@ -67,6 +67,7 @@ export async function serveChat<S extends FieldSchema>(
       recorder: recorderOf(context),
       receivedAtMs: context.receivedAtMs,
       clientGone: context.clientGone,
+      room: context.room,
       present,
     };
     if (fields.stream !== true || fields.dry_run === true) {

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import type { EndpointContract } from "../contract/endpoint.ts";
 import type { RequestId } from "../contract/ids.ts";
+import type { AnswerRoom } from "../lib/answer-room.ts";
 import type { Soon } from "../lib/soon.ts";
 import type { Recorder } from "../gateway/request-record.ts";
 import type { ServerEvents } from "./sse.ts";
@@ -25,6 +26,8 @@ export interface HandlerContext<P extends EdgePrincipal = EdgePrincipal> {
   readonly callerNow: () => Promise<P>;
   /** Aborts when nobody is left to answer: the caller hung up, or the exchange was cut (slow or broken body). */
   readonly clientGone: AbortSignal;
+  /** What makes a large answer reserves memory for it first. */
+  readonly room: AnswerRoom;
   /** When the head was complete, since the epoch. */
   readonly receivedAtMs: number;
   /** Null where the contract does not say `isRouted`. */
@@ -35,6 +38,8 @@ export type ReplyBody =
   | { readonly json: unknown }
   | { readonly text: string; readonly contentType: string }
   | { readonly bytes: Buffer; readonly contentType: string }
+  /** One after the other, where one buffer of them all would be a copy. They are this answer's alone: their memory is freed behind it. */
+  | { readonly pieces: readonly Buffer[]; readonly contentType: string }
   /** Sent as they come; the status is 200. What is held is let go of behind the last: so long the request counts as running. */
   | {
       readonly events: AsyncIterable<ServerEvents>;

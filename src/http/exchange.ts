@@ -4,6 +4,7 @@ import { IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ErrorCode, GatewayError } from "../contract/errors.ts";
 import { createNote } from "../lib/note.ts";
+import type { Reservation } from "./unread-budget.ts";
 
 const NO_FIELDS: Readonly<Record<string, string>> = {};
 const noFields = (): Readonly<Record<string, string>> => NO_FIELDS;
@@ -14,6 +15,8 @@ export class Exchange {
   readonly receivedAtMs: number;
   /** The code of the refusal, for the log. */
   code: ErrorCode | null = null;
+  /** Of memory for its answer, until the answer is with its socket. */
+  reservation: Reservation | null = null;
   /** Fields of any answer, refusals included, as they stand when it is sent. */
   fields: () => Readonly<Record<string, string>> = noFields;
   readonly #controller = new AbortController();
@@ -57,6 +60,11 @@ export class Exchange {
     this.#cutBy ??= error;
     this.#onCut?.(error);
     this.#controller.abort(error);
+  }
+
+  releaseReservation(): void {
+    this.reservation?.release();
+    this.reservation = null;
   }
 
   /** When the reply was finished, or nobody is left to read it; at once where it is so. */

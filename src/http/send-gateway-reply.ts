@@ -2,11 +2,16 @@
 import type { GatewayReply } from "../gateway/reply.ts";
 import type { Reply } from "./endpoint.ts";
 
-export function sendGatewayReply({ status, headers, body }: GatewayReply): Reply {
+export function sendGatewayReply({ status, headers, body, isExclusive }: GatewayReply): Reply {
   const contentType = headers["content-type"] ?? "application/json; charset=utf-8";
   return {
     status,
     headers,
-    body: typeof body === "string" ? { text: body, contentType } : { bytes: body, contentType },
+    body:
+      typeof body === "string"
+        ? { text: body, contentType }
+        : isExclusive === true
+          ? { pieces: [body], contentType }
+          : { bytes: body, contentType },
   };
 }

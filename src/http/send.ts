@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../contract/errors.ts";
 import { brand } from "../contract/ids.ts";
+import { freeBuffer } from "../lib/free-buffer.ts";
 import type { Edge } from "./edge.ts";
 import type { Reply, ReplyBody } from "./endpoint.ts";
 import { errorReply } from "./error-reply.ts";
@@ -38,32 +39,55 @@ export function sendReply(
   };
   const connection = connectionFields(edge, request, reply);
   if (request.method === "HEAD" || BODILESS.has(answer.status)) {
-    reply.code(answer.status).headers(fields).headers(connection).send(payload);
+    reply
+      .code(answer.status)
+      .headers(fields)
+      .headers(connection)
+      .send(Array.isArray(payload) ? Buffer.concat(payload) : payload);
     return null;
   }
   // No hook waits for what is sent whole: Node needs none of what Fastify does on the way, a fiftieth of a plain chat.
-  reply.raw.writeHead(answer.status, { ...fields, ...connection, "content-length": Buffer.byteLength(payload) });
+  const bytes = Array.isArray(payload) ? byteLength(payload) : Buffer.byteLength(payload);
+  reply.raw.writeHead(answer.status, { ...fields, ...connection, "content-length": bytes });
   reply.hijack();
-  reply.raw.end(payload);
-  countUnread(edge, request, reply, payload);
+  if (Array.isArray(payload)) {
+    for (const piece of payload) reply.raw.write(piece);
+    reply.raw.end();
+    // Its socket is done with them, or closed.
+    reply.raw.once("close", () => payload.forEach(freeBuffer));
+  } else reply.raw.end(payload);
+  countUnread(edge, request, reply, { bytes, payload });
   return null;
 }
 
 /** A longer text is sent as bytes: a copy of it would be held beside it until it is read. */
 const LONG_TEXT_CHARACTERS = 64 * 1024;
 
-function payloadOf(body: Exclude<ReplyBody, { events: unknown } | { session: unknown }>): string | Buffer {
+type Payload = string | Buffer | Buffer[];
+
+function byteLength(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
+}
+
+function payloadOf(body: Exclude<ReplyBody, { events: unknown } | { session: unknown }>): Payload {
   if ("bytes" in body) return body.bytes;
+  if ("pieces" in body) return [...body.pieces];
   const text = "json" in body ? JSON.stringify(body.json) : body.text;
   return text.length > LONG_TEXT_CHARACTERS ? Buffer.from(text) : text;
 }
 
 /** Most answers are with the kernel by now. */
-function countUnread(edge: Edge, request: FastifyRequest, reply: FastifyReply, payload: string | Buffer): void {
-  const socket = edge.exchanges.get(request.raw)?.socket;
-  if (socket === undefined || waitingBytes(socket) === 0) return;
-  const body = typeof payload === "string" ? { bytes: payload.length } : { bytes: payload.byteLength, shared: payload };
-  reply.raw.once("close", edge.unread.add(socket, body));
+function countUnread(
+  edge: Edge,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { bytes, payload }: { readonly bytes: number; readonly payload: Payload },
+): void {
+  const exchange = edge.exchanges.get(request.raw);
+  exchange?.releaseReservation();
+  if (exchange === undefined || waitingBytes(exchange.socket) === 0) return;
+  const body = Buffer.isBuffer(payload) ? { bytes, shared: payload } : { bytes };
+  reply.raw.once("close", edge.unread.add(exchange.socket, body));
 }
 
 /** The reply is ours from here on; a fault that the events did not turn into one of theirs cuts the connection. */

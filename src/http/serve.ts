@@ -5,6 +5,7 @@ import { type EndpointContract, endpointName, isLimited } from "../contract/endp
 import { brand } from "../contract/ids.ts";
 import { refuseWhileAway, unlessAway, unlessUndone } from "../gateway/unless-away.ts";
 import type { Soon } from "../lib/soon.ts";
+import { createAnswerRoom } from "./answer-room.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
 import { refuseEncoding } from "./content-type.ts";
 import type { Edge } from "./edge.ts";
@@ -107,6 +108,7 @@ export function serve<P extends EdgePrincipal>(
           return caller;
         },
         clientGone: exchange.signal,
+        room: createAnswerRoom(edge.unread, exchange),
         receivedAtMs: exchange.receivedAtMs,
         recorder: recorded?.recorder ?? null,
       });

@@ -54,6 +54,7 @@ export async function takeSubmission<S extends FieldSchema>(
       policyHeader: routed.policy,
       idempotencyKey: routed.idempotencyKey,
       recorder: recorderOf(context),
+      room: context.room,
     },
   };
 }

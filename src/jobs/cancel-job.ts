@@ -1,16 +1,21 @@
 // DELETE of a job (spec 3): at once while it is queued; a flag for its worker while it is worked on; nothing once it has ended.
-import type { Job } from "../contract/jobs.ts";
+import type { AnswerRoom } from "../lib/answer-room.ts";
 import { wakeCancelled } from "../storage/job-work.ts";
 import { type JobOwner, lockJob, requestCancel } from "../storage/jobs.ts";
 import { afterCommit } from "../storage/transact.ts";
-import { describeJob } from "./describe-job.ts";
+import { describeJob, type JobView } from "./describe-job.ts";
 import { endLocked } from "./end-job.ts";
 import { findJob, noSuchJob } from "./read-job.ts";
 import { cancelTopic, type JobServices, jobTopic } from "./services.ts";
 import { openSettlement } from "./settle-open.ts";
 
 /** The job as it is afterwards: a cancellation that came too late says how it ended. */
-export async function cancelJob(services: JobServices, owner: JobOwner, id: string): Promise<Job> {
+export async function cancelJob(
+  services: JobServices,
+  owner: JobOwner,
+  id: string,
+  room: AnswerRoom,
+): Promise<JobView> {
   await services.database.inWorkspace(owner.workspaceId, async (tx) => {
     const row = await lockJob(tx, owner, id);
     if (row === null) throw noSuchJob();
@@ -26,5 +31,5 @@ export async function cancelJob(services: JobServices, owner: JobOwner, id: stri
       await services.queue.publish(cancelTopic(id), tx);
     }
   });
-  return describeJob(services, await afterCommit(findJob(services, owner, id)));
+  return describeJob(services, await afterCommit(findJob(services, owner, id)), room);
 }

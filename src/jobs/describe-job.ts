@@ -2,8 +2,9 @@
 import type { ListedJobView } from "../contract/job-list.ts";
 import type { Job, JobError, SubmittedJob } from "../contract/jobs.ts";
 import type { PurposeFields, TranscriptionEnvelope } from "../contract/transcription.ts";
+import type { AnswerRoom } from "../lib/answer-room.ts";
 import type { JobSummary, VisibleJob } from "../storage/jobs.ts";
-import { loadResult } from "./result.ts";
+import { loadEnvelope } from "./result.ts";
 import type { JobServices } from "./services.ts";
 
 export function pollUrl(jobId: string): string {
@@ -20,13 +21,21 @@ export function describeSubmitted(jobId: string, createdAt: Date): SubmittedJob 
   };
 }
 
-/** With its result: inline where it stands in the row, else a fresh signed address. */
+/** A job, and its result as JSON that is not parsed on its way to the caller. */
+export interface JobView {
+  /** Its `result` is null whether there is an envelope or not. */
+  readonly job: Job;
+  readonly envelope: Buffer | null;
+}
+
+/** With its result: inline where it is in the row, else a fresh signed address. */
 export async function describeJob(
-  services: Pick<JobServices, "seal" | "objects" | "tokens" | "limits" | "gateway" | "parser">,
+  services: Pick<JobServices, "seal" | "objects" | "tokens" | "limits" | "gateway" | "database" | "resultReads">,
   row: VisibleJob,
-): Promise<Job> {
-  const inline = row.result === null ? null : await loadResult(services, row);
-  return { ...summarise(row), result: inline?.envelope ?? null, result_url: resultUrl(services, row) };
+  room: AnswerRoom,
+): Promise<JobView> {
+  const envelope = row.result_bytes === null ? null : await loadEnvelope(services, row, room);
+  return { job: { ...summarise(row), result_url: resultUrl(services, row) }, envelope };
 }
 
 /** The JSON columns are written by this room alone. */

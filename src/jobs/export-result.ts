@@ -5,14 +5,14 @@ import { toSrt } from "../captions/srt.ts";
 import { toVtt } from "../captions/vtt.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
+import type { AnswerRoom } from "../lib/answer-room.ts";
 import { inSteps } from "../lib/in-steps.ts";
 import type { ExportFormat } from "../contract/jobs.ts";
 import { DELIVERY_TYPES, factsOf, markOf } from "../gateway/envelope.ts";
 import { type GatewayReply, textReply, transcriptReply } from "../gateway/reply.ts";
 import { type JobOwner, readJobOfWorkspace } from "../storage/jobs.ts";
 import { awaitEnd, type Waiting } from "./read-job.ts";
-import { withinResultReads } from "./read-result.ts";
-import { type JobResult, loadResult } from "./result.ts";
+import { type JobResult, loadEnvelope, withResult } from "./result.ts";
 import type { JobServices } from "./services.ts";
 
 export interface ExportRequest {
@@ -27,23 +27,27 @@ export async function exportJob(
   { format, waiting }: ExportRequest,
 ): Promise<GatewayReply> {
   return awaitEnd(services, owner, id, waiting, async (row) => {
-    const result = await loadResult(services, row);
-    if (result === null) throw noResult("The job has no result: it has not succeeded, or its result has expired.");
-    return exported(result, format);
+    const reply = await withResult(services, row, waiting.room, (result) => exported(result, format));
+    if (reply === null) throw noResult("The job has no result: it has not succeeded, or its result has expired.");
+    return reply;
   });
 }
 
+export interface SignedResult {
+  readonly envelope: Buffer;
+  readonly simulated: boolean;
+}
+
 /** By a signed address (`GET /v1/transcription/results/{token}`). */
-export async function fetchSignedResult(services: JobServices, token: string): Promise<GatewayReply> {
+export async function fetchSignedResult(services: JobServices, token: string, room: AnswerRoom): Promise<SignedResult> {
   const claim = services.tokens.verify(token, { method: "GET", now: services.gateway.now() });
   const gone = () => noResult("This address opens no result, or no longer. Poll the job for a fresh one.");
   if (claim === null) throw gone();
-  return withinResultReads(services, claim.workspaceId, async () => {
-    const row = await readSigned(services, brand("workspace", claim.workspaceId), claim.jobId);
-    const result = row === null ? null : await loadResult(services, row);
-    if (result === null) throw gone();
-    return transcriptReply(result.envelope, markOf(result.envelope));
-  });
+  const row = await readSigned(services, brand("workspace", claim.workspaceId), claim.jobId);
+  if (row === null) throw gone();
+  const envelope = await loadEnvelope(services, row, room);
+  if (envelope === null) throw gone();
+  return { envelope, simulated: row.simulated };
 }
 
 function readSigned({ database }: JobServices, workspaceId: WorkspaceId, jobId: string) {

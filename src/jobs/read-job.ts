@@ -2,12 +2,12 @@
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { ListedJobView } from "../contract/job-list.ts";
-import type { Job, JobList, JobStatus } from "../contract/jobs.ts";
+import type { JobList, JobStatus } from "../contract/jobs.ts";
+import type { AnswerRoom } from "../lib/answer-room.ts";
 import { pageOf } from "../lib/page.ts";
 import { type JobOwner, listJobs, readJob, type VisibleJob } from "../storage/jobs.ts";
 import { asWorkspaceOrSystem } from "../storage/system.ts";
-import { describeJob, describeListed, summarise } from "./describe-job.ts";
-import { withinResultReads } from "./read-result.ts";
+import { describeJob, describeListed, type JobView, summarise } from "./describe-job.ts";
 import { type JobServices, jobTopic } from "./services.ts";
 import { isTerminal } from "./states.ts";
 import { newsOf } from "./wait.ts";
@@ -35,16 +35,17 @@ export interface Waiting {
   readonly milliseconds: number;
   /** Aborts when nobody waits any more. */
   readonly signal: AbortSignal;
+  readonly room: AnswerRoom;
 }
 
 /** When it has ended, or the time is up. */
-export async function pollJob(services: JobServices, owner: JobOwner, id: string, waiting: Waiting): Promise<Job> {
-  return awaitEnd(services, owner, id, waiting, (row) => describeJob(services, row));
+export async function pollJob(services: JobServices, owner: JobOwner, id: string, waiting: Waiting): Promise<JobView> {
+  return awaitEnd(services, owner, id, waiting, (row) => describeJob(services, row, waiting.room));
 }
 
 /** Ended, or the time is up. */
 export async function awaitEnd<T>(
-  services: Pick<JobServices, "database" | "queue" | "resultReads">,
+  services: Pick<JobServices, "database" | "queue">,
   owner: JobOwner,
   id: string,
   waiting: Waiting,
@@ -54,12 +55,9 @@ export async function awaitEnd<T>(
   const news = newsOf(services.queue, jobTopic(id));
   try {
     for (;;) {
-      const seen = await withinResultReads(services, owner.workspaceId, async () => {
-        const row = await findJob(services, owner, id);
-        const isOver = isTerminal(row.status) || performance.now() >= endsAtMs || waiting.signal.aborted;
-        return isOver ? { value: await read(row) } : null;
-      });
-      if (seen !== null) return seen.value;
+      const row = await findJob(services, owner, id);
+      const isOver = isTerminal(row.status) || performance.now() >= endsAtMs || waiting.signal.aborted;
+      if (isOver) return await read(row);
       await news.next(Math.min(Math.max(0, endsAtMs - performance.now()), LOOK_AGAIN_MS), waiting.signal);
     }
   } finally {
@@ -72,18 +70,16 @@ export async function* watchJob(
   services: JobServices,
   owner: JobOwner,
   id: string,
-  signal: AbortSignal,
-): AsyncGenerator<Job> {
+  { signal, room }: Omit<Waiting, "milliseconds">,
+): AsyncGenerator<JobView> {
   const news = newsOf(services.queue, jobTopic(id));
   let shown = "";
   try {
     while (!signal.aborted) {
-      const { row, job } = await withinResultReads(services, owner.workspaceId, async () => {
-        const found = await findJob(services, owner, id);
-        return { row: found, job: await describeJob(services, found) };
-      });
-      const seen = JSON.stringify({ ...job, result_url: null });
-      if (seen !== shown) yield job;
+      const row = await findJob(services, owner, id);
+      // The result comes with the status that ends the job.
+      const seen = JSON.stringify(summarise(row));
+      if (seen !== shown) yield await describeJob(services, row, room);
       shown = seen;
       if (isTerminal(row.status)) return;
       await news.next(LOOK_AGAIN_MS, signal);

@@ -1,13 +1,15 @@
 // A job's result as it is kept: the envelope, and the times beside it that only a re-export shows (contract 5). Sealed, in the
 // row or, when its envelope is large, in the object store.
 import type { Segment, TranscriptionEnvelope, Word } from "../contract/transcription.ts";
+import type { AnswerRoom } from "../lib/answer-room.ts";
 import { jsonBytes } from "../lib/json-in-steps.ts";
 import { parseOwn } from "../lib/json-parser.ts";
 import { onePiece } from "../lib/whole-body.ts";
-import { readWhole } from "../objects/whole-objects.ts";
-import type { JobRow } from "../storage/tables.ts";
 import { type Insistence, insist } from "./insist.ts";
+import { openSealedResult, type ResultRow, withinResultReads } from "./read-result.ts";
 import type { JobServices } from "./services.ts";
+import { ValueGone } from "../storage/read-pieces.ts";
+import { storedForm, takeEnvelope } from "./stored-result.ts";
 
 export interface JobResult {
   readonly envelope: TranscriptionEnvelope;
@@ -35,8 +37,7 @@ export async function storeResult(
 ): Promise<StoredResult> {
   const envelope = await jsonBytes(result.envelope);
   const kept = await jsonBytes(result.kept);
-  const whole = Buffer.concat([Buffer.from('{"envelope":'), envelope, Buffer.from(',"kept":'), kept, Buffer.from("}")]);
-  const sealed = seal.seal(whole, place(job.workspaceId, job.id));
+  const sealed = seal.seal(storedForm(envelope, kept), place(job.workspaceId, job.id));
   if (envelope.byteLength <= limits.sttJobInlineResultBytes) return { result: sealed, resultKey: null };
   const resultKey = `results/${job.id}/${job.attempt}`;
   await insist(insistence, onPut);
@@ -49,15 +50,49 @@ export async function storeResult(
   return { result: null, resultKey };
 }
 
-/** Null when there is none any more, or it is purged between the row's reading and here. */
-export async function loadResult(
-  { seal, objects, parser }: Pick<JobServices, "seal" | "objects" | "parser">,
-  row: Pick<JobRow, "id" | "workspace_id" | "result" | "result_key">,
-): Promise<JobResult | null> {
-  const sealed = row.result ?? (row.result_key === null ? null : await readWhole(objects, row.result_key));
-  if (sealed === null) return null;
-  const bytes = seal.open(sealed, place(row.workspace_id, row.id));
-  return (await parseOwn(parser, bytes, row.workspace_id)) as JobResult;
+type ReadServices = Pick<JobServices, "seal" | "objects" | "database" | "resultReads">;
+
+/** The envelope as JSON, as it was written. Null when there is none any more, or it is purged between the row's reading and here. */
+export function loadEnvelope(services: ReadServices, row: ResultRow, room: AnswerRoom): Promise<Buffer | null> {
+  return read(services, row, room, (stored) => takeEnvelope(stored, room));
+}
+
+/** Of a text that is parsed: its bytes, the same as text, and its values. */
+const PARSED_TIMES = 4;
+
+/** What `use` makes of all of it, null as above. Large ones one after the other until they are used. */
+export function withResult<T>(
+  services: ReadServices & Pick<JobServices, "parser">,
+  row: ResultRow,
+  room: AnswerRoom,
+  use: (result: JobResult) => Promise<T>,
+): Promise<T | null> {
+  return read(services, row, room, async (stored) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of stored) {
+      room.reserve(PARSED_TIMES * piece.length);
+      pieces.push(piece);
+    }
+    return use((await parseOwn(services.parser, Buffer.concat(pieces), row.workspace_id)) as JobResult);
+  });
+}
+
+function read<T>(
+  services: ReadServices,
+  row: ResultRow,
+  room: AnswerRoom,
+  use: (stored: AsyncIterable<Buffer>) => Promise<T>,
+): Promise<T | null> {
+  return withinResultReads(services, row, room, async () => {
+    const sealed = await openSealedResult(services, row);
+    if (sealed === null) return null;
+    try {
+      return await use(services.seal.openPieces(sealed, place(row.workspace_id, row.id)));
+    } catch (error) {
+      if (error instanceof ValueGone) return null;
+      throw error;
+    }
+  });
 }
 
 function place(workspaceId: string, jobId: string): readonly string[] {

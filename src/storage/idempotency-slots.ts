@@ -3,6 +3,7 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { inBatches } from "../lib/in-batches.ts";
+import { LARGEST_WITH_ROW_BYTES, type PieceRange, readPieces } from "./read-pieces.ts";
 import type { Seal } from "./seal.ts";
 import type { Tables } from "./tables.ts";
 
@@ -38,7 +39,10 @@ export interface SlotClaim {
 /** A completed slot has its answer, and no other has one: a check of the table. */
 export type SlotRow = { readonly sameRequest: boolean; readonly lapsed: boolean } & (
   | { readonly state: "reserved" | "dispatched" | "burned" }
-  | ({ readonly state: "completed" } & StoredReply)
+  | ({ readonly state: "completed"; readonly bodyBytes: number } & Omit<StoredReply, "body"> & {
+        /** Null: it is large, and read in pieces (`readStoredPieces`). */
+        readonly body: Buffer | null;
+      })
 );
 
 type Handle = Kysely<Tables>;
@@ -67,7 +71,8 @@ export async function insertSlot(db: Handle, { ref, endpoint, fingerprint, ttlSe
 export async function readSlot(db: Handle, { ref, endpoint, fingerprint }: SlotClaim): Promise<SlotRow | null> {
   const { rows } = await sql<SlotRow>`
     select state, endpoint = ${endpoint} and fingerprint = ${fingerprint} as "sameRequest", lease_until <= patchbay_now() as lapsed,
-      status, headers, body
+      status, headers, octet_length(body) as "bodyBytes",
+      case when octet_length(body) <= ${sql.lit(LARGEST_WITH_ROW_BYTES)} then body end as body
     from idempotency_slots as slot
     where workspace_id = ${ref.workspaceId} and app_id = ${ref.appId} and key_sha256 = ${ref.keySha256}
       and (expires_at > patchbay_now() or not ${IS_IDLE})`.execute(db);
@@ -139,6 +144,28 @@ export async function completeSlot(db: Handle, seal: Seal, ref: SlotRef, reply: 
 
 export function openStoredBody(seal: Seal, ref: Omit<SlotRef, "owner">, body: Buffer): Buffer {
   return seal.open(body, placeOf(ref));
+}
+
+/** The same of sealed pieces: authentic once the last was read. */
+export function openStoredPieces(
+  seal: Seal,
+  ref: Omit<SlotRef, "owner">,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncIterable<Buffer> {
+  return seal.openPieces(pieces, placeOf(ref));
+}
+
+/** Null: the answer is gone. */
+export function readStoredPieces(
+  db: Handle,
+  { workspaceId, appId, keySha256 }: Omit<SlotRef, "owner">,
+  range: PieceRange,
+): Promise<readonly Buffer[] | null> {
+  return readPieces(db, range, {
+    column: sql.ref("body"),
+    rows: sql`idempotency_slots`,
+    where: sql`workspace_id = ${workspaceId} and app_id = ${appId} and key_sha256 = ${keySha256} and state = 'completed'`,
+  });
 }
 
 export interface SlotSweep {

@@ -3,6 +3,7 @@
 import { type Kysely, sql } from "kysely";
 import type { AppId, JobId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
+import { LARGEST_WITH_ROW_BYTES, type PieceRange, readPieces } from "./read-pieces.ts";
 import type { JobRow, Tables } from "./tables.ts";
 
 export interface JobOwner {
@@ -49,11 +50,14 @@ export async function insertJob(
 
 /** A job as its callers may see it: what was asked stays sealed where it is. */
 export interface VisibleJob extends Omit<JobRow, "request" | "candidates" | "laid_aside" | "begins_simulated"> {
+  /** Sealed, where it is in the row and small; a larger one is read in pieces (`readResultPieces`). */
+  readonly result: Buffer | null;
+  /** Of a result in the row, small or not. */
+  readonly result_bytes: number | null;
   /** The sandbox served it, or is to serve it. */
   readonly simulated: boolean;
 }
-/** Without its result, which can be large. */
-export type JobSummary = Omit<VisibleJob, "result">;
+export type JobSummary = Omit<VisibleJob, "result" | "result_bytes">;
 
 const SUMMARY = [
   "id",
@@ -107,13 +111,31 @@ const IS_PAST = sql<boolean>`coalesce(expires_at <= patchbay_now(), false)`.as("
 
 /** What is past its time is gone for callers at once, however late the sweep comes by that deletes it. */
 function asKept<Row extends JobSummary>(row: Row & { readonly is_past: boolean }): Row {
-  return row.is_past ? { ...row, result: null, result_key: null, purged_at: row.purged_at ?? row.expires_at } : row;
+  return row.is_past
+    ? { ...row, result: null, result_bytes: null, result_key: null, purged_at: row.purged_at ?? row.expires_at }
+    : row;
+}
+
+const SMALL_RESULT = sql<Buffer | null>`
+  case when octet_length(result) <= ${sql.lit(LARGEST_WITH_ROW_BYTES)} then result end`.as("result");
+const RESULT_BYTES = sql<number | null>`octet_length(result)`.as("result_bytes");
+
+export function readResultPieces(
+  db: Kysely<Tables>,
+  { workspace_id, id }: Pick<JobRow, "workspace_id" | "id">,
+  range: PieceRange,
+): Promise<readonly Buffer[] | null> {
+  return readPieces(db, range, {
+    column: sql.ref("result"),
+    rows: sql`jobs`,
+    where: sql`id = ${id} and workspace_id = ${workspace_id}`,
+  });
 }
 
 export async function readJob(db: Kysely<Tables>, owner: JobOwner, id: string): Promise<VisibleJob | null> {
   const row = await db
     .selectFrom("jobs")
-    .select([...SUMMARY, "result", IS_PAST, SIMULATED])
+    .select([...SUMMARY, SMALL_RESULT, RESULT_BYTES, IS_PAST, SIMULATED])
     .where("id", "=", id)
     .where("workspace_id", "=", owner.workspaceId)
     .where("app_id", "=", owner.appId)
@@ -129,7 +151,7 @@ export async function readJobOfWorkspace(
 ): Promise<VisibleJob | null> {
   const row = await db
     .selectFrom("jobs")
-    .select([...SUMMARY, "result", IS_PAST, SIMULATED])
+    .select([...SUMMARY, SMALL_RESULT, RESULT_BYTES, IS_PAST, SIMULATED])
     .where("id", "=", id)
     .where("workspace_id", "=", workspaceId)
     .executeTakeFirst();

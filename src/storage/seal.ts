@@ -1,6 +1,7 @@
 // Encryption at rest: AES-256-GCM, the key's id inside the sealed bytes, and associated data that ties them to their place:
 // moved to another tenant, row or field they do not open (contract 10, reliability 6).
 import {
+  type DecipherGCM,
   createCipheriv,
   createDecipheriv,
   createHash,
@@ -16,10 +17,15 @@ const VERSION = 1;
 const COMPRESSED = 3;
 /** Smaller ones gain little. Measured: the transcript of 400 words with word times takes 43 kB as JSON and 7 kB compressed. */
 const COMPRESS_FROM_BYTES = 1_024;
+const COMPRESS_UP_TO_BYTES = 1024 * 1024;
+/** What is larger is read in pieces, whose total length has to be known before they are opened. */
+const LARGEST_COMPRESSED_BYTES = 60 * 1024;
 const KEY_ID_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + KEY_ID_BYTES;
+/** By which sealed bytes are longer. */
+export const SEAL_BYTES = HEAD_BYTES + NONCE_BYTES + TAG_BYTES;
 
 /** Where the sealed bytes live, for example `["jobs.result", workspaceId, jobId]`; the parts cannot run into one another. */
 export type SealPlace = readonly string[];
@@ -30,6 +36,10 @@ export interface Seal {
   seal(plaintext: Buffer, place: SealPlace): Buffer;
   /** Throws when the bytes were changed, belong elsewhere, or their key is not in the ring. */
   open(sealed: Buffer, place: SealPlace): Buffer;
+  /**
+   * The same from pieces to pieces. What it yields is authentic only once the last was read: keep it back until then. Throws like `open`.
+   */
+  openPieces(sealed: AsyncIterable<Uint8Array>, place: SealPlace): AsyncGenerator<Buffer>;
   /** Proof that whoever holds the ring wrote these bytes, for one purpose only. */
   sign(bytes: Buffer, purpose: string): Buffer;
   /** False also when the key that signed is no longer in the ring. */
@@ -42,24 +52,39 @@ export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal
   if (current === undefined) throw new Error("At least one encryption key is needed.");
   if (keys.some((key) => key.length !== 32)) throw new Error("An encryption key has 32 bytes.");
   const ring = new Map(keys.map((key) => [keyId(key).toString("hex"), key]));
+  const keyOf = (head: Buffer): Buffer => {
+    if (head.length < HEAD_BYTES || (head[0] !== VERSION && head[0] !== COMPRESSED))
+      throw new Error("These bytes are not sealed by this version.");
+    const id = head.subarray(1).toString("hex");
+    const key = ring.get(id);
+    if (key === undefined)
+      throw new Error(`The encryption key ${id} that sealed this is not in secrets.encryption_keys.`);
+    return key;
+  };
   return {
     keyIds: [...ring.keys()],
     seal: (plaintext, place) => {
-      const compressed = plaintext.length < COMPRESS_FROM_BYTES ? plaintext : zstdCompressSync(plaintext);
-      const isSmaller = compressed.length < plaintext.length;
-      const head = Buffer.concat([Buffer.of(isSmaller ? COMPRESSED : VERSION), keyId(current)]);
-      return encrypt(current, head, isSmaller ? compressed : plaintext, associated(head, place));
+      const compressed = compress(plaintext);
+      const head = Buffer.concat([Buffer.of(compressed === null ? VERSION : COMPRESSED), keyId(current)]);
+      return encrypt(current, head, compressed ?? plaintext, associated(head, place));
     },
     open: (sealed, place) => {
       const head = sealed.subarray(0, HEAD_BYTES);
-      if (head.length < HEAD_BYTES || (head[0] !== VERSION && head[0] !== COMPRESSED))
-        throw new Error("These bytes are not sealed by this version.");
-      const id = head.subarray(1).toString("hex");
-      const key = ring.get(id);
-      if (key === undefined)
-        throw new Error(`The encryption key ${id} that sealed this is not in secrets.encryption_keys.`);
-      const opened = decrypt(key, HEAD_BYTES, sealed, associated(head, place));
+      const opened = decrypt(keyOf(head), HEAD_BYTES, sealed, associated(head, place));
       return head[0] === COMPRESSED ? zstdDecompressSync(opened) : opened;
+    },
+    openPieces: async function* (sealed, place) {
+      let isCompressed = false;
+      const pieces = decryptPieces(sealed, (head) => {
+        isCompressed = head[0] === COMPRESSED;
+        return { key: keyOf(head), associatedData: associated(head, place) };
+      });
+      const held: Buffer[] = [];
+      for await (const piece of pieces) {
+        if (isCompressed) held.push(piece);
+        else yield piece;
+      }
+      if (isCompressed) yield zstdDecompressSync(Buffer.concat(held));
     },
     sign: (bytes, purpose) => Buffer.concat([keyId(current), mac(current, purpose, bytes)]),
     isSigned: (bytes, purpose, signature) => {
@@ -70,6 +95,13 @@ export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal
       return given.length === wanted.length && timingSafeEqual(given, wanted);
     },
   };
+}
+
+/** Null: it stays as it is. */
+function compress(plaintext: Buffer): Buffer | null {
+  if (plaintext.length < COMPRESS_FROM_BYTES || plaintext.length > COMPRESS_UP_TO_BYTES) return null;
+  const compressed = zstdCompressSync(plaintext);
+  return compressed.length < plaintext.length && compressed.length <= LARGEST_COMPRESSED_BYTES ? compressed : null;
 }
 
 /** The head stands in front, readable; whoever opens gives the same associated data. */
@@ -89,6 +121,35 @@ export function decrypt(key: Buffer, headBytes: number, sealed: Buffer, associat
     .setAAD(associatedData)
     .setAuthTag(sealed.subarray(-TAG_BYTES));
   return Buffer.concat([decipher.update(sealed.subarray(bodyAt, -TAG_BYTES)), decipher.final()]);
+}
+
+async function* decryptPieces(
+  sealed: AsyncIterable<Uint8Array>,
+  open: (head: Buffer) => { readonly key: Buffer; readonly associatedData: Buffer },
+): AsyncGenerator<Buffer> {
+  let decipher: DecipherGCM | null = null;
+  // The tag is the end, wherever a piece ends.
+  let rest = Buffer.alloc(0);
+  for await (const piece of sealed) {
+    if (decipher !== null && piece.length >= TAG_BYTES) {
+      yield decipher.update(rest);
+      yield decipher.update(piece.subarray(0, -TAG_BYTES));
+      rest = Buffer.from(piece.subarray(-TAG_BYTES));
+      continue;
+    }
+    rest = Buffer.concat([rest, piece]);
+    if (decipher === null) {
+      if (rest.length < HEAD_BYTES + NONCE_BYTES + TAG_BYTES) continue;
+      const { key, associatedData } = open(rest.subarray(0, HEAD_BYTES));
+      const nonce = rest.subarray(HEAD_BYTES, HEAD_BYTES + NONCE_BYTES);
+      decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES }).setAAD(associatedData);
+      rest = rest.subarray(HEAD_BYTES + NONCE_BYTES);
+    }
+    yield decipher.update(rest.subarray(0, -TAG_BYTES));
+    rest = rest.subarray(-TAG_BYTES);
+  }
+  if (decipher === null) throw new Error("These bytes are not sealed by this version.");
+  yield decipher.setAuthTag(rest).final();
 }
 
 /** Under a key of its own, derived: one that seals signs nothing. */

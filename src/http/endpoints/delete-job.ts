@@ -4,6 +4,7 @@ import { deleteJobContract } from "../../contract/endpoint-jobs.ts";
 import { cancelJob } from "../../jobs/cancel-job.ts";
 import type { JobServices } from "../../jobs/services.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { jobReply } from "../job-reply.ts";
 import { jobOf } from "../job-of.ts";
 
 export function deleteJob(jobs: JobServices): Endpoint<Principal> {
@@ -11,7 +12,7 @@ export function deleteJob(jobs: JobServices): Endpoint<Principal> {
     contract: deleteJobContract,
     handle: async (context) => {
       const { owner, id } = jobOf(context);
-      return { status: 200, body: { json: await cancelJob(jobs, owner, id) } };
+      return jobReply(await cancelJob(jobs, owner, id, context.room));
     },
   };
 }

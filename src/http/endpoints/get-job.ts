@@ -1,13 +1,15 @@
 // GET /v1/transcription/jobs/{job_id} (spec 4.3; contract 5): the job now, when it has ended, at every change, or in another format.
 import type { Principal } from "../../auth/principal.ts";
 import { getJobContract } from "../../contract/endpoint-jobs.ts";
-import { type Job, jobQuery } from "../../contract/jobs.ts";
-import { DELIVERY_TYPES, markOf } from "../../gateway/envelope.ts";
+import { jobQuery } from "../../contract/jobs.ts";
+import { DELIVERY_TYPES } from "../../gateway/envelope.ts";
+import type { JobView } from "../../jobs/describe-job.ts";
 import { exportJob } from "../../jobs/export-result.ts";
 import { findJob, pollJob, watchJob } from "../../jobs/read-job.ts";
 import type { JobServices } from "../../jobs/services.ts";
 import { chooseMediaType } from "../choose-format.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { jobEvent, jobReply } from "../job-reply.ts";
 import { jobOf } from "../job-of.ts";
 import { readQuery } from "../read-fields.ts";
 import { sendGatewayReply } from "../send-gateway-reply.ts";
@@ -22,12 +24,13 @@ export function getJob(jobs: JobServices, draining: AbortSignal): Endpoint<Princ
     handle: async (context) => {
       const { owner, id } = jobOf(context);
       const { wait = 0, format } = readQuery(context.request, jobQuery);
+      const { room } = context;
       const { accept } = context.request.headers;
       // A process that stops keeps nobody waiting: the next one goes on from there.
       const until = [context.clientGone, draining];
       await using held = new AsyncDisposableStack();
       const watch = held.use(watchAuthorization(until, context.callerNow));
-      const waiting = { milliseconds: wait * 1000, signal: watch.ended };
+      const waiting = { milliseconds: wait * 1000, signal: watch.ended, room };
       if (format !== undefined) {
         const type = format === "verbose_json" ? DELIVERY_TYPES.json : DELIVERY_TYPES[format];
         chooseMediaType(accept, [type]);
@@ -35,14 +38,13 @@ export function getJob(jobs: JobServices, draining: AbortSignal): Endpoint<Princ
       }
       if (chooseMediaType(accept, [DELIVERY_TYPES.json, EVENTS]) === EVENTS) {
         await findJob(jobs, owner, id);
-        return { status: 200, body: { events: asEvents(watchJob(jobs, owner, id, watch.ended)), held: held.move() } };
+        return { status: 200, body: { events: asEvents(watchJob(jobs, owner, id, waiting)), held: held.move() } };
       }
-      const json = await watch.unlessRevoked(pollJob(jobs, owner, id, waiting));
-      return { status: 200, headers: json.result === null ? {} : markOf(json.result), body: { json } };
+      return jobReply(await watch.unlessRevoked(pollJob(jobs, owner, id, waiting)));
     },
   };
 }
 
-async function* asEvents(changes: AsyncIterable<Job>): AsyncGenerator<ServerEvent> {
-  for await (const job of changes) yield { event: "job", data: job };
+async function* asEvents(changes: AsyncIterable<JobView>): AsyncGenerator<ServerEvent> {
+  for await (const view of changes) yield jobEvent(view);
 }

@@ -22,23 +22,12 @@ export interface HonestReport {
 }
 
 /** Times are without what this process and the gateway waited for a processor. */
-export function startHonestCallers(origin: string, secret: string, gatewayPid: number): HonestCallers {
-  const authorization = `Bearer ${secret}`;
-  const questions: readonly HttpQuestion[] = [
-    { method: "GET", path: "/v1/me", headers: { authorization } },
-    {
-      method: "POST",
-      path: "/v1/transcription",
-      headers: { authorization, "content-type": FORM.contentType },
-      body: FORM.body,
-    },
-    ...[false, true].map((stream) => ({
-      method: "POST",
-      path: "/v1/chat",
-      headers: { authorization, "content-type": "application/json" },
-      body: Buffer.from(JSON.stringify({ messages: [{ role: "user", content: "Hello" }], stream })),
-    })),
-  ];
+export function startHonestCallers(
+  origin: string,
+  secret: string,
+  gatewayPid: number,
+  questions: readonly HttpQuestion[] = ordinaryQuestions(secret),
+): HonestCallers {
   const times: number[] = [];
   const faults: string[] = [];
   const over = new AbortController();
@@ -78,4 +67,23 @@ function stretch(pid: number): () => number {
   } catch {
     return () => performance.now() - startedMs;
   }
+}
+
+function ordinaryQuestions(secret: string): readonly HttpQuestion[] {
+  const authorization = `Bearer ${secret}`;
+  return [
+    { method: "GET", path: "/v1/me", headers: { authorization } },
+    {
+      method: "POST",
+      path: "/v1/transcription",
+      headers: { authorization, "content-type": FORM.contentType },
+      body: FORM.body,
+    },
+    ...[false, true].map((stream) => ({
+      method: "POST",
+      path: "/v1/chat",
+      headers: { authorization, "content-type": "application/json" },
+      body: Buffer.from(JSON.stringify({ messages: [{ role: "user", content: "Hello" }], stream })),
+    })),
+  ];
 }

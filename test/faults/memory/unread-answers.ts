@@ -1,8 +1,6 @@
-// Callers that ask for answers of seven megabytes and never read them. The gateway lets go of the slowest when its budget is used up, its
-// memory is bounded, and those who read are served, the same large answer too.
-import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
-import { once } from "node:events";
+// Callers that ask for answers of eight megabytes and never read them. The gateway disconnects the slowest when its budget is used up, its
+// memory is bounded, and those who read are served: the same large answer, small jobs of the same workspace, and others.
+import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { memoryOf } from "../../../bench/cost.ts";
 import { mebibytes } from "../../../bench/sizes.ts";
@@ -14,42 +12,61 @@ import type { FaultOptions, Trials } from "../fault.ts";
 import { startGateways } from "../gateways.ts";
 import { startHonestCallers } from "../hostile/honest-callers.ts";
 import { slowWav } from "../hostile/slow-wav.ts";
+import { startLongTranscripts } from "./long-transcripts.ts";
 
 const HONEST = "faults-key-of-the-honest-app-0001";
 const HOSTILE = "faults-key-of-the-unread-app-0001";
+const SMALL = "faults-key-of-the-small-app-0001";
 const AT_ONCE = 60;
 const HELD_MS = 5_000;
 const JOB_MS = 120_000;
+/** Behind all that do not read, on a busy machine. */
+const READ_MS = 240_000;
 const MAX_GROWN_BYTES = 512 * 1_048_576;
 const MAX_P99_MS = 500;
 const RECORDING = withTimes(formAround(slowWav(3_600)));
-/** As fast as somebody can speak, in long words: an answer of some seven megabytes. */
+/** As fast as somebody can speak, in long words: an answer of some eight megabytes, of which the kernel takes four from who does not read. */
 const WORDS = 30_000;
 
-/** `n`: callers that do not read, two of three of them of a job's result and the third of the API's description. */
+/** What callers that do not read ask for, in turns. */
+const QUESTIONS = ["large job", "large job", "description", "large job", "large job", "small job"] as const;
+
+/** `n`: callers that do not read; two of three ask for a large job. */
 export async function runUnreadAnswers({ n, isShort, say }: FaultOptions): Promise<Trials> {
   const started = performance.now();
-  await using provider = await startLongTranscripts();
+  await using provider = await startLongTranscripts(WORDS);
   await using gateways = await startGateways((sandbox) => configuration(sandbox, provider.url), { count: 1 });
   const [gateway] = gateways.processes;
   const [origin] = gateways.origins;
   if (gateway?.pid == null || origin === undefined) throw new Error("there is no gateway");
   const { pid } = gateway;
   const violations: string[] = [];
-  const jobPath = await finishedJob(origin);
+  const jobPath = await finishedJob(origin, HOSTILE, RECORDING);
+  const smallJob = {
+    method: "GET",
+    path: await finishedJob(origin, SMALL, formAround(slowWav(1))),
+    headers: { authorization: `Bearer ${SMALL}` },
+  };
   const read = () =>
-    askHttp(origin, false, { method: "GET", path: jobPath, headers: { authorization: `Bearer ${HOSTILE}` } });
+    askHttp(origin, false, {
+      method: "GET",
+      path: jobPath,
+      headers: { authorization: `Bearer ${HOSTILE}` },
+      timeoutMs: READ_MS,
+    });
   const whole = await read();
   if (whole.status !== 200) throw new Error(`the job was answered ${whole.status}: ${whole.text.slice(0, 200)}`);
   const idleBytes = memoryOf(pid).rssBytes;
   const callers = startHonestCallers(origin, HONEST, pid);
-  const held: Socket[] = [];
-  let closed = 0;
+  const pollers = startHonestCallers(origin, SMALL, pid, [smallJob]);
+  const held: { readonly socket: Socket; readonly size: "large" | "small" }[] = [];
   for (let first = 0; first < n; first += AT_ONCE) {
     for (let at = first; at < Math.min(n, first + AT_ONCE); at += 1) {
-      const socket = unreadRequest(origin, at % 3 === 2 ? "/openapi.json" : jobPath);
-      socket.once("close", () => (closed += 1));
-      held.push(socket);
+      const question = QUESTIONS[at % QUESTIONS.length];
+      const isLarge = question === "large job";
+      const smallPath = question === "description" ? "/openapi.json" : smallJob.path;
+      const socket = isLarge ? unreadRequest(origin, jobPath, HOSTILE) : unreadRequest(origin, smallPath, SMALL);
+      held.push({ socket, size: isLarge ? "large" : "small" });
     }
     await wait(HELD_MS);
     say(`${held.length} of ${n}, grown by ${mebibytes(memoryOf(pid).peakBytes - idleBytes)}`);
@@ -58,16 +75,25 @@ export async function runUnreadAnswers({ n, isShort, say }: FaultOptions): Promi
   if (reread.status !== 200 || reread.text.length !== whole.text.length)
     violations.push(`a caller that reads was answered ${reread.status}, ${reread.text.length} characters`);
   const honest = await callers.stop();
+  const polls = await pollers.stop();
   const hasDied = gateway.pid !== pid;
   if (hasDied) violations.push("the gateway's process ended");
   const grownBytes = hasDied ? 0 : memoryOf(pid).peakBytes - idleBytes;
-  // Who does not read learns of the end by writing alone.
-  for (const socket of held) socket.write(" ");
-  await wait(1_000);
-  for (const socket of held) socket.destroy();
+  // What came is read only now: an answer that breaks off was disconnected.
+  const disconnected = { large: 0, small: 0 };
+  await Promise.all(
+    held.map(async ({ socket, size }) => {
+      if (!(await isWhole(socket))) disconnected[size] += 1;
+      socket.destroy();
+    }),
+  );
   if (grownBytes > MAX_GROWN_BYTES) violations.push(`grown by ${mebibytes(grownBytes)}`);
-  violations.push(...honest.faults.slice(0, 20));
-  if (!isShort && honest.p99Ms > MAX_P99_MS) violations.push(`others' p99 was ${honest.p99Ms.toFixed(0)} ms`);
+  if (disconnected.large === 0) violations.push("no reader of a large answer was disconnected");
+  if (disconnected.small > 0) violations.push(`${disconnected.small} readers of small answers were disconnected`);
+  for (const [who, { faults, p99Ms }] of Object.entries({ others: honest, "small jobs": polls })) {
+    violations.push(...faults.slice(0, 20));
+    if (!isShort && p99Ms > MAX_P99_MS) violations.push(`the p99 of ${who} was ${p99Ms.toFixed(0)} ms`);
+  }
   return {
     engine: "postgres",
     n,
@@ -75,9 +101,11 @@ export async function runUnreadAnswers({ n, isShort, say }: FaultOptions): Promi
     seconds: (performance.now() - started) / 1000,
     figures: {
       "a large answer": mebibytes(whole.text.length),
-      "closed by the gateway": closed,
+      "readers of large answers disconnected": disconnected.large,
+      "readers of small answers disconnected": disconnected.small,
       "resident memory": `idle ${mebibytes(idleBytes)}, grown by at most ${mebibytes(grownBytes)} (bound ${mebibytes(MAX_GROWN_BYTES)})`,
       "others meanwhile": `${honest.requests} requests, ${honest.faults.length} failed, p50 ${honest.p50Ms.toFixed(1)} ms, p99 ${honest.p99Ms.toFixed(1)} ms, at most ${honest.maxMs.toFixed(0)} ms`,
+      "polls of a small job of the same workspace": `${polls.requests}, ${polls.faults.length} failed, p50 ${polls.p50Ms.toFixed(1)} ms, p99 ${polls.p99Ms.toFixed(1)} ms`,
     },
   };
 }
@@ -89,22 +117,44 @@ function withTimes({ contentType, body }: ReturnType<typeof formAround>): Return
   return { contentType, body: Buffer.concat([Buffer.from(field), body]) };
 }
 
-function unreadRequest(origin: string, path: string): Socket {
+function unreadRequest(origin: string, path: string, secret: string): Socket {
   const { hostname, port } = new URL(origin);
   const socket = connect({ host: hostname, port: Number(port) });
   socket.on("error", () => undefined);
   socket.pause();
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${HOSTILE}\r\n\r\n`);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${secret}\r\n\r\n`);
   return socket;
 }
 
-async function finishedJob(origin: string): Promise<string> {
-  const authorization = `Bearer ${HOSTILE}`;
+/** Of an answer to the one request that was made; false: the connection ended before its last byte. */
+async function isWhole(socket: Socket): Promise<boolean> {
+  let head = "";
+  let received = 0;
+  let total = Number.POSITIVE_INFINITY;
+  const ended = Promise.withResolvers<boolean>();
+  for (const event of ["end", "error", "close"]) socket.once(event, () => ended.resolve(false));
+  socket.on("data", (bytes: Buffer) => {
+    received += bytes.length;
+    if (total === Number.POSITIVE_INFINITY) {
+      head += bytes.toString("latin1");
+      const endAt = head.indexOf("\r\n\r\n");
+      const length = /content-length: (\d+)/iu.exec(head)?.[1];
+      if (endAt >= 0 && length !== undefined) total = endAt + 4 + Number(length);
+    }
+    if (received >= total) ended.resolve(true);
+  });
+  if (socket.destroyed) return false;
+  socket.resume();
+  return ended.promise;
+}
+
+async function finishedJob(origin: string, secret: string, form: ReturnType<typeof formAround>): Promise<string> {
+  const authorization = `Bearer ${secret}`;
   const submitted = await askHttp(origin, false, {
     method: "POST",
     path: "/v1/transcription/jobs",
-    headers: { authorization, "content-type": RECORDING.contentType, "idempotency-key": "unread-answers" },
-    body: RECORDING.body,
+    headers: { authorization, "content-type": form.contentType, "idempotency-key": "unread-answers" },
+    body: form.body,
   });
   if (submitted.status !== 202) throw new Error(`no job: ${submitted.status} ${submitted.text.slice(0, 200)}`);
   const { job_id: id } = JSON.parse(submitted.text) as { readonly job_id: string };
@@ -118,42 +168,10 @@ async function finishedJob(origin: string): Promise<string> {
   throw new Error("the job did not end");
 }
 
-async function startLongTranscripts() {
-  const words = Array.from({ length: WORDS }, (_, at) => ({
-    word: `${"word".repeat(15)}${at}`,
-    start: (at * 3_600) / WORDS,
-    end: ((at + 0.9) * 3_600) / WORDS,
-    confidence: 0.98,
-  }));
-  const transcript = words.map(({ word }) => word).join(" ");
-  const utterances = Array.from({ length: WORDS / 10 }, (_, at) => {
-    const said = words.slice(at * 10, at * 10 + 10);
-    return { transcript: said.map(({ word }) => word).join(" "), start: said[0]?.start, end: said.at(-1)?.end };
-  });
-  const body = JSON.stringify({
-    metadata: { request_id: "unread", duration: 3_600, model_info: { m: { name: "general-nova-3", arch: "nova-3" } } },
-    results: { channels: [{ alternatives: [{ transcript, words, confidence: 0.98 }] }], utterances },
-  });
-  const server = createServer((request, response) => {
-    request.resume();
-    request.once("end", () => response.writeHead(200, { "content-type": "application/json" }).end(body));
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
-}
-
 function configuration({ deepgramUrl, openaiUrl }: Sandbox, providerUrl: string): ConfigurationFile {
   const apps = [
-    { id: "honest", secret: HONEST, deepgram: deepgramUrl },
-    { id: "unread", secret: HOSTILE, deepgram: providerUrl },
+    { id: "honest", deepgram: deepgramUrl },
+    { id: "unread", deepgram: providerUrl },
   ];
   return {
     limits: { stt_job_inline_result_bytes: 16_777_216 },
@@ -170,16 +188,18 @@ function configuration({ deepgramUrl, openaiUrl }: Sandbox, providerUrl: string)
       ...apps.map(({ id }) => ({ id: `speech-${id}`, targets: [{ connection: `dg-${id}`, model: "nova-3" }] })),
       { id: "chat", targets: [{ connection: "oa", model: "gpt-4o" }] },
     ],
-    workspaces: apps.map(({ id, secret }) => ({
-      id,
-      apps: [
-        {
-          id: `app-${id}`,
-          route: "chat",
-          audio_input_override: `speech-${id}`,
-          keys: [{ id: `key-${id}`, secret, scopes: ["transcribe" as const, "jobs" as const, "chat" as const] }],
-        },
-      ],
-    })),
+    workspaces: [
+      { id: "honest", apps: [appOf("honest", HONEST, "speech-honest")] },
+      { id: "unread", apps: [appOf("unread", HOSTILE, "speech-unread"), appOf("small", SMALL, "speech-honest")] },
+    ],
+  };
+}
+
+function appOf(id: string, secret: string, speech: string) {
+  return {
+    id: `app-${id}`,
+    route: "chat",
+    audio_input_override: speech,
+    keys: [{ id: `key-${id}`, secret, scopes: ["transcribe" as const, "jobs" as const, "chat" as const] }],
   };
 }

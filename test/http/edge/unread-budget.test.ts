@@ -72,3 +72,52 @@ test("R17: an answer larger than the budget is sent while it is the only one", (
   budget.add(second.socket, { bytes: 1_000 });
   assert.deepEqual([first.isDestroyed(), second.isDestroyed()], [true, false]);
 });
+
+test("R17: what is being made counts before it is made, and the slowest reader is disconnected for it", () => {
+  const budget = createUnreadBudget({ totalBytes: 300 });
+  const [first, second, third] = [connection(100), connection(100), connection(200)] as const;
+  for (const { socket } of [first, second]) budget.add(socket, { bytes: 100 });
+  const made = budget.reserve(third.socket);
+  made.grow(100);
+  assert.equal(first.isDestroyed(), false);
+  made.grow(100);
+  assert.deepEqual(
+    [first, second, third].map((each) => each.isDestroyed()),
+    [true, false, false],
+  );
+  assert.equal(budget.heldBytes, 300);
+  made.release();
+  assert.equal(budget.heldBytes, 100);
+});
+
+test("R17: where other answers that are being made fill the budget, one more is refused with OVERLOADED", () => {
+  const budget = createUnreadBudget({ totalBytes: 300 });
+  const [one, other] = [budget.reserve(connection(0).socket), budget.reserve(connection(0).socket)] as const;
+  one.grow(1_000);
+  assert.throws(() => other.grow(100), { code: "OVERLOADED" });
+  assert.equal(budget.heldBytes, 1_000);
+  one.release();
+  other.grow(100);
+  assert.equal(budget.heldBytes, 100);
+});
+
+test("R17: readers of small answers, and of a buffer that others hold too, stay while a large one can be disconnected", () => {
+  mock.timers.enable({ apis: ["setInterval"] });
+  try {
+    const budget = createUnreadBudget({ totalBytes: 300, largeBytes: 50, nowMs: () => 0 });
+    const [small, sharer, large, next] = [connection(10), connection(100), connection(100), connection(200)] as const;
+    const shared = Buffer.alloc(100);
+    budget.add(small.socket, { bytes: 10 });
+    for (const { socket } of [sharer, connection(100)]) budget.add(socket, { bytes: 100, shared });
+    budget.add(large.socket, { bytes: 90 });
+    large.take(50);
+    mock.timers.tick(1_000);
+    budget.add(next.socket, { bytes: 101 });
+    assert.deepEqual(
+      [small, sharer, large, next].map((each) => each.isDestroyed()),
+      [false, false, true, false],
+    );
+  } finally {
+    mock.timers.reset();
+  }
+});
