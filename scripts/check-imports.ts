@@ -228,7 +228,7 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
     "directory/large-routes.ts",
     "directory/load-directory.ts",
     "first-start.ts",
-    "operations/backup.ts",
+    "operations/collect-backup.ts",
     "operations/check-storage.ts",
     "operations/explain-here.ts",
     "operations/restore.ts",

@@ -132,7 +132,8 @@ async function loadDatabase(
   const storage = { ...configuration.storage, dataDir: staged };
   const database = await openStorage(storage, { asItIs: true, embedded: "own", path: terminal.env["PATH"] });
   try {
-    const { db, transaction } = installation(database);
+    const all = installation(database);
+    const { db } = all;
     // The schema that the rows were written with first, then what has been added to it since.
     await migrate(db, undefined, manifest.migrations);
     const { applied } = await migrationState(db);
@@ -143,9 +144,9 @@ async function loadDatabase(
         `The backup was made by a newer version, ${manifest.patchbay}: this one does not know ${unknown.join(", ")}.`,
         { hints: ["restore it with that version, or a later one"] },
       );
-    await transaction((tx) => loadTables(tx, join(staged, DUMP_FOLDER), manifest.tables));
+    await all.transaction((tx) => loadTables(tx, join(staged, DUMP_FOLDER), manifest.tables));
     await migrate(db);
-    await withQueue(database, configuration, (queue) => transaction((tx) => resendMessages(queue, tx)));
+    await withQueue(database, configuration, (queue) => all.transaction((tx) => resendMessages(queue, tx)));
   } finally {
     await database.close();
   }

@@ -51,13 +51,21 @@ export async function openStorage(settings: StorageSettings, options: OpenStorag
     return {
       ...database,
       close: () => {
-        closing ??= database.close().finally(() => server.stop());
+        closing ??= closeBoth(database, server);
         return closing;
       },
     };
   } catch (error) {
     await server.stop();
     throw error;
+  }
+}
+
+async function closeBoth(database: Database, server: EmbeddedUse): Promise<void> {
+  try {
+    await database.close();
+  } finally {
+    await server.stop();
   }
 }
 

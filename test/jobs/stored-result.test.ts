@@ -73,7 +73,7 @@ test("R17: a small result is read at once while large ones of its workspace wait
 
 function row(result: Partial<ResultRow>): ResultRow {
   const none = { result: null, result_bytes: null, result_key: null };
-  return { id: "job_1", workspace_id: "ws_1", ...none, ...result } as ResultRow;
+  return { id: "job_1", workspace_id: "ws_1", ...none, ...result };
 }
 
 function countingRoom(): AnswerRoom & { reservedBytes(): number } {

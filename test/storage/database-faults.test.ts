@@ -42,6 +42,8 @@ test("failover: the driver's errors without a code are judged by their words", (
 });
 
 test("failover: a name that resolves to several addresses, none of which answers, is unavailable", () => {
+  // A server that is starting has no socket yet; any other missing file is no fault of a server.
+  assert.equal(databaseFaultOf(Object.assign(coded("ENOENT"), { syscall: "connect" })), "unavailable");
   const each = [coded("ECONNREFUSED"), coded("ECONNREFUSED")];
   assert.equal(databaseFaultOf(Object.assign(new AggregateError(each), { code: "ECONNREFUSED" })), "unavailable");
 });

@@ -4,6 +4,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as wait } from "node:timers/promises";
 import { errorCode } from "../../lib/error-code.ts";
 import { makeDirectory } from "../../lib/make-directory.ts";
 
@@ -11,6 +12,9 @@ import { makeDirectory } from "../../lib/make-directory.ts";
 export const LOCK_FILE = "owner.lock";
 /** Tells people who holds it. Never judged: its process may be gone, or be in another container. */
 export const OWNER_FILE = "owner.json";
+
+const TRIES = 5;
+const RETRY_MS = 40;
 
 export interface Owner {
   readonly host: string;
@@ -36,7 +40,12 @@ export class InstallationInUse extends Error {
 /** Throws `InstallationInUse`. `directory` is created where it is missing. */
 export async function lockInstallation(directory: string): Promise<InstallationLock> {
   await makeDirectory(directory);
-  const held = acquire(join(directory, LOCK_FILE));
+  let held = acquire(join(directory, LOCK_FILE));
+  // A look at the owner (`ownerOf`) takes the lock for a moment.
+  for (let tries = 1; held === null && tries < TRIES; tries += 1) {
+    await wait(RETRY_MS);
+    held = acquire(join(directory, LOCK_FILE));
+  }
   if (held === null) throw new InstallationInUse(directory, await readOwner(directory));
   const owner: Owner = { host: hostname(), pid: process.pid, since: new Date().toISOString() };
   await writeFile(join(directory, OWNER_FILE), `${JSON.stringify(owner)}\n`, { mode: 0o600 });
