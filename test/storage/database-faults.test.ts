@@ -25,7 +25,6 @@ const MESSAGES = [
   "Query read timeout",
   "Cannot use a pool after calling end on the pool",
   "The server does not support SSL connections",
-  "the embedded database restarts",
 ];
 
 const coded = (code: string): Error => Object.assign(new Error("x"), { code });
