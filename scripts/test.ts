@@ -160,7 +160,8 @@ async function runOn(
   });
   await pipeline(events.compose(new spec()), process.stdout, { end: false });
   const unfinished = showSlowest(ordered, queue);
-  rmSync(queue, { recursive: true, force: true });
+  // After an interrupt its processes may still write there.
+  rmSync(queue, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   summaries.push(
     `${engine}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped, ${chosen.length} files, ${seconds} s`,

@@ -43,13 +43,17 @@ test("up is called with what the options say, and its exit code is the command's
   const up = (options: UpOptions) => Promise.resolve(calls.push(options) === 1 ? 0 : 9);
   assert.equal((await run(["up"], { up })).exitCode, 0);
   assert.equal(
-    (await run(["up", "--config", "a.yaml", "--host", "0.0.0.0", "--port", "9000", "--admin-port", "9001"], { up }))
-      .exitCode,
+    (
+      await run(
+        ["up", "--config", "a.yaml", "--host", "0.0.0.0", "--port", "9000", "--admin-port", "9001", "--new-database"],
+        { up },
+      )
+    ).exitCode,
     9,
   );
   assert.deepEqual(calls, [
-    { config: null, host: undefined, port: undefined, adminPort: undefined, processes: 1 },
-    { config: "a.yaml", host: "0.0.0.0", port: 9000, adminPort: 9001, processes: 1 },
+    { config: null, host: undefined, port: undefined, adminPort: undefined, processes: 1, newDatabase: false },
+    { config: "a.yaml", host: "0.0.0.0", port: 9000, adminPort: 9001, processes: 1, newDatabase: true },
   ]);
 });
 

@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 import { EXIT } from "../../src/cli/exit-codes.ts";
 import { ownerOf } from "../../src/storage/embedded/installation-lock.ts";
 import { readPlacement } from "../../src/storage/embedded/placement.ts";
+import { run } from "../cli/fake-gateway.ts";
 import { fillDataDir, makeTemporary, postgresBin, removeDataDir } from "../harness/embedded-data.ts";
 import { guardsOn, postmasterOf, processesOn, until } from "../storage/embedded/processes.ts";
 import {
@@ -110,8 +111,8 @@ test("a worker joins the gateway's embedded database, works on its jobs, and sto
   assert.equal(await ownerOf(dataDir), null);
 });
 
-test("a second gateway is refused with the holder's process, and the first goes on, exit 5", async () => {
-  const { start } = await filled();
+test("a second gateway is refused with the holder's process, exit 5; the first goes on until `patchbay down` stops it", async () => {
+  const { start, cwd, dataDir } = await filled();
   const gateway = await start("up");
   const origin = await gateway.said(LISTENING);
   const second = await start("up");
@@ -119,7 +120,11 @@ test("a second gateway is refused with the holder's process, and the first goes 
   assert.match(said, new RegExp(`is in use by process ${gateway.process.pid} on host `, "u"));
   assert.deepEqual(await once(second.process, "exit"), [EXIT.conflict, null]);
   assert.equal(await transcribe(origin), 200);
-  await stopCommand(gateway);
+  const ended = once(gateway.process, "exit");
+  const down = await run(["down", "--json", "--config", join(cwd, "patchbay.yaml")]);
+  assert.deepEqual(JSON.parse(down.stdout), { object: "down", stopped: gateway.process.pid, removed: [], left: [] });
+  assert.deepEqual(await ended, [EXIT.ok, null]);
+  assert.equal(await ownerOf(dataDir), null);
 });
 
 test(
