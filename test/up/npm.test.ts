@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { isForegroundScript, untilOrphaned } from "../../src/npm-shell.ts";
+import { makeTemporary } from "../harness/embedded-data.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
-const folder = mkdtempSync(join(tmpdir(), "patchbay-npm-"));
+const folder = await makeTemporary("patchbay-npm-");
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 test("SIGTERM to npm's own process ends the gateway that it started, in order", {

@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { EXIT } from "../../src/cli/exit-codes.ts";
@@ -13,6 +12,7 @@ import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { selfCheck } from "../../src/first-start.ts";
 import { markMoved } from "../../src/storage/moved-database.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { makeTemporary } from "../harness/embedded-data.ts";
 import {
   answering,
   childrenOf,
@@ -30,7 +30,7 @@ let folder: string;
 
 before(async () => {
   database = await openTestDatabase();
-  folder = await mkdtemp(join(tmpdir(), "patchbay-processes-"));
+  folder = await makeTemporary("patchbay-processes-");
 });
 after(async () => {
   await database.close();
