@@ -1,0 +1,19 @@
+// `npm run oracle`: the official clients against the sandbox and the gateway, on a PostgreSQL server of their own.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { startPostgresServer } from "../test/harness/postgres-server.ts";
+
+process.chdir(join(import.meta.dirname, ".."));
+const server = await startPostgresServer({ commits: "lost" });
+try {
+  const child = spawn(process.execPath, ["--test", ...globSync("test/sdk-oracle/*.test.ts")], {
+    stdio: "inherit",
+    env: { ...process.env, DATABASE_URL: server.url },
+  });
+  const [code] = (await once(child, "exit")) as [number | null];
+  process.exitCode = code ?? 1;
+} finally {
+  await server.stop();
+}
