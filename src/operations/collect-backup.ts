@@ -1,11 +1,11 @@
-// Collects what a backup contains in one directory: a dump of the tables as of one moment, hard links to the objects that its rows name, the secrets.
-import { copyFile, link, mkdir, readdir, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+// Collects what a backup contains in one directory: a dump of the tables as of one moment, hard links to the objects, the secrets.
+import { copyFile, link, mkdir, readdir } from "node:fs/promises";
+import { dirname, join, posix } from "node:path";
 import type { Configuration } from "../config/configuration.ts";
 import { errorCode } from "../lib/error-code.ts";
 import type { Database } from "../storage/database.ts";
-import { dumpTables, type DumpedTable } from "../storage/dump-tables.ts";
-import { listNamedObjects } from "../storage/job-sweep.ts";
+import { dumpTables, type DumpedTable, readOneMoment } from "../storage/dump-tables.ts";
+import { listNeededObjects } from "../storage/job-sweep.ts";
 import { migrationState } from "../storage/migrate.ts";
 import { installation } from "../storage/system.ts";
 import { DUMP_FOLDER, SECRET_FILES, statOrNull } from "./data-dir-contents.ts";
@@ -15,8 +15,8 @@ export interface CollectedBackup {
   readonly tables: DumpedTable[];
 }
 
-/** Times a snapshot is taken whose objects were removed before they could be linked. */
-const TRIES = 5;
+/** A snapshot is taken again where a job ended, and its audio was removed, before that could be linked. */
+const MAX_SNAPSHOTS = 100;
 
 export async function collectBackup(
   database: Database,
@@ -25,68 +25,90 @@ export async function collectBackup(
   hasSecrets: boolean,
 ): Promise<CollectedBackup> {
   await mkdir(directory, { mode: 0o700 });
-  const isFile = storage.objects.kind === "file";
-  const objects = join(storage.dataDir, "objects");
-  let missingBefore: readonly string[] = [];
-  for (let tries = 1; ; tries += 1) {
-    // An object is written before its row and removed after it: linked before and after the snapshot, none of a row's is missing, unless it came and
-    // went between the two.
-    if (isFile) await linkAll(objects, join(directory, "objects"));
-    const { tables, migrations, named } = await dump(database, join(directory, DUMP_FOLDER));
-    if (isFile) await linkAll(objects, join(directory, "objects"));
-    const missing = isFile ? await missingOf(named, join(directory, "objects")) : [];
-    // The same as before: they were lost before this backup.
-    const isFinal = tries === TRIES || missing.every((key) => missingBefore.includes(key));
-    if (isFinal) {
-      if (hasSecrets) await copySecrets(storage.dataDir, directory);
-      return { migrations: [...migrations], tables: [...tables] };
+  const links = storage.objects.kind === "file" ? new ObjectLinks(storage.dataDir, directory) : null;
+  await links?.addFolder("");
+  for (let snapshots = 1; snapshots <= MAX_SNAPSHOTS; snapshots += 1) {
+    // An object is written before its row and removed after the job's end: what is missing at the next snapshot too was lost before this backup.
+    const collected = await installation(database).transaction(async (tx) => {
+      await readOneMoment(tx);
+      if (links !== null && !(await links.addAll(await listNeededObjects(tx)))) return null;
+      return {
+        tables: [...(await dumpTables(tx, join(directory, DUMP_FOLDER)))],
+        migrations: [...(await migrationState(tx)).applied],
+      };
+    });
+    if (collected === null) continue;
+    if (hasSecrets) await copySecrets(storage.dataDir, directory);
+    return collected;
+  }
+  throw new Error(`jobs' objects were removed faster than they could be linked, ${MAX_SNAPSHOTS} times`);
+}
+
+/** Hard links to objects: each is made once, so that a later snapshot's are made within milliseconds of it. */
+class ObjectLinks {
+  readonly #objects: string;
+  readonly #links: string;
+  readonly #linked = new Set<string>();
+  readonly #folders = new Set<string>();
+  #missing: ReadonlySet<string> = new Set();
+
+  constructor(dataDir: string, directory: string) {
+    this.#objects = join(dataDir, "objects");
+    this.#links = join(directory, "objects");
+  }
+
+  /** With all folders in it; what begins with a dot is the store's own: uploads that never got a name. */
+  async addFolder(folder: string): Promise<void> {
+    const entries = await readdir(join(this.#objects, folder), { withFileTypes: true }).catch((error: unknown) => {
+      if (errorCode(error) === "ENOENT") return [];
+      throw error;
+    });
+    for (const entry of entries) {
+      if (entry.name.startsWith(".")) continue;
+      const path = posix.join(folder, entry.name);
+      if (entry.isDirectory()) await this.addFolder(path);
+      else if (entry.isFile()) await this.#add(path);
     }
-    missingBefore = missing;
-    await rm(join(directory, DUMP_FOLDER), { recursive: true });
+  }
+
+  /** False where an object is missing that was not missing the time before. */
+  async addAll(keys: readonly string[]): Promise<boolean> {
+    const missing = new Set<string>();
+    for (const key of keys) if (!(await this.#add(key))) missing.add(key);
+    const isSettled = missing.isSubsetOf(this.#missing);
+    this.#missing = missing;
+    return isSettled;
+  }
+
+  async #add(key: string): Promise<boolean> {
+    if (this.#linked.has(key)) return true;
+    const target = join(this.#links, key);
+    if (!this.#folders.has(dirname(target))) {
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      this.#folders.add(dirname(target));
+    }
+    if (!(await linkOrCopy(join(this.#objects, key), target))) return false;
+    this.#linked.add(key);
+    return true;
   }
 }
 
-async function dump(database: Database, directory: string) {
-  return installation(database).transaction(async (tx) => {
-    const tables = await dumpTables(tx, directory);
-    return { tables, migrations: (await migrationState(tx)).applied, named: await listNamedObjects(tx) };
-  });
-}
-
-async function missingOf(named: readonly string[], links: string): Promise<readonly string[]> {
-  const missing: string[] = [];
-  for (const key of named) if ((await statOrNull(join(links, key))) === null) missing.push(key);
-  return missing;
-}
-
-/** What begins with a dot is the store's own: uploads that never got a name. */
-async function linkAll(from: string, to: string): Promise<void> {
-  const entries = await readdir(from, { withFileTypes: true }).catch((error: unknown) => {
-    if (errorCode(error) === "ENOENT") return [];
-    throw error;
-  });
-  await mkdir(to, { recursive: true, mode: 0o700 });
-  for (const entry of entries) {
-    if (entry.name.startsWith(".")) continue;
-    const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isDirectory()) await linkAll(source, target);
-    else if (entry.isFile()) await linkOne(source, target);
-  }
-}
-
-async function linkOne(source: string, target: string): Promise<void> {
+/** False where there is no such file. */
+async function linkOrCopy(source: string, target: string): Promise<boolean> {
   try {
-    await link(source, target);
+    await link(source, target).catch(async (error: unknown) => {
+      if (!WITHOUT_LINKS.has(errorCode(error) ?? "")) throw error;
+      await copyFile(source, target);
+    });
+    return true;
   } catch (error) {
-    const code = errorCode(error);
-    // Linked before, or removed since the directory was read.
-    if (code === "EEXIST" || code === "ENOENT") return;
-    // A file system without hard links.
-    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EXDEV" && code !== "EMLINK") throw error;
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    await copyFile(source, target);
+    if (errorCode(error) === "ENOENT") return false;
+    throw error;
   }
 }
+
+/** A file system without hard links. */
+const WITHOUT_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EXDEV", "EMLINK"]);
 
 async function copySecrets(dataDir: string, directory: string): Promise<void> {
   for (const name of SECRET_FILES)

@@ -23,10 +23,14 @@ const header = z.object({
 
 const ROWS_AT_ONCE = 200;
 
-/** Of one snapshot, whatever other processes commit in the meantime: the first statement of the transaction must be this function's. */
-export async function dumpTables<T>(tx: Transaction<T>, directory: string): Promise<readonly DumpedTable[]> {
+/** From here on the transaction reads one moment, whatever other processes commit: these must be its first statements. */
+export async function readOneMoment<T>(tx: Transaction<T>): Promise<void> {
   await sql`set transaction isolation level repeatable read, read only`.execute(tx);
   await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx);
+}
+
+/** The caller's transaction reads one moment (`readOneMoment`). */
+export async function dumpTables<T>(tx: Transaction<T>, directory: string): Promise<readonly DumpedTable[]> {
   await sql`set local timezone to 'UTC'`.execute(tx);
   await mkdir(directory, { mode: 0o700 });
   const dumped: DumpedTable[] = [];

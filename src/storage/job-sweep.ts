@@ -114,9 +114,12 @@ export async function namedObjects(db: Kysely<Tables>, keys: readonly string[]):
   return new Set(rows.map((row) => row.key));
 }
 
-/** All objects that jobs' rows name. */
-export async function listNamedObjects(db: Kysely<Tables>): Promise<readonly string[]> {
+/** Objects that are still read: the audio of jobs that have not ended, and results that can be fetched. */
+export async function listNeededObjects(db: Kysely<Tables>): Promise<readonly string[]> {
   const { rows } = await sql<{ key: string }>`
-    select key from jobs, unnest(array[audio_key, result_key]) as key where key is not null`.execute(db);
+    select audio_key as key from jobs where audio_key is not null and finished_at is null
+    union all select result_key from jobs where result_key is not null and purged_at is null and expires_at > patchbay_now()`.execute(
+    db,
+  );
   return rows.map(({ key }) => key);
 }

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { listNamedObjects } from "../../src/storage/job-sweep.ts";
+import { listNeededObjects } from "../../src/storage/job-sweep.ts";
 import { run } from "../cli/fake-gateway.ts";
 import { openEmbedded } from "../harness/embedded-data.ts";
 import { envelopeOf, postForm } from "../harness/client.ts";
@@ -92,7 +92,7 @@ async function assertFitting(database: Database, dataDir: string): Promise<void>
   const [money] = rows;
   assert.ok(money !== undefined && money.spent !== "0");
   assert.deepEqual([money.spent, money.reserved], [money.charged, money.open]);
-  const objects = await listNamedObjects(database.db);
+  const objects = await listNeededObjects(database.db);
   assert.ok(objects.length > 0);
   assert.deepEqual(
     objects.filter((key) => !existsSync(join(dataDir, "objects", key))),
