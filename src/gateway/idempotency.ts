@@ -24,7 +24,7 @@ import {
   sweepSlots,
 } from "../storage/idempotency-slots.ts";
 import { piecesOf, ValueGone } from "../storage/read-pieces.ts";
-import { type Seal, SEAL_BYTES } from "../storage/seal.ts";
+import { plaintextBytes, type Seal } from "../storage/seal.ts";
 import { isDatabaseUnavailable } from "../storage/database-faults.ts";
 import { claims } from "../storage/system.ts";
 import type { GatewayReply } from "./reply.ts";
@@ -115,15 +115,16 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
       throw error;
     });
 
-  const readLarge = (request: ClaimRequest, ref: SlotRef, bodyBytes: number): Promise<Buffer> => {
+  const readLarge = (request: ClaimRequest, ref: SlotRef, { bodyBegin, bodyBytes }: SealedBody): Promise<Buffer> => {
     const { room, workspaceId } = request;
     const signal = room?.signal ?? new AbortController().signal;
     return largeReads.within(
       "answers",
       signal,
       async () => {
-        room?.reserve(bodyBytes);
-        const body = Buffer.allocUnsafeSlow(Math.max(0, bodyBytes - SEAL_BYTES));
+        const plainBytes = plaintextBytes(bodyBegin, bodyBytes);
+        room?.reserve(plainBytes);
+        const body = Buffer.allocUnsafeSlow(plainBytes);
         const sealed = piecesOf(bodyBytes, (range) => readStoredPieces(db, ref, range));
         let at = 0;
         for await (const piece of openStoredPieces(seal, ref, sealed)) {
@@ -158,7 +159,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
         await burnLapsedSlot(db, attempt.ref);
         continue;
       }
-      const judged = await judge(seal, attempt.ref, row, (bytes) => readLarge(request, attempt.ref, bytes));
+      const judged = await judge(seal, attempt.ref, row, (sealed) => readLarge(request, attempt.ref, sealed));
       if (judged !== null) return judged;
     }
     return { kind: "in_progress" };
@@ -177,12 +178,14 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   };
 }
 
+type SealedBody = Pick<Extract<SlotRow, { state: "completed" }>, "bodyBegin" | "bodyBytes">;
+
 /** A mismatch comes first: telling a caller to wait for an answer that is not theirs would be wrong. Null: it has just gone. */
 async function judge(
   seal: Seal,
   ref: SlotRef,
   row: SlotRow,
-  readLarge: (bytes: number) => Promise<Buffer>,
+  readLarge: (sealed: SealedBody) => Promise<Buffer>,
 ): Promise<Claim | null> {
   if (!row.sameRequest) return { kind: "reused" };
   switch (row.state) {
@@ -192,10 +195,10 @@ async function judge(
     case "burned":
       return { kind: "unavailable" };
     case "completed": {
-      const { status, headers, body, bodyBytes } = row;
+      const { status, headers, body } = row;
       try {
         if (body !== null) return { kind: "replay", reply: { status, headers, body: openStoredBody(seal, ref, body) } };
-        return { kind: "replay", reply: { status, headers, body: await readLarge(bodyBytes), isExclusive: true } };
+        return { kind: "replay", reply: { status, headers, body: await readLarge(row), isExclusive: true } };
       } catch (error) {
         if (error instanceof ValueGone) return null;
         throw error;

@@ -37,7 +37,7 @@ export async function storeResult(
 ): Promise<StoredResult> {
   const envelope = await jsonBytes(result.envelope);
   const kept = await jsonBytes(result.kept);
-  const sealed = seal.seal(storedForm(envelope, kept), place(job.workspaceId, job.id));
+  const sealed = await seal.sealCompressed(storedForm(envelope, kept), place(job.workspaceId, job.id));
   if (envelope.byteLength <= limits.sttJobInlineResultBytes) return { result: sealed, resultKey: null };
   const resultKey = `results/${job.id}/${job.attempt}`;
   await insist(insistence, onPut);

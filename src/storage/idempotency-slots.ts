@@ -3,8 +3,8 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { inBatches } from "../lib/in-batches.ts";
-import { LARGEST_WITH_ROW_BYTES, type PieceRange, readPieces } from "./read-pieces.ts";
-import type { Seal } from "./seal.ts";
+import { isReadWithRow, type PieceRange, readPieces } from "./read-pieces.ts";
+import { LONGEST_HEAD_BYTES, type Seal } from "./seal.ts";
 import type { Tables } from "./tables.ts";
 
 /** A claimed slot. `owner` is fresh for each claim and fences every later write. */
@@ -39,7 +39,10 @@ export interface SlotClaim {
 /** A completed slot has its answer, and no other has one: a check of the table. */
 export type SlotRow = { readonly sameRequest: boolean; readonly lapsed: boolean } & (
   | { readonly state: "reserved" | "dispatched" | "burned" }
-  | ({ readonly state: "completed"; readonly bodyBytes: number } & Omit<StoredReply, "body"> & {
+  | ({ readonly state: "completed" } & Omit<StoredReply, "body"> & {
+        /** Of the sealed body. */
+        readonly bodyBytes: number;
+        readonly bodyBegin: Buffer;
         /** Null: it is large, and read in pieces (`readStoredPieces`). */
         readonly body: Buffer | null;
       })
@@ -71,8 +74,8 @@ export async function insertSlot(db: Handle, { ref, endpoint, fingerprint, ttlSe
 export async function readSlot(db: Handle, { ref, endpoint, fingerprint }: SlotClaim): Promise<SlotRow | null> {
   const { rows } = await sql<SlotRow>`
     select state, endpoint = ${endpoint} and fingerprint = ${fingerprint} as "sameRequest", lease_until <= patchbay_now() as lapsed,
-      status, headers, octet_length(body) as "bodyBytes",
-      case when octet_length(body) <= ${sql.lit(LARGEST_WITH_ROW_BYTES)} then body end as body
+      status, headers, octet_length(body) as "bodyBytes", substring(body from 1 for ${sql.lit(LONGEST_HEAD_BYTES)}) as "bodyBegin",
+      case when ${isReadWithRow(sql.ref("body"))} then body end as body
     from idempotency_slots as slot
     where workspace_id = ${ref.workspaceId} and app_id = ${ref.appId} and key_sha256 = ${ref.keySha256}
       and (expires_at > patchbay_now() or not ${IS_IDLE})`.execute(db);
@@ -135,7 +138,7 @@ export async function completeSlot(db: Handle, seal: Seal, ref: SlotRef, reply: 
   }
   const { numAffectedRows } = await sql`
     update idempotency_slots set state = 'completed', status = ${reply.status}, headers = ${JSON.stringify(reply.headers)}::jsonb,
-      body = ${seal.seal(body, placeOf(ref))}
+      body = ${await seal.sealCompressed(body, placeOf(ref))}
     where workspace_id = ${ref.workspaceId} and app_id = ${ref.appId} and key_sha256 = ${ref.keySha256} and owner = ${ref.owner} and state = 'dispatched'`.execute(
     db,
   );

@@ -3,7 +3,7 @@
 import { type Kysely, sql } from "kysely";
 import type { AppId, JobId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
-import { LARGEST_WITH_ROW_BYTES, type PieceRange, readPieces } from "./read-pieces.ts";
+import { isReadWithRow, type PieceRange, readPieces } from "./read-pieces.ts";
 import type { JobRow, Tables } from "./tables.ts";
 
 export interface JobOwner {
@@ -117,7 +117,7 @@ function asKept<Row extends JobSummary>(row: Row & { readonly is_past: boolean }
 }
 
 const SMALL_RESULT = sql<Buffer | null>`
-  case when octet_length(result) <= ${sql.lit(LARGEST_WITH_ROW_BYTES)} then result end`.as("result");
+  case when ${isReadWithRow(sql.ref("result"))} then result end`.as("result");
 const RESULT_BYTES = sql<number | null>`octet_length(result)`.as("result_bytes");
 
 export function readResultPieces(

@@ -1,9 +1,15 @@
 // Reads a large sealed value in pieces. A driver holds a value several times over: as hexadecimal digits, as text and as bytes.
 import { type Kysely, type RawBuilder, sql } from "kysely";
+import { LARGE_COMPRESSED } from "./seal.ts";
 import type { Tables } from "./tables.ts";
 
-/** Read with the other columns of its row; the length of a value is known without reading it. */
-export const LARGEST_WITH_ROW_BYTES = 64 * 1024;
+const LARGEST_WITH_ROW_BYTES = 64 * 1024;
+const LARGE = sql.lit(`\\x${LARGE_COMPRESSED.toString(16).padStart(2, "0")}`);
+
+/** Whether a sealed value is read with the other columns of its row: its length and its first byte are known without reading all of it. */
+export function isReadWithRow(column: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`(octet_length(${column}) <= ${sql.lit(LARGEST_WITH_ROW_BYTES)} and substring(${column} from 1 for 1) <> ${LARGE}::bytea)`;
+}
 
 /** As long as a driver reads without enlarging its buffers. */
 const PIECE_BYTES = 16 * 1024;

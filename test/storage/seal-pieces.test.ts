@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { createSeal, SEAL_BYTES } from "../../src/storage/seal.ts";
+import { createSeal, LARGE_COMPRESSED, plaintextBytes, SEAL_BYTES } from "../../src/storage/seal.ts";
 
 const PLACE = ["jobs.result", "ws_1", "job_1"];
 const seal = createSeal({ keys: [randomBytes(32)] });
@@ -15,13 +15,36 @@ test("K-04: sealed bytes open in pieces of any length, the empty text too", asyn
   }
 });
 
-test("a compressed result opens in pieces as it opens as a whole, and a large one is not compressed", async () => {
-  const text = Buffer.from(JSON.stringify(Array.from({ length: 2_000 }, (_, at) => ({ text: "word", start: at }))));
-  const sealed = seal.seal(text, PLACE);
-  assert.ok(sealed.length < text.length / 4);
-  for (const length of [1, 7, 4_096, sealed.length]) assert.deepEqual(await opened(sealed, length), text);
-  const large = Buffer.alloc(2 * 1024 * 1024, "word ");
-  assert.equal(seal.seal(large, PLACE).length, large.length + SEAL_BYTES);
+test("a compressed plaintext opens in pieces as it opens as a whole, and its length is known before", async () => {
+  for (const words of [2_000, 60_000]) {
+    const text = Buffer.from(JSON.stringify(Array.from({ length: words }, (_, at) => ({ text: "word", start: at }))));
+    const sealed = await seal.sealCompressed(text, PLACE);
+    assert.ok(sealed.length < text.length / 4);
+    assert.equal(sealed[0] === LARGE_COMPRESSED, text.length > 1024 * 1024);
+    assert.equal(plaintextBytes(sealed, sealed.length), text.length);
+    assert.deepEqual(seal.open(sealed, PLACE), text);
+    for (const length of [97, 4_096, sealed.length]) assert.deepEqual(await opened(sealed, length), text);
+  }
+});
+
+test("what does not get shorter by compression is sealed as it is", async () => {
+  const noise = randomBytes(2 * 1024 * 1024);
+  const sealed = await seal.sealCompressed(noise, PLACE);
+  assert.equal(plaintextBytes(sealed, sealed.length), noise.length);
+  assert.equal(sealed.length, noise.length + SEAL_BYTES);
+});
+
+test("K-04: compressed bytes that were changed, cut short or lengthened do not open, in pieces or as a whole", async () => {
+  const sealed = await seal.sealCompressed(Buffer.alloc(5_000, "word "), PLACE);
+  for (let index = 0; index < sealed.length; index += 1) {
+    const changed = Buffer.from(sealed);
+    changed[index] = (changed[index] ?? 0) ^ 1;
+    await assert.rejects(opened(changed, 7), `byte ${index}`);
+    assert.throws(() => seal.open(changed, PLACE), `byte ${index}`);
+  }
+  for (let length = 0; length < sealed.length; length += 1)
+    await assert.rejects(opened(sealed.subarray(0, length), 7), `of length ${length}`);
+  await assert.rejects(opened(Buffer.concat([sealed, Buffer.of(0)]), 7));
 });
 
 test("K-04: in pieces too nothing opens that was changed, cut short, lengthened or belongs elsewhere", async () => {

@@ -1,6 +1,7 @@
 // A result of more than a statement's worth of pieces comes as it was stored, by every way to it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { sql } from "kysely";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { job as jobSchema } from "../../../src/contract/jobs.ts";
@@ -78,6 +79,9 @@ test("contract 3: a large answer is replayed byte for byte under its idempotency
     assert.ok(first.text.length > 1_100_000, `${first.text.length} bytes`);
     assert.equal(again.text, first.text);
     assert.equal(again.headers.get("x-svc-idempotent-replay"), "true");
+    const { rows } = await sql<{ bytes: number }>`
+      select octet_length(body) as bytes from idempotency_slots where body is not null`.execute(gateway.database.db);
+    assert.ok(rows.length === 1 && Number(rows[0]?.bytes) < first.text.length / 4, `${rows[0]?.bytes} bytes stored`);
   } finally {
     await gateway.close();
   }
