@@ -42,9 +42,12 @@ async function supervise(count: number, orphaned: Promise<void> | null): Promise
   const stop = async (): Promise<void> => {
     const signal = await stopSignal(orphaned);
     stopping.abort();
-    // Ctrl-C has reached the whole terminal group; a second signal to a gateway would end it there and then.
-    if (signal === "SIGINT" && process.stdin.isTTY) return;
-    for (const worker of running.values()) worker.process.kill(signal);
+    // Ctrl-C has reached the whole terminal group, and a second signal would end a gateway there and then; `patchbay down` has reached this process
+    // alone. A message counts once, whether or not the signal came.
+    const isOfTerminal = signal === "SIGINT" && process.stdin.isTTY;
+    for (const worker of running.values())
+      if (isOfTerminal) worker.send(signal);
+      else worker.process.kill(signal);
   };
   void stop();
   const first = start(1, running);

@@ -17,6 +17,12 @@ export const SAMPLE = join(import.meta.dirname, "../../sandbox/samples/dialogue.
 /** Of every installation that these files start. */
 export const [PEPPER, ENCRYPTION_KEY] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
 
+/** The cache of what was compiled, so that not each of them compiles the whole gateway, and nothing else that configures one. */
+export const ENVIRONMENT = {
+  PATH: process.env["PATH"] ?? "",
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
+};
+
 export interface Command {
   readonly process: ChildProcess;
   /** The first group of the pattern, as soon as it is printed; an error if the process ends without it. */
@@ -43,18 +49,28 @@ export function configuration(
   };
 }
 
+/** Resolves with its path. */
+export async function writeConfiguration(folder: string, file: ConfigurationFile): Promise<string> {
+  const path = join(folder, "patchbay.yaml");
+  await writeFile(path, JSON.stringify(file));
+  return path;
+}
+
+/** Node's arguments. */
+export function commandLine(path: string, ...command: readonly string[]): string[] {
+  return [...startFlags(), MAIN, ...command, "--config", path];
+}
+
 /** In this folder, with this file as its `patchbay.yaml`. */
 export async function startCommand(
   folder: string,
   file: ConfigurationFile,
   ...command: readonly string[]
 ): Promise<Command> {
-  const path = join(folder, "patchbay.yaml");
-  await writeFile(path, JSON.stringify(file));
-  const child = spawn(process.execPath, [...startFlags(), MAIN, ...command, "--config", path], {
+  const path = await writeConfiguration(folder, file);
+  const child = spawn(process.execPath, commandLine(path, ...command), {
     cwd: folder,
-    // The cache of what was compiled, so that not each of them compiles the whole gateway.
-    env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
+    env: ENVIRONMENT,
     stdio: ["ignore", "ignore", "pipe"],
   });
   const killWithTests = (): void => void child.kill("SIGKILL");

@@ -1,11 +1,13 @@
 // `patchbay up` and `patchbay worker` on embedded storage, as an operator starts them: first start, several processes, a worker, what is refused.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { EXIT } from "../../src/cli/exit-codes.ts";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { ownerOf } from "../../src/storage/embedded/installation-lock.ts";
 import { readPlacement } from "../../src/storage/embedded/placement.ts";
 import { run } from "../cli/fake-gateway.ts";
@@ -15,13 +17,16 @@ import {
   answering,
   childrenOf,
   type Command,
+  commandLine,
   configuration,
   endedJob,
+  ENVIRONMENT,
   post,
   startCommand,
   stopCommand,
   transcribe,
   twoFreePorts,
+  writeConfiguration,
 } from "./commands.ts";
 
 const LINUX = { skip: process.platform === "linux" ? false : "processes are listed in /proc" };
@@ -36,6 +41,7 @@ interface Place {
   /** The working directory, whose `data` is the data directory. */
   readonly cwd: string;
   readonly dataDir: string;
+  readonly file: ConfigurationFile;
   readonly start: (...command: readonly string[]) => Promise<Command>;
 }
 
@@ -44,7 +50,7 @@ async function place(adminPort = 0): Promise<Place> {
   chmodSync(cwd, 0o711);
   const dataDir = join(cwd, "data");
   const file = configuration({ data_dir: dataDir, postgres_bin: await postgresBin() }, adminPort);
-  return { cwd, dataDir, start: (...command) => startCommand(cwd, file, ...command) };
+  return { cwd, dataDir, file, start: (...command) => startCommand(cwd, file, ...command) };
 }
 
 async function filled(adminPort = 0): Promise<Place> {
@@ -93,6 +99,28 @@ test(
     assert.equal(postmasterOf(data), postmaster, "the database outlives each of the gateways");
     await stopCommand(gateway);
     assert.deepEqual(processesOn(data), []);
+  },
+);
+
+test(
+  "several processes in a terminal stop by `patchbay down`, whose signal reaches their parent alone",
+  LINUX,
+  async () => {
+    const adminPort = await twoFreePorts();
+    const { cwd, dataDir, file } = await filled(adminPort);
+    const config = await writeConfiguration(cwd, file);
+    const command = [process.execPath, ...commandLine(config, "up", "--processes", "2")].join(" ");
+    const terminal = spawn("script", ["-qefc", command, "/dev/null"], { cwd, env: ENVIRONMENT, stdio: "ignore" });
+    const ended = once(terminal, "exit");
+    try {
+      for (const port of [adminPort, adminPort + 1]) await answering(`http://127.0.0.1:${port}/readyz`);
+      const down = await run(["down", "--json", "--config", config]);
+      assert.notEqual((JSON.parse(down.stdout) as { readonly stopped: unknown }).stopped, null);
+      assert.deepEqual(await ended, [EXIT.ok, null]);
+      assert.equal(await ownerOf(dataDir), null);
+    } finally {
+      terminal.kill("SIGKILL");
+    }
   },
 );
 
