@@ -6,6 +6,7 @@ import type { RestoreOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import { loadTables } from "../storage/dump-tables.ts";
+import { LOCK_FILE } from "../storage/embedded/installation-lock.ts";
 import { allowPassage, movePointer, readPlacement } from "../storage/embedded/placement.ts";
 import { migrate, migrationState } from "../storage/migrate.ts";
 import { unmarkMoved } from "../storage/moved-database.ts";
@@ -29,6 +30,7 @@ import {
   statOrNull,
 } from "./data-dir-contents.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
+import { giveToOwnerOf } from "./keep-owner.ts";
 import { reasonOf } from "./finding.ts";
 import { RUNNING_FILE } from "../config/running-gateway.ts";
 import { installation } from "../storage/system.ts";
@@ -54,6 +56,7 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
   const lock = await holdDataDir(dataDir);
   const staged = join(dataDir, `${STAGED}${randomUUID()}`);
   try {
+    await giveToOwnerOf(dataDir, join(dataDir, LOCK_FILE));
     // Nothing of a lock or an earlier restore would be lost.
     const present = (await readdir(dataDir)).filter(
       (name) => !isLock(name) && !isLeftByRestore(name) && name !== RUNNING_FILE,
@@ -67,7 +70,10 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
     await allowPassage(dataDir);
     await mkdir(staged, { mode: 0o700 });
     const manifest = await unpack(archive, staged);
+    // Also before the new server starts: it runs as the owner of this directory.
+    await giveToOwnerOf(dataDir, staged);
     await loadDatabase(staged, manifest, configuration, terminal);
+    await giveToOwnerOf(dataDir, staged);
     await replace(dataDir, staged, manifest);
     await unmarkMoved(dataDir);
     await report(dataDir, manifest, options, terminal);

@@ -3,7 +3,17 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { open } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
@@ -104,6 +114,20 @@ test("contract 10 restore: what comes back replays what was answered, knows the 
   assert.match(refused.stderr, /is not empty/u);
   assert.equal((await run(["restore", archive, "--config", config, "--force"])).exitCode, 0);
   assert.ok(!readdirSync(dataDir).some((name) => name.startsWith(".")), "nothing is left of what was replaced");
+});
+
+test("contract 10 restore: what root restores into a directory of another account belongs to that account", {
+  skip: process.getuid?.() === 0 ? false : "only root can write as another account",
+}, async () => {
+  const { dataDir, config } = await elsewhere();
+  const [uid, gid] = [54_321, 54_322];
+  chownSync(dataDir, uid, gid);
+  const restored = await run(["restore", archive, "--config", config]);
+  assert.equal(restored.exitCode, 0, restored.stderr);
+  const names = readdirSync(dataDir, { recursive: true }).map(String);
+  assert.ok(names.includes("key-pepper") && names.includes("owner.lock") && names.includes("postgres/PG_VERSION"));
+  const others = names.filter((name) => lstatSync(join(dataDir, name)).uid !== uid);
+  assert.deepEqual(others, []);
 });
 
 test("contract 10 restore: an archive may come by a pipe, as one does that is decrypted on the way; a folder is none", async () => {

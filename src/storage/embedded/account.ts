@@ -10,6 +10,7 @@ export interface Account {
 /** Tried in this order where root starts the gateway and `storage.run_as` names none. */
 const USUAL_ACCOUNTS = ["patchbay", "postgres"] as const;
 export const LAST_RESORT = "nobody";
+const USABLE: ReadonlySet<string> = new Set([...USUAL_ACCOUNTS, LAST_RESORT]);
 
 /**
  * Null: this process is not root, and the server runs as the same user. `directory` is the data directory: if it belongs to an ordinary user,
@@ -27,12 +28,17 @@ export async function chooseAccount(runAs: string | null, directory: string): Pr
   }
   const { uid, gid } = await stat(directory);
   if (uid !== 0) return { name: accounts.find((each) => each.uid === uid)?.name ?? String(uid), uid, gid };
-  for (const name of [...USUAL_ACCOUNTS, LAST_RESORT]) {
-    const account = byName(name);
-    if (account !== null && account.uid !== 0) return account;
-  }
+  const usual = (await namedAccounts()).find(({ name }) => USABLE.has(name));
+  if (usual !== undefined) return usual;
   // A minimal container image may list no account at all; the kernel asks for none.
   return { name: "65534", uid: 65_534, gid: 65_534 };
+}
+
+/** Without privileges, those of a database first. */
+export async function namedAccounts(): Promise<readonly Account[]> {
+  const accounts = await readAccounts();
+  const usual = [...USUAL_ACCOUNTS, LAST_RESORT].flatMap((name) => accounts.find((each) => each.name === name) ?? []);
+  return [...usual, ...accounts].filter(({ uid }) => uid !== 0);
 }
 
 async function readAccounts(): Promise<readonly Account[]> {

@@ -4,9 +4,9 @@ import { chown, open, readdir, readFile, rename, rm, writeFile } from "node:fs/p
 import { basename, dirname, join } from "node:path";
 import { errorCode } from "../../lib/error-code.ts";
 import type { Account } from "./account.ts";
-import { type Binaries, program } from "./binaries.ts";
+import type { Binaries } from "./binaries.ts";
 import { makeOwned } from "./placement.ts";
-import { runProgram } from "./programs.ts";
+import { runInitdb } from "./run-initdb.ts";
 
 /** In the data directory, mode 0600. */
 export const PASSWORD_FILE = "postgres-password";
@@ -35,24 +35,7 @@ export async function initialize(
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600, flag: "wx" });
   try {
     if (account !== null) await chown(passwordFile, account.uid, account.gid);
-    const { ok, message } = await runProgram(
-      join(bin, program("initdb")),
-      [
-        "-D",
-        unfinished,
-        "-U",
-        SUPERUSER,
-        "-A",
-        "scram-sha-256",
-        `--pwfile=${passwordFile}`,
-        "-E",
-        "UTF8",
-        // One collation on every machine: an index stays valid where the system's library changes.
-        "--locale=C",
-        "--data-checksums",
-      ],
-      account,
-    );
+    const { ok, message } = await runInitdb({ bin, data: unfinished, passwordFile, superuser: SUPERUSER }, account);
     if (!ok) throw new Error(`initdb could not create the embedded database: ${message}`);
     await rename(unfinished, data);
     await syncDirectory(dirname(data));

@@ -1,9 +1,10 @@
 // The embedded PostgreSQL server: one owner, durable settings, private files, and no server left behind or lost, whichever process is killed.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -234,6 +235,29 @@ test("as root: where the server's account cannot enter the data directory, the f
   assert.equal(again.placement.home, placement.home);
   await again.stop();
   rmSync(placement.home, { recursive: true, force: true });
+});
+
+/** What a container without an entry for its user in /etc/passwd runs as. */
+const UNNAMED = { uid: 54_321, gid: 54_322 };
+const AS_UNNAMED = ["setpriv", "--reuid", `${UNNAMED.uid}`, "--regid", `${UNNAMED.gid}`, "--clear-groups"];
+
+test("a user id without a name creates its database, as root's server account or by itself", async (t) => {
+  if (!isRoot) return t.skip("only root can act as another user");
+  const given = directory("unnamed-root");
+  chownSync(given, UNNAMED.uid, UNNAMED.gid);
+  const server = await start(given);
+  assert.ok(await answers(server.url));
+  assert.equal(statSync(server.placement.data).uid, UNNAMED.uid);
+  await server.stop();
+  // In a checkout below /root such a user runs nothing, and some containers forbid user namespaces.
+  const [setpriv = "", ...options] = AS_UNNAMED;
+  const tried = spawnSync(setpriv, [...options, "unshare", "--user", process.execPath, "--version"]);
+  if (tried.status !== 0) return t.diagnostic("by itself: skipped, no user namespaces or no way to this checkout");
+  const own = directory("unnamed-user");
+  chownSync(own, UNNAMED.uid, UNNAMED.gid);
+  const owner = await startOwner(own, AS_UNNAMED);
+  assert.ok(await answers(owner.url));
+  await owner.stop();
 });
 
 test("npm's binaries work without their install script: links and execute bits are created", async () => {
