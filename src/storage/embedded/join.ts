@@ -1,10 +1,9 @@
 // Uses the embedded server that another process runs: waits until it accepts connections.
 import { setTimeout as wait } from "node:timers/promises";
-import { Client } from "pg";
+import { acceptsConnections } from "./accepts-connections.ts";
 import { embeddedUrl } from "./server.ts";
 
 const LOOK_MS = 100;
-const CONNECT_MS = 2_000;
 
 export interface JoinOptions {
   readonly dataDir: string;
@@ -18,25 +17,9 @@ export async function joinEmbeddedServer({ dataDir, withinMs, signal }: JoinOpti
   const deadlineMs = performance.now() + withinMs;
   for (;;) {
     const url = await embeddedUrl(dataDir);
-    if (url !== null && (await accepts(url))) return url;
+    if (url !== null && (await acceptsConnections({ connectionString: url, application_name: "patchbay-join" })))
+      return url;
     if (performance.now() >= deadlineMs) return null;
     await wait(LOOK_MS, undefined, { signal });
-  }
-}
-
-async function accepts(connectionString: string): Promise<boolean> {
-  const client = new Client({
-    connectionString,
-    connectionTimeoutMillis: CONNECT_MS,
-    application_name: "patchbay-join",
-  });
-  client.on("error", () => undefined);
-  try {
-    await client.connect();
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }

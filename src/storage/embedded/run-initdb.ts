@@ -69,7 +69,11 @@ async function asNamed(task: InitdbTask, account: Account, named: Account): Prom
 async function settle(path: string, account: Account): Promise<void> {
   await chown(path, account.uid, account.gid);
   const opened = await open(path, "r");
-  await opened.sync().finally(() => opened.close());
+  try {
+    await opened.sync();
+  } finally {
+    await opened.close();
+  }
 }
 
 function unnamed(result: ProgramResult): ProgramResult {

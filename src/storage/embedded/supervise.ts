@@ -2,7 +2,8 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import { Client, type ClientConfig } from "pg";
+import type { ClientConfig } from "pg";
+import { acceptsConnections } from "./accepts-connections.ts";
 
 export interface SupervisedServer {
   /** Ends the server by a fast shutdown; resolves when it is gone. */
@@ -78,21 +79,8 @@ async function ready(child: ChildProcess, connection: ClientConfig): Promise<voi
     if (hasEnded) throw new ServerEnded("the PostgreSQL server ended during its start");
     if (performance.now() > deadlineMs)
       throw new ServerEnded(`the PostgreSQL server is not ready after ${READY_WITHIN_MS / 1000} s`);
-    if (await answers(connection)) return;
+    if (await acceptsConnections(connection)) return;
     await Promise.race([wait(LOOK_MS), ended]);
-  }
-}
-
-async function answers(connection: ClientConfig): Promise<boolean> {
-  const client = new Client({ ...connection, connectionTimeoutMillis: 2_000 });
-  client.on("error", () => undefined);
-  try {
-    await client.connect();
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }
 

@@ -3,8 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { type Sandbox, startSandbox } from "../../../sandbox/server.ts";
-import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { startSandbox } from "../../../sandbox/server.ts";
 import { openDatabase } from "../../../src/storage/database.ts";
 import { embeddedUrl } from "../../../src/storage/embedded/server.ts";
 import { askHttp } from "../ask-http.ts";
@@ -14,6 +13,7 @@ import { judgeEmbeddedKills, type Round } from "./judge-embedded-kills.ts";
 import { startKeyedLoad } from "./keyed-load.ts";
 import { killHard, serverProcesses, untilServerGone } from "./server-processes.ts";
 import { type OwnGateway, prepareOwnGateway } from "./own-gateway.ts";
+import { speechAndChat } from "../speech-and-chat.ts";
 
 export const VICTIMS = [
   "gateway",
@@ -48,7 +48,7 @@ export async function runEmbeddedKills({ n, seed, isShort, say }: FaultOptions):
   const sandbox = await startSandbox({ keepCalls: 1_000_000 });
   opened.defer(() => sandbox.close());
   sandbox.addFault({ fault: { kind: "delay", ms: CALL_MS } });
-  const gateway = await prepareOwnGateway(configuration(sandbox), opened);
+  const gateway = await prepareOwnGateway(speechAndChat(sandbox, { app: SECRET }), opened);
   const random = seeded(seed);
   const rounds: Round[] = [];
   await gateway.process.start();
@@ -198,30 +198,4 @@ async function untilJobsEnd(dataDir: string): Promise<readonly JobState[]> {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function configuration({ deepgramUrl, openaiUrl }: Sandbox): ConfigurationFile {
-  return {
-    connections: [
-      { id: "dg", kind: "deepgram", api_key: "secret", base_url: deepgramUrl },
-      { id: "oa", kind: "openai", api_key: "secret", base_url: openaiUrl },
-    ],
-    routes: [
-      { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
-      { id: "chat", targets: [{ connection: "oa", model: "gpt-4o" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          {
-            id: "notes",
-            route: "chat",
-            audio_input_override: "speech",
-            keys: [{ id: "notes-key", secret: SECRET, scopes: ["transcribe", "jobs", "chat"] }],
-          },
-        ],
-      },
-    ],
-  };
 }

@@ -5,8 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { type Sandbox, startSandbox } from "../../../sandbox/server.ts";
-import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { startSandbox } from "../../../sandbox/server.ts";
 import { median } from "../../../bench/report.ts";
 import { askHttp } from "../ask-http.ts";
 import { KINDS, type Kind, question } from "../failover/keyed-client.ts";
@@ -15,6 +14,7 @@ import { judgeFlushOrder, type Traced } from "./judge-flush-order.ts";
 import { prepareOwnGateway } from "./own-gateway.ts";
 import { serverProcesses } from "./server-processes.ts";
 import { attach, readCalls } from "./strace.ts";
+import { speechAndChat } from "../speech-and-chat.ts";
 
 const SECRET = "faults-key-of-the-order-of-flushes";
 const WARM_UP = 2;
@@ -35,7 +35,7 @@ export async function runFlushOrder({ n, seed, say }: FaultOptions): Promise<Tri
   await using opened = new AsyncDisposableStack();
   const sandbox = await startSandbox();
   opened.defer(() => sandbox.close());
-  const gateway = await prepareOwnGateway(configuration(sandbox), opened);
+  const gateway = await prepareOwnGateway(speechAndChat(sandbox, { app: SECRET }), opened);
   await gateway.process.start();
   const origin = gateway.process.origin ?? "";
   for (const kind of KINDS)
@@ -105,30 +105,4 @@ function childrenOf(pid: number): readonly number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
   );
-}
-
-function configuration({ deepgramUrl, openaiUrl }: Sandbox): ConfigurationFile {
-  return {
-    connections: [
-      { id: "dg", kind: "deepgram", api_key: "secret", base_url: deepgramUrl },
-      { id: "oa", kind: "openai", api_key: "secret", base_url: openaiUrl },
-    ],
-    routes: [
-      { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
-      { id: "chat", targets: [{ connection: "oa", model: "gpt-4o" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          {
-            id: "notes",
-            route: "chat",
-            audio_input_override: "speech",
-            keys: [{ id: "notes-key", secret: SECRET, scopes: ["transcribe", "jobs", "chat"] }],
-          },
-        ],
-      },
-    ],
-  };
 }

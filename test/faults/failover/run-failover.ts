@@ -1,8 +1,6 @@
 // R16: two gateways on a primary with a synchronous standby, behind one address. The primary is killed under keyed submissions, the standby is
 // promoted, the address switched. Nothing is lost, paid twice or answered 500; gateways and keys are usable at once.
 import { setTimeout as wait } from "node:timers/promises";
-import type { Sandbox } from "../../../sandbox/server.ts";
-import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { askHttp } from "../ask-http.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
@@ -14,6 +12,7 @@ import { type Ended, KINDS, type Submission, submit } from "./keyed-client.ts";
 import { measureNotified } from "./notifications.ts";
 import { startReplicatedPostgres } from "./replicated-postgres.ts";
 import { startSwitchingProxy } from "./switching-proxy.ts";
+import { speechAndChat } from "../speech-and-chat.ts";
 
 const SECRET = "faults-key-of-the-failover-app-1";
 const ADMIN_SECRET = "faults-admin-key-of-the-failover";
@@ -71,11 +70,14 @@ async function runOnce(options: Run): Promise<Judged> {
   const restart = () => Promise.reject(new Error("this server is replaced, not restarted"));
   const url = postgres.urlAt(proxy.port);
   await using bouncer = program === null ? null : await startPgBouncer(program, url, POOLER);
-  await using gateways = await startGateways(configuration, {
-    count: 2,
-    postgres: { url, restart },
-    ...(bouncer === null ? {} : { databaseUrl: async () => bouncer.url, storage: { listen_url: url } }),
-  });
+  await using gateways = await startGateways(
+    (sandbox) => speechAndChat(sandbox, { app: SECRET, admin: ADMIN_SECRET }),
+    {
+      count: 2,
+      postgres: { url, restart },
+      ...(bouncer === null ? {} : { databaseUrl: async () => bouncer.url, storage: { listen_url: url } }),
+    },
+  );
   gateways.sandbox.addFault({ fault: { kind: "delay", ms: CALL_MS } });
   const submitting = submitAll(gateways, options);
   await wait(BEFORE_MS);
@@ -149,31 +151,4 @@ async function untilJobsEnd({ db }: Database): Promise<readonly JobState[]> {
     if (!isOpen || performance.now() > lastMs) return jobs;
     await wait(POLL_MS);
   }
-}
-
-function configuration({ deepgramUrl, openaiUrl }: Sandbox): ConfigurationFile {
-  return {
-    connections: [
-      { id: "dg", kind: "deepgram", api_key: "secret", base_url: deepgramUrl },
-      { id: "oa", kind: "openai", api_key: "secret", base_url: openaiUrl },
-    ],
-    routes: [
-      { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
-      { id: "chat", targets: [{ connection: "oa", model: "gpt-4o" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          {
-            id: "notes",
-            route: "chat",
-            audio_input_override: "speech",
-            keys: [{ id: "notes-key", secret: SECRET, scopes: ["transcribe", "jobs", "chat"] }],
-          },
-        ],
-        admin_keys: [{ id: "acme-admin", secret: ADMIN_SECRET }],
-      },
-    ],
-  };
 }

@@ -1,55 +1,19 @@
 // `profanity_filter` where the model has none: the gateway masks words from a list, where the route allows it.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import type { Sandbox } from "../../../sandbox/server.ts";
-import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { maskProfanity } from "../../../src/gateway/mask-profanity.ts";
 import { detailsOf, envelopeOf, postForm } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
-
-const MODELS = {
-  "whisper-1": ["oa", "whisper-1"],
-  "gpt-4o-transcribe": ["oa", "gpt-4o-transcribe"],
-  "gpt-4o-transcribe-diarize": ["oa", "gpt-4o-transcribe-diarize"],
-  "gpt-transcribe": ["oa", "gpt-transcribe"],
-  "self-hosted": ["local", "whisper"],
-} as const;
-const keyOf = (app: string): string => `key-of-${app}-`.padEnd(40, "0");
-
-function fileOf(sandbox: Sandbox): ConfigurationFile {
-  const routes = Object.entries(MODELS).map(([id, [connection, model]]) => ({
-    id,
-    targets: [{ connection, model }],
-    accept_weak: ["profanity_filter" as const],
-  }));
-  const strict = { id: "strict", targets: [{ connection: "oa", model: "whisper-1" }] };
-  return {
-    connections: [
-      { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
-      {
-        id: "local",
-        kind: "openai-compatible",
-        base_url: sandbox.compatibleUrl("speaches"),
-        models: { whisper: { capabilities: ["audio_input"], features: { timestamps: ["segment"] } } },
-      },
-    ],
-    routes: [...routes, strict],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [...routes, strict].map(({ id }) => ({
-          id,
-          route: id,
-          keys: [{ id: `${id}-key`, secret: keyOf(id), scopes: ["transcribe" as const, "jobs" as const] }],
-        })),
-      },
-    ],
-  };
-}
+import { keyOf, MODELS, openaiModels } from "./openai-models.ts";
 
 let gateway: TestGateway;
 before(async () => {
-  gateway = await startGateway({ file: fileOf });
+  gateway = await startGateway({
+    file: (sandbox) =>
+      openaiModels(sandbox, { accept_weak: ["profanity_filter"] }, [
+        { id: "strict", targets: [{ connection: "oa", model: "whisper-1" }] },
+      ]),
+  });
 });
 after(() => gateway.close());
 beforeEach(() => {
@@ -62,7 +26,7 @@ const MASKED = "Well, s***. That f****** printer, S******!";
 const says = (body: object) =>
   gateway.sandbox.addFault({ fault: { kind: "status", status: 200, body: JSON.stringify(body) } });
 
-for (const app of Object.keys(MODELS))
+for (const app of MODELS)
   test(`D4: accept_weak: [profanity_filter] has ${app}'s text masked by the gateway, with the warning FEATURE_EMULATED`, async () => {
     says({ text: SAID, segments: [], words: [] });
     const envelope = envelopeOf(

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
-import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { routingDecision } from "../../../src/contract/transcription.ts";
 import { chunk, fmt, join, le16, riff } from "../../audio/build-audio.ts";
@@ -10,6 +9,7 @@ import { attemptRows } from "../../harness/attempts.ts";
 import { detailsOf, envelopeOf, postForm } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { ended, submit } from "../jobs/jobs.ts";
+import { keyOf, MODELS, openaiModels } from "./openai-models.ts";
 
 const RATE = 8000;
 /** Each channel a level of its own, so that every one is another file. */
@@ -21,50 +21,13 @@ const recording = (channels: readonly number[], seconds = 2): Uint8Array =>
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 const STEREO = recording([100, 900]);
 
-const MODELS = {
-  "whisper-1": ["oa", "whisper-1"],
-  "gpt-4o-transcribe": ["oa", "gpt-4o-transcribe"],
-  "gpt-4o-transcribe-diarize": ["oa", "gpt-4o-transcribe-diarize"],
-  "gpt-transcribe": ["oa", "gpt-transcribe"],
-  "self-hosted": ["local", "whisper"],
-} as const;
-const keyOf = (app: string): string => `key-of-${app}-`.padEnd(40, "0");
-
-function fileOf(sandbox: Sandbox): ConfigurationFile {
-  const routes = Object.entries(MODELS).map(([id, [connection, model]]) => ({
-    id,
-    targets: [{ connection, model }],
-  }));
-  return {
-    connections: [
-      { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
-      {
-        id: "local",
-        kind: "openai-compatible",
-        base_url: sandbox.compatibleUrl("speaches"),
-        models: { whisper: { capabilities: ["audio_input"], features: { timestamps: ["segment"] } } },
-      },
-    ],
-    prices: [
-      { provider: "openai", model: "whisper-1", usd_per_audio_hour: "0.36", source: "a test", as_of: "2026-11-01" },
-    ],
-    routes,
-    workspaces: [
-      {
-        id: "acme",
-        apps: routes.map(({ id }) => ({
-          id,
-          route: id,
-          keys: [{ id: `${id}-key`, secret: keyOf(id), scopes: ["transcribe" as const, "jobs" as const] }],
-        })),
-      },
-    ],
-  };
-}
+const PRICES: ConfigurationFile["prices"] = [
+  { provider: "openai", model: "whisper-1", usd_per_audio_hour: "0.36", source: "a test", as_of: "2026-11-01" },
+];
 
 let gateway: TestGateway;
 before(async () => {
-  gateway = await startGateway({ file: fileOf });
+  gateway = await startGateway({ file: (sandbox) => ({ ...openaiModels(sandbox), prices: PRICES }) });
 });
 after(() => gateway.close());
 beforeEach(() => {
@@ -76,7 +39,7 @@ const ask = (app: string, file: Uint8Array, fields: Readonly<Record<string, stri
   postForm(gateway.origin, { key: keyOf(app), file, fields: { multichannel: "true", ...fields } });
 const sent = () => gateway.sandbox.calls.map(({ file }) => file?.sha256);
 
-for (const app of Object.keys(MODELS))
+for (const app of MODELS)
   test(`D6: ${app} is sent each channel of a stereo recording by itself, and the answer names the channels`, async () => {
     const envelope = envelopeOf(await ask(app, STEREO));
     assert.deepEqual(sent(), [sha256(recording([100])), sha256(recording([900]))]);

@@ -1,0 +1,17 @@
+// Whether a PostgreSQL server accepts a connection now.
+import { Client, type ClientConfig } from "pg";
+
+const CONNECT_MS = 2_000;
+
+export async function acceptsConnections(config: ClientConfig): Promise<boolean> {
+  const client = new Client({ ...config, connectionTimeoutMillis: CONNECT_MS });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
