@@ -3,7 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startSandbox } from "../sandbox/server.ts";
-import { type Database, openDatabase } from "../src/storage/database.ts";
+import { type Database } from "../src/storage/database.ts";
+import { openDatabase } from "../src/storage/open-database.ts";
 import { startGateway, type TestGateway, type TestGatewayOptions } from "../test/harness/gateway.ts";
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
 

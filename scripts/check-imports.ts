@@ -74,7 +74,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "contract",
     "lib",
     "outbound/dial.ts",
-    "gateway/call-watch.ts",
+    "gateway/observer.ts",
     "gateway/request-record.ts",
     "http/edge.ts",
   ],
@@ -248,7 +248,7 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 /** Where the handle is made, and where it is given a name. */
-const HOLDS_SYSTEM_SIGHT = /^src\/storage\/(database|transact|system)\.ts$/u;
+const HOLDS_SYSTEM_SIGHT = /^src\/storage\/(database|open-database|transact|system)\.ts$/u;
 const TAKES_SYSTEM_SIGHT =
   /\bdatabase\??\.(db|transaction)\b|\btransact(Again)?\((services\.)?database\b|\{[^{}\n]*\b(db|transaction)\b[^{}\n]*\}(: [^=;\n]*\bDatabase\b| = [\w.]*\bdatabase\b)|database: \{ ?(db|transaction)\b/u;
 

@@ -8,6 +8,7 @@ const STATIC: readonly (readonly [string, readonly string[]])[] = [
   ["types in the browser", ["tsc", "--noEmit", "-p", "src/page"]],
   ["lint", ["oxlint", "--type-aware", "--deny-warnings"]],
   ["imports", ["node", "scripts/check-imports.ts"]],
+  ["import cycles", ["node", "scripts/check-cycles.ts"]],
   ["generated docs", ["node", "scripts/write-docs.ts", "--check"]],
   ["schema dump", ["node", "scripts/dump-schema.ts", "--check"]],
 ];

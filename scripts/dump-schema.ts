@@ -2,7 +2,7 @@
 // With --check it writes nothing and fails if the file is out of date. Starts a PostgreSQL server of its own, from npm's binaries.
 import { readFile, writeFile } from "node:fs/promises";
 import { sql } from "kysely";
-import { openDatabase } from "../src/storage/database.ts";
+import { openDatabase } from "../src/storage/open-database.ts";
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
 
 const file = new URL("../src/storage/schema.sql", import.meta.url);

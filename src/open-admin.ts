@@ -17,7 +17,7 @@ import { getHealth } from "./http/endpoints/get-health.ts";
 import { getMetrics } from "./http/endpoints/get-metrics.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
 import { createServer } from "./http/server.ts";
-import type { Authenticate } from "./http/serve.ts";
+import type { Authenticate } from "./http/frame.ts";
 import { every } from "./lib/every.ts";
 import type { ObjectStore } from "./objects/store.ts";
 import { wholeObjects } from "./objects/whole-objects.ts";

@@ -10,7 +10,7 @@ import type { Spool } from "./audio/spool.ts";
 import type { Configuration } from "./config/configuration.ts";
 import { type SandboxFault, sandboxFault } from "./contract/sandbox-faults.ts";
 import type { GatewayServices } from "./gateway/services.ts";
-import type { SandboxLevers } from "./http/admin/sandbox-faults.ts";
+import type { SandboxLevers } from "./http/admin/sandbox-levers.ts";
 import { createJsonParser } from "./lib/json-parser.ts";
 import { createPlaces } from "./lib/places.ts";
 import type { Outbound } from "./outbound/dial.ts";

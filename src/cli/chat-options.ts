@@ -1,7 +1,7 @@
 // One option per field of a chat request (contract 7). A test compares this list with the schema.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
-import { chatFields } from "../contract/chat.ts";
+import { chatFields } from "../contract/chat-request.ts";
 import { PROFILES } from "../contract/features.ts";
 import { repeatable } from "./command-kit.ts";
 import { descriptionOf } from "./transcription-options.ts";

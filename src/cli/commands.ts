@@ -2,6 +2,7 @@
 // they stand on take longer to load than most take to answer.
 import type { Command } from "commander";
 import type { Run } from "./command-kit.ts";
+import type { CommandName } from "./command-names.ts";
 import type { Operations } from "./operations-commands.ts";
 import type { Processes } from "./process-commands.ts";
 
@@ -13,7 +14,7 @@ type Add = (program: Command, run: Run, behind: Behind) => void;
 
 export interface CommandModule {
   /** Of the commands that it adds to the program. */
-  readonly names: readonly string[];
+  readonly names: readonly CommandName[];
   readonly load: () => Promise<Add>;
 }
 
@@ -49,6 +50,6 @@ export const COMMANDS: readonly CommandModule[] = [
 export function commandsFor(argv: readonly string[]): readonly CommandModule[] {
   const called = argv.find((word) => !word.startsWith("-"));
   if (called === undefined && argv.includes("--version")) return [];
-  const named = COMMANDS.filter(({ names }) => called !== undefined && names.includes(called));
+  const named = COMMANDS.filter(({ names }) => names.some((name) => name === called));
   return named.length > 0 ? named : COMMANDS;
 }

@@ -1,5 +1,4 @@
 // The three shells' scripts over one table of commands: which command the words so far lead to, then what may follow there.
-import type { CompletedCommand, CompletedOption } from "./completion.ts";
 
 type Table = readonly CompletedCommand[];
 
@@ -181,4 +180,28 @@ function indent(lines: readonly string[], by: number): string {
     .flatMap((line) => line.split("\n"))
     .map((line) => `${" ".repeat(by)}${line}`)
     .join("\n");
+}
+
+export interface CompletedOption {
+  /** `-o`, `--output`. */
+  readonly names: readonly string[];
+  readonly description: string;
+  readonly takesValue: boolean;
+  /** Empty: any value; files are offered. */
+  readonly choices: readonly string[];
+}
+
+/** One command, by the words that lead to it: `jobs list`. */
+export interface CompletedCommand {
+  readonly path: string;
+  /** Its own commands, or the choices of its first argument. */
+  readonly words: readonly CompletedWord[];
+  /** Other names of its own commands: those that are looked up, but not offered. */
+  readonly aliases: readonly { readonly alias: string; readonly word: string }[];
+  readonly options: readonly CompletedOption[];
+}
+
+export interface CompletedWord {
+  readonly word: string;
+  readonly description: string;
 }

@@ -2,32 +2,14 @@
 // know less than `--help`.
 import { Argument, type Command, type Option } from "commander";
 import { examples, type Run } from "./command-kit.ts";
-import { bashScript, fishScript, zshScript } from "./completion-scripts.ts";
+import {
+  bashScript,
+  fishScript,
+  zshScript,
+  type CompletedOption,
+  type CompletedCommand,
+} from "./completion-scripts.ts";
 import { write } from "./terminal.ts";
-
-export interface CompletedOption {
-  /** `-o`, `--output`. */
-  readonly names: readonly string[];
-  readonly description: string;
-  readonly takesValue: boolean;
-  /** Empty: any value; files are offered. */
-  readonly choices: readonly string[];
-}
-
-export interface CompletedWord {
-  readonly word: string;
-  readonly description: string;
-}
-
-/** One command, by the words that lead to it: `jobs list`. */
-export interface CompletedCommand {
-  readonly path: string;
-  /** Its own commands, or the choices of its first argument. */
-  readonly words: readonly CompletedWord[];
-  /** Other names of its own commands: those that are looked up, but not offered. */
-  readonly aliases: readonly { readonly alias: string; readonly word: string }[];
-  readonly options: readonly CompletedOption[];
-}
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 type Shell = keyof typeof SCRIPTS;

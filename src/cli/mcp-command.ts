@@ -2,15 +2,10 @@
 import { once } from "node:events";
 import { type Command, Option } from "commander";
 import { apiKeyOption, examples, type Run, urlOption } from "./command-kit.ts";
-import type { GatewayOptions } from "./gateway-session.ts";
 import { gatewayUrl } from "./gateway-url.ts";
-import { mcpGateway } from "./mcp-gateway.ts";
+import { mcpGateway, type McpOptions } from "./mcp-gateway.ts";
 import { CliError, say } from "./terminal.ts";
 import { EXIT } from "./exit-codes.ts";
-
-export interface McpOptions extends GatewayOptions {
-  readonly jobs?: boolean;
-}
 
 export function addMcp(program: Command, run: Run): void {
   program

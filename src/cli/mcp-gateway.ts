@@ -1,8 +1,7 @@
 // How the tools of `patchbay mcp` ask a gateway: as every other command does, over HTTP, with the key of its user.
 import { resolve } from "node:path";
 import { type Recording, Refused, type ToolAnswer, type ToolCall, type ToolGateway } from "../mcp/tool-gateway.ts";
-import { openSession } from "./gateway-session.ts";
-import type { McpOptions } from "./mcp-command.ts";
+import { openSession, type GatewayOptions } from "./gateway-session.ts";
 import { packageVersion } from "./package-root.ts";
 import { readText } from "./read-answer.ts";
 import { sendAudio } from "./send-audio.ts";
@@ -43,4 +42,8 @@ async function answered(call: () => Promise<Response>): Promise<ToolAnswer> {
     if (error instanceof CliError) throw new Refused([error.message, ...error.hints], { cause: error });
     throw error;
   }
+}
+
+export interface McpOptions extends GatewayOptions {
+  readonly jobs?: boolean;
 }

@@ -1,7 +1,7 @@
 // Our texts say `patchbay …`; where they are shown, commands are written as the reader has to type them.
-import { COMMANDS } from "./commands.ts";
+import { COMMAND_NAMES } from "./command-names.ts";
 
-const NAMES = COMMANDS.flatMap(({ names }) => names).join("|");
+const NAMES = COMMAND_NAMES.join("|");
 const SHOWN = new RegExp(`(?<![\\w./@-])patchbay (${NAMES})\\b( (?=--[a-z]))?`, "gu");
 
 /** The text with every command of ours as `command` calls it. In a checkout a gateway is started by `npm start`, with its runtime's flags. */

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { assistantHistory, cacheControl, callHistory, emptyText, nullText } from "./chat-history.ts";
 import { PROFILES, REASONING_EFFORTS, VERBOSITIES } from "./features.ts";
-import { inconsistencies } from "./chat-consistency.ts";
 import { errorBody } from "./error-body.ts";
 import { PURPOSE_LABEL, PURPOSE_POLICY, purposeFields, warning } from "./transcription.ts";
 
@@ -125,7 +124,7 @@ export const MOST_OUTPUT_TOKENS = 1_000_000;
 const STOP = z.string().min(1).max(256);
 
 /** The body of `POST /v1/chat`; `model` and `provider` are refused by name before it is judged. */
-const fields = z.strictObject({
+export const uncheckedChatFields = z.strictObject({
   messages: z.array(chatMessage).min(1).max(MOST_MESSAGES).describe("The conversation so far, oldest first."),
   max_tokens: z
     .int()
@@ -153,14 +152,10 @@ const fields = z.strictObject({
     .describe("Judge everything up to the call and answer with the routing decision; nothing is called or billed.")
     .optional(),
 });
-const consistent = (given: ChatFields, context: z.RefinementCtx) => {
-  for (const { path, message } of inconsistencies(given))
-    context.addIssue({ code: "custom", path: [...path], message });
-};
-export const chatFields = fields.superRefine(consistent);
-export type ChatRequest = z.infer<typeof fields>;
 
-const fieldsOfClients = fields.extend({
+export type ChatRequest = z.infer<typeof uncheckedChatFields>;
+
+export const uncheckedClientChatFields = uncheckedChatFields.extend({
   reasoning_effort: z
     .enum(REASONING_EFFORTS)
     .describe("How long a reasoning model may think; a preference. What the route sets goes before it.")
@@ -170,9 +165,8 @@ const fieldsOfClients = fields.extend({
     .describe("How wordy the answer is; a preference. What the route sets goes before it.")
     .optional(),
 });
-/** What clients written for others may ask on top (contract 8). */
-export const chatFieldsOfClients = fieldsOfClients.superRefine(consistent);
-export type ChatFields = z.infer<typeof fieldsOfClients>;
+
+export type ChatFields = z.infer<typeof uncheckedClientChatFields>;
 
 const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter"] as const;
 

@@ -1,6 +1,7 @@
 // POST /v1/chat as callers see it (spec 4.8, contract 7).
 import { z } from "zod";
-import { chatAnswer, chatFields } from "./chat.ts";
+import { chatAnswer } from "./chat.ts";
+import { chatFields } from "./chat-request.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { routedHeaders } from "./endpoint-transcription.ts";
 import { routingDecision } from "./transcription.ts";

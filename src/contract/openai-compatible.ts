@@ -1,7 +1,8 @@
 // The endpoints for clients that were written for OpenAI (contract 8): their fields and answers, over the same core. What has
 // no meaning here is taken where it asks for nothing, and refused otherwise.
 import { z } from "zod";
-import { chatFieldsOfClients, chatTool, chatToolChoice } from "./chat.ts";
+import { chatTool, chatToolChoice } from "./chat.ts";
+import { chatFieldsOfClients } from "./chat-request.ts";
 import { completionMessage } from "./completion-message.ts";
 import { LANGUAGE_TAG, transcriptionFields } from "./transcription.ts";
 

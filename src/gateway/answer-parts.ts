@@ -2,8 +2,8 @@
 // end the whole (contract 7).
 import type { ToolCall } from "../contract/chat.ts";
 import type { ChatEvent, Reasoning } from "../providers/chat-provider.ts";
-import type { ChatContent } from "./chat-answer.ts";
-import type { ChatStreamPart } from "./chat.ts";
+import type { ChatContent } from "./chat-content.ts";
+import type { ChatStreamPart } from "./chat-call.ts";
 import { estimateOutputTokens } from "./estimate-tokens.ts";
 
 export interface ChatAnswerParts {

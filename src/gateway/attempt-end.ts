@@ -1,7 +1,7 @@
 // What audio and chat say alike about an attempt that ended: its outcome on record, its line in the log, the caller's leaving.
 import { GatewayError } from "../contract/errors.ts";
 import type { AttemptId, RequestId } from "../contract/ids.ts";
-import type { AttemptOutcome } from "../metering/ledger.ts";
+import type { AttemptOutcome } from "../metering/ledger-entries.ts";
 import type { FailureKind, ProviderError } from "../providers/io.ts";
 import type { Target } from "../routing/types.ts";
 import { certaintyOf } from "./judge-failure.ts";

@@ -1,7 +1,7 @@
 // What a call reserves before its first byte leaves, and how its end is charged (contract 9). A failed attempt is the operator's
 // cost, one that its caller hung up on is charged as run.
 import { type AttemptId, newId } from "../contract/ids.ts";
-import type { AttemptOutcome, Reservation, Settlement } from "../metering/ledger.ts";
+import type { AttemptOutcome, Reservation, Settlement } from "../metering/ledger-entries.ts";
 import type { ProviderFailure } from "../providers/provider-failure.ts";
 import type { ProviderTranscript, SpeechAudio } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";

@@ -1,7 +1,5 @@
 // A call to a provider, watched from its first moment to its last: the circuit learns how it went, and so does whoever counts
 // (contract 10, metrics and traces). Names, kinds and figures; no word of anybody's.
-import type { BillingClass } from "../contract/billing-class.ts";
-import type { AttemptId, RequestId } from "../contract/ids.ts";
 import { partsOfKey } from "../directory/account-key.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
 import type { FailureKind } from "../providers/io.ts";
@@ -9,37 +7,7 @@ import type { Target } from "../routing/types.ts";
 import type { Billing } from "./quote.ts";
 import { circuitOf } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
-
-export interface CallSeen {
-  readonly requestId: RequestId;
-  readonly attemptId: AttemptId;
-  readonly operation: "transcription" | "chat";
-  readonly provider: string;
-  readonly model: string;
-  /** On a connection of a workspace, which names its models as it likes. */
-  readonly isWorkspaceOwned: boolean;
-  readonly outcome: "succeeded" | FailureKind;
-  readonly startedAtMs: number;
-  readonly endedAtMs: number;
-  readonly spent: Spent | null;
-}
-
-/** What the call is charged with; as the caller sees it, not as the provider may bill it. */
-export interface Spent {
-  readonly billingClass: BillingClass;
-  readonly audioMs: number;
-  readonly billableMs: number;
-  readonly chargeNanoUsd: bigint;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-}
-
-/** Called on every request's way: it only counts, never waits and never throws. */
-export interface Observer {
-  called(seen: CallSeen): void;
-  /** By a worker. Milliseconds from its submission to its first start, and from there to its end. */
-  jobEnded(seen: { readonly waitMs: number; readonly runMs: number }): void;
-}
+import type { CallSeen, Spent } from "./observer.ts";
 
 /** Of audio; tokens are a chat's. */
 export function spentOf({ billingClass, audioMs, billableMs, chargeNanoUsd }: Billing): Spent {

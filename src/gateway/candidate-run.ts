@@ -3,7 +3,7 @@
 import type { AppId, AttemptId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import type { Preference } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription.ts";
-import type { Reservation, Settlement } from "../metering/ledger.ts";
+import type { Reservation, Settlement } from "../metering/ledger-entries.ts";
 import type { RemoteRun } from "../providers/io.ts";
 import type { ProviderTranscript, SpeechAudio, SpeechRequest } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";

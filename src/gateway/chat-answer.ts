@@ -1,25 +1,15 @@
 // The routed answer of a chat, made alike from a plain reply and from an assembled stream (contract 7). Pure.
-import type { ChatAnswer, ToolCall } from "../contract/chat.ts";
+import type { ChatAnswer } from "../contract/chat.ts";
 import type { HistoryField } from "../contract/chat-history.ts";
 import type { Warning } from "../contract/transcription.ts";
 import { createIsoTime } from "../lib/iso-time.ts";
-import type { TokenUsage } from "../metering/ledger.ts";
-import type { ChatFinishReason, Reasoning } from "../providers/chat-provider.ts";
-import type { ChatAttempt, DecidedChat } from "./chat-attempt.ts";
+import type { TokenUsage } from "../metering/ledger-entries.ts";
+import type { ChatAttempt } from "./chat-attempt.ts";
+import type { DecidedChat } from "./chat-call.ts";
 import { preferenceDropped } from "./speech-request.ts";
+import type { ChatContent } from "./chat-content.ts";
 
 const isoTime = createIsoTime();
-
-export interface ChatContent {
-  /** null or empty: nothing but tool calls. */
-  readonly text: string | null;
-  /** Of an answer in one piece; a stream's pieces say it of themselves. */
-  readonly isRefusal?: boolean;
-  readonly reasoning?: Reasoning;
-  readonly toolCalls: readonly ToolCall[];
-  readonly finishReason: ChatFinishReason;
-  readonly isFinishUnknown?: true;
-}
 
 interface AnswerInput {
   readonly id: string;

@@ -2,27 +2,18 @@
 // became of it. Reserved durably before the first byte leaves; whatever was used is on record in every ending.
 import { newId } from "../contract/ids.ts";
 import type { Soon } from "../lib/soon.ts";
-import type {
-  AttemptOutcome,
-  Reservation,
-  Reserved,
-  Settled,
-  Settlement,
-  SlotEnd,
-  TokenUsage,
-} from "../metering/ledger.ts";
+import type { AttemptOutcome, Settled, Settlement, SlotEnd, TokenUsage } from "../metering/ledger-entries.ts";
 import type { ChatPlan, ChatProvider, ChatUsage } from "../providers/chat-provider.ts";
 import { createReplyHold } from "../providers/reply-hold.ts";
 import { outputCap } from "../providers/asked-chat-features.ts";
 import type { ProviderFailure } from "../providers/provider-failure.ts";
 import { type FailureKind, ProviderError, type StreamingIo } from "../providers/io.ts";
 import { chatReplyBound, type ReplyBound } from "../providers/reply-bounds.ts";
-import type { ChatDecision } from "../routing/decide-chat-route.ts";
 import type { HistoryField } from "../contract/chat-history.ts";
 import type { ChatDropped } from "../contract/features.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
-import { type Spent, watchCall } from "./call-watch.ts";
-import type { ChatCall } from "./chat.ts";
+import { watchCall } from "./call-watch.ts";
+import type { Spent } from "./observer.ts";
 import { type ChatBilling, chargeNanoUsd, chatQuote, countedTokens } from "./chat-quote.ts";
 import { reserveChat } from "./reserve-chat.ts";
 import { resolveAccount } from "./resolve-account.ts";
@@ -30,9 +21,8 @@ import type { GatewayServices } from "./services.ts";
 import type { HeldSlot } from "./with-slot.ts";
 import { settleWhenAvailable } from "./settle-when-available.ts";
 import { unlessAway } from "./unless-away.ts";
-
-export type DecidedChat = Extract<ChatDecision, { ok: true }>;
-export type ChatCandidate = DecidedChat["candidates"][number];
+import type { DecidedChat, ChatCandidate, ChatCaller } from "./chat-call.ts";
+import type { AttemptLedger } from "./attempt-ledger.ts";
 
 export interface ChatAttempt {
   readonly candidate: ChatCandidate;
@@ -60,15 +50,6 @@ export interface Used {
 }
 
 export const NOTHING_USED: Used = { reported: null, inputTokens: null, outputTokens: 0 };
-
-/** Whose chat it is: a request of its own, or the one whose transcript is translated. */
-export type ChatCaller = Pick<ChatCall, "requestId" | "endpoint" | "principal" | "receivedAtMs" | "clientGone">;
-
-/** One that pays from what is held already answers at once. */
-export interface AttemptLedger {
-  reserve(reservation: Reservation): Soon<Reserved>;
-  settle(settlement: Settlement): Soon<Settled>;
-}
 
 interface AttemptOptions {
   readonly slot: HeldSlot | null;

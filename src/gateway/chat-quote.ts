@@ -1,7 +1,8 @@
 // What one chat attempt may cost and who pays it (contract 9): reserved by estimate and limit, charged by reported usage.
 import type { Principal } from "../auth/principal.ts";
 import type { BillingClass } from "../contract/billing-class.ts";
-import type { Funding, TokenUsage } from "../metering/ledger.ts";
+import type { Funding } from "../metering/ledger.ts";
+import type { TokenUsage } from "../metering/ledger-entries.ts";
 import { chatCharge, type ChatPrice } from "../metering/price.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
 import { askedChatFeatures, outputCap } from "../providers/asked-chat-features.ts";

@@ -1,65 +1,27 @@
 // The story of a chat (spec 4.8, contract 7), one named step a line, in the order of judgement of contract 1. The edge has
 // done the head (key, scope, limits) and the body before; the compatible endpoint begins here too.
-import type { AnswerRoom } from "../lib/answer-room.ts";
-import type { Principal } from "../auth/principal.ts";
-import type { ChatAnswer, ChatEventData, ChatFields } from "../contract/chat.ts";
-import type { GatewayError } from "../contract/errors.ts";
 import { CHAT_PREFERENCES } from "../contract/features.ts";
 import { refuseMalformedKey } from "../contract/idempotency-key.ts";
-import { newId, type RequestId } from "../contract/ids.ts";
+import { newId } from "../contract/ids.ts";
 import { askedChatFeatures } from "../providers/asked-chat-features.ts";
-import type { ChatRequest, Reasoning } from "../providers/chat-provider.ts";
+import type { ChatRequest } from "../providers/chat-provider.ts";
 import { type ChatDecision, decideChatRoute } from "../routing/decide-chat-route.ts";
 import { appOf } from "./app-of.ts";
-import { type ChatContent, chatAnswer } from "./chat-answer.ts";
+import { chatAnswer } from "./chat-answer.ts";
 import { chatRequest } from "./chat-request.ts";
 import { judgedChat } from "./judged-decision.ts";
 import { payloadFingerprint } from "./fingerprint.ts";
 import { chatPlanner, type PlanServices } from "./plan-chat.ts";
 import { decided } from "./refuse-route.ts";
 import { type GatewayReply, jsonReply } from "./reply.ts";
-import type { Asked, Recorder } from "./request-record.ts";
+import type { Asked } from "./request-record.ts";
 import { type RestServices, restsFor } from "./resolve-account.ts";
 import { routingFacts } from "./routing-facts.ts";
 import { runChat } from "./run-chat.ts";
 import type { GatewayServices } from "./services.ts";
 import { openChatStream } from "./stream-chat.ts";
 import { withSlot } from "./with-slot.ts";
-
-/** A chat as the edge understood it. */
-export interface ChatCall {
-  readonly requestId: RequestId;
-  readonly endpoint: string;
-  readonly principal: Principal;
-  readonly fields: ChatFields;
-  readonly purposeHeader: string | null;
-  readonly idempotencyKey: string | null;
-  /** For a stored answer. */
-  readonly room?: AnswerRoom;
-  readonly recorder: Recorder;
-  readonly receivedAtMs: number;
-  /** Aborts when the caller hangs up. */
-  readonly clientGone: AbortSignal;
-  /** The answer as the endpoint words it, and as an idempotency key keeps it. */
-  readonly present: (answer: ChatAnswer, content: Pick<ChatContent, "isRefusal">) => unknown;
-}
-
-/** What the edge sends on, in order; after an `error` nothing follows. */
-export type ChatStreamPart =
-  | { readonly kind: "started"; readonly id: string; readonly createdAt: string }
-  | { readonly kind: "text"; readonly text: string; readonly isRefusal: boolean }
-  | { readonly kind: "reasoning"; readonly reasoning: Reasoning }
-  | { readonly kind: "tool_call"; readonly delta: ChatEventData<"chat.tool_call.delta"> }
-  | { readonly kind: "completed"; readonly answer: ChatAnswer }
-  | { readonly kind: "error"; readonly error: GatewayError };
-
-export interface ChatStream {
-  readonly simulated: boolean;
-  /** As headers, for words that have no place for them. */
-  readonly facts: Readonly<Record<string, string>>;
-  /** Those that came together are handed over together. */
-  readonly parts: AsyncIterable<readonly ChatStreamPart[]>;
-}
+import type { ChatCall, ChatStream } from "./chat-call.ts";
 
 export async function chat(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
   if (call.fields.dry_run === true) return explain(services, call);

@@ -11,7 +11,7 @@ import type { Verdict } from "../routing/judge-target.ts";
 import type { Candidate, Missing } from "../routing/pick-candidates.ts";
 import { audioAmount } from "./call-accounting.ts";
 import { chatQuote } from "./chat-quote.ts";
-import type { ChatCall } from "./chat.ts";
+import type { ChatCall } from "./chat-call.ts";
 import { quoteFor } from "./quote.ts";
 import { refusalError, seesNames } from "./refuse-route.ts";
 import type { GatewayServices } from "./services.ts";

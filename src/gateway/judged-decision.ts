@@ -3,7 +3,7 @@ import type { RoutingDecision } from "../contract/transcription.ts";
 import type { ChatDecision } from "../routing/decide-chat-route.ts";
 import type { AudioDecision } from "../routing/decide-translation.ts";
 import type { RoutedCall } from "./audio-call.ts";
-import type { ChatCall } from "./chat.ts";
+import type { ChatCall } from "./chat-call.ts";
 import { describeChatDecision, describeDecision } from "./describe-decision.ts";
 import { judgeAudioCost, judgeChatCost } from "./judge-cost.ts";
 import type { GatewayServices } from "./services.ts";

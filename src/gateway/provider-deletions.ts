@@ -1,17 +1,14 @@
 // Deletion at the provider (contract 5): what a provider keeps of a run is deleted once the run's end is stored, whether it
 // succeeded, failed, was cancelled or given up. The duty is a row before the first poll, so no crash forgets it.
 import { z } from "zod";
-import type { WorkspaceId } from "../contract/ids.ts";
 import { providerKind } from "../directory/stored.ts";
 import { ProviderError, type RemoteRun } from "../providers/io.ts";
 import { PLAIN_REPLY } from "../providers/reply-bounds.ts";
 import { removeKept } from "../providers/run-remote.ts";
-import type { Database, Transacting } from "../storage/database.ts";
+import type { Database } from "../storage/database.ts";
 import {
   type ClaimedDeletion,
   claimDeletions,
-  type DeletionDuty,
-  type DeletionState,
   endDeletion,
   insertDeletion,
   purgeDeletions,
@@ -22,22 +19,9 @@ import {
 import { hasAccount, resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import { claims, sweeps } from "../storage/system.ts";
+import type { ProviderDeletions } from "./deletion-duties.ts";
 
 export type { DeletionDuty, DeletionState } from "../storage/provider-deletions.ts";
-
-export interface ProviderDeletions {
-  /** Takes the duty on; awaited before the run's first poll. */
-  owe(duty: DeletionDuty, tx?: Transacting): Promise<void>;
-  /** The subject has ended: due at once. With a transaction the sweep finds it after the commit. */
-  release(workspaceId: WorkspaceId, subject: string, tx?: Transacting): Promise<void>;
-  state(workspaceId: WorkspaceId, subject: string): Promise<DeletionState>;
-  /** Says at a start what could finally not be deleted, for it has to be done by hand. Answers how much. */
-  report(): Promise<number>;
-  /** Deletes what is due. Answers how many were tried. */
-  sweep(): Promise<number>;
-  /** Waits for what is under way. */
-  close(): Promise<void>;
-}
 
 type Services = Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl" | "openIo" | "logger">;
 

@@ -2,7 +2,8 @@
 // of its credits where that is used up.
 import type { AttemptId } from "../contract/ids.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
-import type { AttemptLedger, ChatCaller, ChatCandidate } from "./chat-attempt.ts";
+import type { AttemptLedger } from "./attempt-ledger.ts";
+import type { ChatCaller, ChatCandidate } from "./chat-call.ts";
 import { type ChatBilling, nextFunding, reserveNanoUsd } from "./chat-quote.ts";
 import type { GatewayServices } from "./services.ts";
 import { takenOver } from "./taken-over.ts";

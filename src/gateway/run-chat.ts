@@ -1,7 +1,7 @@
 // Tries the capable chat targets in order until one answers (contract 7). Unlike audio a chat falls back after an unknown
 // outcome too, as long as nothing of an answer was received; each attempt is reserved and settled on its own.
 import type { Soon } from "../lib/soon.ts";
-import type { Settled, TokenUsage } from "../metering/ledger.ts";
+import type { Settled, TokenUsage } from "../metering/ledger-entries.ts";
 import { chatReceipts } from "../providers/chat-receipts.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
 import type { GatewayError } from "../contract/errors.ts";
@@ -9,17 +9,10 @@ import { ProviderError } from "../providers/io.ts";
 import { type AttemptAllowance, createAttemptAllowance } from "./attempt-allowance.ts";
 import { abortedBy, LEAST_FOR_ANOTHER_MS, remainingMs } from "./attempt-end.ts";
 import { isMoneyRefusal } from "./budget-exceeded.ts";
-import {
-  type AttemptLedger,
-  type ChatAttempt,
-  type ChatCaller,
-  type ChatCandidate,
-  type DecidedChat,
-  NOTHING_USED,
-  openAttempt,
-  usageOf,
-} from "./chat-attempt.ts";
-import type { ChatContent } from "./chat-answer.ts";
+import { type ChatAttempt, NOTHING_USED, openAttempt, usageOf } from "./chat-attempt.ts";
+import { type AttemptLedger } from "./attempt-ledger.ts";
+import { type ChatCaller, type ChatCandidate, type DecidedChat } from "./chat-call.ts";
+import type { ChatContent } from "./chat-content.ts";
 import { estimateOutputTokens } from "./estimate-tokens.ts";
 import { certaintyOf, chatExhausted, type FailedAttempt, failedAttempt, outcomeUnknown } from "./judge-failure.ts";
 import type { GatewayReply } from "./reply.ts";

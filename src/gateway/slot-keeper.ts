@@ -1,7 +1,7 @@
 // What a synchronous request keeps of its calls: the ledger's row, the slot of its idempotency key (contract 3), and what a
 // provider has to delete afterwards (contract 5).
-import type { Settled, Settlement } from "../metering/ledger.ts";
-import { isAway } from "../storage/transact.ts";
+import type { Settled, Settlement } from "../metering/ledger-entries.ts";
+import { isAway } from "../storage/database-faults.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
 import type { CallKeeper, Payer } from "./candidate-run.ts";
 import type { GatewayReply } from "./reply.ts";

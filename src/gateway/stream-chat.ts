@@ -6,15 +6,8 @@ import { ProviderError } from "../providers/io.ts";
 import { revocationOf } from "./attempt-end.ts";
 import { createAnswerParts, joined } from "./answer-parts.ts";
 import { attemptWarnings, chatAnswer } from "./chat-answer.ts";
-import {
-  type ChatAttempt,
-  type ChatCandidate,
-  type DecidedChat,
-  openAttempt,
-  type Used,
-  usageOf,
-} from "./chat-attempt.ts";
-import type { ChatCall, ChatStream, ChatStreamPart } from "./chat.ts";
+import { type ChatAttempt, openAttempt, type Used, usageOf } from "./chat-attempt.ts";
+import type { ChatCandidate, DecidedChat, ChatCall, ChatStream, ChatStreamPart } from "./chat-call.ts";
 import { streamBroke } from "./judge-failure.ts";
 import { routingFacts } from "./routing-facts.ts";
 import { firstToServe, requireReceipts } from "./run-chat.ts";

@@ -3,7 +3,7 @@
 // them fails, nothing is charged for either, and what was spoken is never transcribed again.
 import { GatewayError } from "../contract/errors.ts";
 import type { Warning } from "../contract/transcription.ts";
-import type { Settlement } from "../metering/ledger.ts";
+import type { Settlement } from "../metering/ledger-entries.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
 import { type ChatPlanner, chatJudge } from "../routing/decide-chat-route.ts";
@@ -20,8 +20,10 @@ import {
   type RoutedCall,
 } from "./audio-call.ts";
 import type { AttemptAllowance } from "./attempt-allowance.ts";
-import { attemptWarnings, type ChatContent } from "./chat-answer.ts";
-import type { AttemptLedger, ChatCaller, DecidedChat } from "./chat-attempt.ts";
+import { attemptWarnings } from "./chat-answer.ts";
+import { type ChatContent } from "./chat-content.ts";
+import type { AttemptLedger } from "./attempt-ledger.ts";
+import type { ChatCaller, DecidedChat } from "./chat-call.ts";
 import { chatQuote } from "./chat-quote.ts";
 import { chatPlanner, type PlanServices } from "./plan-chat.ts";
 import type { GatewayReply } from "./reply.ts";

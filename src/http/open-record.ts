@@ -1,21 +1,12 @@
 // Which requests leave a record, and whose it is (contract 10): those to endpoints that pick a model, whatever becomes of them; and those
 // that reached no endpoint, if they came with a key.
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { brand, type RequestId } from "../contract/ids.ts";
+import { brand } from "../contract/ids.ts";
 import { type EndpointContract, endpointName } from "../contract/endpoint.ts";
-import type { OpenRecord } from "../gateway/request-record.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal } from "./endpoint.ts";
 import { type Recorded, recordUntilEnd } from "./record-until-end.ts";
-import type { Frame } from "./serve.ts";
-
-export type OpenRecordFor<P extends EdgePrincipal> = (opening: {
-  readonly requestId: RequestId;
-  readonly endpoint: string;
-  readonly principal: P | null;
-  readonly receivedAtMs: number;
-  readonly hasIdempotencyKey: boolean;
-}) => OpenRecord;
+import type { Frame } from "./frame.ts";
 
 /** As proxies write it; never sent, for nobody was left to read it. */
 export const CLIENT_GONE = 499;

@@ -11,20 +11,12 @@ import { refuseEncoding } from "./content-type.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken, TokenCaller } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";
-import { openRecord, type OpenRecordFor } from "./open-record.ts";
+import { openRecord } from "./open-record.ts";
 import type { Recorded } from "./record-until-end.ts";
 import { requireOperator, requireScope } from "./require-scope.ts";
 import { refuseAnyQuery } from "./refuse-query.ts";
 import { sendReply } from "./send.ts";
-
-export type Authenticate<P extends EdgePrincipal> = (authorization: string | undefined) => Soon<P>;
-
-export interface Frame<P extends EdgePrincipal> {
-  readonly authenticate: Authenticate<P>;
-  readonly openRecord?: OpenRecordFor<P>;
-  /** What is left of a caller's quotas, for the answers of endpoints that count against them. */
-  readonly quotaFields?: (principal: P) => Readonly<Record<string, string>>;
-}
+import type { Frame } from "./frame.ts";
 
 interface Admitted<P> {
   readonly principal: P;

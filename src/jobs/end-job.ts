@@ -3,7 +3,7 @@
 import { brand, newId } from "../contract/ids.ts";
 import type { JobError } from "../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription.ts";
-import type { Settlement } from "../metering/ledger.ts";
+import type { Settlement } from "../metering/ledger-entries.ts";
 import type { Transacting } from "../storage/database.ts";
 import { moveSlotExpiry } from "../storage/idempotency-slots.ts";
 import { endRow, type Fence, lockFenced } from "../storage/job-work.ts";

@@ -5,7 +5,7 @@ import { budgetExceeded } from "../gateway/budget-exceeded.ts";
 import { uncharged } from "../gateway/call-accounting.ts";
 import type { CallKeeper } from "../gateway/candidate-run.ts";
 import { brand } from "../contract/ids.ts";
-import type { Reservation } from "../metering/ledger.ts";
+import type { Reservation } from "../metering/ledger-entries.ts";
 import { type JobCall, writeCall, writeFailure } from "../storage/job-work.ts";
 import type { Transacting } from "../storage/database.ts";
 import { insist, insistenceOn } from "./insist.ts";

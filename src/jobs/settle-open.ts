@@ -4,7 +4,7 @@ import type { JobError } from "../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription.ts";
 import { type Billing, quoteFor } from "../gateway/quote.ts";
 import { audioAmount, chargedAsRun, uncharged } from "../gateway/call-accounting.ts";
-import type { Settlement } from "../metering/ledger.ts";
+import type { Settlement } from "../metering/ledger-entries.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { JobRow } from "../storage/tables.ts";
 import type { JobEnd } from "./end-job.ts";

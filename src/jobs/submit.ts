@@ -18,7 +18,7 @@ import { takenOver } from "../gateway/taken-over.ts";
 import { explain } from "../gateway/explain.ts";
 import type { AudioRequest } from "../gateway/with-audio.ts";
 import { type HeldSlot, withSlot } from "../gateway/with-slot.ts";
-import type { Reservation } from "../metering/ledger.ts";
+import type { Reservation } from "../metering/ledger-entries.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { Database, Transacting } from "../storage/database.ts";

@@ -5,7 +5,7 @@ import { type AppOf, lockBudgetsOf } from "../storage/budgets.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { HeldWindows } from "../storage/held-budgets.ts";
 import type { Seal } from "../storage/seal.ts";
-import type { Reservation, Reserved, Settled, Settlement } from "./ledger.ts";
+import type { Reservation, Reserved, Settled, Settlement } from "./ledger-entries.ts";
 import { statesOf, withWindows } from "./read-budgets.ts";
 import { type HeldBudgets, insertAttempts, judgeReservations } from "./reserve-batch.ts";
 import { finishSettling, settleAndHold, type Settling } from "./settle-batch.ts";

@@ -6,7 +6,7 @@ import { addAmounts, type WindowChange, windowKeyJson } from "../storage/budget-
 import type { BudgetRow } from "../storage/budgets.ts";
 import { dispatchSlots } from "../storage/idempotency-slots.ts";
 import { addReserved, type Amounts, type BudgetExceeded, type BudgetState, judgeBudget } from "./budget.ts";
-import type { Reservation, Reserved } from "./ledger.ts";
+import type { Reservation, Reserved } from "./ledger-entries.ts";
 import { storePrice } from "./price.ts";
 
 type Verdict = { readonly budgets: readonly BudgetState[] } | { readonly exceeded: BudgetExceeded };

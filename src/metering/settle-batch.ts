@@ -16,7 +16,7 @@ import {
 import { burnSlots, completeSlot, dispatchSlots, releaseSlots } from "../storage/idempotency-slots.ts";
 import { PREPARED } from "../storage/prepared.ts";
 import type { Seal } from "../storage/seal.ts";
-import type { Settled, Settlement, SlotEnd, TokenUsage } from "./ledger.ts";
+import type { Settled, Settlement, SlotEnd, TokenUsage } from "./ledger-entries.ts";
 
 export interface OpenAttempt {
   readonly id: string;

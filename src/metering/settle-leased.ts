@@ -11,7 +11,7 @@ import { columnsBut, sharedRows, type SharingRow, timedBy } from "../storage/sha
 import { batches } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { move } from "./grow-lease.ts";
-import type { Reservation, Settlement, TokenUsage } from "./ledger.ts";
+import type { Reservation, Settlement, TokenUsage } from "./ledger-entries.ts";
 import { storePrice } from "./price.ts";
 
 export interface LeasedAttempt extends SharingRow {

@@ -1,7 +1,7 @@
 // What was settled in memory, on its way to the database: gathered for a moment, written in batches, kept until it is there.
 import { createWriteBehind, type WriteBehind } from "../lib/write-behind.ts";
 import type { Database } from "../storage/database.ts";
-import { isBadData } from "../storage/transact.ts";
+import { isBadData } from "../storage/database-faults.ts";
 import { type LeasedAttempt, settleLeased } from "./settle-leased.ts";
 
 export interface SettleQueue extends Pick<WriteBehind<LeasedAttempt>, "size" | "holds" | "flush" | "written"> {

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { FSDriver } from "flydrive/drivers/fs";
 import { errorCode } from "../lib/error-code.ts";
 import { makeDirectory } from "../lib/make-directory.ts";
-import type { ObjectBackend } from "./store.ts";
+import type { ObjectBackend } from "./backend.ts";
 
 /** A dot: no object's key can name it. */
 const INCOMING = ".incoming";

@@ -3,7 +3,7 @@
 import { Readable } from "node:stream";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { S3Driver } from "flydrive/drivers/s3";
-import type { ObjectBackend } from "./store.ts";
+import type { ObjectBackend } from "./backend.ts";
 
 export interface S3Settings {
   readonly bucket: string;

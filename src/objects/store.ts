@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { assertNever } from "../lib/assert-never.ts";
 import { openDirectory } from "./directory.ts";
 import { openS3, type S3Settings } from "./s3.ts";
+import type { ObjectBackend } from "./backend.ts";
 
 export interface ObjectStore {
   /** Durable and readable by every process once it resolves; what was under the key before is replaced at that moment. */
@@ -32,18 +33,6 @@ export class ObjectMissing extends Error {
   constructor(key: string, options?: ErrorOptions) {
     super(`there is no object ${key}`, options);
   }
-}
-
-/** What a store must do for checked keys and bodies of exactly the declared size. */
-export interface ObjectBackend {
-  put(key: string, body: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<void>;
-  /** False: such a file cannot be taken as it is, and nothing was done. */
-  take?(key: string, path: string, sizeBytes: number): Promise<boolean>;
-  /** Null when there is no such object. */
-  open(key: string): Promise<AsyncIterable<Uint8Array> | null>;
-  remove(key: string): Promise<void>;
-  list(prefix: string): AsyncIterable<{ readonly key: string; readonly modifiedAt: Date }>;
-  close(): void;
 }
 
 /** Segments without dots: no key can climb out of a directory, or name one of the store's own files. */

@@ -2,7 +2,8 @@
 // Each adapter says which request that is and how its answer reads; what one means for whoever asked is said in `admin/`.
 import type { z } from "zod";
 import { MODEL_PATTERN } from "../contract/names.ts";
-import { type FailureKind, type Io, ProviderError, type WireReply, type WireRequest } from "./io.ts";
+import { type FailureKind, type Io, ProviderError, type WireRequest } from "./io.ts";
+import { type WireReply } from "./wire-reply.ts";
 import { failedReply, readJsonReply } from "./read-reply.ts";
 
 export interface ListedModel {

@@ -3,7 +3,8 @@
 import { wholeBody } from "../lib/whole-body.ts";
 import { z } from "zod";
 import { accountProbe, withoutModels } from "./account-probe.ts";
-import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireReply, type WireRequest } from "./io.ts";
+import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireRequest } from "./io.ts";
+import { type WireReply } from "./wire-reply.ts";
 import type { RemotePoll, RemoteSpeech, SpeechAudio, SpeechPlan } from "./provider.ts";
 import { providerFailure } from "./provider-failure.ts";
 import { failedReply, parsedReply, readJsonReply, retryAfterSeconds, sizeOf } from "./read-reply.ts";

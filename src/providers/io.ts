@@ -2,6 +2,7 @@
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { Remembered } from "./memory.ts";
 import type { ProviderFailure } from "./provider-failure.ts";
+import type { WireReply } from "./wire-reply.ts";
 
 /** Why an attempt failed. What that means for the request is decided from the kind in `gateway/judge-failure.ts` alone. */
 export type FailureKind =
@@ -100,15 +101,6 @@ export interface WireBody {
   /** The same bytes that `open` yields, where they are in memory in one piece. */
   readonly bytes?: Uint8Array;
   readonly open: OpenBytes;
-}
-
-export interface WireReply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The whole body, at most the request's `maxReplyBytes`; of a large one its beginning. */
-  readonly text: string;
-  /** Of a large body: what it says as JSON; undefined where it is none. */
-  readonly parsed?: { readonly body: unknown; readonly sizeBytes: number };
 }
 
 /** A run that a provider accepted and works on by itself; kept in a row of ours before its first poll (contract 5). */

@@ -18,11 +18,11 @@ import {
   type RemoteRun,
   type SocketRequest,
   type StreamingIo,
-  type WireReply,
   type WireRequest,
   type WireSocket,
   type WireStream,
 } from "./io.ts";
+import { type WireReply } from "./wire-reply.ts";
 import { failedReply } from "./read-reply.ts";
 import { createRetainer, keepLease, type ReplyServices, type ReplyTerms, termsOf } from "./reply-terms.ts";
 

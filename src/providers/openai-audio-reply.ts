@@ -3,7 +3,7 @@ import { z } from "zod";
 import { gapBetween } from "../lib/join-words.ts";
 import { ProviderError } from "./io.ts";
 import { languageTag } from "./language-names.ts";
-import type { Dialect } from "./openai-audio.ts";
+import type { Dialect } from "./openai-dialect.ts";
 import type { ProviderSegment, ProviderWord } from "./provider.ts";
 import { isText, listOf } from "./reply-lists.ts";
 import { confidenceOrNull, secondsOrNull } from "./reply-values.ts";

@@ -3,7 +3,8 @@
 import { z } from "zod";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "./gateway-features.ts";
 import type { Io } from "./io.ts";
-import { audioRequest, type Dialect, normaliseAudio, planAudio } from "./openai-audio.ts";
+import { audioRequest, normaliseAudio, planAudio } from "./openai-audio.ts";
+import { type Dialect } from "./openai-dialect.ts";
 import { OPENAI_DIALECT } from "./openai.ts";
 import type { RawTranscript, SpeechAudio, SpeechPlan, SpeechProvider, SpeechTarget } from "./provider.ts";
 import { readJsonReply } from "./read-reply.ts";

@@ -1,7 +1,8 @@
 // OpenAI's own transcription models, each with its fields of the audio wire (platform.openai.com, checked 2026-11-20).
 import { z } from "zod";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "./gateway-features.ts";
-import { type Dialect, normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
+import { normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
+import { type Dialect } from "./openai-dialect.ts";
 import { streamAudio } from "./openai-audio-stream.ts";
 import type { SpeechModel, SpeechProvider, SpeechTarget } from "./provider.ts";
 

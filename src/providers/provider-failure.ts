@@ -1,6 +1,6 @@
 // A provider's own account of a failure, for those who must act on it: its status, code, request id and message. Kept in the request's
 // record and shown to administrators and the operator; never part of an error that a caller gets, nor of the log.
-import type { WireReply } from "./io.ts";
+import type { WireReply } from "./wire-reply.ts";
 import { plainId } from "./plain-id.ts";
 
 export interface ProviderFailure {

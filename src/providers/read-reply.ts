@@ -2,7 +2,8 @@
 // "Definite and unknown outcomes"). Nothing a provider wrote passes through but codes that are clearly codes.
 import { isEncoded } from "../lib/is-encoded.ts";
 import { weigh } from "../lib/json-meter.ts";
-import { ProviderError, type FailureKind, type WireReply } from "./io.ts";
+import { ProviderError, type FailureKind } from "./io.ts";
+import { type WireReply } from "./wire-reply.ts";
 import { plainId } from "./plain-id.ts";
 import { providerFailure } from "./provider-failure.ts";
 

@@ -5,7 +5,7 @@ import type { Principal } from "../auth/principal.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } from "../contract/requests.ts";
 import { appOf } from "../gateway/app-of.ts";
-import type { ProviderDeletions } from "../gateway/provider-deletions.ts";
+import type { ProviderDeletions } from "../gateway/deletion-duties.ts";
 import type { Asked, KeyUse, RecordedCandidate, RecordedPurpose } from "../gateway/request-record.ts";
 import { formatUsd } from "../metering/money.ts";
 import type { Database } from "../storage/database.ts";

@@ -9,7 +9,7 @@ import type { Database } from "../storage/database.ts";
 import { insertRequests, type NewRequest, purgeRequests, type SharedRequest } from "../storage/requests.ts";
 import { createWording } from "../storage/shared-rows.ts";
 import { batches, sweeps } from "../storage/system.ts";
-import { isBadData } from "../storage/transact.ts";
+import { isBadData } from "../storage/database-faults.ts";
 
 export interface RequestLog {
   /** Of a request that has just been let in; kept when it ends, with nobody waiting for it. */

@@ -90,3 +90,18 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 export function isReadOnlyServer(error: unknown): boolean {
   return errorCode(error) === "25006";
 }
+
+/** The transaction is certainly undone. */
+export function isTransient(error: unknown): boolean {
+  return databaseFaultOf(error) === "conflict";
+}
+
+/** The server could not be reached, or left in the middle: whether a commit that was under way was made is unknown. */
+export function isAway(error: unknown): boolean {
+  return databaseFaultOf(error) === "unavailable";
+}
+
+/** A value out of range or a broken constraint; the transaction is certainly undone. */
+export function isBadData(error: unknown): boolean {
+  return databaseFaultOf(error) === "bad_data";
+}

@@ -1,5 +1,6 @@
 // Opens the database of an installation: on the operator's server, or on the embedded one, which is started or, where another process runs it, joined.
-import { type Database, type DatabaseOptions, openDatabase } from "./database.ts";
+import { type Database } from "./database.ts";
+import { type DatabaseOptions, openDatabase } from "./open-database.ts";
 import { type InstallationLock, InstallationInUse } from "./embedded/installation-lock.ts";
 import { joinEmbeddedServer } from "./embedded/join.ts";
 import {

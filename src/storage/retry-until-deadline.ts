@@ -1,6 +1,6 @@
 // Repeats a write while the database is unavailable, until a deadline. Only for writes that may be made twice.
 import { setTimeout as wait } from "node:timers/promises";
-import { isAway } from "./transact.ts";
+import { isAway } from "./database-faults.ts";
 
 export interface RetryPolicy {
   /** Aborts when the result is of no more use, or this process can wait no longer. */

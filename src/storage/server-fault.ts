@@ -2,7 +2,7 @@
 // never the password.
 import { Client } from "pg";
 import { errorCode } from "../lib/error-code.ts";
-import { isAway } from "./transact.ts";
+import { isAway } from "./database-faults.ts";
 
 export class ServerUnavailable extends Error {
   override readonly name = "ServerUnavailable";

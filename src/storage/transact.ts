@@ -2,8 +2,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { errorCode } from "../lib/error-code.ts";
 import { createNote } from "../lib/note.ts";
-import { databaseFaultOf } from "./database-faults.ts";
 import type { Database, Transacting } from "./database.ts";
+import { isTransient, isAway } from "./database-faults.ts";
 
 const MAX_TRIES = 3;
 
@@ -102,19 +102,4 @@ export async function transactOnce<T>(
     if (found === null) throw error;
     return found;
   }
-}
-
-/** The transaction is certainly undone. */
-function isTransient(error: unknown): boolean {
-  return databaseFaultOf(error) === "conflict";
-}
-
-/** The server could not be reached, or left in the middle: whether a commit that was under way was made is unknown. */
-export function isAway(error: unknown): boolean {
-  return databaseFaultOf(error) === "unavailable";
-}
-
-/** A value out of range or a broken constraint; the transaction is certainly undone. */
-export function isBadData(error: unknown): boolean {
-  return databaseFaultOf(error) === "bad_data";
 }

@@ -1,7 +1,7 @@
 // Traces for an OpenTelemetry collector, when the operator names one (contract 10): a span for each request, its route and each call
 // to a provider. Names, kinds and figures, as in the metrics; ids besides. Nothing of it goes to providers.
 import { createHash } from "node:crypto";
-import type { CallSeen } from "../gateway/call-watch.ts";
+import type { CallSeen } from "../gateway/observer.ts";
 import type { RequestRecord } from "../gateway/request-record.ts";
 import type { ExchangeWatch } from "../http/edge.ts";
 

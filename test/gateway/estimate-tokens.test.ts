@@ -1,7 +1,7 @@
 // What is reserved for a chat's input before anybody has counted it (contract 9).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chatFields } from "../../src/contract/chat.ts";
+import { chatFields } from "../../src/contract/chat-request.ts";
 import { chatRequest } from "../../src/gateway/chat-request.ts";
 import { estimateInputTokens } from "../../src/gateway/estimate-tokens.ts";
 import { CHAT_MODELS } from "../../src/providers/catalog.ts";

@@ -1,7 +1,8 @@
 // A migrated database of its own for each test file: a copy of a migrated template on the server of DATABASE_URL, which scripts/test.ts starts.
 import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
-import { type Database, type DatabaseOptions, openDatabase } from "../../src/storage/database.ts";
+import { type Database } from "../../src/storage/database.ts";
+import { type DatabaseOptions, openDatabase } from "../../src/storage/open-database.ts";
 import { migrateEmpty, schemaHash } from "./migrated.ts";
 import { borrowCopy, type Template } from "./server-databases.ts";
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { createQueue } from "../../src/queue/queue.ts";
-import { openDatabase } from "../../src/storage/database.ts";
+import { openDatabase } from "../../src/storage/open-database.ts";
 
 export async function migrateEmpty(databaseUrl: string): Promise<void> {
   const database = await openDatabase({ databaseUrl, poolSize: 1 });

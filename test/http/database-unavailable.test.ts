@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { Client } from "pg";
 import { startSandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { openDatabase } from "../../src/storage/database.ts";
+import { openDatabase } from "../../src/storage/open-database.ts";
 import { terminateSessions } from "../faults/terminate-sessions.ts";
 import { type Answer, postForm, postJson, speech } from "../harness/client.ts";
 import { KEY, standardFile, startGateway, type TestGateway } from "../harness/gateway.ts";

@@ -9,7 +9,8 @@ import { createIdempotency, type Idempotency, type SlotRef } from "../../src/gat
 import type { GatewayReply } from "../../src/gateway/reply.ts";
 import { slotKeeper } from "../../src/gateway/slot-keeper.ts";
 import { type HeldSlot, withSlot } from "../../src/gateway/with-slot.ts";
-import { createLedger, type Ledger, type Reservation, type Settlement } from "../../src/metering/ledger.ts";
+import { createLedger, type Ledger } from "../../src/metering/ledger.ts";
+import { type Reservation, type Settlement } from "../../src/metering/ledger-entries.ts";
 import { insertDeletion, releaseDeletions } from "../../src/storage/provider-deletions.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
-import { openDatabase } from "../../src/storage/database.ts";
+import { openDatabase } from "../../src/storage/open-database.ts";
 import { shiftClock } from "../harness/database.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { insist } from "../../src/jobs/insist.ts";
-import { isAway } from "../../src/storage/transact.ts";
+import { isAway } from "../../src/storage/database-faults.ts";
 
 const coded = (code: string, message = "x"): Error => Object.assign(new Error(message), { code });
 const AWAY = [

@@ -1,6 +1,6 @@
 // A chat as it is reserved and settled, for tests of what it is paid from.
 import { newId } from "../../src/contract/ids.ts";
-import type { Reservation, Settlement } from "../../src/metering/ledger.ts";
+import type { Reservation, Settlement } from "../../src/metering/ledger-entries.ts";
 import type { makeTenant } from "../harness/database.ts";
 
 type Tenant = Awaited<ReturnType<typeof makeTenant>>;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, mock, test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
-import type { Reservation } from "../../src/metering/ledger.ts";
+import type { Reservation } from "../../src/metering/ledger-entries.ts";
 import { purgeLeases } from "../../src/storage/budget-leases.ts";
 import { keepBudget } from "../../src/storage/keep-budget.ts";
 import { purgeWindows } from "../../src/storage/budget-windows.ts";

@@ -5,13 +5,8 @@ import { after, before, beforeEach, test } from "node:test";
 import { sql } from "kysely";
 import { type AppId, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import { createIdempotency, type Idempotency, type SlotRef } from "../../src/gateway/idempotency.ts";
-import {
-  createLedger,
-  type Ledger,
-  type Reservation,
-  type Settled,
-  type Settlement,
-} from "../../src/metering/ledger.ts";
+import { createLedger, type Ledger } from "../../src/metering/ledger.ts";
+import { type Reservation, type Settled, type Settlement } from "../../src/metering/ledger-entries.ts";
 import { BUILT_IN_PRICES } from "../../src/metering/price.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { keepBudget } from "../../src/storage/keep-budget.ts";

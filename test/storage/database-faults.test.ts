@@ -1,8 +1,13 @@
 // Every error of the database is judged by one table: unavailable, conflict, bad data or bug.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type DatabaseFault, databaseFaultOf, isDatabaseUnavailable } from "../../src/storage/database-faults.ts";
-import { isAway, isUndone, orUndone } from "../../src/storage/transact.ts";
+import {
+  type DatabaseFault,
+  databaseFaultOf,
+  isDatabaseUnavailable,
+  isAway,
+} from "../../src/storage/database-faults.ts";
+import { isUndone, orUndone } from "../../src/storage/transact.ts";
 
 const CODES: Readonly<Record<DatabaseFault, readonly string[]>> = {
   unavailable: words(`

@@ -9,7 +9,8 @@ import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
 import { migrate } from "../../src/storage/migrate.ts";
 import { followDatabaseClock } from "../../src/storage/database-clock.ts";
 import { watchSilence } from "../../src/storage/silent-connections.ts";
-import { afterCommit, isAway, isUndone, orUndone } from "../../src/storage/transact.ts";
+import { afterCommit, isUndone, orUndone } from "../../src/storage/transact.ts";
+import { isAway } from "../../src/storage/database-faults.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
 import { makeTenant, openTestDatabase, shiftClock, type TestDatabase } from "../harness/database.ts";
 

@@ -9,7 +9,7 @@ import { checkStorage } from "../../src/operations/check-storage.ts";
 import { createQueue } from "../../src/queue/queue.ts";
 import { announceChange } from "../../src/storage/announce.ts";
 import { listenForChanges } from "../../src/storage/changes.ts";
-import { openDatabase } from "../../src/storage/database.ts";
+import { openDatabase } from "../../src/storage/open-database.ts";
 import { PoolerRefused, reachServer, requireListening } from "../../src/storage/pooler.ts";
 import { PREPARED } from "../../src/storage/prepared.ts";
 import { readRunningKeys } from "../../src/storage/running-keys.ts";

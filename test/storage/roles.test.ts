@@ -6,7 +6,8 @@ import { after, before, test, type TestContext } from "node:test";
 import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import { createQueue } from "../../src/queue/queue.ts";
-import { type Database, openDatabase } from "../../src/storage/database.ts";
+import { type Database } from "../../src/storage/database.ts";
+import { openDatabase } from "../../src/storage/open-database.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
 
 let server: TestDatabase;

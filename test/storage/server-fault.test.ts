@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { after, before, test } from "node:test";
 import { EXIT } from "../../src/cli/exit-codes.ts";
-import { openDatabase } from "../../src/storage/database.ts";
+import { openDatabase } from "../../src/storage/open-database.ts";
 import { ServerUnavailable } from "../../src/storage/server-fault.ts";
 import { run } from "../cli/fake-gateway.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/database.ts";

@@ -1,6 +1,6 @@
 // POST …/explain: where a request would go that nobody made (contract 3, 10).
 import { type Explained, explainRequest } from "../../admin/explain-request.ts";
-import { chatFields } from "../../contract/chat.ts";
+import { chatFields } from "../../contract/chat-request.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import { explainContracts, explanationRequest, type ExplanationRequest } from "../../contract/route-explanation.ts";
 import { transcriptionFields, translationFields } from "../../contract/transcription.ts";

@@ -3,18 +3,11 @@ import type { Principal } from "../../auth/principal.ts";
 import {
   getSandboxFaultsContract,
   putSandboxFaultsContract,
-  type SandboxFault,
   sandboxFaultsRequest,
 } from "../../contract/sandbox-faults.ts";
 import type { Endpoint, Reply } from "../endpoint.ts";
 import { readFields } from "../read-fields.ts";
 import type { AdminEdge } from "./frame.ts";
-
-/** Of the sandbox in this process. */
-export interface SandboxLevers {
-  readonly read: () => readonly SandboxFault[];
-  readonly replace: (faults: readonly SandboxFault[]) => void;
-}
 
 export function sandboxFaultEndpoints({ sandbox }: AdminEdge): readonly Endpoint<Principal>[] {
   const reply = (): Reply => ({

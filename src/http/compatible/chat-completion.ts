@@ -1,8 +1,9 @@
 // OpenAI's chat completions in our words and back (contract 8). Pure.
 import { splitSignedId } from "../../contract/call-signature.ts";
-import { type ChatAnswer, type ChatFields, chatFieldsOfClients, type ToolCall } from "../../contract/chat.ts";
+import { type ChatAnswer, type ChatFields, type ToolCall } from "../../contract/chat.ts";
+import { chatFieldsOfClients } from "../../contract/chat-request.ts";
 import type { ChatCompletionFields } from "../../contract/openai-compatible.ts";
-import type { ChatStreamPart } from "../../gateway/chat.ts";
+import type { ChatStreamPart } from "../../gateway/chat-call.ts";
 import { passedOn } from "../../lib/passed-on.ts";
 import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
 import type { ServerEvent } from "../sse.ts";

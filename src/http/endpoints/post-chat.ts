@@ -1,9 +1,10 @@
 // POST /v1/chat (spec 4.8): admits, reads the body, hands over to the gateway; a stream's parts become the events of contract 7.
 import type { Principal } from "../../auth/principal.ts";
-import { chatFields, type ChatFields, type ChatStreamEvent } from "../../contract/chat.ts";
+import { type ChatFields, type ChatStreamEvent } from "../../contract/chat.ts";
+import { chatFields } from "../../contract/chat-request.ts";
 import { postChatContract } from "../../contract/endpoint-chat.ts";
 import { isPlainChat } from "../../contract/plain-chat.ts";
-import type { ChatStreamPart } from "../../gateway/chat.ts";
+import type { ChatStreamPart } from "../../gateway/chat-call.ts";
 import { passedOn } from "../../lib/passed-on.ts";
 import { type ChatEdge, serveChat, type WordedChat } from "../chat-edge.ts";
 import type { Endpoint } from "../endpoint.ts";

@@ -1,11 +1,10 @@
 // A process that delivers, as `patchbay worker` does, to receivers of the run's own: killed and started again by run-webhooks.ts.
 import { connect } from "node:net";
 import { once } from "node:events";
-import { ConnectFailure } from "../../../src/outbound/dial.ts";
-import { createOutbound } from "../../../src/outbound/dial.ts";
+import { ConnectFailure, createOutbound } from "../../../src/outbound/dial.ts";
 import { webhookPolicy } from "../../../src/outbound/target-policy.ts";
 import { createQueue } from "../../../src/queue/queue.ts";
-import { openDatabase } from "../../../src/storage/database.ts";
+import { openDatabase } from "../../../src/storage/open-database.ts";
 import { createSeal } from "../../../src/storage/seal.ts";
 import { startDeliveries } from "../../../src/webhooks/deliver.ts";
 import { webhookQueues } from "../../../src/webhooks/queues.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { chatFields } from "../../../src/contract/chat.ts";
+import { chatFields } from "../../../src/contract/chat-request.ts";
 import { isPlainChat } from "../../../src/contract/plain-chat.ts";
 
 const user = { role: "user", content: "Hello" };

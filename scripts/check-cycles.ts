@@ -1,0 +1,42 @@
+// Fails where files of src import each other in a circle, type imports included.
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+
+const IMPORT = /(?:from|import)\s*\(?\s*"(\.[^"]+)"/gu;
+
+const files = globSync("src/**/*.ts").map((path) => path.replaceAll("\\", "/"));
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+const cycles = files.flatMap((file) => {
+  const back = pathBetween(file, file);
+  // Reported once, by its first file.
+  return back !== null && back.every((each) => each >= file) ? [[...back, file]] : [];
+});
+for (const cycle of cycles) console.error(`cycle: ${cycle.join(" → ")}`);
+if (cycles.length > 0) process.exitCode = 1;
+else console.log(`cycles: none among ${files.length} files`);
+
+function importsOf(file: string): readonly string[] {
+  return [...readFileSync(file, "utf8").matchAll(IMPORT)].map(([, specifier = ""]) =>
+    normalize(join(dirname(file), specifier)).replaceAll("\\", "/"),
+  );
+}
+
+/** The shortest way along imports, without its end; null: there is none. */
+function pathBetween(from: string, to: string): readonly string[] | null {
+  const reachedBy = new Map<string, string | null>([[from, null]]);
+  const queue = [from];
+  for (const file of queue)
+    for (const next of imports.get(file) ?? []) {
+      if (next === to) return wayTo(file, reachedBy);
+      if (reachedBy.has(next)) continue;
+      reachedBy.set(next, file);
+      queue.push(next);
+    }
+  return null;
+}
+
+function wayTo(file: string, reachedBy: ReadonlyMap<string, string | null>): readonly string[] {
+  const way: string[] = [];
+  for (let at: string | null = file; at !== null; at = reachedBy.get(at) ?? null) way.unshift(at);
+  return way;
+}
