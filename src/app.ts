@@ -14,8 +14,8 @@ import type { GatewayServices } from "./gateway/services.ts";
 import type { RequestLog } from "./requests/log.ts";
 import type { RollUp } from "./requests/roll-up.ts";
 import type { JobServices } from "./jobs/services.ts";
-import { every } from "./lib/every.ts";
-import { createOwed } from "./lib/owed.ts";
+import { createPeriodicTask } from "./lib/concurrency/periodic-task.ts";
+import { createDirtyTask } from "./lib/concurrency/dirty-task.ts";
 import { openAccounts, SWEEP_MS } from "./open-accounts.ts";
 import { keepCheckpoints } from "./open-admin.ts";
 import {
@@ -101,7 +101,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
   const metrics = openTelemetry({ ...options, outbound, circuits, now, directory: () => remembered.directory() });
-  const vacuum = createOwed(() => vacuumPurged(database));
+  const vacuum = createDirtyTask(() => vacuumPurged(database));
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
   const { ledger, leases, idempotency, requestLog } = accounts;
   const remembered = await openRemembered({ ...options, leases, circuits }, nowMs);
@@ -155,7 +155,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const { server, admin } = createServers(options, parts);
 
-  const deletionSweep = every(SWEEP_MS, logger, "delete at providers", async () => void (await deletions.sweep()));
+  const deletionSweep = createPeriodicTask(SWEEP_MS, logger, "delete at providers", () => deletions.sweep());
   const drain = (): void => {
     draining = true;
     durable.drain();

@@ -3,8 +3,8 @@
 import type { Logger } from "pino";
 import type { Configuration } from "./config/configuration.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
-import { every } from "./lib/every.ts";
-import type { Owed } from "./lib/owed.ts";
+import { createPeriodicTask } from "./lib/concurrency/periodic-task.ts";
+import type { DirtyTask } from "./lib/concurrency/dirty-task.ts";
 import { createLeases } from "./metering/leases.ts";
 import { createLedger } from "./metering/ledger.ts";
 import { tellSoftLimits } from "./metering/tell-soft-limits.ts";
@@ -27,7 +27,7 @@ interface AccountsOptions {
   readonly database: Database;
   readonly seal: Seal;
   readonly logger: Logger;
-  readonly vacuum: Pick<Owed, "owe">;
+  readonly vacuum: Pick<DirtyTask, "markDirty">;
 }
 
 export function openAccounts(
@@ -58,13 +58,15 @@ export function openAccounts(
   );
   // Apart: one that keeps failing holds up none of the others.
   const sweeps = [
-    every(SWEEP_MS, logger, "sweep idempotency slots", async (stopping) => {
-      if ((await idempotency.sweep(stopping)).purged > 0) vacuum.owe();
+    createPeriodicTask(SWEEP_MS, logger, "sweep idempotency slots", async (stopping) => {
+      if ((await idempotency.sweep(stopping)).purged > 0) vacuum.markDirty();
     }),
-    every(SWEEP_MS, logger, "sweep reservations", async () => void (await ledger.sweepReservations())),
-    every(SWEEP_MS, logger, "sweep pauses", () => sweepPauses(database)),
-    every(SWEEP_MS, logger, "sweep leases", async () => void (await leases.sweep())),
-    every(LOOK_AT_BUDGETS_MS, logger, "tell of soft limits", (stopping) => tellSoftLimits(database, logger, stopping)),
+    createPeriodicTask(SWEEP_MS, logger, "sweep reservations", () => ledger.sweepReservations()),
+    createPeriodicTask(SWEEP_MS, logger, "sweep pauses", () => sweepPauses(database)),
+    createPeriodicTask(SWEEP_MS, logger, "sweep leases", () => leases.sweep()),
+    createPeriodicTask(LOOK_AT_BUDGETS_MS, logger, "tell of soft limits", (stopping) =>
+      tellSoftLimits(database, logger, stopping),
+    ),
   ];
   return {
     ledger,

@@ -18,7 +18,7 @@ import { getMetrics } from "./http/endpoints/get-metrics.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
 import { createServer } from "./http/server.ts";
 import type { Authenticate } from "./http/frame.ts";
-import { every } from "./lib/every.ts";
+import { createPeriodicTask } from "./lib/concurrency/periodic-task.ts";
 import type { ObjectStore } from "./objects/store.ts";
 import { wholeObjects } from "./objects/whole-objects.ts";
 import type { Database } from "./storage/database.ts";
@@ -46,7 +46,7 @@ const LOOK_MS = 60_000;
 export function keepCheckpoints({ database, seal, objects, logger, now }: KeeperParts): CheckpointKeeper {
   const services = { database, seal, store: wholeObjects(objects), now };
   let lastMs: number | null = null;
-  const turns = every(LOOK_MS, logger, "write a checkpoint of the audit log", async () => {
+  const turns = createPeriodicTask(LOOK_MS, logger, "write a checkpoint of the audit log", async () => {
     const nowMs = now().getTime();
     if (lastMs !== null && nowMs - lastMs < CHECKPOINT_MS) return;
     await writeCheckpoint(services);

@@ -11,8 +11,8 @@ import type { Configuration } from "./config/configuration.ts";
 import { type SandboxFault, sandboxFault } from "./contract/sandbox-faults.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import type { SandboxLevers } from "./http/admin/sandbox-levers.ts";
-import { createJsonParser } from "./lib/json-parser.ts";
-import { createPlaces } from "./lib/places.ts";
+import { createJsonParser } from "./lib/json/json-parser.ts";
+import { createKeyedSemaphore } from "./lib/concurrency/keyed-semaphore.ts";
 import type { Outbound } from "./outbound/dial.ts";
 import { createReplyMemory } from "./outbound/reply-memory.ts";
 import { byokPolicy } from "./outbound/target-policy.ts";
@@ -74,7 +74,7 @@ export function connectionTestServices(
     openIo: openIoOver(configuration, { ...way, nowMs: () => now().getTime() }),
     refreshDirectory: () => refresh(),
     probes: accountProbes,
-    places: createPlaces({ ...MOST_TESTS, perKind: MOST_TESTS.total }),
+    places: createKeyedSemaphore({ ...MOST_TESTS, perKind: MOST_TESTS.total }),
   };
 }
 

@@ -1,8 +1,8 @@
 // The part of the composition root that is about durable work: the queue, the object store, jobs, webhooks, their workers and
 // sweeps.
-import { createPlaces } from "./lib/places.ts";
+import { createKeyedSemaphore } from "./lib/concurrency/keyed-semaphore.ts";
 import { MOST_RESULT_READS } from "./jobs/read-result.ts";
-import type { JsonParser } from "./lib/json-parser.ts";
+import type { JsonParser } from "./lib/json/json-parser.ts";
 import type { Logger } from "pino";
 import type { Configuration } from "./config/configuration.ts";
 import type { GatewayServices } from "./gateway/services.ts";
@@ -10,8 +10,8 @@ import { JOB_QUEUES, type JobServices } from "./jobs/services.ts";
 import { LOOK_FOR_LAPSED_MS, offerLapsed, purgeJobs, purgeObjects, removeOrphans, sweepJobs } from "./jobs/sweep.ts";
 import { createAppTurns } from "./jobs/transact-for.ts";
 import { startWorker } from "./jobs/worker.ts";
-import { every } from "./lib/every.ts";
-import type { Owed } from "./lib/owed.ts";
+import { createPeriodicTask } from "./lib/concurrency/periodic-task.ts";
+import type { DirtyTask } from "./lib/concurrency/dirty-task.ts";
 import { createResultTokens } from "./objects/result-token.ts";
 import { objectStoreSettings, openObjectStore } from "./objects/store.ts";
 import { SWEEP_MS } from "./open-accounts.ts";
@@ -40,7 +40,7 @@ export interface OpenJobsOptions {
   readonly nowMs: () => number;
   readonly metrics: Pick<Metrics, "webhookAttempted">;
   /** Of what was purged; answers under idempotency keys are purged elsewhere. */
-  readonly vacuum: Owed;
+  readonly vacuum: DirtyTask;
   /** Whether this process works on jobs and delivers their events, or only takes them; it works unless told otherwise. */
   readonly works?: boolean;
 }
@@ -81,7 +81,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     queue,
     tokens: createResultTokens({ secret: pepper }),
     parser,
-    resultReads: createPlaces(MOST_RESULT_READS),
+    resultReads: createKeyedSemaphore(MOST_RESULT_READS),
     appTurns: createAppTurns(),
     onTerminal: (tx, event) => deliverOnTerminal({ queue }, tx, event),
     limits,
@@ -94,16 +94,18 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     : null;
   const webhooks = webhookServices(options, queue);
   if (works) startDeliveries(webhooks, queue);
-  const onPurged = (): void => vacuum.owe();
+  const onPurged = (): void => vacuum.markDirty();
   const sweeps = [
-    every(LOOK_FOR_LAPSED_MS, logger, "offer jobs again", () => offerLapsed(jobs)),
-    every(SWEEP_MS, logger, "sweep jobs", (stopping) => sweepJobs(jobs, stopping)),
-    every(SWEEP_MS, logger, "purge jobs", (stopping) => purgeJobs(jobs, { stopping, onPurged })),
-    every(SWEEP_MS, logger, "purge objects of jobs", (stopping) => purgeObjects(jobs, { stopping, onPurged })),
-    every(VACUUM_MS, logger, "vacuum what was purged", () => vacuum.settle()),
-    every(TIDY_MS, logger, "owe a vacuum", async () => vacuum.owe()),
-    every(SWEEP_MS, logger, "sweep webhooks", (stopping) => sweepWebhooks(webhooks, stopping)),
-    every(ORPHAN_SWEEP_MS, logger, "remove orphaned objects", (stopping) => removeOrphans(jobs, stopping)),
+    createPeriodicTask(LOOK_FOR_LAPSED_MS, logger, "offer jobs again", () => offerLapsed(jobs)),
+    createPeriodicTask(SWEEP_MS, logger, "sweep jobs", (stopping) => sweepJobs(jobs, stopping)),
+    createPeriodicTask(SWEEP_MS, logger, "purge jobs", (stopping) => purgeJobs(jobs, { stopping, onPurged })),
+    createPeriodicTask(SWEEP_MS, logger, "purge objects of jobs", (stopping) =>
+      purgeObjects(jobs, { stopping, onPurged }),
+    ),
+    createPeriodicTask(VACUUM_MS, logger, "vacuum what was purged", () => vacuum.runIfDirty()),
+    createPeriodicTask(TIDY_MS, logger, "mark a vacuum as due", async () => vacuum.markDirty()),
+    createPeriodicTask(SWEEP_MS, logger, "sweep webhooks", (stopping) => sweepWebhooks(webhooks, stopping)),
+    createPeriodicTask(ORPHAN_SWEEP_MS, logger, "remove orphaned objects", (stopping) => removeOrphans(jobs, stopping)),
   ];
   const draining = new AbortController();
   return {

@@ -47,7 +47,7 @@ import type { GatewayServices } from "./gateway/services.ts";
 import type { OpenedJobs } from "./open-jobs.ts";
 import type { Spool } from "./audio/spool.ts";
 import type { AdminEdge } from "./http/admin/frame.ts";
-import type { JsonParser } from "./lib/json-parser.ts";
+import type { JsonParser } from "./lib/json/json-parser.ts";
 
 export interface PublicParts {
   readonly configuration: Configuration;

@@ -7,7 +7,7 @@ import { findKeys } from "./directory/find-key.ts";
 import { type FollowedDirectory, followDirectory } from "./directory/follow-directory.ts";
 import { warnOfLargeRoutes } from "./directory/large-routes.ts";
 import { isWithin } from "./directory/account-key.ts";
-import { every } from "./lib/every.ts";
+import { createPeriodicTask } from "./lib/concurrency/periodic-task.ts";
 import type { Leases } from "./metering/leases.ts";
 import type { ReportingCircuits } from "./providers/health.ts";
 import { listenForChanges } from "./storage/changes.ts";
@@ -52,14 +52,14 @@ export async function openRemembered(
     nowMs,
     onUsed: use.note,
   });
-  const noteUse = every(KEY_USE_MS, logger, NOTE_USE, () => use.flush());
+  const noteUse = createPeriodicTask(KEY_USE_MS, logger, NOTE_USE, () => use.flush());
   changes.onChange("keys", () => keys.forget());
   const followed = await followDirectory({ database, seal });
   await warnOfLargeRoutes(database, logger);
-  const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", () => followed.refresh());
+  const refresh = createPeriodicTask(DIRECTORY_REFRESH_MS, logger, "refresh the directory", () => followed.refresh());
   changes.onChange("leases", (workspaceId) => void leases.giveBack(workspaceId));
   changes.onChange("circuits", (place) => (place === null ? undefined : circuits.close(isWithin(place))));
-  changes.onChange("directory", () => refresh.soon());
+  changes.onChange("directory", () => refresh.runNow());
   return {
     ...followed,
     keys,

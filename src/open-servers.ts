@@ -1,7 +1,7 @@
 // The two listeners, joined here for `app.ts`: the public one, and the admin one where the configuration has it.
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import type { JsonParser } from "./lib/json-parser.ts";
+import type { JsonParser } from "./lib/json/json-parser.ts";
 import type { OwnFile } from "./admin/apply-file.ts";
 import { MOST_CHECKS } from "./admin/check-audio-url.ts";
 import type { SetUpServices } from "./admin/set-up-scope.ts";
@@ -16,7 +16,7 @@ import { getReadiness } from "./http/endpoints/get-readiness.ts";
 import { publicUrlOf } from "./http/listen.ts";
 import { createUnreadBudget } from "./http/unread-budget.ts";
 import { createServer } from "./http/server.ts";
-import { createPlaces } from "./lib/places.ts";
+import { createKeyedSemaphore } from "./lib/concurrency/keyed-semaphore.ts";
 import { createAdminServer, createWatchServer } from "./open-admin.ts";
 import type { OpenedJobs } from "./open-jobs.ts";
 import { publicEndpoints } from "./open-public.ts";
@@ -74,7 +74,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     audioUrlChecks: {
       database,
       remoteAudio: gateway.remoteAudio,
-      places: createPlaces({ ...MOST_CHECKS, perKind: MOST_CHECKS.total }),
+      places: createKeyedSemaphore({ ...MOST_CHECKS, perKind: MOST_CHECKS.total }),
     },
     models: { ...gateway, database, adapters },
     explanations: { ...gateway, ...parts.setUp, limits: configuration.limits },

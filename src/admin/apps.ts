@@ -3,7 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { AppView } from "../contract/apps.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
-import { pageOf } from "../lib/page.ts";
+import { pageOf } from "../lib/list-page.ts";
 import { announceChange } from "../storage/announce.ts";
 import type { Transacting } from "../storage/database.ts";
 import { holdWorkspace } from "../storage/hold-workspace.ts";

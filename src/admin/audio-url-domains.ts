@@ -2,7 +2,7 @@
 import type { AudioUrlDomainsView } from "../contract/audio-url-domains.ts";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
-import { hostNameFault, spelledAsHostName } from "../lib/host-name.ts";
+import { hostNameFault, spelledAsHostName } from "../lib/text/host-name.ts";
 import { readAudioUrlDomains, replaceAudioUrlDomains } from "../storage/audio-url-domains.ts";
 import type { Database } from "../storage/database.ts";
 import { holdWorkspace } from "../storage/hold-workspace.ts";

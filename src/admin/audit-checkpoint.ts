@@ -2,7 +2,7 @@
 // database. What is rewritten or cut off behind one is found even when all hashes in the database were made to fit.
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { onePiece } from "../lib/whole-body.ts";
+import { singleChunk } from "../lib/buffered-body.ts";
 import { type ChainHead, readHeads } from "../storage/audit-chain.ts";
 import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
@@ -62,7 +62,7 @@ export async function writeCheckpoint(services: CheckpointServices): Promise<boo
   const bytes = Buffer.from(`${JSON.stringify({ body, signature })}\n`);
   const name = now().toISOString().replaceAll(/[:.]/g, "-");
   for (const key of [`audit/checkpoints/${name}_${randomUUID()}`, LATEST])
-    await store.put(key, onePiece(bytes), bytes.length);
+    await store.put(key, singleChunk(bytes), bytes.length);
   return true;
 }
 

@@ -4,7 +4,7 @@ import type { AudioUrlCheck, AudioUrlRule } from "../contract/audio-url-check.ts
 import { AUDIO_URL_RULES } from "../contract/audio-url-check.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { GatewayServices } from "../gateway/services.ts";
-import type { Places } from "../lib/places.ts";
+import type { KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import { readAudioUrlDomains } from "../storage/audio-url-domains.ts";
 import type { Database } from "../storage/database.ts";
 
@@ -12,7 +12,7 @@ export interface AudioUrlCheckServices {
   readonly database: Pick<Database, "inWorkspace">;
   readonly remoteAudio: Pick<GatewayServices["remoteAudio"], "examine">;
   /** Each of them asks a name server; who comes when all are taken waits in line. */
-  readonly places: Places;
+  readonly places: KeyedSemaphore;
 }
 
 export interface AskedUrl {
@@ -40,7 +40,7 @@ export async function checkAudioUrl(
   { workspaceId, url, isOperator, signal }: AskedUrl,
 ): Promise<AudioUrlCheck> {
   const examine = () => remoteAudio.examine({ workspaceId, url, signal });
-  const { host, listedAs, addresses, findings } = await places.within("checks", signal, examine, workspaceId);
+  const { host, listedAs, addresses, findings } = await places.run("checks", signal, examine, workspaceId);
   const listed = listedAs === null ? null : { entry: listedAs, owner: await ownerOf(database, workspaceId, listedAs) };
   const first = findings.find(({ broken }) => broken !== null)?.broken ?? null;
   const rules = AUDIO_URL_RULES.map((rule): AudioUrlCheck["rules"][number] => {

@@ -3,7 +3,7 @@ import { inFileForm } from "../config/print-configuration.ts";
 import type { ConnectionView } from "../contract/connections.ts";
 import { connectionSection, type ParsedConnection } from "../contract/set-up/connection.ts";
 import { providerKind, storedConnection } from "../directory/stored.ts";
-import { isSameData } from "../lib/same-data.ts";
+import { isSameData } from "../lib/json/is-same-data.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
 import { shownManager } from "./managed.ts";
 

@@ -7,7 +7,7 @@ import { openCredential } from "../directory/connection-credential.ts";
 import { keepConnection } from "../directory/keep-connection.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
-import { pageOf } from "../lib/page.ts";
+import { pageOf } from "../lib/list-page.ts";
 import { deleteConnection, listConnections, readConnection } from "../storage/connections.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { Handle } from "../storage/system.ts";

@@ -1,7 +1,7 @@
 // GET /admin/v1/audit and its twin of one workspace: who changed what, newest first (spec 5.4; contract 10).
 import type { AuditEntryView } from "../contract/audit.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
-import { pageOf } from "../lib/page.ts";
+import { pageOf } from "../lib/list-page.ts";
 import { asWorkspaceOrSystem } from "../storage/system.ts";
 import type { AdminServices, Page, PageRequest } from "./services.ts";
 

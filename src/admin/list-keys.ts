@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { KeyView } from "../contract/keys.ts";
-import { pageOf } from "../lib/page.ts";
+import { pageOf } from "../lib/list-page.ts";
 import { findApp } from "./apps.ts";
 import { DATABASE_NOW, isOfWorkspace, KEY_COLUMNS, keyView } from "./key-view.ts";
 import type { AdminServices, Page, PageRequest } from "./services.ts";

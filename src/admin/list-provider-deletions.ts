@@ -4,7 +4,7 @@ import type { WorkspaceId } from "../contract/ids.ts";
 import type { DELETION_STATUSES, ProviderDeletionView } from "../contract/provider-deletions.ts";
 import { partsOfKey } from "../directory/account-key.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
-import { pageOf } from "../lib/page.ts";
+import { pageOf } from "../lib/list-page.ts";
 import { asWorkspaceOrSystem } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";
 import type { AdminServices, Page, PageRequest } from "./services.ts";

@@ -5,7 +5,7 @@ import { accountKey, isWithin, placeKey } from "../directory/account-key.ts";
 import { modelsOf } from "../directory/models-of.ts";
 import { type Adapters, PLATFORM } from "../directory/snapshot.ts";
 import { providerKind, storedConnection } from "../directory/stored.ts";
-import { suggest } from "../lib/suggest.ts";
+import { suggest } from "../lib/text/suggest.ts";
 import type { ReportingCircuits } from "../providers/health.ts";
 import { announceChange } from "../storage/announce.ts";
 import { endPauses, listPauses, putPause } from "../storage/connection-pauses.ts";

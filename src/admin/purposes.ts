@@ -4,7 +4,7 @@ import { GatewayError } from "../contract/errors.ts";
 import type { PurposeList } from "../contract/routes.ts";
 import { purposeSection } from "../contract/set-up/route.ts";
 import { type StoredRoute, storedRoute } from "../directory/stored.ts";
-import { isSameData } from "../lib/same-data.ts";
+import { isSameData } from "../lib/json/is-same-data.ts";
 import type { Transacting } from "../storage/database.ts";
 import { addRouteVersion, publishRouteVersion } from "../storage/routes.ts";
 import { judgeStoredRoute, parse } from "./judge-set-up.ts";

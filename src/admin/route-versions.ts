@@ -1,6 +1,6 @@
 // The versions that a route ever had, to be looked at (contract 4): what was written, when it first served, and whether it does now.
 import type { RouteVersionView } from "../contract/routes.ts";
-import { pageOf } from "../lib/page.ts";
+import { pageOf } from "../lib/list-page.ts";
 import { listRouteVersions, readRouteVersion } from "../storage/routes.ts";
 import { noSuch } from "./refusals.ts";
 import { viewVersion } from "./route-view.ts";

@@ -6,8 +6,8 @@ import { invalidRequest } from "../contract/invalid-request.ts";
 import type { RouteView } from "../contract/routes.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
 import { storedRoute } from "../directory/stored.ts";
-import { pageOf } from "../lib/page.ts";
-import { isSameData } from "../lib/same-data.ts";
+import { pageOf } from "../lib/list-page.ts";
+import { isSameData } from "../lib/json/is-same-data.ts";
 import type { Transacting } from "../storage/database.ts";
 import {
   addRouteVersion,

@@ -8,7 +8,7 @@ import type { Account } from "../directory/snapshot.ts";
 import { resolveAccount } from "../gateway/resolve-account.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
-import type { Places } from "../lib/places.ts";
+import type { KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import type { AccountAnswer, AccountProbe, ListedModels } from "../providers/account-probe.ts";
 import { PLAIN_REPLY } from "../providers/reply-bounds.ts";
 import { ProviderError } from "../providers/io.ts";
@@ -23,7 +23,7 @@ export interface ConnectionTestServices
     Pick<SetUpServices, "refreshDirectory"> {
   readonly probes: Readonly<Record<ProviderKind, AccountProbe>>;
   /** Each of them holds a connection for as long as a provider is silent; who comes when all are taken waits in line. */
-  readonly places: Places;
+  readonly places: KeyedSemaphore;
 }
 
 export interface Tested extends Pick<SetUpActor, "scope"> {
@@ -85,7 +85,7 @@ function inTurn(
     const answer = await ask(services, account, owner, signal);
     return { answer, tookMs: Math.round(performance.now() - startedMs) };
   };
-  return services.places.within("tests", signal, work, owner);
+  return services.places.run("tests", signal, work, owner);
 }
 
 async function ask(

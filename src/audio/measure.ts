@@ -3,7 +3,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { GatewayError } from "../contract/errors.ts";
-import { createFairTurns, type Waiting } from "../lib/fair-turns.ts";
+import { createRoundRobin, type Waiting } from "../lib/concurrency/round-robin.ts";
 import { threadUrl } from "../lib/thread-url.ts";
 import { type Measurement, measureInPlace } from "./measure-source.ts";
 import type { WorkerAnswer, WorkerJob } from "./measure-worker.ts";
@@ -56,7 +56,7 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
   const workerUrl = options.workerUrl ?? OWN_WORKER_URL;
   const slots: Slot[] = Array.from({ length: options.workers ?? 1 }, () => ({ ...EMPTY_SLOT }));
   const queue: Job[] = [];
-  const turns = createFairTurns();
+  const turns = createRoundRobin();
   let isClosed = false;
 
   const dispatch = (): void => {

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
-import { createPlaces } from "../lib/places.ts";
+import { createKeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import { type CallerRequest, GuardRefusal, type Outbound, type OutboundStream } from "../outbound/dial.ts";
 import { audioUrlPolicy, type TargetPolicy } from "../outbound/target-policy.ts";
 import { type AudioUrlExamination, examineUrl } from "./examine-url.ts";
@@ -66,7 +66,7 @@ const MAX_FETCHES_PER_WORKSPACE = 48;
 
 export function createRemoteAudio(services: RemoteAudioServices): RemoteAudio {
   const times = { ...TIMES, ...services.times };
-  const places = createPlaces({
+  const places = createKeyedSemaphore({
     total: MAX_FETCHES,
     perKind: MAX_FETCHES_PER_HOST,
     perOwner: MAX_FETCHES_PER_WORKSPACE,
@@ -84,7 +84,7 @@ export function createRemoteAudio(services: RemoteAudioServices): RemoteAudio {
       const asked: Hop = { url, policy, maxBytes: request.maxBytes, times };
       const host = URL.canParse(url) ? new URL(url).host : "";
       const fetching = () => fetchHop(services, asked, stop);
-      const hop = await places.within(host, stop.signal, fetching, request.workspaceId);
+      const hop = await places.run(host, stop.signal, fetching, request.workspaceId);
       if (hop.kind === "audio") return hop.fetched;
       if (redirects >= services.maxRedirects) throw urlRejected("too_many_redirects");
       url = redirectTarget(hop.location, url);

@@ -5,7 +5,7 @@ import type { Database } from "../storage/database.ts";
 import { insertRealtimeToken, takeRealtimeToken } from "../storage/realtime-tokens.ts";
 import type { Principal } from "./principal.ts";
 import type { KeyVerifier, VerifyKeyServices } from "./verify-key.ts";
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import { lookUps } from "../storage/system.ts";
 
 const LIFE_SECONDS = 60;
@@ -23,7 +23,7 @@ export interface RealtimeTokens {
 export interface RedeemedToken {
   readonly principal: Principal;
   /** The token's key as it is now; rejects once it is revoked or expired. */
-  readonly authenticate: () => Soon<Principal>;
+  readonly authenticate: () => MaybePromise<Principal>;
 }
 
 export interface RealtimeTokenServices extends Pick<VerifyKeyServices, "pepper" | "findKeys"> {

@@ -4,7 +4,7 @@
 import { hash as digest } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
 import type { KeyId } from "../contract/ids.ts";
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import { createBatchLookUps } from "./batch-look-ups.ts";
 import { checkFormat, hashKey, KEY_PREFIXES } from "./key-format.ts";
 import type { Principal, StoredKey } from "./principal.ts";
@@ -35,9 +35,9 @@ export interface VerifyKeyServices {
 
 export interface KeyVerifier {
   /** At once where the key is remembered. Rejects with UNAUTHENTICATED, and throws nothing. */
-  verify(authorization: string | undefined): Soon<Principal>;
+  verify(authorization: string | undefined): MaybePromise<Principal>;
   /** The same by a stored hash, for a credential that was derived from the key. */
-  verifyStored(secretHash: Buffer, testMode: boolean): Soon<Principal>;
+  verifyStored(secretHash: Buffer, testMode: boolean): MaybePromise<Principal>;
   /** Keys, or what they stand for, have changed: each is looked up again. */
   forget(): void;
 }
@@ -120,7 +120,7 @@ export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
     return principal;
   };
 
-  const verifyCredential = (credential: Credential): Soon<Principal> => {
+  const verifyCredential = (credential: Credential): MaybePromise<Principal> => {
     const found = find(credential);
     if (!(found instanceof Promise)) return used(found);
     return found.then((principal) => {

@@ -1,8 +1,8 @@
 // Words and segments to caption cues: at most two lines of 42 columns and seven seconds, long enough to be read where there is room,
 // broken at punctuation and speaker changes; no text is lost and starts never decrease. Shared by srt and vtt.
-import { AT_A_TIME, mapped, type Steps } from "../lib/steps.ts";
-import { gapBetween } from "../lib/join-words.ts";
-import { hasSameLetters } from "../lib/same-letters.ts";
+import { CHUNK_SIZE, mapCooperatively, type CooperativeTask } from "../lib/concurrency/cooperative-task.ts";
+import { gapBetween } from "../lib/text/join-words.ts";
+import { hasSameLetters } from "../lib/text/has-same-letters.ts";
 import type { Segment, Word } from "../contract/transcription.ts";
 import { columnsOf } from "./columns.ts";
 import { linePieces, type Piece } from "./line-pieces.ts";
@@ -36,12 +36,12 @@ export function* buildCues(
   segments: readonly Segment[],
   words: readonly Word[],
   durationSeconds: number,
-): Steps<readonly Cue[]> {
+): CooperativeTask<readonly Cue[]> {
   const pieces = yield* linePieces(sayTheSame(words, segments) ? { words } : { segments }, columnsFor);
   const groups = yield* group(pieces);
   let begun = 0;
   let later = 0;
-  return yield* mapped(groups, (own) => {
+  return yield* mapCooperatively(groups, (own) => {
     // Those that begin with it lie beside it.
     while (later < groups.length && startOf(groups[later]) - startOf(own) < CLOCK_SECONDS) later++;
     const cue = toCue(own, { begun, next: later < groups.length ? startOf(groups[later]) : Infinity, durationSeconds });
@@ -71,11 +71,11 @@ interface OpenCue {
   answeredAt: number;
 }
 
-function* group(pieces: readonly Piece[]): Steps<readonly OpenCue[]> {
+function* group(pieces: readonly Piece[]): CooperativeTask<readonly OpenCue[]> {
   const groups: OpenCue[] = [];
   const open = new Map<string, OpenCue>();
   for (const [index, piece] of pieces.entries()) {
-    if (index % AT_A_TIME === AT_A_TIME - 1) yield;
+    if (index % CHUNK_SIZE === CHUNK_SIZE - 1) yield;
     const voice = JSON.stringify([piece.channel, piece.speaker]);
     let cue = open.get(voice);
     let gap = cue === undefined ? null : gapOnLine(cue, piece);

@@ -1,6 +1,6 @@
 // Where a line may be broken inside text without spaces: between words of scripts that write none (by the dictionaries of
 // Intl.Segmenter), and between characters of a word that is wider than a whole line.
-import { UNSPACED } from "../lib/join-words.ts";
+import { UNSPACED } from "../lib/text/join-words.ts";
 import { columnsOf, graphemesOf } from "./columns.ts";
 
 const WORDS = new Intl.Segmenter("und", { granularity: "word" });

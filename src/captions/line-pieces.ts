@@ -1,8 +1,8 @@
 // The text of a transcript in timed pieces that a line keeps whole: words, joined where a provider cut inside one, cut where one is
 // wider than a line; out of words, or out of segments where words do not say it all.
 import type { Segment, Word } from "../contract/transcription.ts";
-import { gapBetween } from "../lib/join-words.ts";
-import type { Steps } from "../lib/steps.ts";
+import { gapBetween } from "../lib/text/join-words.ts";
+import type { CooperativeTask } from "../lib/concurrency/cooperative-task.ts";
 import { columnsOf } from "./columns.ts";
 import { breakRun, tornJoints } from "./line-breaks.ts";
 
@@ -30,7 +30,10 @@ const MAX_PARTS = 2_000;
 /** Pieces further apart are no parts of one word. */
 const MAX_SECONDS_INSIDE_A_WORD = 0.5;
 
-export function* linePieces(source: PieceSource, columnsFor: (speaker: string | null) => number): Steps<Piece[]> {
+export function* linePieces(
+  source: PieceSource,
+  columnsFor: (speaker: string | null) => number,
+): CooperativeTask<Piece[]> {
   const isWords = "words" in source;
   const whole: readonly Timed[] = isWords ? yield* joinTorn(source.words) : source.segments;
   const pieces: Piece[] = [];
@@ -74,7 +77,7 @@ function cut(text: string, timed: Timed, gap: Piece["gap"], maxColumns: number):
 }
 
 /** Words of one voice that adjoin without a space, as some providers cut Chinese and Thai into characters. */
-function* joinTorn(words: readonly Word[]): Steps<readonly Timed[]> {
+function* joinTorn(words: readonly Word[]): CooperativeTask<readonly Timed[]> {
   const joined: Timed[] = [];
   const runs = new Map<string, { readonly places: number[]; readonly parts: Timed[] }>();
   const merged = new Map<number, Timed | null>();

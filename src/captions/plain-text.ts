@@ -1,5 +1,5 @@
 // The transcript as plain text: one line a turn with `S1: …` where speakers are known, else the text as it is (contract 3).
-import { joinWords } from "../lib/join-words.ts";
+import { joinWords } from "../lib/text/join-words.ts";
 import type { Segment } from "../contract/transcription.ts";
 
 export function toPlainText(content: string, segments: readonly Segment[]): string {

@@ -1,7 +1,7 @@
 // What routed answers have in common on a terminal: their stream of events, and what a person should know beside the result
 // (contract 3, 7).
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
-import { recordOf, textOf } from "../lib/loosely.ts";
+import { asRecord, asString } from "../lib/json/json-guards.ts";
 import { readEvents } from "./read-events.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 
@@ -38,7 +38,7 @@ export async function readAnswerStream(
         return { document: event.data, printed };
       }
       if (event.name === "error") throw streamError(event.data);
-      const text = textOf(recordOf(event.data)[kind.text]);
+      const text = asString(asRecord(event.data)[kind.text]);
       if (event.name !== kind.delta || text === null || !printsText) continue;
       printed = true;
       await write(terminal.stdout, terminal.stdout.isTTY === true ? visible(text) : text);
@@ -48,13 +48,13 @@ export async function readAnswerStream(
 }
 
 export function streamError(document: unknown): CliError {
-  const outer = recordOf(document);
-  const error = recordOf(outer["error"] ?? outer);
-  const code = textOf(error["code"]);
-  const hints = [textOf(error["doc_url"]), textOf(error["request_id"])].flatMap((text, index) =>
+  const outer = asRecord(document);
+  const error = asRecord(outer["error"] ?? outer);
+  const code = asString(error["code"]);
+  const hints = [asString(error["doc_url"]), asString(error["request_id"])].flatMap((text, index) =>
     text === null ? [] : [`${index === 0 ? "what to do:" : "request"} ${text}`],
   );
-  return new CliError(exitCodeOf(code, 502), `${code ?? "error"}: ${textOf(error["message"]) ?? "no message"}`, {
+  return new CliError(exitCodeOf(code, 502), `${code ?? "error"}: ${asString(error["message"]) ?? "no message"}`, {
     hints,
     document: { error },
   });
@@ -62,9 +62,9 @@ export function streamError(document: unknown): CliError {
 
 /** Those of an answer, or of the result that a job kept. */
 export async function reportWarnings(document: unknown, terminal: Terminal): Promise<void> {
-  const warnings = recordOf(document)["warnings"];
-  for (const warning of Array.isArray(warnings) ? warnings.map(recordOf) : [])
-    await say(terminal, `warning ${textOf(warning["code"]) ?? ""}: ${textOf(warning["message"]) ?? ""}`);
+  const warnings = asRecord(document)["warnings"];
+  for (const warning of Array.isArray(warnings) ? warnings.map(asRecord) : [])
+    await say(terminal, `warning ${asString(warning["code"]) ?? ""}: ${asString(warning["message"]) ?? ""}`);
 }
 
 export function saySimulated(terminal: Terminal, what = "recognised"): Promise<void> {
@@ -75,7 +75,7 @@ export function saySimulated(terminal: Terminal, what = "recognised"): Promise<v
 export async function reportAnswer(response: Response, document: unknown, terminal: Terminal): Promise<void> {
   await reportWarnings(document, terminal);
   if (response.headers.get("x-svc-simulated") === "true")
-    await saySimulated(terminal, recordOf(document)["object"] === "chat" ? "thought of" : "recognised");
+    await saySimulated(terminal, asRecord(document)["object"] === "chat" ? "thought of" : "recognised");
   if (response.headers.get("x-svc-idempotent-replay") === "true")
     await say(terminal, "replayed: the stored answer of an earlier request with this Idempotency-Key");
   const requestId = response.headers.get("x-request-id");

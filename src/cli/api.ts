@@ -5,7 +5,7 @@ import type { EndpointMethod } from "../contract/endpoint.ts";
 import { postCreditsContract } from "../contract/plans.ts";
 import { streamError } from "./answers.ts";
 import { EXIT } from "./exit-codes.ts";
-import { recordOf, textOf } from "../lib/loosely.ts";
+import { asRecord, asString } from "../lib/json/json-guards.ts";
 import { type Call, type GatewayOptions, openSession, readDocument, type Session } from "./gateway-session.ts";
 import { adminUrl } from "./gateway-url.ts";
 import { printBytes, printJson, requireWritable } from "./print.ts";
@@ -88,7 +88,7 @@ async function printStream(body: ReadableStream<Uint8Array>, terminal: Terminal)
 function errorIn(data: string): CliError | null {
   try {
     const document = JSON.parse(data) as unknown;
-    return textOf(recordOf(recordOf(document)["error"])["code"]) === null ? null : streamError(document);
+    return asString(asRecord(asRecord(document)["error"])["code"]) === null ? null : streamError(document);
   } catch {
     return null;
   }
@@ -109,7 +109,7 @@ async function printRefusal(error: unknown, terminal: Terminal): Promise<never> 
 }
 
 const isRefusal = (error: unknown): error is CliError =>
-  error instanceof CliError && textOf(recordOf(recordOf(error.document)["error"])["code"]) !== null;
+  error instanceof CliError && asString(asRecord(asRecord(error.document)["error"])["code"]) !== null;
 
 /** As it was typed: what is wrong with it besides is the gateway's to say. */
 async function readData(data: string, terminal: Terminal): Promise<string> {

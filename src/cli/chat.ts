@@ -4,7 +4,7 @@ import { basename, extname } from "node:path";
 import { CHAT_STREAM, isEventStream, readAnswerStream, reportAnswer } from "./answers.ts";
 import { type ChatFieldOptions, plainFields } from "./chat-options.ts";
 import { EXIT } from "./exit-codes.ts";
-import { recordOf, textOf } from "../lib/loosely.ts";
+import { asRecord, asString } from "../lib/json/json-guards.ts";
 import { type GatewayOptions, openSession, readDocument, type Session } from "./gateway-session.ts";
 import { printResult, requireWritable } from "./print.ts";
 import { readFileArgument, readJsonFile, readTextArgument } from "./read-argument.ts";
@@ -164,24 +164,24 @@ async function schemaFormat(file: string, terminal: Terminal): Promise<unknown> 
 }
 
 async function reportEnd(document: unknown, terminal: Terminal): Promise<void> {
-  const answer = recordOf(document);
-  const reason = textOf(answer["finish_reason"]);
+  const answer = asRecord(document);
+  const reason = asString(answer["finish_reason"]);
   if (reason === "length") await say(terminal, "The answer stops at the most tokens that were allowed (--max-tokens).");
   if (reason === "content_filter") await say(terminal, "The provider's content filter ended the answer.");
-  const usage = recordOf(answer["usage"]);
+  const usage = asRecord(answer["usage"]);
   const { input_tokens: input, output_tokens: output } = usage;
   if (typeof input === "number" && typeof output === "number") await say(terminal, `tokens ${input} in, ${output} out`);
 }
 
 /** Empty where the stream has printed all there is. */
 function resultOf(document: unknown, wantsJson: boolean, isPrinted: boolean): string {
-  const answer = recordOf(document);
+  const answer = asRecord(document);
   if (wantsJson || answer["object"] !== "chat") return `${JSON.stringify(document, null, 2)}\n`;
-  const content = textOf(answer["content"]);
-  const calls = Array.isArray(answer["tool_calls"]) ? answer["tool_calls"].map(recordOf) : [];
+  const content = asString(answer["content"]);
+  const calls = Array.isArray(answer["tool_calls"]) ? answer["tool_calls"].map(asRecord) : [];
   const lines = [
     ...(content === null || content === "" || isPrinted ? [] : [content]),
-    ...calls.map((call) => `${textOf(call["name"]) ?? "?"} ${textOf(call["arguments"]) ?? ""}`),
+    ...calls.map((call) => `${asString(call["name"]) ?? "?"} ${asString(call["arguments"]) ?? ""}`),
   ];
   return lines.map((line) => (line.endsWith("\n") ? line : `${line}\n`)).join("");
 }

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { EndpointMethod } from "../contract/endpoint.ts";
 import { refusalLines } from "../contract/refusal-lines.ts";
 import { errorCode } from "../lib/error-code.ts";
-import { recordOf, textOf } from "../lib/loosely.ts";
+import { asRecord, asString } from "../lib/json/json-guards.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { CliError } from "./terminal.ts";
 
@@ -111,16 +111,16 @@ function connectionFailure({ url, isRepeatable = true }: GatewayRequest, error: 
 
 async function refusal(url: string, response: Response): Promise<Outcome> {
   const document = await readJson(response);
-  const error = recordOf(recordOf(document)["error"]);
-  const code = textOf(error["code"]);
-  const requestId = textOf(error["request_id"]) ?? response.headers.get("x-request-id");
+  const error = asRecord(asRecord(document)["error"]);
+  const code = asString(error["code"]);
+  const requestId = asString(error["request_id"]) ?? response.headers.get("x-request-id");
   const message =
     code === null
       ? `The answer was ${response.status} without an error of a gateway; is ${new URL(url).origin} one?`
-      : `${code}: ${textOf(error["message"]) ?? "no message"}`;
+      : `${code}: ${asString(error["message"]) ?? "no message"}`;
   const exitCode = exitCodeOf(code, response.status);
   const hints = [
-    ...refusalLines({ details: error["details"], docUrl: textOf(error["doc_url"]), requestId }),
+    ...refusalLines({ details: error["details"], docUrl: asString(error["doc_url"]), requestId }),
     // Its record says what each target lacked, or how it failed.
     ...(requestId === null || code === null || exitCode !== EXIT.upstream
       ? []

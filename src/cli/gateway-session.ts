@@ -2,10 +2,10 @@
 import type { z } from "zod";
 import { CLI_KEY_FILE, findApiKey, OPERATOR_KEY_FILE } from "./api-key.ts";
 import { EXIT } from "./exit-codes.ts";
-import { recordOf, textOf } from "../lib/loosely.ts";
+import { asRecord, asString } from "../lib/json/json-guards.ts";
 import { callGateway, type GatewayRequest } from "./gateway-client.ts";
 import { endpointUrl, gatewayUrl } from "./gateway-url.ts";
-import { parseKnownPart } from "../lib/known-part.ts";
+import { parseIgnoringUnknownKeys } from "../lib/json/parse-ignoring-unknown-keys.ts";
 import { readText } from "./read-answer.ts";
 import { CliError, type Terminal, visible } from "./terminal.ts";
 
@@ -87,7 +87,7 @@ export async function readDocument(response: Response): Promise<unknown> {
 
 /** What this version can make sense of. `what` as in "is no list of jobs". */
 export function understood<T extends z.ZodType>(schema: T, document: unknown, what: string): z.output<T> {
-  const parsed = parseKnownPart(schema, document);
+  const parsed = parseIgnoringUnknownKeys(schema, document);
   if (parsed.success) return parsed.data;
   throw new CliError(EXIT.upstream, `The gateway's answer is no ${what} that this version knows.`);
 }
@@ -98,7 +98,7 @@ export async function workspacePath(session: Session, workspace: string | undefi
 }
 
 export async function ownWorkspace(session: Session): Promise<string> {
-  const slug = textOf(recordOf(recordOf(await session.document("/v1/me"))["workspace"])["slug"]);
+  const slug = asString(asRecord(asRecord(await session.document("/v1/me"))["workspace"])["slug"]);
   if (slug === null) throw new CliError(EXIT.upstream, "The gateway did not say whose key this is.");
   return slug;
 }

@@ -3,7 +3,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { errorCode } from "../lib/error-code.ts";
 import { EXIT } from "./exit-codes.ts";
-import { recordOf, textOf } from "../lib/loosely.ts";
+import { asRecord, asString } from "../lib/json/json-guards.ts";
 import { openSession, ownWorkspace } from "./gateway-session.ts";
 import { readEvents } from "./read-events.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
@@ -59,9 +59,9 @@ async function forwardAll(response: Response, forwarding: Forwarding): Promise<v
   if (response.body === null) return;
   try {
     for await (const event of readEvents(response.body)) {
-      const data = recordOf(event.data);
+      const data = asRecord(event.data);
       if (event.name === "ready") await greet(data, forwarding);
-      const id = textOf(data["id"]);
+      const id = asString(data["id"]);
       if (event.name !== "delivery" || id === null || forwarded.has(id)) continue;
       await report(await forward(data, forwarding), forwarding);
       forwarded.add(id);
@@ -74,12 +74,12 @@ async function forwardAll(response: Response, forwarding: Forwarding): Promise<v
 }
 
 async function greet(data: Readonly<Record<string, unknown>>, { terminal, receiver, workspace }: Forwarding) {
-  const secret = textOf(data["secret"]);
+  const secret = asString(data["secret"]);
   await say(terminal, `Forwarding the events of workspace ${workspace} to ${receiver.href}. Ctrl-C ends it.`);
   await say(
     terminal,
     secret === null
-      ? `They are signed with the secret of the workspace's webhook (it ends in ${textOf(data["secret_last4"]) ?? "?"}).`
+      ? `They are signed with the secret of the workspace's webhook (it ends in ${asString(data["secret_last4"]) ?? "?"}).`
       : `The workspace has no webhook; for this session they are signed with ${secret}`,
   );
 }
@@ -95,18 +95,18 @@ interface Forwarded {
 
 /** The very bytes and headers that the gateway would have sent. */
 async function forward(data: Readonly<Record<string, unknown>>, { receiver, signal }: Forwarding): Promise<Forwarded> {
-  const body = textOf(data["body"]) ?? "";
+  const body = asString(data["body"]) ?? "";
   const headers = Object.fromEntries(
-    Object.entries(recordOf(data["headers"])).flatMap(([name, value]) =>
+    Object.entries(asRecord(data["headers"])).flatMap(([name, value]) =>
       typeof value === "string" ? [[name, value]] : [],
     ),
   );
-  const event = recordOf(parse(body));
+  const event = asRecord(parse(body));
   const started = performance.now();
   const ended = (statusCode: number | null, error: string | null): Forwarded => ({
-    type: textOf(event["type"]) ?? "event",
-    job_id: textOf(event["job_id"]) ?? "",
-    event_id: textOf(data["id"]) ?? "",
+    type: asString(event["type"]) ?? "event",
+    job_id: asString(event["job_id"]) ?? "",
+    event_id: asString(data["id"]) ?? "",
     status_code: statusCode,
     latency_ms: Math.round(performance.now() - started),
     error,

@@ -3,7 +3,7 @@ import { constants, type Stats } from "node:fs";
 import { access, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
-import { utf8Text } from "../lib/utf8.ts";
+import { decodeUtf8 } from "../lib/text/utf8.ts";
 import { EXIT } from "./exit-codes.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 
@@ -50,7 +50,7 @@ export async function printResult(terminal: Terminal, text: string, output: stri
 export async function printBytes(terminal: Terminal, bytes: Uint8Array, output: string | undefined): Promise<void> {
   if (output !== undefined) return writeResult(resolve(terminal.cwd, output), bytes, terminal);
   if (terminal.stdout.isTTY !== true) return write(terminal.stdout, bytes);
-  const text = utf8Text(bytes);
+  const text = decodeUtf8(bytes);
   if (text !== null && !text.includes("\0")) return write(terminal.stdout, visible(text));
   await say(terminal, `not shown: ${bytes.length} bytes that are no text; to have them in a file: -o FILE`);
 }

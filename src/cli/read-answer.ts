@@ -1,5 +1,5 @@
 // The body of an answer: a connection that breaks in the middle of it is said to have done so, and is exit code 7.
-import { passedOn } from "../lib/passed-on.ts";
+import { mapAsyncIterable } from "../lib/concurrency/map-async-iterable.ts";
 import { EXIT } from "./exit-codes.ts";
 import { CliError } from "./terminal.ts";
 
@@ -12,7 +12,7 @@ export async function readBytes(response: Response): Promise<Uint8Array> {
 }
 
 export function readBody(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
-  return passedOn(body, { each: (bytes) => bytes, failed: brokeOff });
+  return mapAsyncIterable(body, { each: (bytes) => bytes, mapError: brokeOff });
 }
 
 /** However fetch words it. */

@@ -1,7 +1,7 @@
 // `patchbay transcribe|translate`: upload, wait, print. The text goes to stdout (or a file), all the rest to stderr.
 import { isEventStream, readAnswerStream, reportAnswer, TRANSCRIPT_STREAM } from "./answers.ts";
 import { EXIT } from "./exit-codes.ts";
-import { recordOf, textOf } from "../lib/loosely.ts";
+import { asRecord, asString } from "../lib/json/json-guards.ts";
 import { readDocument } from "./gateway-session.ts";
 import { printResult, requireWritable } from "./print.ts";
 import { type AudioOptions, sendAudio } from "./send-audio.ts";
@@ -49,7 +49,7 @@ async function run(task: Task, ...[argument, options, terminal, signal]: Paramet
   await reportAnswer(response, answer.document, terminal);
   if (options.output !== undefined || !answer.printed)
     await printResult(terminal, printed(answer.document, wantsJson), options.output);
-  const jobId = textOf(recordOf(answer.document)["job_id"]);
+  const jobId = asString(asRecord(answer.document)["job_id"]);
   if (jobId !== null) await say(terminal, `next: patchbay jobs wait ${jobId}`);
   else if (options.sample === true && options.json !== true) {
     const requestId = response.headers.get("x-request-id");
@@ -69,7 +69,7 @@ export function requestFields(options: TranscribeOptions, request: Task["request
 
 /** `content`, unless the whole answer is wanted. */
 export function printed(document: unknown, wantsJson: boolean): string {
-  const content = textOf(recordOf(document)["content"]);
+  const content = asString(asRecord(document)["content"]);
   // A routing decision or a job has no content; it is its own result.
   if (wantsJson || content === null) return `${JSON.stringify(document, null, 2)}\n`;
   return content.endsWith("\n") ? content : `${content}\n`;

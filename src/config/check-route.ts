@@ -7,7 +7,7 @@ import type { FaultPath } from "./fault.ts";
 import { hasChatAdapter, hasSpeechAdapter, knownCapabilities, knownModelNames } from "./known-models.ts";
 import { entries, type Entry, field, map, text, unique } from "./raw-data.ts";
 import { type SchemaFault, suggestion } from "./schema-faults.ts";
-import { suggest } from "../lib/suggest.ts";
+import { suggest } from "../lib/text/suggest.ts";
 
 /** What can be referred to, by id. */
 export interface SetUpScope {

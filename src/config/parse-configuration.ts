@@ -5,7 +5,7 @@ import { crossCheck } from "./cross-check.ts";
 import { type FaultPath, formatPath } from "./fault.ts";
 import { checkListeners, type ListenerOverrides, listenersOf } from "./listeners.ts";
 import { configurationFile, type ParsedConfiguration } from "./schema/file.ts";
-import { valueAt } from "../lib/issue-words.ts";
+import { valueAt } from "../lib/text/describe-issue.ts";
 import { reachableHost } from "./reachable-host.ts";
 import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
 

@@ -1,8 +1,8 @@
 // From the schema's issues to faults a reader can act on: every unknown key by itself, names of what was meant, no secret values.
 import { z } from "zod";
 import type { FaultPath } from "./fault.ts";
-import { sizeWords, type TypeNames, typeWords, valueAt } from "../lib/issue-words.ts";
-import { suggest } from "../lib/suggest.ts";
+import { sizeWords, type TypeNames, typeWords, valueAt } from "../lib/text/describe-issue.ts";
+import { suggest } from "../lib/text/suggest.ts";
 
 export interface SchemaFault {
   readonly path: FaultPath;

@@ -1,5 +1,5 @@
 // What differs between two versions of a route: targets that came, went or changed places, purposes, and every field. Pure.
-import { isSameData } from "../lib/same-data.ts";
+import { isSameData } from "../lib/json/is-same-data.ts";
 import { type Definition, nameOf, type Purpose, type Target } from "./route-shape.ts";
 
 /** Positions begin with 1. `undefined` as a value: it was not there. */

@@ -1,7 +1,7 @@
 // Usage as a file for bookkeeping: the rows that are shown, digit for digit, as the API's own CSV has them, and after them the names
 // behind ids.
 import type { UsageTable } from "../contract/usage.ts";
-import { csvText } from "../lib/csv.ts";
+import { csvText } from "../lib/text/csv.ts";
 import type { UsageNames } from "./usage-names.ts";
 
 /** The columns are those of the rows. */

@@ -1,6 +1,6 @@
 // What a chat model on a connection can do: the catalogue entry with the operator's declaration on top (contract 7, 10). Pure.
 import { CHAT_FEATURES, type ChatFeature } from "../contract/features.ts";
-import { memberOf } from "../lib/member-of.ts";
+import { ownMember } from "../lib/json/own-member.ts";
 import { CHAT_MODELS } from "../providers/catalog.ts";
 import type { ChatModel, ChatProvider } from "../providers/chat-provider.ts";
 import type { ProviderKind } from "../providers/provider.ts";
@@ -15,7 +15,7 @@ export function chatModel(
   name: string,
   declared: StoredModel | undefined,
 ): ChatModel | null {
-  const known = memberOf(provider?.models ?? {}, name) ?? memberOf(CHAT_MODELS[kind] ?? {}, name);
+  const known = ownMember(provider?.models ?? {}, name) ?? ownMember(CHAT_MODELS[kind] ?? {}, name);
   if (declared === undefined) return known ?? null;
   if (!declared.capabilities.includes("chat")) return null;
   const base = known ?? provider?.unknownModel ?? NOTHING;

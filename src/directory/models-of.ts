@@ -1,5 +1,5 @@
 // Every model of a provider account, what it can do there, and nothing of the account itself (contract 6, 10). Pure.
-import { memberOf } from "../lib/member-of.ts";
+import { ownMember } from "../lib/json/own-member.ts";
 import { CHAT_MODELS } from "../providers/catalog.ts";
 import type { ChatModel } from "../providers/chat-provider.ts";
 import type { ProviderKind, SpeechModel } from "../providers/provider.ts";
@@ -25,7 +25,7 @@ export function modelsOf({ kind, models }: Pick<Account, "kind" | "models">, ada
     ...(chat === undefined ? [] : [...Object.keys(chat.models), ...Object.keys(CHAT_MODELS[kind] ?? {})]),
   ]);
   return [...names].toSorted().flatMap((name) => {
-    const declared = memberOf(models, name);
+    const declared = ownMember(models, name);
     const model = {
       name,
       speech: speechModel(speech, name, declared, {}),

@@ -2,7 +2,7 @@
 // routing context of a key (contract 2, 4). Built from storage by `load-directory.ts`; never changed in place.
 import type { AppInfo, PurposeBinding, RoutingSettings } from "../auth/principal.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
-import { memberOf } from "../lib/member-of.ts";
+import { ownMember } from "../lib/json/own-member.ts";
 import type { ChatProvider } from "../providers/chat-provider.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
 import type { AccountKey, Ownership, Purpose, Route, RoutingContext, Target } from "../routing/types.ts";
@@ -154,7 +154,7 @@ function buildRoute(
     const found = accountOf(target.connection);
     if (found === undefined) return [];
     const { account, ownership } = found;
-    const declared = memberOf(account.models, target.model);
+    const declared = ownMember(account.models, target.model);
     return [
       {
         position: index + 1,

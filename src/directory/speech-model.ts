@@ -1,8 +1,8 @@
 // What a model on a connection can do: the adapter's catalogue entry with the operator's declaration on top (contract 10:
 // "a declaration beats the catalogue"). Pure.
 import { type Feature, PREFERENCES, type Preference, REDACTION_GROUPS } from "../contract/features.ts";
-import { memberOf } from "../lib/member-of.ts";
-import { primarySubtag } from "../lib/primary-subtag.ts";
+import { ownMember } from "../lib/json/own-member.ts";
+import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import type { FeatureSupport, SpeechLimits, SpeechModel, SpeechProvider } from "../providers/provider.ts";
 import { USUAL_GRADE } from "../providers/receipts.ts";
 import { plannable } from "./plannable.ts";
@@ -18,7 +18,7 @@ export function speechModel(
   settings: Readonly<Record<string, unknown>>,
 ): SpeechModel | null {
   if (provider === undefined) return null;
-  const listed = memberOf(provider.models, name);
+  const listed = ownMember(provider.models, name);
   const known = listed === undefined ? undefined : (provider.configured?.(name, listed, settings) ?? listed);
   if (declared === undefined) return known ?? null;
   if (!declared.capabilities.includes("audio_input")) return null;

@@ -1,6 +1,6 @@
 // One call to one target: plan, call, receipts. What a failure means for the request is decided in judge-failure.ts.
 import type { Preference } from "../contract/features.ts";
-import { giveWay } from "../lib/in-steps.ts";
+import { yieldToEventLoop } from "../lib/concurrency/run-cooperatively.ts";
 import { ProviderError, type StreamingIo } from "../providers/io.ts";
 import type {
   ProviderTranscript,
@@ -54,7 +54,7 @@ export async function callTarget(
     throw new Error(`${provider.kind} ${target.model} declares but does not plan: ${planned.missing.join(", ")}`);
   try {
     const raw = await execute({ ...call, dropped: planned.dropped }, planned.plan, openIo);
-    if ((raw.sizeBytes ?? 0) > LONG_REPLY_BYTES) await giveWay();
+    if ((raw.sizeBytes ?? 0) > LONG_REPLY_BYTES) await yieldToEventLoop();
     const transcript = provider.normalise(raw, request, speechTarget, audio);
     const missing = transcript.receipts
       .filter(({ delivered, feature }) => !delivered && isRequired(feature, wanted))

@@ -1,6 +1,6 @@
 // A budget's refusal as the error a caller gets (contract 1, 402).
 import { GatewayError } from "../contract/errors.ts";
-import { createNote } from "../lib/note.ts";
+import { createSymbolSlot } from "../lib/symbol-slot.ts";
 import type { BudgetExceeded } from "../metering/budget.ts";
 import { formatUsd } from "../metering/money.ts";
 
@@ -10,7 +10,7 @@ const UNITS = {
   tokens: { unit: "tokens", figure: Number },
 } as const;
 
-const figures = createNote<GatewayError, BudgetExceeded>("budget exceeded");
+const figures = createSymbolSlot<GatewayError, BudgetExceeded>("budget exceeded");
 
 export function budgetExceeded(exceeded: BudgetExceeded): GatewayError {
   const error = exceeded.budgetKind === "budget" ? overBudget(exceeded) : creditsRequired();

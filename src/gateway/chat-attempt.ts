@@ -1,7 +1,7 @@
 // One call to one chat target, from its reservation to its settlement (contract 9): whoever opens it ends it, once, with what
 // became of it. Reserved durably before the first byte leaves; whatever was used is on record in every ending.
 import { newId } from "../contract/ids.ts";
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { AttemptOutcome, Settled, Settlement, SlotEnd, TokenUsage } from "../metering/ledger-entries.ts";
 import type { ChatPlan, ChatProvider, ChatUsage } from "../providers/chat-provider.ts";
 import { createReplyHold } from "../providers/reply-hold.ts";
@@ -34,7 +34,7 @@ export interface ChatAttempt {
   readonly billing: ChatBilling;
   readonly io: StreamingIo;
   /** The answer is there: charged by what was used, and kept under the slot where there is one. */
-  readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => Soon<Settled>;
+  readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => MaybePromise<Settled>;
   /**
    * When nothing of it runs any more. Charged only when its caller hung up on it after it was sent. A fault of ours says nothing of
    * the provider: what became of the call is unknown.
@@ -104,7 +104,7 @@ export async function openAttempt(
     countTokens(usage === null ? 0 : usage.inputTokens + usage.outputTokens);
     watched.end(failure, usage === null ? null : spentOn(billing, usage, charged));
   };
-  const settle = (outcome: AttemptOutcome, usage: TokenUsage | null, facts: EndFacts): Soon<Settled> => {
+  const settle = (outcome: AttemptOutcome, usage: TokenUsage | null, facts: EndFacts): MaybePromise<Settled> => {
     const settlement = settlementOf(billing, usage, facts);
     return settleWhenAvailable(services, { deadlineAtMs, slot: options.slot }, () =>
       ledger.settle({ attemptId, outcome, ...settlement }),

@@ -1,7 +1,7 @@
 // What a conversation brings back of other backends' answers: which fields there are, and those of them that targets understand. Pure.
 import type { ChatMessage as GivenMessage } from "../contract/chat.ts";
 import { HISTORY_FIELDS, type HistoryField } from "../contract/chat-history.ts";
-import { recordOf, textOf } from "../lib/loosely.ts";
+import { asRecord, asString } from "../lib/json/json-guards.ts";
 import type { CacheControl, Reasoning } from "../providers/chat-provider.ts";
 
 type GivenAssistant = Extract<GivenMessage, { role: "assistant" }>;
@@ -44,13 +44,13 @@ export function reasoningOf({ reasoning_content: content, reasoning }: GivenAssi
 
 /** Google's own place for it, and LiteLLM's. */
 export function signatureOf({ extra_content: extra, provider_specific_fields: specific }: GivenCall): string | null {
-  const { google } = recordOf(extra);
-  return textOf(recordOf(google)["thought_signature"]) ?? textOf(recordOf(specific)["thought_signature"]);
+  const { google } = asRecord(extra);
+  return asString(asRecord(google)["thought_signature"]) ?? asString(asRecord(specific)["thought_signature"]);
 }
 
 /** Anthropic's. Any other is of no use to a target. */
 export function cacheControlOf({ cache_control: given }: { readonly cache_control?: unknown }): CacheControl | null {
-  const { type, ttl } = recordOf(given);
+  const { type, ttl } = asRecord(given);
   if (type !== "ephemeral") return null;
   return ttl === "5m" || ttl === "1h" ? { type, ttl } : { type };
 }

@@ -5,10 +5,15 @@ import { toPlainText } from "../captions/plain-text.ts";
 import { toSrt } from "../captions/srt.ts";
 import { toVtt } from "../captions/vtt.ts";
 import type { ResponseFormat, Segment, Warning, Word } from "../contract/transcription.ts";
-import { giveWay, inSteps } from "../lib/in-steps.ts";
-import { AT_A_TIME, flatMapped, mapped, type Steps } from "../lib/steps.ts";
-import { joinWords } from "../lib/join-words.ts";
-import { withoutSpace } from "../lib/without-space.ts";
+import { yieldToEventLoop, runCooperatively } from "../lib/concurrency/run-cooperatively.ts";
+import {
+  CHUNK_SIZE,
+  flatMapCooperatively,
+  mapCooperatively,
+  type CooperativeTask,
+} from "../lib/concurrency/cooperative-task.ts";
+import { joinWords } from "../lib/text/join-words.ts";
+import { stripToLetters } from "../lib/text/strip-to-letters.ts";
 import type { ProviderSegment, ProviderTranscript, ProviderWord } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";
 import { holdingText } from "./hold-text.ts";
@@ -28,14 +33,16 @@ export function finishTranscript(
   durationSeconds: number,
 ): Promise<FinishedTranscript> {
   const steps = finishing(provider, wanted, durationSeconds);
-  return provider.words.length > AT_A_TIME ? giveWay().then(() => inSteps(steps)) : inSteps(steps);
+  return provider.words.length > CHUNK_SIZE
+    ? yieldToEventLoop().then(() => runCooperatively(steps))
+    : runCooperatively(steps);
 }
 
 export function* finishing(
   provider: ProviderTranscript,
   wanted: Requirements,
   durationSeconds: number,
-): Steps<FinishedTranscript> {
+): CooperativeTask<FinishedTranscript> {
   const warnings = [provider.words, provider.segments].some((pieces) => needMoving(pieces, durationSeconds))
     ? [TIMES_CLAMPED]
     : [];
@@ -45,8 +52,8 @@ export function* finishing(
   if (!isText && !wanted.wantsWords && isJson(wanted.responseFormat))
     return { content: provider.text.trim(), segments: [], words: [], warnings };
   const timed = {
-    words: yield* mapped(provider.words, createTimeline(durationSeconds)),
-    segments: yield* mapped(provider.segments, createTimeline(durationSeconds)),
+    words: yield* mapCooperatively(provider.words, createTimeline(durationSeconds)),
+    segments: yield* mapCooperatively(provider.segments, createTimeline(durationSeconds)),
   };
   const words = inOrder(timed.words);
   yield;
@@ -58,8 +65,9 @@ export function* finishing(
   const labels = createLabels(wanted);
   if (wanted.features.includes("diarization")) for (const piece of inOrder([...given, ...words])) labels.hear(piece);
   yield;
-  const segments = yield* mapped(given, labels.segment);
-  const wireWords = wanted.wantsWords || isCaption(wanted.responseFormat) ? yield* mapped(words, labels.word) : [];
+  const segments = yield* mapCooperatively(given, labels.segment);
+  const wireWords =
+    wanted.wantsWords || isCaption(wanted.responseFormat) ? yield* mapCooperatively(words, labels.word) : [];
   yield;
   const content = isText ? contentOf(provider.text, segments) : provider.text.trim();
   yield;
@@ -88,17 +96,17 @@ const MAX_BUILT_SEGMENT_SECONDS = 30;
 const SEGMENT_PAUSE_SECONDS = 1.0;
 
 /** Words that carry times hold their segments: cut where the speaker, the channel or the sentence ends, or a pause comes. */
-function* segmentsFromWords(words: readonly ProviderWord[]): Steps<readonly ProviderSegment[]> {
+function* segmentsFromWords(words: readonly ProviderWord[]): CooperativeTask<readonly ProviderSegment[]> {
   const channels = new Map<number | null, ProviderWord[][]>();
   for (const [index, word] of words.entries()) {
-    if (index % AT_A_TIME === AT_A_TIME - 1) yield;
+    if (index % CHUNK_SIZE === CHUNK_SIZE - 1) yield;
     const groups = channels.get(word.channel) ?? [];
     channels.set(word.channel, groups);
     const current = groups.at(-1);
     if (current === undefined || endsBefore(current, word)) groups.push([word]);
     else current.push(word);
   }
-  return inOrder(yield* flatMapped([...channels.values()].flat(), segmentOf));
+  return inOrder(yield* flatMapCooperatively([...channels.values()].flat(), segmentOf));
 }
 
 function endsBefore(current: readonly ProviderWord[], next: ProviderWord): boolean {
@@ -134,7 +142,7 @@ function segmentOf(words: readonly ProviderWord[]): readonly ProviderSegment[] {
 function contentOf(text: string, segments: readonly Segment[]): string {
   const joined = joinWords(segments.map((segment) => segment.text));
   const own = text.trim();
-  if (segments.length === 0 || joined === own || withoutSpace(joined) === withoutSpace(own)) return own;
+  if (segments.length === 0 || joined === own || stripToLetters(joined) === stripToLetters(own)) return own;
   return joined;
 }
 
@@ -144,7 +152,7 @@ function* render(
   segments: readonly Segment[],
   words: readonly Word[],
   durationSeconds: number,
-): Steps<string> {
+): CooperativeTask<string> {
   if (isJson(format)) return content;
   switch (format) {
     case "text":

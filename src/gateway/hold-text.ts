@@ -1,16 +1,19 @@
 // Timed pieces (words, segments) given what they lack of a provider's own text (contract 3: text is preserved): a provider may time
 // only some of its words, of some of its speakers, or spell them differently. Pure.
-import { commonSubsequence, type Match } from "../lib/common-subsequence.ts";
-import { AT_A_TIME, flatMapped, type Steps } from "../lib/steps.ts";
-import { UNSPACED } from "../lib/join-words.ts";
-import { hasSameLetters } from "../lib/same-letters.ts";
+import { commonSubsequence, type Match } from "../lib/text/common-subsequence.ts";
+import { CHUNK_SIZE, flatMapCooperatively, type CooperativeTask } from "../lib/concurrency/cooperative-task.ts";
+import { UNSPACED } from "../lib/text/join-words.ts";
+import { hasSameLetters } from "../lib/text/has-same-letters.ts";
 import type { ProviderWord } from "../providers/provider.ts";
 
 /**
  * The same pieces, speakers and channels, with texts that together hold all of `text`. What lies between two pieces goes to the one
  * whose line or sentence it is in; where both tell the same differently, the text's spelling counts; what only the pieces say stays.
  */
-export function* holdingText<P extends ProviderWord>(pieces: readonly P[], text: string): Steps<readonly P[]> {
+export function* holdingText<P extends ProviderWord>(
+  pieces: readonly P[],
+  text: string,
+): CooperativeTask<readonly P[]> {
   const spoken = pieces.filter((piece) => piece.text.trim() !== "");
   if (spoken.length === 0 || hasSameLetters(spoken.map((piece) => piece.text).join(""), text)) return pieces;
   yield;
@@ -47,16 +50,16 @@ function* tokensOf(text: string): Generator<Token, void, void> {
   }
 }
 
-function* writtenTokens(text: string): Steps<readonly Token[]> {
+function* writtenTokens(text: string): CooperativeTask<readonly Token[]> {
   const tokens: Token[] = [];
-  for (const token of tokensOf(text)) if (tokens.push(token) % AT_A_TIME === 0) yield;
+  for (const token of tokensOf(text)) if (tokens.push(token) % CHUNK_SIZE === 0) yield;
   return tokens;
 }
 
-function* ownedTokens(pieces: readonly ProviderWord[]): Steps<readonly OwnedToken[]> {
+function* ownedTokens(pieces: readonly ProviderWord[]): CooperativeTask<readonly OwnedToken[]> {
   const tokens: OwnedToken[] = [];
   for (const [piece, { text }] of pieces.entries())
-    for (const token of tokensOf(text)) if (tokens.push({ ...token, piece }) % AT_A_TIME === 0) yield;
+    for (const token of tokensOf(text)) if (tokens.push({ ...token, piece }) % CHUNK_SIZE === 0) yield;
   return tokens;
 }
 
@@ -80,7 +83,7 @@ function ordersOf<P extends ProviderWord>(pieces: readonly P[]): readonly (reado
 function* bestOf<P extends ProviderWord>(
   orders: readonly (readonly P[])[],
   written: readonly Token[],
-): Steps<Order<P>> {
+): CooperativeTask<Order<P>> {
   const keys = written.map(({ key }) => key);
   const tried: Order<P>[] = [];
   for (const ordered of orders) {
@@ -103,7 +106,7 @@ function* spread(
   tokens: readonly OwnedToken[],
   written: readonly Token[],
   matches: readonly Match[],
-): Steps<ReadonlyMap<number, Spelling>> {
+): CooperativeTask<ReadonlyMap<number, Spelling>> {
   const spellings = new Map<number, Spelling>();
   const write = (piece: number, { raw, spaced }: Token, side?: "before" | "behind"): void => {
     const known = spellings.get(piece) ?? { text: "", before: false, behind: false };
@@ -113,7 +116,7 @@ function* spread(
   };
   let [spokenAt, writtenAt] = [0, 0];
   for (const [number, [a, b]] of [...matches, [tokens.length, written.length] as const].entries()) {
-    if (number % AT_A_TIME === 0) yield;
+    if (number % CHUNK_SIZE === 0) yield;
     const said = tokens.slice(spokenAt, a);
     const gap = written.slice(writtenAt, b);
     const last = tokens[spokenAt - 1]?.piece;
@@ -148,8 +151,8 @@ function splitOf(written: readonly Token[], from: number, to: number): number {
 function stretched<P extends ProviderWord>(
   pieces: readonly P[],
   spellings: ReadonlyMap<number, Spelling>,
-): Steps<readonly P[]> {
-  return flatMapped(pieces, (piece, index) => {
+): CooperativeTask<readonly P[]> {
+  return flatMapCooperatively(pieces, (piece, index) => {
     const spelling = spellings.get(index);
     if (spelling === undefined) return [];
     const { text, before, behind } = spelling;

@@ -4,7 +4,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import type { AnswerRoom } from "../lib/answer-room.ts";
 import { freeBuffer } from "../lib/free-buffer.ts";
-import { createPlaces } from "../lib/places.ts";
+import { createKeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import type { Database } from "../storage/database.ts";
 import {
   burnLapsedSlot,
@@ -85,7 +85,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const { seal, ttlSeconds } = options;
   const { db } = claims(options.database);
   const held = new Map<string, SlotRef>();
-  const largeReads = createPlaces(MOST_LARGE_READS);
+  const largeReads = createKeyedSemaphore(MOST_LARGE_READS);
   const unfinished = createUnfinishedSlots(db);
   const end = async (slot: SlotRef, ending: SlotEnding): Promise<void> => {
     held.delete(slot.owner);
@@ -118,7 +118,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const readLarge = (request: ClaimRequest, ref: SlotRef, { bodyBegin, bodyBytes }: SealedBody): Promise<Buffer> => {
     const { room, workspaceId } = request;
     const signal = room?.signal ?? new AbortController().signal;
-    return largeReads.within(
+    return largeReads.run(
       "answers",
       signal,
       async () => {

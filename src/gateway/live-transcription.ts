@@ -1,7 +1,7 @@
 // Live audio to a transcript (contract 10): the same route, purpose, features and events as a file's stream, from targets that
 // take live audio. Audio that a target has had cannot be said again: it falls back no further than the refusal of a socket.
 import { GatewayError } from "../contract/errors.ts";
-import { createHandover, type Handover } from "../lib/handover.ts";
+import { createChannel, type Channel } from "../lib/concurrency/channel.ts";
 import { createReplyHold } from "../providers/reply-hold.ts";
 import { type FailureKind, ProviderError } from "../providers/io.ts";
 import type { LiveEncoding } from "../providers/provider.ts";
@@ -53,15 +53,15 @@ export async function* liveTranscription(
     decideFor(services, call, liveFacts(call.encoding), restsFor(services, call.principal)),
   );
   const left = new AbortController();
-  const pieces = createHandover<TranscriptPiece>();
+  const pieces = createChannel<TranscriptPiece>();
   const signal = AbortSignal.any([call.clientGone, left.signal]);
   const source = createLiveSource(call.encoding, frames, services.limits.maxAudioDurationSeconds);
-  const outcome = runLive(services, { call, decision, source, pieces, signal }).finally(() => pieces.end());
+  const outcome = runLive(services, { call, decision, source, pieces, signal }).finally(() => pieces.close());
   // Its failure is awaited where it is told; until then nobody listens.
   outcome.catch(() => undefined);
   let isOver = false;
   try {
-    for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) yield piece;
+    for (let piece = await pieces.receive(); piece !== null; piece = await pieces.receive()) yield piece;
     const served = await outcome;
     isOver = true;
     if (served === null) return;
@@ -87,7 +87,7 @@ interface LiveRun {
   readonly call: LiveCall;
   readonly decision: Extract<RouteDecision, { ok: true }>;
   readonly source: LiveSource;
-  readonly pieces: Handover<TranscriptPiece>;
+  readonly pieces: Channel<TranscriptPiece>;
   readonly signal: AbortSignal;
 }
 

@@ -1,5 +1,5 @@
 // An answer as the gateway hands it to the edge, and as an idempotency slot keeps it: status, a few headers, a body.
-import { jsonBytes } from "../lib/json-in-steps.ts";
+import { jsonBytes } from "../lib/json/write-json.ts";
 
 export interface GatewayReply {
   readonly status: number;

@@ -1,6 +1,6 @@
 // Tries the capable chat targets in order until one answers (contract 7). Unlike audio a chat falls back after an unknown
 // outcome too, as long as nothing of an answer was received; each attempt is reserved and settled on its own.
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Settled, TokenUsage } from "../metering/ledger-entries.ts";
 import { chatReceipts } from "../providers/chat-receipts.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
@@ -25,7 +25,7 @@ export interface ServedChat {
   readonly content: ChatContent;
   readonly usage: TokenUsage;
   /** Charges the attempt and stores the answer under the idempotency key, in one transaction. */
-  readonly settle: (reply: GatewayReply) => Soon<Settled>;
+  readonly settle: (reply: GatewayReply) => MaybePromise<Settled>;
 }
 
 export interface ChatRunOptions {

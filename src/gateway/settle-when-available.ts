@@ -1,5 +1,5 @@
 // A provider's answer in hand waits for a database that is unavailable: the settlement is repeated until the request's deadline.
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import { isDatabaseUnavailable } from "../storage/database-faults.ts";
 import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
 import type { GatewayServices } from "./services.ts";
@@ -19,8 +19,8 @@ export interface SettleOptions {
 export function settleWhenAvailable<T>(
   services: Pick<GatewayServices, "now">,
   options: SettleOptions,
-  write: () => Soon<T>,
-): Soon<T> {
+  write: () => MaybePromise<T>,
+): MaybePromise<T> {
   const first = write();
   return first instanceof Promise ? repeated(services, options, first, write) : first;
 }
@@ -29,7 +29,7 @@ async function repeated<T>(
   { now }: Pick<GatewayServices, "now">,
   { deadlineAtMs, slot }: SettleOptions,
   first: Promise<T>,
-  write: () => Soon<T>,
+  write: () => MaybePromise<T>,
 ): Promise<T> {
   const deadlineAt = new Date(Math.min(deadlineAtMs, now().getTime() + LONGEST_WAIT_MS));
   let begun: Promise<T> | null = first;

@@ -3,7 +3,7 @@
 // ignored.
 import { GatewayError } from "../contract/errors.ts";
 import type { TranscriptionEnvelope, Warning } from "../contract/transcription.ts";
-import { createHandover, type Handover } from "../lib/handover.ts";
+import { createChannel, type Channel } from "../lib/concurrency/channel.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import { isDatabaseUnavailable } from "../storage/database-faults.ts";
 import { answerOf, callWarnings, SIMULATED } from "./answer.ts";
@@ -59,7 +59,7 @@ export async function streamTranscription(services: GatewayServices, call: Strea
     facts: routingFacts({ ...decision.purpose, warnings: warningsBefore(decision, audio) }),
   });
   const run = startRun(services, call, audio, decision);
-  const first = await run.pieces.next();
+  const first = await run.pieces.receive();
   // Whatever became of it before its first content is an answer like any other.
   const teller = first === null ? servedOr(await run.outcome, decision, call.clientGone) : run.teller();
   const simulated = run.isSimulated();
@@ -91,7 +91,7 @@ async function decideOrRelease(services: GatewayServices, call: StreamCall, audi
 }
 
 interface Run {
-  readonly pieces: Handover<TranscriptPiece>;
+  readonly pieces: Channel<TranscriptPiece>;
   readonly outcome: Promise<RunOutcome>;
   readonly keeper: ReturnType<typeof slotKeeper>;
   readonly holds: DisposableStack;
@@ -105,7 +105,7 @@ type Teller = Pick<Served, "candidate" | "dropped">;
 
 function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio, decision: Decided): Run {
   const left = new AbortController();
-  const pieces = createHandover<TranscriptPiece>();
+  const pieces = createChannel<TranscriptPiece>();
   const deadlineAtMs = call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000;
   const keeper = slotKeeper(services, payerOf(call, decision), null, deadlineAtMs);
   const holds = new DisposableStack();
@@ -146,11 +146,11 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
   return { pieces, outcome, keeper, holds, stop, isSimulated: () => isSimulated, teller: knownTeller };
 }
 
-async function whileHeard<T>(audio: TakenAudio, pieces: Handover<TranscriptPiece>, run: () => Promise<T>): Promise<T> {
+async function whileHeard<T>(audio: TakenAudio, pieces: Channel<TranscriptPiece>, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } finally {
-    pieces.end();
+    pieces.close();
     await audio.release();
   }
 }
@@ -166,7 +166,7 @@ async function* relay(
   let ended = false;
   using _ = run.holds;
   try {
-    for (let piece = first; piece !== null; piece = await run.pieces.next()) yield piece;
+    for (let piece = first; piece !== null; piece = await run.pieces.receive()) yield piece;
     const outcome = await run.outcome;
     ended = true;
     if (outcome.kind !== "served") {

@@ -1,7 +1,7 @@
 // A transcript told while it is made, of a file or live (contract 3, "Mode"; contract 10): piece by piece as the provider says it, and
 // no faster than the caller reads.
 import type { Segment } from "../contract/transcription.ts";
-import type { Handover } from "../lib/handover.ts";
+import type { Channel } from "../lib/concurrency/channel.ts";
 import { ProviderError } from "../providers/io.ts";
 import type { ProviderSegment } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";
@@ -16,7 +16,7 @@ export type TranscriptPiece =
 export function tellTranscript(
   wanted: Requirements,
   durationSeconds: number,
-  pieces: Pick<Handover<TranscriptPiece>, "give">,
+  pieces: Pick<Channel<TranscriptPiece>, "send">,
 ): Execute {
   return async ({ provider, audio }, plan, openIo) => {
     if (provider.stream === undefined) throw new Error(`${provider.kind} declares streaming and has none`);
@@ -24,7 +24,7 @@ export function tellTranscript(
     for await (const event of provider.stream(plan, audio, openIo())) {
       if (event.type === "end") return event.raw;
       const piece = event.type === "text" ? ({ kind: "text", text: event.text } as const) : tell(event.segment);
-      if (piece !== null) await pieces.give(piece);
+      if (piece !== null) await pieces.send(piece);
     }
     throw new ProviderError("bad_reply", { reason: "no_finish" });
   };

@@ -1,6 +1,6 @@
 // What an unavailable database means to a caller: before anything was begun a refusal to be retried, after it an unknown outcome.
 import { GatewayError } from "../contract/errors.ts";
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import { isDatabaseUnavailable } from "../storage/database-faults.ts";
 import { isUndone } from "../storage/transact.ts";
 
@@ -8,8 +8,8 @@ export { isDatabaseUnavailable } from "../storage/database-faults.ts";
 
 /** For work that begins nothing: once something was begun, only its own steps can say what became of it. */
 export function unlessAway<T>(work: Promise<T>): Promise<T>;
-export function unlessAway<T>(work: Soon<T>): Soon<T>;
-export function unlessAway<T>(work: Soon<T>): Soon<T> {
+export function unlessAway<T>(work: MaybePromise<T>): MaybePromise<T>;
+export function unlessAway<T>(work: MaybePromise<T>): MaybePromise<T> {
   return work instanceof Promise ? work.catch(refuseWhileAway) : work;
 }
 

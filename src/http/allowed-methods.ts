@@ -1,7 +1,7 @@
 // Which methods a path takes, so that a known path with another method is 405 with `Allow` and an unknown one 404 with a hint.
 import type { EndpointContract } from "../contract/endpoint.ts";
 import { GatewayError } from "../contract/errors.ts";
-import { suggest } from "../lib/suggest.ts";
+import { suggest } from "../lib/text/suggest.ts";
 import { plainPath } from "./head.ts";
 
 export type AllowedMethods = (target: string) => readonly string[];

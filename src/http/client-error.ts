@@ -10,7 +10,7 @@ import type { Edge } from "./edge.ts";
 import { errorReply } from "./error-reply.ts";
 import { headersTooLarge } from "./head.ts";
 import type { Turns } from "./in-turn.ts";
-import { gradually } from "../lib/gradually.ts";
+import { createTickThrottle } from "../lib/concurrency/tick-throttle.ts";
 import { linger } from "./linger.ts";
 
 interface ParserError extends Error {
@@ -33,7 +33,7 @@ export interface ClientErrorParts {
 
 export function answerClientErrors(server: Server, edge: Edge, { allowed, turns }: ClientErrorParts): void {
   const failed = new WeakSet<Socket>();
-  const soon = gradually(REFUSED_IN_A_TURN);
+  const soon = createTickThrottle(REFUSED_IN_A_TURN);
   server.on("clientError", (error: ParserError, stream) => {
     const socket = stream as Socket;
     if (error.code === "ECONNRESET" || !socket.writable) {

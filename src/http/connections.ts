@@ -1,7 +1,7 @@
 // Every connection of a server, for those who look over all of them: replies that nobody reads, and the way down (reliability 7).
 import { Server as NetServer, type Socket } from "node:net";
 import type { Server } from "node:http";
-import type { UnderWay } from "../lib/under-way.ts";
+import type { WaitGroup } from "../lib/concurrency/wait-group.ts";
 
 export type Connections = ReadonlySet<Socket>;
 
@@ -10,7 +10,7 @@ declare module "fastify" {
     /** Open ones. */
     readonly connections: Connections;
     /** What goes on behind them. */
-    readonly underWay: Pick<UnderWay, "ended">;
+    readonly underWay: Pick<WaitGroup, "done">;
   }
 }
 

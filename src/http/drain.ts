@@ -38,7 +38,7 @@ export async function drain(app: FastifyInstance, options: DrainOptions): Promis
   if ([...connections].some(isSilent)) await Promise.race([wait(SILENT_MS), late]);
   await emptyKernel();
   const closed = app.close();
-  const clean = await Promise.race([closed.then(() => underWay.ended()).then(() => true), late]);
+  const clean = await Promise.race([closed.then(() => underWay.done()).then(() => true), late]);
   server.closeAllConnections();
   await closed;
   return { clean };

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Logger } from "pino";
 import type { ErrorCode } from "../contract/errors.ts";
-import type { Note } from "../lib/note.ts";
-import type { UnderWay } from "../lib/under-way.ts";
+import type { SymbolSlot } from "../lib/symbol-slot.ts";
+import type { WaitGroup } from "../lib/concurrency/wait-group.ts";
 import type { RefuseHost } from "./allowed-hosts.ts";
 import type { Schedule } from "./body-rate.ts";
 import type { Exchange } from "./exchange.ts";
@@ -42,9 +42,9 @@ export interface Edge {
   readonly logger: Logger;
   /** Sees each exchange as it begins and as it is over; only counts, never throws. */
   readonly watch: ExchangeWatch | null;
-  readonly exchanges: Note<IncomingMessage, Exchange>;
+  readonly exchanges: SymbolSlot<IncomingMessage, Exchange>;
   /** Handlers and replies, also when nobody is left to answer. */
-  readonly underWay: UnderWay;
+  readonly underWay: WaitGroup;
   readonly unread: UnreadBudget;
   /** Of this server's sockets; there when the server is. */
   readonly upgrades: () => Upgrades;

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { EndpointContract } from "../contract/endpoint.ts";
 import type { RequestId } from "../contract/ids.ts";
 import type { AnswerRoom } from "../lib/answer-room.ts";
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Recorder } from "../gateway/request-record.ts";
 import type { ServerEvents } from "./sse.ts";
 import type { RunSession } from "./upgrade.ts";
@@ -70,7 +70,7 @@ export interface EndpointWithToken<P extends EdgePrincipal> extends Endpoint<P> 
 export interface TokenCaller<P extends EdgePrincipal> {
   readonly principal: P;
   /** As the key behind the token is now; rejects once it is invalid. */
-  readonly authenticate: () => Soon<P>;
+  readonly authenticate: () => MaybePromise<P>;
 }
 
 /** The caller of an endpoint with `auth: "key"`, which the frame has authenticated before the handler runs. */

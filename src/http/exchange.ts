@@ -3,7 +3,7 @@
 import { IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ErrorCode, GatewayError } from "../contract/errors.ts";
-import { createNote } from "../lib/note.ts";
+import { createSymbolSlot } from "../lib/symbol-slot.ts";
 import type { Reservation } from "./unread-budget.ts";
 
 const NO_FIELDS: Readonly<Record<string, string>> = {};
@@ -84,7 +84,7 @@ export class Exchange {
   }
 }
 
-const replies = createNote<IncomingMessage, ServerResponse>("its reply");
+const replies = createSymbolSlot<IncomingMessage, ServerResponse>("its reply");
 
 /**
  * Node destroys the socket with the request stream, so a handler that gives up on the body by `destroy` would take away

@@ -1,5 +1,5 @@
 // The character sets that a form's text fields may declare, and decoding by them (RFC 7578, sections 4.4 to 4.6).
-import { utf8Text } from "../lib/utf8.ts";
+import { decodeUtf8 } from "../lib/text/utf8.ts";
 
 export type Charset = "utf-8" | "us-ascii" | "iso-8859-1" | "windows-1252";
 
@@ -26,7 +26,7 @@ export function decodeText(bytes: Buffer, charset: Charset): string | null {
     // Clients that label text as ASCII and send UTF-8 exist, and every ASCII text is the same UTF-8 text.
     case "us-ascii":
     case "utf-8":
-      return utf8Text(bytes);
+      return decodeUtf8(bytes);
     // Not by TextDecoder: the Encoding Standard reads this label as windows-1252, which differs from 0x80 to 0x9f.
     case "iso-8859-1":
       return bytes.toString("latin1");

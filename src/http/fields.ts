@@ -1,8 +1,8 @@
 // Form fields to typed values, and values to what the schema says (contract 3 "Fields"). The schema is the only list of
 // fields: what text a form field may hold follows from its type there.
 import type { z } from "zod";
-import { issueWords, MISSING, valueAt, type WordedIssue } from "../lib/issue-words.ts";
-import { suggest } from "../lib/suggest.ts";
+import { describeIssue, MISSING, valueAt, type WordedIssue } from "../lib/text/describe-issue.ts";
+import { suggest } from "../lib/text/suggest.ts";
 import type { Faults } from "./faults.ts";
 import { ourNameOf } from "./foreign-names.ts";
 import { parseStrictJson } from "./strict-json.ts";
@@ -164,7 +164,7 @@ function parsed<S extends FieldSchema>(
   for (let round = 1; ; round += 1) {
     const result = schema.safeParse(values);
     if (result.success) return { data: result.data, issues: [] };
-    const issues = result.error.issues.flatMap((issue) => issueWords(issue, values));
+    const issues = result.error.issues.flatMap((issue) => describeIssue(issue, values));
     const nulls = issues.filter(({ path }) => typeof path.at(-1) === "string" && valueAt(values, path) === null);
     if (nulls.length === 0 || round === MOST_ROUNDS) return { data: undefined, issues };
     values = structuredClone(values);

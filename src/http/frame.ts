@@ -1,10 +1,10 @@
 // What a listener's endpoints share: who may call, and which requests leave a record.
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { RequestId } from "../contract/ids.ts";
 import type { OpenRecord } from "../gateway/request-record.ts";
 import type { EdgePrincipal } from "./endpoint.ts";
 
-export type Authenticate<P extends EdgePrincipal> = (authorization: string | undefined) => Soon<P>;
+export type Authenticate<P extends EdgePrincipal> = (authorization: string | undefined) => MaybePromise<P>;
 
 export interface Frame<P extends EdgePrincipal> {
   readonly authenticate: Authenticate<P>;

@@ -2,7 +2,7 @@
 // A caller that sends many at once waits for itself, and whoever never reads an answer has one prepared, not all of them.
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { createNote } from "../lib/note.ts";
+import { createSymbolSlot } from "../lib/symbol-slot.ts";
 import { throwAwayInput } from "./linger.ts";
 
 export type Handler = (raw: IncomingMessage, response: ServerResponse) => void;
@@ -31,9 +31,9 @@ const MOST_WAITING = 32;
 
 /** Call `serve` once: its handler gets a request when the connection's answers before it are finished. */
 export function createTurns(): Turns & { serve(server: Server, handler: Handler): void } {
-  const latest = createNote<Socket, Turn>("latest request");
-  const waiting = createNote<Socket, number>("requests that wait for their turn");
-  const waited = createNote<IncomingMessage, true>("waited for its turn");
+  const latest = createSymbolSlot<Socket, Turn>("latest request");
+  const waiting = createSymbolSlot<Socket, number>("requests that wait for their turn");
+  const waited = createSymbolSlot<IncomingMessage, true>("waited for its turn");
 
   function queue(before: Turn, turn: Turn, handler: Handler): void {
     const { socket } = turn.raw;

@@ -4,7 +4,7 @@ import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { errorBody } from "../contract/error-body.ts";
 import { refusalLines } from "../contract/refusal-lines.ts";
-import { type JsonParser, parseText } from "../lib/json-parser.ts";
+import { type JsonParser, parseText } from "../lib/json/json-parser.ts";
 import { type Recording, Refused, type ToolAnswer, type ToolGateway } from "../mcp/tool-gateway.ts";
 import { internalError } from "./error-reply.ts";
 import { askOwnServer, type OwnAnswer, type OwnRequest } from "./own-server.ts";

@@ -48,12 +48,12 @@ export const PLAYGROUND_MODULES = [
   "captions/srt",
   "captions/timestamp",
   "captions/vtt",
-  "lib/common-subsequence",
-  "lib/join-words",
-  "lib/least-edits",
-  "lib/same-letters",
-  "lib/steps",
-  "lib/without-space",
+  "lib/text/common-subsequence",
+  "lib/text/join-words",
+  "lib/text/edit-distance",
+  "lib/text/has-same-letters",
+  "lib/concurrency/cooperative-task",
+  "lib/text/strip-to-letters",
 ] as const;
 
 export interface PlaygroundFiles extends PageFiles {

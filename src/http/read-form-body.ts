@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { audioTooLarge } from "../audio/spool.ts";
 import { audioFields } from "../contract/transcription.ts";
-import { recordOf } from "../lib/loosely.ts";
+import { asRecord } from "../lib/json/json-guards.ts";
 import { eachChunk } from "./body-chunks.ts";
 import { createByteCollector } from "./byte-collector.ts";
 import { type Charset, charsetOf, decodeText, unsupportedCharset } from "./field-charset.ts";
@@ -168,7 +168,7 @@ function typed(
     if (owner === "audio") audio.set(key, value);
     else if (owner === null) fields.set(key, value);
     else if (texts.has(owner)) faults.add(name, `\`${owner}\` was sent whole and in members.`);
-    else fields.set(owner, { ...recordOf(fields.get(owner)), [key]: value });
+    else fields.set(owner, { ...asRecord(fields.get(owner)), [key]: value });
   }
   return { fields, audio };
 }

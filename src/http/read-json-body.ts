@@ -1,6 +1,6 @@
 // The JSON carrier of a submission: audio diverted to the spool on the way, the small rest parsed strictly.
 import { audioTooLarge } from "../audio/spool.ts";
-import { isRecord } from "../lib/loosely.ts";
+import { isRecord } from "../lib/json/json-guards.ts";
 import type { Base64Intake } from "./audio-intake.ts";
 import { eachChunk } from "./body-chunks.ts";
 import { VALUE_LIMITS } from "./fields.ts";

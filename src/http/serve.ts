@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type EndpointContract, endpointName, isLimited } from "../contract/endpoint.ts";
 import { brand } from "../contract/ids.ts";
 import { refuseWhileAway, unlessAway, unlessUndone } from "../gateway/unless-away.ts";
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import { createAnswerRoom } from "./answer-room.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
 import { refuseEncoding } from "./content-type.ts";
@@ -22,7 +22,7 @@ interface Admitted<P> {
   readonly principal: P;
   readonly recorded: Recorded | null;
   /** Once more, for an answer that lasts. */
-  readonly authenticate: () => Soon<P>;
+  readonly authenticate: () => MaybePromise<P>;
 }
 
 const NOBODY = { principal: null, recorded: null, authenticate: null };
@@ -45,7 +45,7 @@ export function serve<P extends EdgePrincipal>(
   const byToken = "authenticate" in each ? each.authenticate : () => null;
   // What picks a model judges its query after quotas, with its other fields; probes and pages without a key take any.
   const takesNoQuery = contract.query === undefined && contract.isRouted !== true && contract.auth !== "none";
-  const admit = (request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Soon<Admitted<P>> => {
+  const admit = (request: FastifyRequest, reply: FastifyReply, exchange: Exchange): MaybePromise<Admitted<P>> => {
     const authenticate = () => frame.authenticate(request.headers.authorization);
     const refuse = (error: unknown): never => {
       openRecord(edge, contract, frame, { endpoint, request, reply, principal: null });

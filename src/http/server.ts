@@ -3,9 +3,9 @@ import { createServer as createNodeServer, type Server } from "node:http";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { newId } from "../contract/ids.ts";
-import { createLockstep } from "../lib/lockstep.ts";
-import { createNote } from "../lib/note.ts";
-import { createUnderWay } from "../lib/under-way.ts";
+import { createTickBatcher } from "../lib/concurrency/tick-batcher.ts";
+import { createSymbolSlot } from "../lib/symbol-slot.ts";
+import { createWaitGroup } from "../lib/concurrency/wait-group.ts";
 import { allowedMethods, noSuchEndpoint, nowhereHint } from "./allowed-methods.ts";
 import type { RefuseHost } from "./allowed-hosts.ts";
 import { type Schedule, schedule } from "./body-rate.ts";
@@ -56,8 +56,8 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     refuseHost: options.refuseHost ?? null,
     logger: options.logger,
     watch: options.watch ?? null,
-    exchanges: createNote("exchange"),
-    underWay: createUnderWay(),
+    exchanges: createSymbolSlot("exchange"),
+    underWay: createWaitGroup(),
     unread: options.unread ?? createUnreadBudget(),
     upgrades: () => upgrades,
   };
@@ -68,7 +68,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   const hint = nowhereHint(options.endpoints.map(({ contract }) => contract));
   const turns = createTurns();
   const server = nodeServer(edge, { allowed, socketPaths, turns });
-  const inLockstep = createLockstep(noteKnocks(server));
+  const inLockstep = createTickBatcher(noteKnocks(server));
   const connections = noteConnections(server);
   const app = fastify({
     logger: false,

@@ -1,6 +1,6 @@
 // JSON as RFC 8259 has it and no more: UTF-8 without a byte order mark, bounded depth and size in keys and values, no
 // duplicate keys, no numbers or characters that would change silently (bad-input cases 157-172).
-import { utf8Text } from "../lib/utf8.ts";
+import { decodeUtf8 } from "../lib/text/utf8.ts";
 
 export interface JsonLimits {
   readonly maxDepth: number;
@@ -16,7 +16,7 @@ export type StrictJson =
 class Refusal extends Error {}
 
 export function parseStrictJson(bytes: Uint8Array, limits: JsonLimits): StrictJson {
-  const text = utf8Text(bytes);
+  const text = decodeUtf8(bytes);
   if (text === null) return { ok: false, message: "The JSON is not valid UTF-8." };
   // Editors and shells put one there that nobody sees.
   if (text.startsWith("\ufeff"))

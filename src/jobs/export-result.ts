@@ -6,7 +6,7 @@ import { toVtt } from "../captions/vtt.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { AnswerRoom } from "../lib/answer-room.ts";
-import { inSteps } from "../lib/in-steps.ts";
+import { runCooperatively } from "../lib/concurrency/run-cooperatively.ts";
 import type { ExportFormat } from "../contract/jobs.ts";
 import { DELIVERY_TYPES, factsOf, markOf } from "../gateway/envelope.ts";
 import { type GatewayReply, textReply, transcriptReply } from "../gateway/reply.ts";
@@ -66,7 +66,7 @@ async function exported({ envelope, kept }: JobResult, format: ExportFormat): Pr
     });
   }
   if (format === "verbose_json") return transcriptReply({ ...envelope, content, segments }, markOf(envelope));
-  const cues = await inSteps(buildCues(segments, words, envelope.duration_seconds));
+  const cues = await runCooperatively(buildCues(segments, words, envelope.duration_seconds));
   return format === "srt"
     ? textReply(DELIVERY_TYPES.srt, toSrt(cues), facts)
     : textReply(DELIVERY_TYPES.vtt, toVtt(cues), facts);

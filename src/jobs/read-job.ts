@@ -4,7 +4,7 @@ import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { ListedJobView } from "../contract/job-list.ts";
 import type { JobList, JobStatus } from "../contract/jobs.ts";
 import type { AnswerRoom } from "../lib/answer-room.ts";
-import { pageOf } from "../lib/page.ts";
+import { pageOf } from "../lib/list-page.ts";
 import { type JobOwner, listJobs, readJob, type VisibleJob } from "../storage/jobs.ts";
 import { asWorkspaceOrSystem } from "../storage/system.ts";
 import { describeJob, describeListed, type JobView, summarise } from "./describe-job.ts";

@@ -2,15 +2,15 @@
 import { brand } from "../contract/ids.ts";
 import type { AnswerRoom } from "../lib/answer-room.ts";
 import { freeBuffer } from "../lib/free-buffer.ts";
-import type { Most } from "../lib/places.ts";
-import { onePiece } from "../lib/whole-body.ts";
+import type { ConcurrencyLimits } from "../lib/concurrency/keyed-semaphore.ts";
+import { singleChunk } from "../lib/buffered-body.ts";
 import { ObjectMissing } from "../objects/store.ts";
 import { readResultPieces, type VisibleJob } from "../storage/jobs.ts";
 import { type PieceRange, piecesOf } from "../storage/read-pieces.ts";
 import type { JobServices } from "./services.ts";
 
 /** Of large results: the reads of small ones never wait. */
-export const MOST_RESULT_READS: Most = { total: 4, perKind: 4, perOwner: 2 };
+export const MOST_RESULT_READS: ConcurrencyLimits = { total: 4, perKind: 4, perOwner: 2 };
 
 export type ResultRow = Pick<VisibleJob, "id" | "workspace_id" | "result" | "result_bytes" | "result_key">;
 
@@ -19,7 +19,7 @@ export async function openSealedResult(
   services: Pick<JobServices, "database" | "objects">,
   row: ResultRow,
 ): Promise<AsyncIterable<Uint8Array> | null> {
-  if (row.result !== null) return onePiece(row.result);
+  if (row.result !== null) return singleChunk(row.result);
   if (row.result_bytes !== null) return readRow(services, row, row.result_bytes);
   if (row.result_key === null) return null;
   try {
@@ -38,7 +38,7 @@ export function withinResultReads<T>(
   read: () => Promise<T>,
 ): Promise<T> {
   const isLarge = row.result === null && (row.result_bytes !== null || row.result_key !== null);
-  return isLarge ? resultReads.within("results", room.signal, read, row.workspace_id) : read();
+  return isLarge ? resultReads.run("results", room.signal, read, row.workspace_id) : read();
 }
 
 async function* readRow(

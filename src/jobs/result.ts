@@ -2,9 +2,9 @@
 // row or, when its envelope is large, in the object store.
 import type { Segment, TranscriptionEnvelope, Word } from "../contract/transcription.ts";
 import type { AnswerRoom } from "../lib/answer-room.ts";
-import { jsonBytes } from "../lib/json-in-steps.ts";
-import { parseOwn } from "../lib/json-parser.ts";
-import { onePiece } from "../lib/whole-body.ts";
+import { jsonBytes } from "../lib/json/write-json.ts";
+import { parseOwn } from "../lib/json/json-parser.ts";
+import { singleChunk } from "../lib/buffered-body.ts";
 import { type Insistence, insist } from "./insist.ts";
 import { openSealedResult, type ResultRow, withinResultReads } from "./read-result.ts";
 import type { JobServices } from "./services.ts";
@@ -44,7 +44,7 @@ export async function storeResult(
   // A disk that is full now may have room later (reliability J-10).
   await insist(
     insistence,
-    () => objects.put(resultKey, onePiece(sealed), sealed.length),
+    () => objects.put(resultKey, singleChunk(sealed), sealed.length),
     () => true,
   );
   return { result: null, resultKey };

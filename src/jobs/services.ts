@@ -1,6 +1,6 @@
 // What the verbs of this room need from the outside, made once in `app.ts` and handed in as their first argument.
-import type { JsonParser } from "../lib/json-parser.ts";
-import type { Places } from "../lib/places.ts";
+import type { JsonParser } from "../lib/json/json-parser.ts";
+import type { KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import type { ObjectStore } from "../objects/store.ts";
 import type { ResultTokens } from "../objects/result-token.ts";
@@ -21,7 +21,7 @@ export interface JobServices {
   /** For large results. */
   readonly parser: JsonParser;
   /** Of rows with their results, which take many times their size on the way to an answer. */
-  readonly resultReads: Places;
+  readonly resultReads: KeyedSemaphore;
   readonly appTurns: AppTurns;
   /** Whoever tells the outside world; called in the transaction that ends a job. */
   readonly onTerminal: OnTerminal;

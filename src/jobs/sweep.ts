@@ -1,6 +1,6 @@
 // What time does to jobs (contract 5): a silent worker's jobs are offered again, a deadline that passed in the queue ends its job, and what
 // nobody may keep any longer goes. Every process does it.
-import { inBatches } from "../lib/in-batches.ts";
+import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import {
   beginOverdueJob,
   deleteOldJobs,
@@ -42,7 +42,7 @@ export async function offerLapsed({ database, queue }: Pick<JobServices, "databa
 /** Every 10 s. */
 export async function sweepJobs(services: JobServices, stopping?: AbortSignal): Promise<void> {
   await offerForgotten(services);
-  await inBatches(1, async () => ((await endOverdue(services)) ? 1 : 0), stopping);
+  await runInBatches(1, async () => ((await endOverdue(services)) ? 1 : 0), stopping);
 }
 
 export interface Purging {
@@ -55,7 +55,7 @@ export interface Purging {
 /** Every 10 s: what expired in its row, and rows of long ago. Asks no object store. */
 export async function purgeJobs(services: JobServices, { stopping, onPurged }: Purging = {}): Promise<void> {
   const { db } = sweeps(services.database);
-  await inBatches(SWEPT_AT_ONCE, async () => {
+  await runInBatches(SWEPT_AT_ONCE, async () => {
     const expired = await expiredJobs(db);
     for (const id of expired) {
       if (stopping?.aborted === true) return 0;
@@ -64,7 +64,7 @@ export async function purgeJobs(services: JobServices, { stopping, onPurged }: P
     }
     return expired.length;
   });
-  await inBatches(SWEPT_AT_ONCE, () => deleteOldJobs(db), stopping);
+  await runInBatches(SWEPT_AT_ONCE, () => deleteOldJobs(db), stopping);
 }
 
 /** Every 10 s, by itself: nothing else waits for an object store. The object goes first: a row that still names it brings us back here. */
@@ -91,7 +91,7 @@ async function inTurn(
   isGone: (object: DueObject) => Promise<boolean>,
 ): Promise<void> {
   let kept = 0;
-  await inBatches(SWEPT_AT_ONCE, async () => {
+  await runInBatches(SWEPT_AT_ONCE, async () => {
     const due = await dueBehind(kept);
     for (const object of due) {
       if (stopping?.aborted === true) return 0;

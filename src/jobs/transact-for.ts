@@ -1,14 +1,14 @@
 // A worker's transactions that move money, of one app one at a time in this process (contract 5, 9). They wait for each other at the
 // app's budgets all the same; but were several waiting there when the process is frozen, each would hold the app up in its turn.
-import { createPlaces, type Places } from "../lib/places.ts";
+import { createKeyedSemaphore, type KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { claims } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 
-export type AppTurns = Pick<Places, "within">;
+export type AppTurns = Pick<KeyedSemaphore, "run">;
 
 export function createAppTurns(): AppTurns {
-  return createPlaces({ total: Number.POSITIVE_INFINITY, perKind: 1 });
+  return createKeyedSemaphore({ total: Number.POSITIVE_INFINITY, perKind: 1 });
 }
 
 export function transactFor<T>(
@@ -16,5 +16,5 @@ export function transactFor<T>(
   appId: string,
   work: (tx: Transacting) => Promise<T>,
 ): Promise<T> {
-  return appTurns.within(appId, new AbortController().signal, () => transact(claims(database), work));
+  return appTurns.run(appId, new AbortController().signal, () => transact(claims(database), work));
 }

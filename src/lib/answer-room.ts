@@ -1,9 +1,8 @@
-// Room for an answer that is large before it is sent: reserved from the memory budget of unread answers, and given back when the exchange
-// is over.
+// Reserves memory for a large answer from the budget of unread answers. The reservation ends with the exchange.
 
 export interface AnswerRoom {
-  /** Adds to what this answer holds, before it is read or made. Disconnects the slowest readers where that takes it; throws OVERLOADED. */
+  /** Call before the bytes are read or created. Disconnects the slowest readers if the budget is exhausted, then throws OVERLOADED. */
   reserve(bytes: number): void;
-  /** Aborts when the caller is gone. */
+  /** Aborts when the caller disconnects. */
   readonly signal: AbortSignal;
 }

@@ -1,4 +1,4 @@
-// Closes a discriminated union: the compiler refuses a forgotten member, the throw catches data that lied about its type.
+// Closes a discriminated union: the compiler rejects a missing case, and the throw catches data of the wrong type.
 export function assertNever(value: never): never {
   throw new Error(`unexpected value: ${JSON.stringify(value)}`);
 }

@@ -1,10 +1,10 @@
-// Where a page ended, as callers carry it: opaque, and of use to the list it came from only.
+// Opaque pagination cursors. A cursor is valid only for the list that returned it.
 
 export function encodeCursor(list: string, position: string): string {
   return Buffer.from(JSON.stringify([list, position])).toString("base64url");
 }
 
-/** Null: no cursor of this list's. */
+/** Null: not a cursor of this list. */
 export function decodeCursor(list: string, cursor: string): string | null {
   if (!/^[A-Za-z0-9_-]+$/u.test(cursor)) return null;
   let parsed: unknown;

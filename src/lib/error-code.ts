@@ -1,6 +1,6 @@
-// The code that errors of Node.js and of database drivers carry (`ENOENT`, `40P01`), and that their types do not show.
+// Reads the `code` of errors from Node.js and the database driver (`ENOENT`, `40P01`), which their types do not declare.
 
-/** Null: it carries none. */
+/** Null: it has none. */
 export function errorCode(error: unknown): string | null {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
 }

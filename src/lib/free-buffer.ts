@@ -1,7 +1,6 @@
-// Frees a buffer's memory at once. Large buffers that are garbage stay until the next full collection, which may come only after hundreds
-// of megabytes of them.
+// Frees a buffer's memory without waiting for the garbage collector, which may let hundreds of megabytes of large buffers pile up.
 
-/** Neither it nor anything that shares its memory may be used any more. A part of a larger buffer is left alone. */
+/** The buffer, and every view of its memory, must not be used afterwards. A view of a larger buffer is not freed. */
 export function freeBuffer({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength && !buffer.detached) buffer.transfer(0);
 }

@@ -1,7 +1,7 @@
-// How much room a disk has for this process.
+// Reads the free disk space that this process may use.
 import { statfs } from "node:fs/promises";
 
-/** On the disk of a place that exists. */
+/** `path` must exist. */
 export async function freeBytes(place: string): Promise<number> {
   const { bavail, bsize } = await statfs(place);
   return bavail * bsize;

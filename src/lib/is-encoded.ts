@@ -1,6 +1,6 @@
-// Whether the body of a reply is compressed or the like. None is asked for, so one that is cannot be read.
+// Detects a content encoding of a response. None is requested, so an encoded body cannot be read.
 
-/** A field that is empty, as object stores send it where an upload said nothing in it, encodes nothing. */
+/** Object stores send an empty header for objects without an encoding. */
 export function isEncoded(headers: Readonly<Record<string, string | undefined>>): boolean {
   const encoding = (headers["content-encoding"] ?? "").trim().toLowerCase();
   return encoding !== "" && encoding !== "identity";

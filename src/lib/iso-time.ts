@@ -1,6 +1,6 @@
-// RFC 3339 for what is worded many times in one moment: log lines and answers come together, and V8 words each time in C.
+// Formats RFC 3339 times and caches the last millisecond: under load many log lines and responses share one.
 
-/** Of milliseconds since the epoch, as `Date.toISOString`; worded once a millisecond. */
+/** Takes milliseconds since the epoch. Same format as `Date.toISOString`. */
 export function createIsoTime(): (ms: number) => string {
   let latestMs = Number.NaN;
   let worded = "";

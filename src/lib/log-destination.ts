@@ -1,29 +1,28 @@
-// Where the log goes (reliability 6): written beside the work, never by it. Whoever collects the log may stall, and the gateway goes on; what
-// does not fit into memory meanwhile is lost, counted, and told as soon as lines flow again. Nor does a log that nobody takes hold up the end:
-// pino's own destination would try for ever, then and there.
+// Writes the log asynchronously, so that a stalled log collector never blocks the gateway. Lines that exceed the buffer are dropped and counted,
+// and the count is logged once lines flow again. Exit does not wait for a stalled reader; pino's own destination would retry forever.
 import { fstatSync, write, writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 
 export interface LogDestination {
   write(line: string): void;
-  /** Resolves when all of it is written, or the time is up; what is left then is given up. */
+  /** Resolves when everything is written or the time is up. What remains then is dropped. */
   end(withinMs: number): Promise<void>;
 }
 
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
-/** Lines go out together: a write costs more than a line. None waits longer than the second, and all go out at the process's end. */
+/** Lines are written in batches, because a write costs more than a line. No line waits longer than this. */
 const WRITE_BYTES = 8_192;
 const WRITE_EVERY_MS = 100;
 const WARN = 40;
 const LOOK_MS = 20;
-/** Of a process that ends without `end`, for the lines that say why. */
+/** For a process that exits without calling `end`: the last lines say why. */
 const LAST_WORDS_MS = 1_000;
 
 export function logDestination(fileDescriptor: number): LogDestination {
   takeNoThread(fileDescriptor);
   let lines: string[] = [];
   let lineBytes = 0;
-  /** Taken out of `lines`, and not yet written whole. */
+  /** Removed from `lines` and not completely written yet. */
   let leaving: Buffer | null = null;
   let isWriting = false;
   let isOver = false;
@@ -68,7 +67,7 @@ export function logDestination(fileDescriptor: number): LogDestination {
         else if (!isEmpty()) pumpSoon();
       } else if (error.code === "EPIPE") giveUp();
       else if (error.code === "EAGAIN") pumpSoon();
-      // A disk that is full, say: it goes out with the next line.
+      // For example a full disk: it is retried with the next line.
     });
   };
   const pumpSoon = (): void => {
@@ -77,7 +76,7 @@ export function logDestination(fileDescriptor: number): LogDestination {
   };
   const sayLastWords = (): void => {
     const lastMs = performance.now() + LAST_WORDS_MS;
-    // What a thread has under way it finishes.
+    // A write that is in progress on another thread is completed by it.
     if (isWriting) leaving = null;
     for (let bytes = next(); bytes !== null && performance.now() < lastMs; bytes = next()) {
       try {
@@ -106,11 +105,11 @@ export function logDestination(fileDescriptor: number): LogDestination {
   };
 }
 
-/** A write to a pipe or socket that nobody reads would keep a thread of Node's for ever, and the process with it. */
+/** A write to a pipe or socket without a reader would block a libuv thread, and with it the exit of the process. */
 function takeNoThread(fileDescriptor: number): void {
   const kind = fstatSync(fileDescriptor);
   if (!kind.isFIFO() && !kind.isSocket()) return;
-  // Node makes what stands behind its own streams non-blocking, and offers no other way to.
+  // Node.js sets a descriptor to non-blocking only behind its own streams.
   if (fileDescriptor === 1) void process.stdout;
   if (fileDescriptor === 2) void process.stderr;
 }

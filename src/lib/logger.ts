@@ -1,9 +1,9 @@
-// The log (reliability 6): JSON by an allow-list. A field that is not listed here never gets out, whatever is in it; of an error its
-// kind, code and place do, and its message only where no library quotes somebody's input in it.
+// The logger: JSON with an allow-list of fields. A field that is not listed is never logged. Of an error, name, code and stack frames are logged, and
+// its message only if no library quotes user input in it.
 import { type DestinationStream, type Logger, pino } from "pino";
 import { createIsoTime } from "./iso-time.ts";
 
-/** Ids, names an operator configured, kinds, codes and figures. No addresses, no text of a caller's or a provider's. */
+/** Ids, configured names, kinds, codes and numbers. No addresses, no text of a caller or provider. */
 export const LOG_FIELDS = [
   "account",
   "app",
@@ -44,7 +44,7 @@ export const LOG_FIELDS = [
 
 export interface LoggerOptions {
   readonly level?: string;
-  /** For tests: a field that would be left out is a fault. */
+  /** For tests: a field that would be dropped is an error. */
   readonly isStrict?: boolean;
 }
 
@@ -52,7 +52,7 @@ const ALLOWED: ReadonlySet<string> = new Set(LOG_FIELDS);
 const MAX_CHARACTERS = 300;
 const MAX_FRAMES = 12;
 const MAX_CAUSES = 3;
-/** Errors of the language and of ours. A database's, a parser's or a schema's message quotes the value it is about. */
+/** JavaScript's errors and our own. Messages of databases, parsers and schemas quote the value. */
 const SPEAKS_FOR_ITSELF: ReadonlySet<string> = new Set([
   "Error",
   "TypeError",
@@ -83,7 +83,7 @@ function onlyAllowed(fields: Record<string, unknown>, isStrict: boolean): Record
   return isAllowed(fields) ? fields : allowedOf(fields, isStrict);
 }
 
-/** As a line for each request is. */
+/** Used for the line of each request. */
 function isAllowed(fields: Record<string, unknown>): boolean {
   for (const name in fields) if (!ALLOWED.has(name) || plain(fields[name]) !== fields[name]) return false;
   return true;
@@ -100,7 +100,7 @@ function allowedOf(fields: Record<string, unknown>, isStrict: boolean): Record<s
   return kept;
 }
 
-/** No structure: what is in it nobody has listed. */
+/** No nested objects: their fields are not on the list. */
 function plain(value: unknown): string | number | boolean | null {
   if (typeof value === "string") return value.slice(0, MAX_CHARACTERS);
   return typeof value === "number" || typeof value === "boolean" ? value : null;
@@ -120,7 +120,7 @@ function describeError(error: unknown, depth = 0): Record<string, unknown> {
   };
 }
 
-/** Where, and not what: the first lines of a stack are the message. */
+/** The stack without its first lines, which repeat the message. */
 function framesOf(stack: string | undefined): readonly string[] {
   const lines = (stack ?? "").split("\n").map((line) => line.trim());
   return lines.filter((line) => /^at (?:async )?\S.*:\d+:\d+\)?$/u.test(line)).slice(0, MAX_FRAMES);

@@ -1,6 +1,6 @@
-// Whether a host, as it stands in a URL or a listener's setting, is this very machine.
+// Detects hosts that mean this machine: loopback addresses and localhost names.
 
-/** Of a URL's `hostname`, in which every spelling of an IPv4 address has become the one with dots. */
+/** Expects the `hostname` of a URL, where every spelling of an IPv4 address is normalised to dotted decimals. */
 export function isAddress(hostname: string): boolean {
   return hostname.startsWith("[") || /(^|\.)\d+$/u.test(hostname);
 }

@@ -1,10 +1,10 @@
-// A directory and what is missing above it. Not `mkdir` with `recursive`: where a file system takes no directories and answers ENOENT, as /proc
-// does, Node.js makes the one above again and again, and never ends (24.21).
+// Creates a directory and its missing parents. Not `mkdir` with `recursive`: on a file system that refuses directories with ENOENT, such as /proc, it
+// never returns (Node.js 24.21).
 import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errorCode } from "./error-code.ts";
 
-/** Readable by their owner only. Answers the topmost directory that had to be made; null: all were there. */
+/** Mode 0700. Returns the topmost directory that was created, or null if all existed. */
 export async function makeDirectory(path: string): Promise<string | null> {
   try {
     return await makeOne(path);

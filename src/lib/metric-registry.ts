@@ -1,5 +1,5 @@
-// Counters, gauges and histograms in the text format of Prometheus. Each metric has its labels fixed and a bound on how many
-// different ones it keeps: what comes beyond is counted together, so that nothing a caller sends makes the process grow.
+// Counters, gauges and histograms in the Prometheus text format. Each metric has fixed labels and a limit on its series. Series beyond the limit are
+// counted as one, so that callers cannot make the process grow.
 
 export interface Counter {
   add(labels: readonly string[], amount?: number): void;
@@ -17,14 +17,14 @@ export interface Sample {
 export interface MetricRegistry {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
   histogram(name: string, help: string, labels: readonly string[], bounds: readonly number[]): Histogram;
-  /** Read anew for each scrape; one that throws is left out of it. */
+  /** Read at each scrape. A metric whose reader throws is skipped. */
   gauge(name: string, help: string, labels: readonly string[], read: () => Promise<readonly Sample[]>): void;
   text(): Promise<string>;
 }
 
 const MAX_SERIES = 1_000;
 const REST = "other";
-/** Between the values of labels, which hold no control characters. */
+/** Separates label values, which contain no control characters. */
 const BETWEEN = "\u0000";
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -77,7 +77,7 @@ export function createMetricRegistry(): MetricRegistry {
 function createSeries<S>(labels: readonly string[], make: () => S) {
   const series = new Map<string, S>();
   const rest = labels.map(() => REST).join(BETWEEN);
-  // Most count what the one before counted.
+  // Most calls use the same labels as the call before.
   let latest: { readonly values: readonly string[]; readonly kept: S } | null = null;
   return {
     of: (values: readonly string[]): S => {

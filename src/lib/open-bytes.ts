@@ -1,7 +1,7 @@
-// Bytes that are read in pieces, as often as they are needed.
+// Bytes that can be read as a stream, several times.
 
 /**
- * Reads from the beginning; each call anew. `passing`: the reader is done with a piece when it asks for the next one, so that all of them may
- * lie in the same memory. Else a piece is the reader's to keep.
+ * Each call reads from the beginning. `passing`: the reader is done with a chunk when it asks for the next one, so that all chunks may share one
+ * buffer. Otherwise the reader may keep each chunk.
  */
 export type OpenBytes = (pieces?: "passing") => AsyncIterable<Uint8Array>;

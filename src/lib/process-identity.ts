@@ -1,19 +1,19 @@
-// A process by its id and its start: ids are used again, in a restarted container at once.
+// Identifies a process by its id and start time, because ids are reused, in a restarted container at once.
 import { readFileSync } from "node:fs";
 import { errorCode } from "./error-code.ts";
 
-/** Boot and start time of a process on Linux; elsewhere the id alone has to do. */
+/** Boot id and start time on Linux. Elsewhere only the id identifies a process. */
 export function startOf(pid: number): string {
   const stat = readOrNull(`/proc/${pid}/stat`);
   const boot = readOrNull("/proc/sys/kernel/random/boot_id");
   if (stat === null || boot === null) return "unknown";
-  // The command's name, in parentheses, may hold spaces: count from behind it. Field 3 is the state, field 22 the start in
-  // clock ticks. A killed process that nobody has collected yet (containers without an init) runs no more.
+  // The command name in parentheses may contain spaces, so fields are counted from behind it. Field 3 is the state, field 22 the start in
+  // clock ticks. A zombie (in containers without an init process) is not running.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields[0] === "Z" || fields[0] === "X" ? "ended" : `${boot.trim()}/${fields[19] ?? ""}`;
 }
 
-/** Whether the process that had this id and this start runs. */
+/** Whether the process with this id and start time is running. */
 export function isRunning(pid: number, start: string): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {

@@ -1,6 +1,6 @@
-// Where the file of a thread lies: beside the module that starts it.
+// The URL of a worker thread's file, which is next to the module that starts it.
 
-/** From .ts sources and from compiled .js alike: nothing rewrites a URL, so the extension is that of `module`, an `import.meta.url`. */
+/** `module` is an `import.meta.url`. Its extension (.ts or compiled .js) is used, because the compiler does not rewrite URLs. */
 export function threadUrl(module: string, name: string): URL {
   return new URL(`./${name}${module.endsWith(".ts") ? ".ts" : ".js"}`, module);
 }

@@ -1,2 +1,2 @@
-// The head of a WAV file of bare samples, as we write it: what a target's limit on bytes leaves for the samples depends on it.
+// The size of the WAV header that the gateway writes. It counts against a target's size limit.
 export const WAV_HEADER_BYTES = 44;

@@ -1,11 +1,10 @@
-// What somebody typed, copied from a page or left as it was, told from what a generator made (reliability 6, K-10). Chance alone makes
-// a random secret look like this less than once in a million times.
+// Detects secrets that were typed, copied from an example or left at a default. A random secret is rejected less than once in a million times.
 
 const LEFT_AS_IT_WAS =
   /change[-_ ]?(me|this|it)|pass[-_ ]?word|placeholder|your[-_ ]|replace[-_ ]|insecure|x{6}|\.{3}/iu;
 const REPEATED_CHARACTERS = 8;
 
-/** Why a text is no secret; null: nothing speaks against it. It completes "it …". */
+/** Why a text is not usable as a secret, as the end of a sentence that begins with "it"; null: no objection. */
 export function weaknessOf(text: string): string | null {
   if (new Set(text).size < 10) return "has too few different characters";
   if (LEFT_AS_IT_WAS.test(text)) return "holds a word that stands in examples and defaults";
@@ -15,20 +14,20 @@ export function weaknessOf(text: string): string | null {
   return isRun([...Buffer.from(text)]) ? "is a run of neighbours" : null;
 }
 
-/** Of a key that an operator chose, who may choose one to be remembered: only what is no secret at all. */
+/** For a key that an operator chose and may want to remember: rejects only what is no secret at all. */
 export function weaknessOfChosen(text: string): string | null {
   if (new Set(text).size < 6) return "has too few different characters";
   return LEFT_AS_IT_WAS.test(text) ? "holds a word that stands in examples and defaults" : null;
 }
 
-/** The same of 32 bytes: a word or a counter in base64 is as weak as it was before. */
+/** For 32 bytes: a word or a counter stays weak when it is encoded as base64. */
 export function weaknessOfKey(key: Buffer): string | null {
   if (new Set(key).size < 16) return "has too few different bytes";
   if (key.every((byte) => byte >= 0x20 && byte <= 0x7e)) return "is a text that was encoded";
   return isRun([...key]) ? "is a run of neighbours" : null;
 }
 
-/** Most steps lead to the next one up or down. */
+/** Most characters are followed by the next or previous one of the alphabet. */
 function isRun(values: readonly number[]): boolean {
   const steps = values.slice(1).filter((value, at) => Math.abs(value - (values[at] ?? value)) === 1);
   return steps.length * 2 > values.length;

@@ -1,7 +1,7 @@
 // What a tool answers with: a transcript's text apart from what else is known of it; as a link where it is long.
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { jsonBytes } from "../lib/json-in-steps.ts";
-import { recordOf, textOf } from "../lib/loosely.ts";
+import { jsonBytes } from "../lib/json/write-json.ts";
+import { asRecord, asString } from "../lib/json/json-guards.ts";
 import { Refused, type ToolAnswer, type ToolGateway } from "./tool-gateway.ts";
 
 export type Parts = CallToolResult["content"];
@@ -23,18 +23,18 @@ export async function documentOf(
 
 /** The text, and what else is known of it. A routing decision has no text. */
 export async function transcriptParts(document: unknown): Promise<Parts> {
-  const { content, ...rest } = recordOf(document);
-  const text = textOf(content);
+  const { content, ...rest } = asRecord(document);
+  const text = asString(content);
   return text === null ? [await jsonPart(document)] : [{ type: "text", text }, await jsonPart(rest)];
 }
 
 /** `result`: null until there is one. What is to be known of it is told with the link too. */
 export async function jobParts(found: Readonly<Record<string, unknown>>, result: unknown): Promise<Parts> {
   if (result === null) return [await jsonPart(found)];
-  const { content, warnings } = recordOf(result);
-  if ((textOf(content) ?? "").length <= LARGE_CHARACTERS)
+  const { content, warnings } = asRecord(result);
+  if ((asString(content) ?? "").length <= LARGE_CHARACTERS)
     return [await jsonPart(found), ...(await transcriptParts(result))];
-  const id = textOf(found["job_id"]) ?? "";
+  const id = asString(found["job_id"]) ?? "";
   const uri = `patchbay://jobs/${encodeURIComponent(id)}/transcript`;
   return [
     await jsonPart({ ...found, warnings }),

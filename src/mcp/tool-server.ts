@@ -11,8 +11,8 @@ import type { z } from "zod";
 import { keyDescription } from "../contract/account.ts";
 import { postJobContract } from "../contract/endpoint-jobs.ts";
 import { postTranscriptionContract } from "../contract/endpoint-transcription.ts";
-import { parseKnownPart } from "../lib/known-part.ts";
-import { recordOf, textOf } from "../lib/loosely.ts";
+import { parseIgnoringUnknownKeys } from "../lib/json/parse-ignoring-unknown-keys.ts";
+import { asRecord, asString } from "../lib/json/json-guards.ts";
 import { documentOf, jobParts, jsonPart, type Parts, transcriptParts } from "./tool-answers.ts";
 import { type Recording, Refused, type ToolCall, type ToolGateway } from "./tool-gateway.ts";
 import { jobInput, requestInput, submitInput, transcribeInput, waitedJobInput } from "./tool-inputs.ts";
@@ -58,7 +58,7 @@ function addLookUps(server: McpServer, gateway: ToolGateway): void {
     "list_purposes",
     { description: "The routing labels that `purpose` may name with this key.", annotations: READS },
     answering(gateway, async (context: ServerContext) => {
-      const described = parseKnownPart(keyDescription, await ask(gateway, { path: "/v1/me" }, context));
+      const described = parseIgnoringUnknownKeys(keyDescription, await ask(gateway, { path: "/v1/me" }, context));
       if (!described.success) throw new Refused(["The answer is no description of a key that this version knows."]);
       return [await jsonPart(described.data.purposes)];
     }),
@@ -83,7 +83,7 @@ function addLookUps(server: McpServer, gateway: ToolGateway): void {
       annotations: READS,
     },
     answering(gateway, async ({ job_id: id, wait_seconds: wait = 0 }: z.output<typeof waitedJobInput>, context) => {
-      const found = recordOf(await ask(gateway, { path: `${jobPath(id)}?wait=${wait}` }, context));
+      const found = asRecord(await ask(gateway, { path: `${jobPath(id)}?wait=${wait}` }, context));
       return jobParts({ ...found, result: null }, await resultOf(gateway, found, context));
     }),
   );
@@ -95,7 +95,7 @@ async function resultOf(
   { result = null, result_url: elsewhere }: Readonly<Record<string, unknown>>,
   context: ServerContext,
 ): Promise<unknown> {
-  const path = textOf(elsewhere);
+  const path = asString(elsewhere);
   if (result !== null || path === null) return result;
   // The gateway's own, below its address; a key is not sent to any other.
   if (!path.startsWith("/v1/")) throw new Refused(["The result's address is none of the gateway's."]);
@@ -160,7 +160,7 @@ async function send(
 ): Promise<unknown> {
   const answer = await gateway.send(path, recording, mcpReq.signal);
   // What `explain_request` asks for.
-  return { ...recordOf(await documentOf(gateway, answer, mcpReq.signal)), request_id: answer.requestId };
+  return { ...asRecord(await documentOf(gateway, answer, mcpReq.signal)), request_id: answer.requestId };
 }
 
 /** A refusal is a tool's answer, for the model to act on; it names what to do where the gateway does. */

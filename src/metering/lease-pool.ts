@@ -1,7 +1,7 @@
 // The leases of one app in this process: the one that is spent, and replaced ones whose calls are still under way (contract 9).
 import type { LeaseOwner } from "../storage/budget-leases.ts";
 import type { Database } from "../storage/database.ts";
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { BudgetExceeded } from "./budget.ts";
 import { type Grown, growLease, NOTHING, shrinkLeases, type Slice } from "./grow-lease.ts";
 import { Lease } from "./lease.ts";
@@ -13,7 +13,7 @@ export type Taken =
 
 /** What is not in use goes back at once with `giveBack`: somebody else is in want of it. */
 export interface LeasePool extends SpareHolder {
-  take(need: Slice): Soon<Taken>;
+  take(need: Slice): MaybePromise<Taken>;
   /** Nothing more is being taken from the budgets. */
   grown(): Promise<void>;
   /** All that must be renewed. */

@@ -3,7 +3,7 @@
 // there. After a crash the sweeper counts what was not settled as spent, and marks it.
 import { randomUUID } from "node:crypto";
 import type { AppId, LeaseId, WorkspaceId } from "../contract/ids.ts";
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Database } from "../storage/database.ts";
 import { closeHeld, type Slice } from "./grow-lease.ts";
 import type { Lease } from "./lease.ts";
@@ -21,7 +21,7 @@ import { batches, sweeps } from "../storage/system.ts";
 
 export interface Leases {
   /** What is held already is reserved at once. */
-  reserve(item: Reservation): Soon<Reserved>;
+  reserve(item: Reservation): MaybePromise<Reserved>;
   settle(item: Settlement): Settled;
   /** Everything settled so far is durable when it resolves. */
   flush(): Promise<void>;
@@ -120,7 +120,7 @@ export function createLeases({ database, nowMs = Date.now, waitForOthers, onErro
     return OK;
   };
   const reserveWhenWritten = async (item: Reservation): Promise<Reserved> => {
-    while (queue.size() >= MAX_UNWRITTEN) await queue.written();
+    while (queue.size() >= MAX_UNWRITTEN) await queue.nextWrite();
     return reserved(item, await poolOf(item).take(needOf(item)));
   };
 
@@ -144,7 +144,7 @@ export function createLeases({ database, nowMs = Date.now, waitForOthers, onErro
     },
     flush: () => queue.flush(),
     written: async (requestId) => {
-      if (queue.holds((item) => item.requestId === requestId)) await queue.flush();
+      if (queue.has((item) => item.requestId === requestId)) await queue.flush();
     },
     renew,
     spare: { reserve: (payer, ...attempt) => spareOf(payer.workspaceId).reserve(payer, ...attempt) },

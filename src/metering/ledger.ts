@@ -1,7 +1,7 @@
 // What every paid call leaves behind (contract 9): reserved before its first byte goes out, settled after, both durable and
 // both gathered over concurrent requests into few transactions (ledger-batch.ts).
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
-import { createBatcher } from "../lib/batch.ts";
+import { createBatcher } from "../lib/concurrency/batcher.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 import { batches, sweeps } from "../storage/system.ts";
@@ -77,8 +77,8 @@ export function createLedger({ database, seal, spare, nowMs = Date.now }: Ledger
   };
   const enqueue = createBatcher(run, {
     maxItems: MAX_BATCH,
-    restFactor: REST_FACTOR,
-    isOneItemsFault: isBadData,
+    pauseFactor: REST_FACTOR,
+    isItemFault: isBadData,
   });
 
   const reserve = async (reservation: Reservation): Promise<Reserved> => {

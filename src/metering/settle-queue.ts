@@ -1,10 +1,10 @@
 // What was settled in memory, on its way to the database: gathered for a moment, written in batches, kept until it is there.
-import { createWriteBehind, type WriteBehind } from "../lib/write-behind.ts";
+import { createWriteBehind, type WriteBehind } from "../lib/concurrency/write-behind.ts";
 import type { Database } from "../storage/database.ts";
 import { isBadData } from "../storage/database-faults.ts";
 import { type LeasedAttempt, settleLeased } from "./settle-leased.ts";
 
-export interface SettleQueue extends Pick<WriteBehind<LeasedAttempt>, "size" | "holds" | "flush" | "written"> {
+export interface SettleQueue extends Pick<WriteBehind<LeasedAttempt>, "size" | "has" | "flush" | "nextWrite"> {
   push(item: LeasedAttempt): void;
 }
 
@@ -23,8 +23,8 @@ export function createSettleQueue(
   const queue = createWriteBehind<LeasedAttempt>({
     maxBatch: MAX_BATCH,
     write: (items, mayBeThere) => settleLeased(database, items, { nowMs: nowMs(), mayBeThere }),
-    isOneItemsFault: isBadData,
-    onLeftOut: (_, error) => onError(error),
+    isItemFault: isBadData,
+    onSkipped: (_, error) => onError(error),
   });
 
   const later = (ms: number): void => {
@@ -53,8 +53,8 @@ export function createSettleQueue(
       later(LINGER_MS);
     },
     size: () => queue.size(),
-    holds: (matches) => queue.holds(matches),
+    has: (matches) => queue.has(matches),
     flush,
-    written: () => queue.written(),
+    nextWrite: () => queue.nextWrite(),
   };
 }

@@ -5,7 +5,7 @@ import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { onePiece } from "../lib/whole-body.ts";
+import { singleChunk } from "../lib/buffered-body.ts";
 import { FORMER_DATABASE } from "../storage/embedded/installation-state.ts";
 import { NEEDED_SECRETS, partsOf, statOrNull } from "./data-dir-contents.ts";
 import { readTar, TAR_END, type TarEntry, tarHeader, tarPadding } from "./tar.ts";
@@ -73,8 +73,8 @@ export async function writeArchive(target: FileHandle, dataDir: string, about: A
   }
   const manifest: Manifest = { format: "patchbay-backup", version: 2, ...about, entries };
   const text = Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`);
-  const sealed = await put({ name: MANIFEST, kind: "file", sizeBytes: text.length }, onePiece(text));
-  await put({ name: SEAL, kind: "file", sizeBytes: SEAL_BYTES }, onePiece(Buffer.from(sealed)));
+  const sealed = await put({ name: MANIFEST, kind: "file", sizeBytes: text.length }, singleChunk(text));
+  await put({ name: SEAL, kind: "file", sizeBytes: SEAL_BYTES }, singleChunk(Buffer.from(sealed)));
   await target.writeFile(TAR_END);
 }
 

@@ -1,6 +1,6 @@
 // `patchbay doctor` and the receivers of webhooks: whether a delivery would find them, by the rules and over the way that deliveries
 // take. A connection is made and closed again; nothing is sent. Of an address only its origin is told: tokens may stand behind that.
-import { createPlaces } from "../lib/places.ts";
+import { createKeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import { readDataKeys } from "../storage/data-keys.ts";
 import type { Seal } from "../storage/seal.ts";
 import { webhookSecretPlace } from "../storage/secret-places.ts";
@@ -46,14 +46,14 @@ async function reachAll(
   { reach }: Pick<DoctorNetwork, "reach">,
   allMs: number,
 ): Promise<readonly Finding[]> {
-  const places = createPlaces({ total: AT_ONCE, perKind: AT_ONCE });
+  const places = createKeyedSemaphore({ total: AT_ONCE, perKind: AT_ONCE });
   const late = AbortSignal.timeout(allMs);
   const tried = await Promise.all(
     receivers.map(async (receiver): Promise<Finding | Receiver> => {
       const { workspace, url, disabledReason } = receiver;
       if (disabledReason !== null) return describeDisabled(workspace, disabledReason);
       try {
-        return describe(receiver, await places.within("receiver", late, () => reach(url, late)));
+        return describe(receiver, await places.run("receiver", late, () => reach(url, late)));
       } catch (error) {
         if (late.aborted) return receiver;
         throw error;

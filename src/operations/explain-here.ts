@@ -19,7 +19,7 @@ import { findAppPrincipal, findKeyById } from "../directory/find-principal.ts";
 import { loadDirectory, loadPrices } from "../directory/load-directory.ts";
 import { explainRoute, type RouteQuestion, type RouteTrace, traceView } from "../gateway/explain-route.ts";
 import { declaredFacts } from "../gateway/unmeasured-audio.ts";
-import { issueWords } from "../lib/issue-words.ts";
+import { describeIssue } from "../lib/text/describe-issue.ts";
 import { createCircuits } from "../providers/health.ts";
 import { chatProviders } from "../providers/registry.ts";
 import type { Database } from "../storage/database.ts";
@@ -102,7 +102,7 @@ function fieldsAs<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
   if (parsed.success) return parsed.data;
   throw new CliError(EXIT.usage, "The request is wrong.", {
     hints: parsed.error.issues.flatMap((issue) =>
-      issueWords(issue, value).map(({ path, message }) => `${path.map(String).join(".")}: ${message}`),
+      describeIssue(issue, value).map(({ path, message }) => `${path.map(String).join(".")}: ${message}`),
     ),
   });
 }

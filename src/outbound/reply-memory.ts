@@ -1,7 +1,7 @@
 // A memory budget, in bytes, for the replies of other servers over all requests of the process: counted before they are read. A reply
 // that finds no room waits for it, and its socket is not read meanwhile. Owners who wait have their turn, and one owner alone never
 // takes the last quarter.
-import { createFairTurns, type Waiting } from "../lib/fair-turns.ts";
+import { createRoundRobin, type Waiting } from "../lib/concurrency/round-robin.ts";
 
 export interface ReplyMemory {
   /** For one reply. */
@@ -38,7 +38,7 @@ export function createReplyMemory({ totalBytes, waitMs = WAIT_MS }: ReplyMemoryO
   const mostBytes = totalBytes - shareBytes;
   const heldBy = new Map<string, number>();
   const claims: Claim[] = [];
-  const turns = createFairTurns();
+  const turns = createRoundRobin();
   let heldBytes = 0;
 
   const heldByOwner = (owner: string): number => heldBy.get(owner) ?? 0;
@@ -58,7 +58,7 @@ export function createReplyMemory({ totalBytes, waitMs = WAIT_MS }: ReplyMemoryO
       // An owner that waits for itself alone holds up nobody; of the others none is passed by smaller claims.
       const next = turns.peek(claims.filter(isWithinShare));
       if (next === undefined || !fits(next)) return;
-      turns.had(next.owner);
+      turns.markServed(next.owner);
       claims.splice(claims.indexOf(next), 1);
       add(next.owner, next.bytes);
       next.settle(true);
@@ -68,7 +68,7 @@ export function createReplyMemory({ totalBytes, waitMs = WAIT_MS }: ReplyMemoryO
   const claim = (owner: string, bytes: number): true | Promise<boolean> => {
     const asked = { owner, bytes };
     if (!claims.some(isWithinShare) && isWithinShare(asked) && fits(asked)) {
-      turns.had(owner);
+      turns.markServed(owner);
       add(owner, bytes);
       return true;
     }

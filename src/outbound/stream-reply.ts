@@ -1,6 +1,6 @@
 // A reply that is read as it comes: little is held here at any time, for the other side is made to wait (contract 7).
 import type { Dispatcher } from "undici";
-import { createLockstep } from "../lib/lockstep.ts";
+import { createTickBatcher } from "../lib/concurrency/tick-batcher.ts";
 import { OutboundError, REFUSAL_MS, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";
 
 /** Besides `timeoutMs`, which bounds the whole. */
@@ -29,7 +29,7 @@ const HELD_BYTES = 64 * 1024;
 /** Long enough for the end of a reply whose last event was seen, so that its connection can be used again. */
 const LINGER_MS = 100;
 
-const inLockstep = createLockstep();
+const inLockstep = createTickBatcher();
 
 export class StreamReply implements ReplyReader {
   readonly #request: WireRequest & StreamTimes;

@@ -1,8 +1,8 @@
 // A reply that is read to its end before it is looked at: bounded in bytes and in JSON values, and counted in the budget of replies
 // before more than a little of it is read.
 import type { Dispatcher } from "undici";
-import { JsonMeter, VALUE_BYTES } from "../lib/json-meter.ts";
-import { createLockstep } from "../lib/lockstep.ts";
+import { JsonMeter, VALUE_BYTES } from "../lib/json/json-meter.ts";
+import { createTickBatcher } from "../lib/concurrency/tick-batcher.ts";
 import { ReplyBytes } from "./reply-bytes.ts";
 import type { ReplyLease } from "./reply-memory.ts";
 import {
@@ -25,7 +25,7 @@ export interface OutboundReply {
   readonly lease: ReplyLease | null;
 }
 
-const inLockstep = createLockstep();
+const inLockstep = createTickBatcher();
 
 /** Read without a wait for room: most replies are no longer. */
 const SMALL_BYTES = 64 * 1024;

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { getDefaultHighWaterMark, type Readable } from "node:stream";
 import { type Dispatcher, errors } from "undici";
-import { createNote } from "../lib/note.ts";
+import { createSymbolSlot } from "../lib/symbol-slot.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { ReplyMemory } from "./reply-memory.ts";
 
@@ -213,7 +213,7 @@ interface Place {
 
 const NO_LENGTH = {};
 /** A URL words its parts anew whenever it is asked for them, and most are asked again. */
-const places = createNote<URL, Place>("where it leads");
+const places = createSymbolSlot<URL, Place>("where it leads");
 
 function placeOf(url: URL): Place {
   const known = places.get(url);

@@ -1,5 +1,5 @@
 // The words of both sides, passage beside passage: those that differ are marked, lead to their place in the sound, and are gone through.
-import { gapBetween, joinWords } from "../lib/join-words.ts";
+import { gapBetween, joinWords } from "../lib/text/join-words.ts";
 import { button, element } from "../page/element.ts";
 import { differencesIn, type Label, LABELS, passagesIn, type Row, type Stretch } from "./comparison.ts";
 import { play } from "./player-keys.ts";

@@ -1,5 +1,5 @@
 // A comparison as a file; what a simulated provider made says so in its name and first line. Pure.
-import { joinWords } from "../lib/join-words.ts";
+import { joinWords } from "../lib/text/join-words.ts";
 import { FACTS, type Heard, purposeWords, type Side, warningsOf } from "./compare-side.ts";
 import { onlyIn, simulatedMark, summaryOf, WHAT_IT_IS } from "./compare-words.ts";
 import { type Comparison, differencesIn, type Label, LABELS, type Row } from "./comparison.ts";

@@ -1,6 +1,6 @@
 // Two transcripts of one recording, word beside word: what is the same, and by how much they differ. Neither is the truth. Pure.
-import { leastEdits } from "../lib/least-edits.ts";
-import type { Steps } from "../lib/steps.ts";
+import { editAlignment } from "../lib/text/edit-distance.ts";
+import type { CooperativeTask } from "../lib/concurrency/cooperative-task.ts";
 import type { SpokenWord } from "./spoken-words.ts";
 
 /** What the two sides are called. */
@@ -28,8 +28,8 @@ export interface Comparison {
   readonly isLeast: boolean;
 }
 
-export function* compareWords(a: readonly SpokenWord[], b: readonly SpokenWord[]): Steps<Comparison> {
-  const { places, isLeast } = yield* leastEdits(
+export function* compareWords(a: readonly SpokenWord[], b: readonly SpokenWord[]): CooperativeTask<Comparison> {
+  const { places, isLeast } = yield* editAlignment(
     a.map(({ key }) => key),
     b.map(({ key }) => key),
   );

@@ -4,8 +4,8 @@ import { toPlainText } from "../captions/plain-text.ts";
 import { toSrt } from "../captions/srt.ts";
 import { toVtt } from "../captions/vtt.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription.ts";
-import { joinWords } from "../lib/join-words.ts";
-import { atOnce } from "../lib/steps.ts";
+import { joinWords } from "../lib/text/join-words.ts";
+import { runToCompletion } from "../lib/concurrency/cooperative-task.ts";
 import { segmentsOf } from "./timeline.ts";
 
 /** `request_id` was added by the export: what finds its trace again. */
@@ -35,7 +35,7 @@ export function exportText(transcript: Transcript, format: ExportFormat): string
     const text = toPlainText(joinWords(segments.map((segment) => segment.text.trim())), segments);
     return `${mark === null ? "" : `${mark}\n`}${text}\n`;
   }
-  const cues = atOnce(buildCues(segments, transcript.words, transcript.duration_seconds));
+  const cues = runToCompletion(buildCues(segments, transcript.words, transcript.duration_seconds));
   if (format === "vtt") return toVtt(cues).replace("WEBVTT", mark === null ? "WEBVTT" : `WEBVTT ${mark}`);
   // SubRip has no place for a remark but the first caption.
   const [first, ...others] = cues;

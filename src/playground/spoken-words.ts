@@ -1,5 +1,5 @@
 // A transcript's words as they are compared: their own letters, when they are heard, and what of them counts. Pure.
-import { UNSPACED } from "../lib/join-words.ts";
+import { UNSPACED } from "../lib/text/join-words.ts";
 import { piecesOf, type Timed } from "./timeline.ts";
 
 export interface SpokenWord {

@@ -1,6 +1,6 @@
 // A transcript by what is heard when: pieces with their times, and the turns of those who speak. Pure.
 import type { Segment, TranscriptionEnvelope, Word } from "../contract/transcription.ts";
-import { gapBetween, joinWords } from "../lib/join-words.ts";
+import { gapBetween, joinWords } from "../lib/text/join-words.ts";
 
 /** A word, or a segment, of which the rest is not looked at. */
 export type Piece = Readonly<Word>;

@@ -1,6 +1,6 @@
 // The second wall behind routing (contract 3): what a request asks of the wire, and what of it the model may not be asked. Pure.
 import type { Feature, Lack, Preference } from "../contract/features.ts";
-import { primarySubtag } from "../lib/primary-subtag.ts";
+import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import type { LanguageInForce, SpeechModel, SpeechRequest, SpeechTarget } from "./provider.ts";
 
 export function askedFeatures(request: SpeechRequest): readonly Feature[] {

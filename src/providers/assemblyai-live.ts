@@ -1,6 +1,6 @@
 // AssemblyAI's socket: wss …/v3/ws, bare samples in frames of a tenth of a second, no faster than they are spoken
 // (assemblyai.com/docs/streaming, checked 2026-11-20). Its turns are put together into the transcript object that a file would have had.
-import { gapBetween, joinWords } from "../lib/join-words.ts";
+import { gapBetween, joinWords } from "../lib/text/join-words.ts";
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
 import { takes, unmetFeatures } from "./asked-features.ts";

@@ -1,6 +1,6 @@
 // A run at AssemblyAI: the upload that nobody works on, the submission that is paid for, the polls, the deletion
 // (assemblyai.com/docs/api-reference, checked 2026-11-20).
-import { wholeBody } from "../lib/whole-body.ts";
+import { bufferedBody } from "../lib/buffered-body.ts";
 import { z } from "zod";
 import { accountProbe, withoutModels } from "./account-probe.ts";
 import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireRequest } from "./io.ts";
@@ -23,7 +23,7 @@ async function submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<Rem
     method: "POST",
     path: plan.path,
     headers: { ...authorization(io.credential), "content-type": "application/json" },
-    body: wholeBody(submission),
+    body: bufferedBody(submission),
   });
   if (isOutOfFunds(reply)) throw new ProviderError("payment", { status: reply.status });
   const parsed = accepted.safeParse(readJsonReply(reply, io.credential).body);

@@ -2,7 +2,7 @@
 // repeated in its transcript, so what was silently left out shows. Streams go over a socket, to models of their own.
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
-import { primarySubtag } from "../lib/primary-subtag.ts";
+import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import { takes, unmetFeatures } from "./asked-features.ts";
 import { planAssemblyAiStream, streamAssemblyAi } from "./assemblyai-live.ts";
 import { ASSEMBLYAI_MODELS } from "./assemblyai-models.ts";

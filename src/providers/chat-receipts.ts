@@ -1,7 +1,7 @@
 // Receipts of a chat answer: what of the asked features can be seen in it (contract 3 and 7). Pure. A stream is judged when
 // it is over, which is too late to turn to another target but not too late to say so.
 import type { ChatFeature } from "../contract/features.ts";
-import { isRecord } from "../lib/loosely.ts";
+import { isRecord } from "../lib/json/json-guards.ts";
 import { askedChatFeatures } from "./asked-chat-features.ts";
 import type { ChatReceipt, ChatRequest, ChatResult } from "./chat-provider.ts";
 import { parsedReply } from "./read-reply.ts";

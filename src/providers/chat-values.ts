@@ -1,7 +1,7 @@
 // Figures and pieces of chat replies, read leniently: a senseless figure is missing, never a failure (contract 7, "usage").
 import { createHash, randomUUID } from "node:crypto";
 import { z } from "zod";
-import { isRecord } from "../lib/loosely.ts";
+import { isRecord } from "../lib/json/json-guards.ts";
 import type { ChatUsage } from "./chat-provider.ts";
 import { ProviderError } from "./io.ts";
 import { parsedReply } from "./read-reply.ts";

@@ -1,6 +1,6 @@
 // What the chat protocols have in common on the way out and back: JSON there, JSON or events here, and the guards that no
 // adapter may be without: no finish, an error body under a success, an error among the events are failures (contract 7).
-import { wholeBody } from "../lib/whole-body.ts";
+import { bufferedBody } from "../lib/buffered-body.ts";
 import type { ChatEvent, ChatPlan } from "./chat-provider.ts";
 import type { ChatEnding } from "./finish-reasons.ts";
 import { ProviderError, type StreamingIo, type WireRequest } from "./io.ts";
@@ -114,6 +114,6 @@ function wireRequest(plan: ChatPlan, headers: Headers): WireRequest {
     path: plan.path,
     query: plan.query,
     headers: { "content-type": "application/json", ...plan.headers, ...headers },
-    body: wholeBody(bytes),
+    body: bufferedBody(bytes),
   };
 }

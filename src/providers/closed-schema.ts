@@ -1,6 +1,6 @@
 // JSON Schemas for a provider that wants every object closed ("'additionalProperties' must be explicitly set to false"). What is
 // silent about it is closed, so that every answer that fits the tighter schema fits the given one; what is open on purpose stays so.
-import { isRecord } from "../lib/loosely.ts";
+import { isRecord } from "../lib/json/json-guards.ts";
 import type { JsonSchema } from "./chat-provider.ts";
 
 /** Where schemas stand: by name, in a list, alone (or, in older drafts, in a list). */

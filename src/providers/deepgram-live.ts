@@ -1,6 +1,6 @@
 // Deepgram's socket: wss …/v1/listen with the query of the pre-recorded endpoint (developers.deepgram.com, checked
 // 2026-11-20). Its final results are put together into the body that a file would have had, so that one reader judges both.
-import { gapBetween, joinWords } from "../lib/join-words.ts";
+import { gapBetween, joinWords } from "../lib/text/join-words.ts";
 import { z } from "zod";
 import { ProviderError, type StreamingIo } from "./io.ts";
 import { type LiveReader, streamOverSocket } from "./live-wire.ts";

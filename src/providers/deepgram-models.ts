@@ -1,5 +1,5 @@
 // What Deepgram's models can do, as data (developers.deepgram.com, checked 2026-11-20; providers/matrix.json).
-import { primarySubtag } from "../lib/primary-subtag.ts";
+import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import type { SpeechModel } from "./provider.ts";
 
 /** Redaction of entities is English only; of numbers wider (changelog 2026-06-24, hosted API). */

@@ -2,7 +2,7 @@
 // the transcript, which is therefore deleted there.
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
-import { primarySubtag } from "../lib/primary-subtag.ts";
+import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import { accountProbe, withoutModels } from "./account-probe.ts";
 import { takes, unmetFeatures } from "./asked-features.ts";
 import { ELEVENLABS_MODELS } from "./elevenlabs-models.ts";

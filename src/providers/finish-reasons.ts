@@ -1,5 +1,5 @@
 // Finish reasons of every chat protocol and of the servers that speak one in their own words, mapped to the four of our answer.
-import { memberOf } from "../lib/member-of.ts";
+import { ownMember } from "../lib/json/own-member.ts";
 import type { ChatFinishReason, ChatResult } from "./chat-provider.ts";
 import { ProviderError } from "./io.ts";
 
@@ -51,7 +51,7 @@ export function hasReason(reason: string | null | undefined): reason is string {
 
 /** `hasContent`: without any, an ending that no table has proves no answer. */
 export function endingOf(reason: string, hasContent: boolean): ChatEnding {
-  const known = memberOf(FINISH_REASONS, reason) ?? memberOf(FINISH_REASONS, plainWord(reason));
+  const known = ownMember(FINISH_REASONS, reason) ?? ownMember(FINISH_REASONS, plainWord(reason));
   if (known === FAILED || (known === undefined && !hasContent))
     throw new ProviderError("bad_reply", { reason: "odd_finish" });
   return known === undefined ? UNNAMED_ENDING : { reason: known, isUnknown: false };

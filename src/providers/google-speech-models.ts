@@ -1,5 +1,5 @@
 // What Google's speech models (API v2) can do, as data (cloud.google.com/speech-to-text, checked 2026-11-20; providers/matrix.json).
-import { primarySubtag } from "../lib/primary-subtag.ts";
+import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import { audioBytesWithin } from "./json-audio.ts";
 import type { SpeechModel } from "./provider.ts";
 

@@ -1,6 +1,6 @@
 // Reading the results of Google's speech API v2, of a recognition and of a batch alike: proto3 JSON, in which what is zero or
 // empty is left out. Pure.
-import { joinWords } from "../lib/join-words.ts";
+import { joinWords } from "../lib/text/join-words.ts";
 import { z } from "zod";
 import { tagOfLocale } from "./google-speech-models.ts";
 import { ProviderError } from "./io.ts";

@@ -1,6 +1,6 @@
 // The calls to Google's speech API: one request with the audio in it, or a batch: the audio into the operator's bucket, the
 // submission that is paid for, the polls, and the deletion of what was left behind.
-import { wholeBody } from "../lib/whole-body.ts";
+import { bufferedBody } from "../lib/buffered-body.ts";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { GOOGLE_SPEECH_MODELS } from "./google-speech-models.ts";
@@ -53,7 +53,7 @@ async function submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<Rem
       method: "POST",
       path: inProject(path, io).replace(/:recognize$/u, ":batchRecognize"),
       headers: { "content-type": "application/json" },
-      body: wholeBody(submission),
+      body: bufferedBody(submission),
     });
     const parsed = accepted.safeParse(readJsonReply(reply, io.credential).body);
     if (!parsed.success) throw new ProviderError("bad_reply", { status: reply.status, reason: "missing_fields" });

@@ -1,6 +1,6 @@
 // A Google service account's key to an access token: a signed JWT exchanged at the token endpoint (RFC 7523; docs/decisions/
 // 0010). A credential that is no such key is taken for an access token as it is.
-import { wholeBody } from "../lib/whole-body.ts";
+import { bufferedBody } from "../lib/buffered-body.ts";
 import { createPrivateKey } from "node:crypto";
 import { SignJWT } from "jose";
 import { z } from "zod";
@@ -66,7 +66,7 @@ async function exchange(account: ServiceAccount, io: Io): Promise<Remembered> {
     path: "/token",
     siblings: [{ domain: "googleapis.com", origin: "https://oauth2.googleapis.com" }],
     headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: wholeBody(body),
+    body: bufferedBody(body),
     isFree: true,
     maxReplyBytes: 64 * 1024,
   };

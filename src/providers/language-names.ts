@@ -1,6 +1,6 @@
 // Whisper-family servers name languages in English ("english"); callers get BCP-47. The names are Whisper's own list.
 import { LANGUAGE_TAG } from "../contract/transcription.ts";
-import { primarySubtag } from "../lib/primary-subtag.ts";
+import { primarySubtag } from "../lib/text/primary-subtag.ts";
 
 const CODE_BY_NAME: Readonly<Record<string, string>> = {
   afrikaans: "af",

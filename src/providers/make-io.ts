@@ -1,6 +1,6 @@
 // An adapter's `Io` on one account: its base URL, its secret, the attempt's deadline, and failures by kind (contract 1).
 import { setTimeout as wait } from "node:timers/promises";
-import { passedOn } from "../lib/passed-on.ts";
+import { mapAsyncIterable } from "../lib/concurrency/map-async-iterable.ts";
 import { isEncoded } from "../lib/is-encoded.ts";
 import { createMemory, type Memory } from "./memory.ts";
 import {
@@ -185,12 +185,12 @@ function refusedUpgrade(error: ProviderError): ProviderError {
 }
 
 function withFailures(body: WireStream["body"], options: IoOptions): WireStream["body"] {
-  return passedOn(body, {
+  return mapAsyncIterable(body, {
     each: (chunks) => {
       options.onReceived?.();
       return chunks;
     },
-    failed: (error) => {
+    mapError: (error) => {
       throw failureOf(error, options);
     },
   });

@@ -1,6 +1,6 @@
 // Reading the success bodies of the OpenAI audio wire: json, verbose_json and diarized_json of every known dialect. Pure.
 import { z } from "zod";
-import { gapBetween } from "../lib/join-words.ts";
+import { gapBetween } from "../lib/text/join-words.ts";
 import { ProviderError } from "./io.ts";
 import { languageTag } from "./language-names.ts";
 import type { Dialect } from "./openai-dialect.ts";

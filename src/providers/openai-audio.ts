@@ -1,7 +1,7 @@
 // The OpenAI audio wire: multipart POST, spoken by OpenAI itself and, with differences, by self-hosted servers.
 // The differences are a `Dialect`, which is data; nothing below asks whom it talks to.
 import type { Feature, Lack, Preference } from "../contract/features.ts";
-import { primarySubtag } from "../lib/primary-subtag.ts";
+import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import { takes, unmetFeatures } from "./asked-features.ts";
 import type { Io, WireRequest } from "./io.ts";
 import { multipartBody } from "./multipart.ts";

@@ -1,6 +1,6 @@
 // Pieces of tool calls in an OpenAI stream, sorted into calls: by index, by id, and by name and complete arguments for servers that
 // send neither.
-import { createJsonScanner, type JsonScanner } from "../lib/json-scanner.ts";
+import { createJsonScanner, type JsonScanner } from "../lib/json/json-scanner.ts";
 import type { ChatEvent, ChatFinishReason } from "./chat-provider.ts";
 import { MOST_PARTS, uniqueCallId } from "./chat-values.ts";
 import { ProviderError } from "./io.ts";

@@ -3,7 +3,7 @@
 // way to a caller costs turns of its own.
 import { TextDecoder } from "node:util";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { giveWay } from "../lib/in-steps.ts";
+import { yieldToEventLoop } from "../lib/concurrency/run-cooperatively.ts";
 import { type FailureKind, ProviderError, type WireStream } from "./io.ts";
 import { kindOfUnended } from "./read-reply.ts";
 
@@ -52,7 +52,7 @@ export async function* readEvents(stream: WireStream): AsyncGenerator<Messages> 
     for (const part of partsOf(chunks)) {
       if (fedBytes >= TURN_BYTES) {
         if (ready.length > 0) yield take();
-        await giveWay();
+        await yieldToEventLoop();
         fedBytes = 0;
       }
       try {

@@ -1,7 +1,7 @@
 // From an HTTP reply to parsed JSON or to the kind of its failure, in one place for every provider (contract 1,
 // "Definite and unknown outcomes"). Nothing a provider wrote passes through but codes that are clearly codes.
 import { isEncoded } from "../lib/is-encoded.ts";
-import { weigh } from "../lib/json-meter.ts";
+import { weigh } from "../lib/json/json-meter.ts";
 import { ProviderError, type FailureKind } from "./io.ts";
 import { type WireReply } from "./wire-reply.ts";
 import { plainId } from "./plain-id.ts";

@@ -1,6 +1,6 @@
 // Receipts: proof per asked feature that it came back (contract 3, "Receipts"). The rules all adapters share. Pure.
 import type { Feature, ReceiptGrade } from "../contract/features.ts";
-import { withoutSpace } from "../lib/without-space.ts";
+import { stripToLetters } from "../lib/text/strip-to-letters.ts";
 import { askedFeatures } from "./asked-features.ts";
 import type { ProviderSegment, ProviderWord, Receipt, SpeechAudio, SpeechRequest } from "./provider.ts";
 
@@ -61,12 +61,12 @@ export function saidInText<P extends ProviderWord>(
   pieces: readonly P[],
 ): readonly P[] {
   if (request.redaction.length === 0) return pieces;
-  const whole = withoutSpace(text);
+  const whole = stripToLetters(text);
   const found = new Set<string>();
   // Pieces come in the text's order, as a rule: each is looked for from where the one before it was, so that all of it is read once.
   let at = 0;
   const isSaid = (piece: P): boolean => {
-    const said = withoutSpace(piece.text);
+    const said = stripToLetters(piece.text);
     if (found.has(said)) return true;
     const ahead = whole.indexOf(said, at);
     const place = ahead === -1 ? whole.indexOf(said) : ahead;

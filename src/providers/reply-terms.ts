@@ -1,6 +1,6 @@
 // What an `Io` expects as answers, and where they are counted: a reply read whole until it is read or its work is done, of a stream what
 // is kept of it.
-import type { JsonParser } from "../lib/json-parser.ts";
+import type { JsonParser } from "../lib/json/json-parser.ts";
 import type { ReplyHold } from "./reply-hold.ts";
 import type { ReplyLease, ReplyMemory } from "../outbound/reply-memory.ts";
 import { ProviderError, type StreamingIo } from "./io.ts";

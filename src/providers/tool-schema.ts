@@ -1,6 +1,6 @@
 // Schemas of tools' arguments for providers that refuse a combiner at the top ("input_schema does not support oneOf, allOf, or anyOf at
 // the top level"): merged into one object, and where that is wider than the caller's, the caller's goes along in the description.
-import { isRecord } from "../lib/loosely.ts";
+import { isRecord } from "../lib/json/json-guards.ts";
 import type { ChatTool, JsonSchema } from "./chat-provider.ts";
 
 export const ANTHROPIC_COMBINERS = ["anyOf", "oneOf", "allOf"] as const;

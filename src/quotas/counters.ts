@@ -1,6 +1,6 @@
 // What counts quotas (contract 2), in this process alone or over all of them: a sum over the last minute or hour, or places that are
 // held. Several limits, the key's and the app's, are taken together or not at all.
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { CountKey } from "../storage/quota-counts.ts";
 
 export interface Limit extends CountKey {
@@ -28,13 +28,13 @@ export interface Standing {
 }
 
 export interface Counters {
-  take(limits: readonly Limit[], amount: number): Soon<Verdict>;
+  take(limits: readonly Limit[], amount: number): MaybePromise<Verdict>;
   /** What `take` would say now. Nothing is counted. */
-  judge(limits: readonly Limit[], amount: number): Soon<Verdict>;
+  judge(limits: readonly Limit[], amount: number): MaybePromise<Verdict>;
   /** What was taken turned out to be so much more, whatever room there is, or less: then the rest is free again. */
   correct(limits: readonly Limit[], difference: number): void;
   /** Holds a place of each. */
-  enter(limits: readonly Limit[]): Soon<Entered>;
+  enter(limits: readonly Limit[]): MaybePromise<Entered>;
   /** Null: nothing of it was taken here yet. */
   standing(limit: Limit): Standing | null;
   /** Gives back what is not used. */

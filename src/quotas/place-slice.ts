@@ -1,6 +1,6 @@
 // The places this process holds of a limit on requests at once (contract 2): one that falls free serves the next request here, and goes
 // back when none has come for a second.
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Limit, Standing, Verdict } from "./counters.ts";
 import type { PlaceAsk } from "./draw.ts";
 
@@ -35,7 +35,7 @@ export class PlaceSlice {
     this.#draw = draw;
   }
 
-  enter(limit: Limit): Soon<Verdict> {
+  enter(limit: Limit): MaybePromise<Verdict> {
     this.#limit = limit;
     if (this.#held > this.#running) {
       this.#use();

@@ -2,7 +2,7 @@
 // key and app applies. How they are counted is `counters.ts`'s; what a caller is told is decided here.
 import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { CountUnit } from "../storage/quota-counts.ts";
 import type { Counters, Limit, Refused } from "./counters.ts";
 import { type LimitStanding, rateLimitFields } from "./rate-limit-fields.ts";
@@ -10,14 +10,14 @@ import { UNITS } from "./units.ts";
 
 export interface Quotas {
   /** Counts a request in; call the answer when it ends. Throws RATE_LIMITED or CONCURRENCY_LIMITED. */
-  enter(holders: QuotaHolders): Soon<() => void>;
+  enter(holders: QuotaHolders): MaybePromise<() => void>;
   /**
    * Counts seconds of audio about to be sent to a provider. Throws RATE_LIMITED; then nothing was counted. Where they are not all known
    * yet, tell the answer how many were sent in the end: the rest is free.
    */
-  takeAudio(holders: QuotaHolders, seconds: number): Soon<(used: number) => void>;
+  takeAudio(holders: QuotaHolders, seconds: number): MaybePromise<(used: number) => void>;
   /** The same for the tokens a chat may use; those beyond what was taken count too. */
-  takeTokens(holders: QuotaHolders, tokens: number): Soon<(used: number) => void>;
+  takeTokens(holders: QuotaHolders, tokens: number): MaybePromise<(used: number) => void>;
   /** Counts one fetch of `audio.url`, redirects included, for the app. Throws RATE_LIMITED; then nothing was counted. */
   takeUrlFetch(holders: QuotaHolders): Promise<void>;
   /** What `takeAudio` would throw; null: there is room. Nothing is counted. */
@@ -46,7 +46,7 @@ export function createQuotas(counters: Counters, { urlFetchesPerMinute }: QuotaS
     const verdict = await counters.take(limits, counted);
     if (!verdict.ok) throw limitReached(unit, verdict, counted);
   };
-  const takeUpTo = (holders: QuotaHolders, unit: CountUnit, amount: number): Soon<(used: number) => void> => {
+  const takeUpTo = (holders: QuotaHolders, unit: CountUnit, amount: number): MaybePromise<(used: number) => void> => {
     const limits = limitsOf(holders, unit);
     return limits.length === 0 ? NOTHING_TO_DO : takeOf(limits, unit, amount);
   };

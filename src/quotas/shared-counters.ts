@@ -1,13 +1,13 @@
 // Quotas over several processes on one server (contract 2, docs/decisions/0015): each holds slices that it spends in memory, and draws
 // and returns for all of them in one transaction at a time.
 import { randomUUID } from "node:crypto";
-import { createBatcher } from "../lib/batch.ts";
+import { createBatcher } from "../lib/concurrency/batcher.ts";
 import type { Database } from "../storage/database.ts";
 import { countName, lockCounts, readCounts, sweepCounts, writeCounts } from "../storage/quota-counts.ts";
 import { batches, sweeps } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { isBadData } from "../storage/database-faults.ts";
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Counters, Limit, Verdict } from "./counters.ts";
 import { drawPlaces, drawWindow, PLACE_LEASE_MS, type WindowDrawn } from "./draw.ts";
 import { PlaceSlice } from "./place-slice.ts";
@@ -56,7 +56,7 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
       );
       return begins.map(() => undefined);
     },
-    { maxItems: MAX_BATCH, isOneItemsFault: () => false },
+    { maxItems: MAX_BATCH, isItemFault: () => false },
   );
   const draw = (begin: () => Drawing): void => {
     const drawing: Promise<void> = batched(begin).finally(() => under.delete(drawing));
@@ -133,12 +133,12 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
 }
 
 interface Step {
-  readonly take: (this: void, limit: Limit) => Soon<Verdict>;
+  readonly take: (this: void, limit: Limit) => MaybePromise<Verdict>;
   readonly undo: (this: void, limit: Limit) => void;
 }
 
 /** All of them or none. In turn, so that nothing is drawn of the app's for what the key's own quota refuses. */
-function together(limits: readonly Limit[], step: Step): Soon<Verdict> {
+function together(limits: readonly Limit[], step: Step): MaybePromise<Verdict> {
   for (const [index, limit] of limits.entries()) {
     const verdict = step.take(limit);
     if (verdict instanceof Promise) return togetherLater(limits, step, { taken: index, coming: verdict });

@@ -1,6 +1,6 @@
 // What this process holds of a quota of the last minute or hour (contract 2): spent in memory, drawn ahead of need while there is
 // plenty, given back when it is not used.
-import type { Soon } from "../lib/soon.ts";
+import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Limit, Refused, Standing, Verdict } from "./counters.ts";
 import type { WindowAsk, WindowDrawn } from "./draw.ts";
 import { type Slots, slotsAt, standingOf } from "./window.ts";
@@ -48,7 +48,7 @@ export class WindowSlice {
     this.#draw = draw;
   }
 
-  take(limit: Limit, amount: number): Soon<Verdict> {
+  take(limit: Limit, amount: number): MaybePromise<Verdict> {
     this.#limit = limit;
     if (this.#left >= amount) {
       this.#spend(amount);

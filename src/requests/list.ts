@@ -2,7 +2,7 @@
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { ListedRequestView, RequestOutcome } from "../contract/request-list.ts";
 import type { RecordedPurpose } from "../gateway/request-record.ts";
-import { pageOf } from "../lib/page.ts";
+import { pageOf } from "../lib/list-page.ts";
 import { formatUsd } from "../metering/money.ts";
 import type { Database } from "../storage/database.ts";
 import { asWorkspaceOrSystem } from "../storage/system.ts";

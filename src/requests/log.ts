@@ -2,9 +2,9 @@
 // What cannot be written is kept and tried again, up to a bound; beyond it the oldest are lost, and the log says how many.
 import type { Logger } from "pino";
 import { type OpenRecord, openRecord, type RecordOpening, type RequestRecord } from "../gateway/request-record.ts";
-import { every } from "../lib/every.ts";
-import { inBatches } from "../lib/in-batches.ts";
-import { createWriteBehind } from "../lib/write-behind.ts";
+import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
+import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
+import { createWriteBehind } from "../lib/concurrency/write-behind.ts";
 import type { Database } from "../storage/database.ts";
 import { insertRequests, type NewRequest, purgeRequests, type SharedRequest } from "../storage/requests.ts";
 import { createWording } from "../storage/shared-rows.ts";
@@ -49,8 +49,8 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   const queue = createWriteBehind<NewRequest>({
     maxBatch: MAX_BATCH,
     write: (rows, mayBeThere) => insertRequests(batches(database).db, rows, { nowMs: nowMs(), mayBeThere }),
-    isOneItemsFault: isBadData,
-    onLeftOut: ({ id }, error) =>
+    isItemFault: isBadData,
+    onSkipped: ({ id }, error) =>
       logger.error({ task: "request log", request_id: id, err: error }, "could not keep a record"),
   });
   let unowned = 0;
@@ -69,28 +69,28 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       jobId: record.jobId,
       receivedAtMs: record.receivedAtMs,
     });
-    if (waiting === MAX_BATCH) writer.soon();
+    if (waiting === MAX_BATCH) writer.runNow();
     if (waiting <= MAX_WAITING) return;
     const lost = queue.dropOldest(MAX_BATCH);
     logger.error({ task: "request log", lost }, "the request log cannot be written; its oldest records are lost");
   };
 
   const sweep = (): Promise<number> => purgeRequests(sweeps(database).db, keptDays, PURGE_BATCH);
-  const writer = every(WRITE_EVERY_MS, logger, "write the request log", async () => {
+  const writer = createPeriodicTask(WRITE_EVERY_MS, logger, "write the request log", async () => {
     const leftOut = unowned - MAX_UNOWNED;
     unowned = 0;
     if (leftOut > 0)
       logger.warn({ task: "request log", left_out: leftOut }, "requests without a valid key are not all kept");
     await queue.flush();
   });
-  const purger = every(PURGE_EVERY_MS, logger, "purge the request log", async (stopping) => {
-    await inBatches(PURGE_BATCH, sweep, stopping);
+  const purger = createPeriodicTask(PURGE_EVERY_MS, logger, "purge the request log", async (stopping) => {
+    await runInBatches(PURGE_BATCH, sweep, stopping);
   });
   return {
     open: (opening) => openRecord(opening, nowMs, keep),
     flush: () => queue.flush(),
     written: async (requestId) => {
-      if (queue.holds(({ id }) => id === requestId)) await queue.flush();
+      if (queue.has(({ id }) => id === requestId)) await queue.flush();
     },
     sweep,
     close: async () => {

@@ -1,8 +1,8 @@
 // The house-keeping of usage (contract 9): attempts into the sums, and both gone after their retention, attempts only once they are
 // in the sums; with them the leases that paid them, and the windows of budgets that ended before.
 import type { Logger } from "pino";
-import { every } from "../lib/every.ts";
-import { inBatches } from "../lib/in-batches.ts";
+import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
+import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import { purgeLeases } from "../storage/budget-leases.ts";
 import { purgeWindows } from "../storage/budget-windows.ts";
 import type { Database } from "../storage/database.ts";
@@ -30,15 +30,15 @@ const PURGE_BATCH = 5_000;
 
 export function startRollUp({ database, logger, requestDays, usageDays }: RollUpOptions): RollUp {
   const roll = async (stopping?: AbortSignal): Promise<void> => {
-    await inBatches(1, async () => ((await rollUsage(database)) ? 1 : 0), stopping);
+    await runInBatches(1, async () => ((await rollUsage(database)) ? 1 : 0), stopping);
   };
-  const roller = every(ROLL_EVERY_MS, logger, "add up usage", roll);
-  const purger = every(PURGE_EVERY_MS, logger, "purge usage", async (stopping) => {
+  const roller = createPeriodicTask(ROLL_EVERY_MS, logger, "add up usage", roll);
+  const purger = createPeriodicTask(PURGE_EVERY_MS, logger, "purge usage", async (stopping) => {
     const { db } = sweeps(database);
-    await inBatches(PURGE_BATCH, () => purgeAttempts(db, requestDays, PURGE_BATCH), stopping);
-    await inBatches(PURGE_BATCH, () => purgeLeases(db, { requestDays, usageDays }, PURGE_BATCH), stopping);
-    await inBatches(PURGE_BATCH, () => purgeUsage(db, usageDays, PURGE_BATCH), stopping);
-    await inBatches(PURGE_BATCH, () => purgeWindows(db, usageDays, PURGE_BATCH), stopping);
+    await runInBatches(PURGE_BATCH, () => purgeAttempts(db, requestDays, PURGE_BATCH), stopping);
+    await runInBatches(PURGE_BATCH, () => purgeLeases(db, { requestDays, usageDays }, PURGE_BATCH), stopping);
+    await runInBatches(PURGE_BATCH, () => purgeUsage(db, usageDays, PURGE_BATCH), stopping);
+    await runInBatches(PURGE_BATCH, () => purgeWindows(db, usageDays, PURGE_BATCH), stopping);
   });
   return {
     roll: () => roll(),

@@ -15,7 +15,7 @@ import type {
 import { appOf } from "../gateway/app-of.ts";
 import { describeForecast } from "../gateway/describe-forecast.ts";
 import { describeBudget } from "../gateway/describe-limits.ts";
-import { csvText } from "../lib/csv.ts";
+import { csvText } from "../lib/text/csv.ts";
 import type { BudgetState } from "../metering/budget.ts";
 import type { Ledger } from "../metering/ledger.ts";
 import { formatUsd } from "../metering/money.ts";

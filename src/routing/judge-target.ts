@@ -1,7 +1,7 @@
 // Can this model do all of it? The static verdict on one target, from data alone (contract 3). Pure.
 import type { AudioFormat } from "../contract/audio-formats.ts";
 import type { Feature, Lack } from "../contract/features.ts";
-import { primarySubtag } from "../lib/primary-subtag.ts";
+import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import type {
   FeatureSupport,
   LanguageInForce,

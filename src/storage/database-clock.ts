@@ -2,7 +2,7 @@
 // before their deadline and refuse links that its neighbours signed.
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import { every } from "../lib/every.ts";
+import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import type { Database } from "./database.ts";
 import { engine } from "./system.ts";
 
@@ -24,7 +24,7 @@ export async function followDatabaseClock(database: Database, logger: Logger): P
     logger.warn({ task: "compare clocks", ms: offByMs, event: "clock.off" });
   };
   await compare();
-  const comparing = every(COMPARE_MS, logger, "compare clocks", compare);
+  const comparing = createPeriodicTask(COMPARE_MS, logger, "compare clocks", compare);
   return { now: () => new Date(Date.now() + offByMs), stop: () => comparing.stop() };
 }
 

@@ -2,7 +2,7 @@
 // is conditional on owner and state, so that the database decides each race; "no row changed" is an answer.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
-import { inBatches } from "../lib/in-batches.ts";
+import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import { isReadWithRow, type PieceRange, readPieces } from "./read-pieces.ts";
 import { LONGEST_HEAD_BYTES, type Seal } from "./seal.ts";
 import type { Tables } from "./tables.ts";
@@ -190,7 +190,7 @@ export async function sweepSlots(db: Handle, stopping?: AbortSignal): Promise<Sl
       );
       return Number(numAffectedRows ?? 0n);
     };
-    return inBatches(SWEPT_AT_ONCE, batch, stopping);
+    return runInBatches(SWEPT_AT_ONCE, batch, stopping);
   };
   return {
     burned: await sweep(sql`update idempotency_slots set state = 'burned'`, sql`state = 'dispatched' and ${LAPSED}`),

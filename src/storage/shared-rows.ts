@@ -1,7 +1,7 @@
 // Rows that have most in common, as those of one app's requests do: what several share is sent once, as JSON, and each brings only what is
 // its own, in arrays. Of a row that is all JSON, reading it takes the server more than half of what keeping it costs.
 import { type RawBuilder, sql } from "kysely";
-import { isSameData } from "../lib/same-data.ts";
+import { isSameData } from "../lib/json/is-same-data.ts";
 
 export interface SharingRow {
   /** What it has in common with others, as a JSON object. */

@@ -1,7 +1,7 @@
 // A transaction that runs again when the server chose it as the victim of a deadlock or a serialisation conflict.
 import { setTimeout as pause } from "node:timers/promises";
 import { errorCode } from "../lib/error-code.ts";
-import { createNote } from "../lib/note.ts";
+import { createSymbolSlot } from "../lib/symbol-slot.ts";
 import type { Database, Transacting } from "./database.ts";
 import { isTransient, isAway } from "./database-faults.ts";
 
@@ -41,7 +41,7 @@ export async function transactAgain<T>(
   }
 }
 
-const undone = createNote<object, true>("certainly undone");
+const undone = createSymbolSlot<object, true>("certainly undone");
 
 /** One transaction, whose error tells whether it may have been committed: it may where its commit was asked for. */
 export async function orUndone<T>(

@@ -1,8 +1,8 @@
 // Spans to a collector over OTLP/HTTP in JSON: in batches, off every request's path. A collector that is away costs spans, never a
 // request: what does not fit or does not get there is dropped, and the log says how many.
 import type { Logger } from "pino";
-import { every } from "../lib/every.ts";
-import { wholeBody } from "../lib/whole-body.ts";
+import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
+import { bufferedBody } from "../lib/buffered-body.ts";
 import type { Outbound } from "../outbound/dial.ts";
 import type { Span } from "./traces.ts";
 
@@ -61,7 +61,7 @@ export function createOtlpExporter(
       method: "POST",
       url,
       headers: { ...settings.headers, "content-type": "application/json", "content-length": String(body.length) },
-      body: wholeBody(body),
+      body: bufferedBody(body),
       timeoutMs: TIMEOUT_MS,
       maxReplyBytes: 65_536,
     });
@@ -87,7 +87,7 @@ export function createOtlpExporter(
     logger.warn({ task: "export traces", lost, ...failure }, "spans did not reach the collector and are lost");
     lost = 0;
   };
-  const writer = every(EVERY_MS, logger, "export traces", flush);
+  const writer = createPeriodicTask(EVERY_MS, logger, "export traces", flush);
   return {
     give: (span) => {
       if (waiting.length < MAX_WAITING) waiting.push(span);

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { ListedDeliveryView } from "../contract/delivery-list.ts";
 import type { DeliveryId, WorkspaceId } from "../contract/ids.ts";
 import type { AttemptOutcome, deliveryList, DeliveryState, DeliveryView } from "../contract/webhook.ts";
-import { pageOf } from "../lib/page.ts";
+import { pageOf } from "../lib/list-page.ts";
 import type { Database } from "../storage/database.ts";
 import { asWorkspaceOrSystem } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";

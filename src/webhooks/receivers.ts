@@ -1,6 +1,6 @@
 // Receivers over the only door out, behind the address rules (contract 6): https unless the operator allows http, any port,
 // public addresses unless the operator opened a range; judged when the URL is saved and again at every attempt.
-import { wholeBody } from "../lib/whole-body.ts";
+import { bufferedBody } from "../lib/buffered-body.ts";
 import {
   ConnectFailure,
   GuardRefusal,
@@ -30,7 +30,7 @@ export function createReceivers(outbound: Pick<Outbound, "exchange" | "vet">, po
           url,
           policy,
           headers,
-          body: wholeBody(bytes),
+          body: bufferedBody(bytes),
           timeoutMs,
           ...(signal === undefined ? {} : { signal }),
           maxReplyBytes: MAX_REPLY_BYTES,

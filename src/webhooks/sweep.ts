@@ -1,7 +1,7 @@
 // What time does: deliveries whose message was lost are woken, old ones and secrets past their time are forgotten.
 import { sql } from "kysely";
 import { brand } from "../contract/ids.ts";
-import { inBatches } from "../lib/in-batches.ts";
+import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import { AGAIN_QUEUE, enqueue } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
 import { sweeps } from "../storage/system.ts";
@@ -47,7 +47,7 @@ export async function sweepWebhooks(
     );
     return Number(numAffectedRows ?? 0n);
   };
-  await inBatches(BATCH, deleteOld, stopping);
+  await runInBatches(BATCH, deleteOld, stopping);
   await sql`update webhooks set previous_secret = null, previous_secret_until = null
     where previous_secret_until <= patchbay_now()`.execute(sweeps(database).db);
 }

@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkAudioUrl, MOST_CHECKS } from "../../src/admin/check-audio-url.ts";
 import { newId, type WorkspaceId } from "../../src/contract/ids.ts";
-import { createPlaces } from "../../src/lib/places.ts";
+import { createKeyedSemaphore } from "../../src/lib/concurrency/keyed-semaphore.ts";
 
 test("reliability 4: a workspace's checks wait in line behind two of its own, and no workspace takes the places of all", async () => {
   const asked: WorkspaceId[] = [];
   const opened = Promise.withResolvers<void>();
   const services = {
     database: { inWorkspace: () => assert.fail("nothing is listed") },
-    places: createPlaces({ ...MOST_CHECKS, perKind: MOST_CHECKS.total }),
+    places: createKeyedSemaphore({ ...MOST_CHECKS, perKind: MOST_CHECKS.total }),
     remoteAudio: {
       examine: async ({ workspaceId }: { readonly workspaceId: WorkspaceId }) => {
         asked.push(workspaceId);

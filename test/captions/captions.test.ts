@@ -8,9 +8,9 @@ import { toSrt } from "../../src/captions/srt.ts";
 import { captionTimestamp } from "../../src/captions/timestamp.ts";
 import { toVtt } from "../../src/captions/vtt.ts";
 import type { Segment, Word } from "../../src/contract/transcription.ts";
-import { atOnce } from "../../src/lib/steps.ts";
+import { runToCompletion } from "../../src/lib/concurrency/cooperative-task.ts";
 
-const built = (...given: Parameters<typeof buildCues>) => atOnce(buildCues(...given));
+const built = (...given: Parameters<typeof buildCues>) => runToCompletion(buildCues(...given));
 
 const DURATION = 600;
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { z } from "zod";
-import { parseKnownPart } from "../../src/lib/known-part.ts";
+import { parseIgnoringUnknownKeys } from "../../src/lib/json/parse-ignoring-unknown-keys.ts";
 import { answerJson, fakeGateway, run } from "./fake-gateway.ts";
 
 const row = z.strictObject({ key: z.string(), facts: z.strictObject({ seconds: z.number() }).nullable() });
@@ -21,7 +21,7 @@ test("contract 10: members that a newer gateway adds are left out, wherever they
         ...more,
         rows: added.map(([inRow, inFacts]) => ({ key: "k", facts: { seconds: 1, ...inFacts }, ...inRow })),
       };
-      assert.deepEqual(parseKnownPart(table, document).data, known);
+      assert.deepEqual(parseIgnoringUnknownKeys(table, document).data, known);
     }),
   );
 });
@@ -29,14 +29,14 @@ test("contract 10: members that a newer gateway adds are left out, wherever they
 test("contract 10: of several forms an answer is the one that knows most of it", () => {
   const document = { object: "table", rows: [{ key: "k", facts: null, app: "notes", new: 1 }] };
   const rows = [{ key: "k", facts: null, app: "notes" }];
-  assert.deepEqual(parseKnownPart(z.union([table, named]), document).data, { object: "table", rows });
+  assert.deepEqual(parseIgnoringUnknownKeys(z.union([table, named]), document).data, { object: "table", rows });
 });
 
 test("contract 10: an answer that lacks something, or has it in another form, is none, whatever it adds", () => {
   for (const document of [null, [], "table", { object: "table" }, { object: "list", rows: [], new: 1 }])
-    assert.equal(parseKnownPart(table, document).success, false, JSON.stringify(document));
+    assert.equal(parseIgnoringUnknownKeys(table, document).success, false, JSON.stringify(document));
   const wrong = { object: "table", new: 1, rows: [{ key: 7, facts: null, new: 1 }] };
-  assert.equal(parseKnownPart(z.union([table, named]), wrong).success, false);
+  assert.equal(parseIgnoringUnknownKeys(z.union([table, named]), wrong).success, false);
 });
 
 test("contract 10: a command prints the answer of a newer gateway, and says of another answer that it is none", async () => {

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { RESPONSE_FORMATS, segment, type TranscriptionFields, word } from "../../src/contract/transcription.ts";
 import { finishing, finishTranscript } from "../../src/gateway/finish-transcript.ts";
 import { segmentTeller } from "../../src/gateway/tell-transcript.ts";
-import { atOnce } from "../../src/lib/steps.ts";
+import { runToCompletion } from "../../src/lib/concurrency/cooperative-task.ts";
 import type { ProviderTranscript, ProviderWord } from "../../src/providers/provider.ts";
 import { requiredFeatures } from "../../src/routing/required-features.ts";
 import { countTurns } from "../harness/until.ts";
@@ -51,7 +51,7 @@ const SILENCE: ProviderTranscript = {
   receipts: [],
 };
 
-const finishAtOnce = (...given: Parameters<typeof finishing>) => atOnce(finishing(...given));
+const finishAtOnce = (...given: Parameters<typeof finishing>) => runToCompletion(finishing(...given));
 const compact = (text: string) => text.replace(/\s+/gu, "");
 
 test("contract 3: the text alone is what it is beside words and segments, with the same warnings", () => {

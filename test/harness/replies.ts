@@ -1,5 +1,5 @@
 // Where an `Io` of a test counts and parses replies: a budget and a parser of its own.
-import { createJsonParser } from "../../src/lib/json-parser.ts";
+import { createJsonParser } from "../../src/lib/json/json-parser.ts";
 import { createReplyMemory } from "../../src/outbound/reply-memory.ts";
 import type { ReplyServices } from "../../src/providers/reply-terms.ts";
 

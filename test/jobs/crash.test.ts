@@ -11,7 +11,7 @@ import { createLeases } from "../../src/jobs/leases.ts";
 import { runJob } from "../../src/jobs/run-job.ts";
 import { JOB_QUEUES, JOBS_QUEUE } from "../../src/jobs/services.ts";
 import { LOOK_FOR_LAPSED_MS, offerLapsed } from "../../src/jobs/sweep.ts";
-import { every } from "../../src/lib/every.ts";
+import { createPeriodicTask } from "../../src/lib/concurrency/periodic-task.ts";
 import { createQueue, type Queue } from "../../src/queue/queue.ts";
 import {
   claimJob,
@@ -395,7 +395,7 @@ for (const lateMs of [1, 1_000]) {
     };
     let look = Promise.resolve();
     t.mock.timers.enable({ apis: ["setInterval"] });
-    const looking = every(LOOK_FOR_LAPSED_MS, app.gateway.logger, "offer jobs again", () => {
+    const looking = createPeriodicTask(LOOK_FOR_LAPSED_MS, app.gateway.logger, "offer jobs again", () => {
       look = offerLapsed({ database, queue: { ...app.jobs.queue, ...counting } });
       return look;
     });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { MOST_RESULT_READS, type ResultRow, withinResultReads } from "../../src/jobs/read-result.ts";
 import { storedForm, takeEnvelope } from "../../src/jobs/stored-result.ts";
 import type { AnswerRoom } from "../../src/lib/answer-room.ts";
-import { createPlaces } from "../../src/lib/places.ts";
+import { createKeyedSemaphore } from "../../src/lib/concurrency/keyed-semaphore.ts";
 
 const ENVELOPE = JSON.stringify({
   content: 'Ä ,"kept":{"content":"no"} \\ "',
@@ -50,7 +50,7 @@ test("R17: an envelope that there is no room for is not read any further", async
 });
 
 test("R17: a small result is read at once while large ones of its workspace wait for one another", async () => {
-  const services = { resultReads: createPlaces(MOST_RESULT_READS) };
+  const services = { resultReads: createKeyedSemaphore(MOST_RESULT_READS) };
   const room = countingRoom();
   const never = new Promise<never>(() => undefined);
   let begun = 0;

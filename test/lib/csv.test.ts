@@ -1,7 +1,7 @@
 // Comma-separated values (RFC 4180) that no program runs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { csvText } from "../../src/lib/csv.ts";
+import { csvText } from "../../src/lib/text/csv.ts";
 
 test("contract 10: a cell is quoted where it must be, a formula is made text, and a number stays one", () => {
   const cases: readonly (readonly [value: string | number | null | undefined, cell: string])[] = [

@@ -1,7 +1,7 @@
 // What may stand on an allowlist of hosts (contract 6).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hostNameFault } from "../../src/lib/host-name.ts";
+import { hostNameFault } from "../../src/lib/text/host-name.ts";
 
 const label = "a".repeat(63);
 

@@ -1,11 +1,11 @@
 // Much of one kind, a batch at a time (reliability 7: a process that ends waits for no house-keeping).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inBatches } from "../../src/lib/in-batches.ts";
+import { runInBatches } from "../../src/lib/concurrency/run-in-batches.ts";
 
 test("reliability R14: what is due is done batch by batch, until one is not full", async () => {
   const batches = [5, 5, 2, 5];
-  assert.equal(await inBatches(5, async () => batches.shift() ?? 0), 12);
+  assert.equal(await runInBatches(5, async () => batches.shift() ?? 0), 12);
   assert.deepEqual(batches, [5]);
 });
 
@@ -17,7 +17,7 @@ test("reliability R14: a stop waits for the batch that is under way, and for non
     stop.abort();
     return 5;
   };
-  assert.equal(await inBatches(5, work, stop.signal), 5);
-  assert.equal(await inBatches(5, work, stop.signal), 0);
+  assert.equal(await runInBatches(5, work, stop.signal), 5);
+  assert.equal(await runInBatches(5, work, stop.signal), 0);
   assert.equal(batches, 1);
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { gapBetween, UNSPACED } from "../../src/lib/join-words.ts";
+import { gapBetween, UNSPACED } from "../../src/lib/text/join-words.ts";
 
 test("contract 3: between words of scripts without spaces there is none, punctuation aside; everywhere else there is one", () => {
   for (const [left, right, gap] of [

@@ -1,7 +1,7 @@
 // JSON in steps is the JSON of one step, to the byte, and gives way where lists are long (reliability R9).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { jsonBytes, writing } from "../../src/lib/json-in-steps.ts";
+import { jsonBytes, writeJson } from "../../src/lib/json/write-json.ts";
 
 const list = (length: number) =>
   Array.from({ length }, (_, at) => ({ at, text: `"${at}\u2028é`, gone: undefined, none: null, odd: Number.NaN }));
@@ -26,7 +26,7 @@ for (const [what, value] of VALUES) {
 }
 
 test("R9: a long list is written in steps", () => {
-  const steps = writing({ words: list(5_000) });
+  const steps = writeJson({ words: list(5_000) });
   let count = 0;
   while (steps.next().done !== true) count += 1;
   assert.equal(count, 5);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { JsonMeter, MAX_JSON_DEPTH, weigh } from "../../src/lib/json-meter.ts";
+import { JsonMeter, MAX_JSON_DEPTH, weigh } from "../../src/lib/json/json-meter.ts";
 
 function meterOf(text: string, pieceBytes = Number.POSITIVE_INFINITY): JsonMeter {
   const meter = new JsonMeter();

@@ -1,7 +1,7 @@
 // Large JSON is parsed in a thread: what it makes is what JSON.parse makes, and what ends the thread ends nothing else.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { createJsonParser, type JsonParserOptions } from "../../src/lib/json-parser.ts";
+import { createJsonParser, type JsonParserOptions } from "../../src/lib/json/json-parser.ts";
 
 function parserFor(t: TestContext, options: JsonParserOptions = {}) {
   const parser = createJsonParser(options);

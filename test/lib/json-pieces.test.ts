@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { createJsonJoiner, cutJson, type JsonPiece } from "../../src/lib/json-pieces.ts";
+import { createJsonJoiner, cutJson, type JsonPiece } from "../../src/lib/json/json-pieces.ts";
 
 function joined(pieces: readonly JsonPiece[]): unknown {
   const joiner = createJsonJoiner();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { isSameData } from "../../src/lib/same-data.ts";
+import { isSameData } from "../../src/lib/json/is-same-data.ts";
 
 /** Few and small, so that many pairs are the same. */
 const { value } = fc.letrec((tie) => ({

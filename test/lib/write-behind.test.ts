@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { createWriteBehind } from "../../src/lib/write-behind.ts";
+import { createWriteBehind } from "../../src/lib/concurrency/write-behind.ts";
 
 function byHand() {
   const writes: (PromiseWithResolvers<void> & { readonly items: readonly number[] })[] = [];
@@ -13,8 +13,8 @@ function byHand() {
       writes.push(write);
       return write.promise;
     },
-    isOneItemsFault: () => false,
-    onLeftOut: () => assert.fail("nothing is left out"),
+    isItemFault: () => false,
+    onSkipped: () => assert.fail("nothing is left out"),
   });
   return { writes, queue };
 }
@@ -22,12 +22,12 @@ function byHand() {
 test("who asks for the next batch waits until it is there, while those behind it are on their way", async () => {
   const { writes, queue } = byHand();
   for (const item of [1, 2, 3, 4, 5]) queue.push(item);
-  const written = queue.written();
+  const written = queue.nextWrite();
   await turn();
   writes[0]?.resolve();
   await written;
   assert.deepEqual([queue.size(), queue.isWriting()], [3, true]);
-  const second = queue.written();
+  const second = queue.nextWrite();
   await turn();
   writes[1]?.resolve();
   await second;
@@ -42,11 +42,11 @@ test("who asks for the next batch waits until it is there, while those behind it
 test("who waits for a batch that could not be written hears of it, and who comes next has it tried again", async () => {
   const { writes, queue } = byHand();
   queue.push(1);
-  const failing = queue.written();
+  const failing = queue.nextWrite();
   await turn();
   writes[0]?.reject(new Error("the database is away"));
   await assert.rejects(failing, /the database is away/u);
-  const again = queue.written();
+  const again = queue.nextWrite();
   await turn();
   writes[1]?.resolve();
   await again;
@@ -54,5 +54,5 @@ test("who waits for a batch that could not be written hears of it, and who comes
 });
 
 test("where nothing is to be written nobody waits", async () => {
-  await byHand().queue.written();
+  await byHand().queue.nextWrite();
 });

@@ -54,7 +54,7 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
       file: "src/audio/remote-reply.ts",
       tests: ["test/audio/remote-reply.test.ts", "test/audio/remote-audio.test.ts"],
     },
-    { file: "src/lib/host-name.ts", tests: ["test/lib/host-name.test.ts"] },
+    { file: "src/lib/text/host-name.ts", tests: ["test/lib/host-name.test.ts"] },
   ],
   router: [
     "decide-route",

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import type { RequestRecordView } from "../../src/contract/requests.ts";
-import { atOnce } from "../../src/lib/steps.ts";
+import { runToCompletion } from "../../src/lib/concurrency/cooperative-task.ts";
 import { comparisonName, comparisonText, type HeardSide } from "../../src/playground/compare-export.ts";
 import { FACTS, heard, warningsOf } from "../../src/playground/compare-side.ts";
 import { simulatedMark, summaryOf } from "../../src/playground/compare-words.ts";
@@ -44,7 +44,7 @@ function said(content: string, more: Partial<Transcript> = {}): Transcript {
 }
 
 const compare = (one: Transcript, other: Transcript) =>
-  atOnce(compareWords(spokenWords(one).words, spokenWords(other).words));
+  runToCompletion(compareWords(spokenWords(one).words, spokenWords(other).words));
 const kinds = (rows: readonly Row[]) => rows.map(({ kind }) => kind);
 const textsOf = (transcript: Transcript) => spokenWords(transcript).words.map(({ text }) => text);
 

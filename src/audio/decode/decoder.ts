@@ -1,7 +1,7 @@
 // The sound inside a recording, as 16-bit samples with bounded memory (contract 10, `split_long_audio`; the empty-transcript
 // guard). By ffmpeg where the machine has it, else by our own reader, which knows WAV alone (docs/decisions/0013).
 import { availableParallelism } from "node:os";
-import { createPlaces } from "../../lib/places.ts";
+import { createKeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
 import { decodeByFfmpeg } from "./ffmpeg.ts";
 import { type DecodableAudio, type DecodeWish, type EncodedAudio, type Pcm, SPEECH_RATE, Undecodable } from "./pcm.ts";
 import { decodeWav, WAV_CODECS } from "./wav.ts";
@@ -31,8 +31,8 @@ export interface DecoderOptions {
 export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
   // Half of the machine goes on answering.
   const total = Math.max(1, Math.floor(availableParallelism() / 2));
-  const places = createPlaces({ total, perKind: total });
-  const inTurn: Decoder["inTurn"] = ({ signal, owner }, work) => places.within("decode", signal, work, owner);
+  const places = createKeyedSemaphore({ total, perKind: total });
+  const inTurn: Decoder["inTurn"] = ({ signal, owner }, work) => places.run("decode", signal, work, owner);
   if (ffmpeg !== null)
     return {
       name: "ffmpeg",

@@ -2,7 +2,7 @@
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
 import { SECRET_MARK } from "../../contract/set-up/kit.ts";
-import { hostNameFault, spelledAsHostName } from "../../lib/host-name.ts";
+import { hostNameFault, spelledAsHostName } from "../../lib/text/host-name.ts";
 
 export const SECRET = z
   .string()

@@ -4,7 +4,7 @@ import { type ChatAnswer, type ChatFields, type ToolCall } from "../../contract/
 import { chatFieldsOfClients } from "../../contract/chat-request.ts";
 import type { ChatCompletionFields } from "../../contract/openai-compatible.ts";
 import type { ChatStreamPart } from "../../gateway/chat-call.ts";
-import { passedOn } from "../../lib/passed-on.ts";
+import { mapAsyncIterable } from "../../lib/concurrency/map-async-iterable.ts";
 import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
 import type { ServerEvent } from "../sse.ts";
 import { createFaults } from "../faults.ts";
@@ -106,7 +106,7 @@ export function toChunks(
         return { data: toErrorBody(part.error, errors) };
     }
   };
-  return passedOn(parts, { each: (some) => some.flatMap(chunksOf) });
+  return mapAsyncIterable(parts, { each: (some) => some.flatMap(chunksOf) });
 }
 
 /** A model that refuses has ended by itself: clients read the refusal where no filter cut anything. */

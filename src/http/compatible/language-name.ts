@@ -1,5 +1,5 @@
 // The language of a transcript as OpenAI's clients read it (contract 8): `english` where we write `en` or `en-US`. Pure.
-import { primarySubtag } from "../../lib/primary-subtag.ts";
+import { primarySubtag } from "../../lib/text/primary-subtag.ts";
 
 /** What OpenAI's models call otherwise than everybody else. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {

@@ -5,7 +5,7 @@ import { chatFields } from "../../contract/chat-request.ts";
 import { postChatContract } from "../../contract/endpoint-chat.ts";
 import { isPlainChat } from "../../contract/plain-chat.ts";
 import type { ChatStreamPart } from "../../gateway/chat-call.ts";
-import { passedOn } from "../../lib/passed-on.ts";
+import { mapAsyncIterable } from "../../lib/concurrency/map-async-iterable.ts";
 import { type ChatEdge, serveChat, type WordedChat } from "../chat-edge.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
@@ -20,7 +20,8 @@ export function postChat(edge: ChatEdge): Endpoint<Principal> {
 const worded = (fields: ChatFields): WordedChat => ({
   fields,
   present: (answer) => answer,
-  events: (parts, errors) => passedOn(parts, { each: (some) => some.flatMap((part) => eventOf(part, errors) ?? []) }),
+  events: (parts, errors) =>
+    mapAsyncIterable(parts, { each: (some) => some.flatMap((part) => eventOf(part, errors) ?? []) }),
 });
 
 /** null: it comes with the whole answer alone. */

@@ -15,7 +15,7 @@ import { createLogger } from "../../../src/lib/logger.ts";
 import { until } from "../../harness/until.ts";
 import { type RemoteGateway, startRemoteGateway, URL_OF_SPEECH } from "../audio-url/setup.ts";
 import { callTool, connect, ERAS, message, ownConnections, post } from "./setup.ts";
-import { createJsonParser } from "../../../src/lib/json-parser.ts";
+import { createJsonParser } from "../../../src/lib/json/json-parser.ts";
 
 let remote: RemoteGateway;
 before(async () => {
@@ -46,7 +46,7 @@ for (const era of ERAS) {
     });
     assert.equal(sandbox.calls.length, 1);
     // The outer request and the one that the tool made are over.
-    await app.server.underWay.ended();
+    await app.server.underWay.done();
     assert.equal(ownConnections(remote.gateway), 0);
     sandbox.clearFaults();
   });

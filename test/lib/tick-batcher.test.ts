@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { createTickBatcher } from "../../src/lib/concurrency/tick-batcher.ts";
+
+test("what became ready in one turn of the loop takes each step side by side, in its order", async () => {
+  const inLockstep = createTickBatcher();
+  const steps: string[] = [];
+  const take = async (name: string): Promise<void> => {
+    for (const step of [1, 2, 3]) {
+      steps.push(`${name}${step}`);
+      await Promise.resolve();
+    }
+  };
+  inLockstep(() => void take("a"));
+  inLockstep(() => void take("b"));
+  assert.deepEqual(steps, []);
+  await turn();
+  inLockstep(() => void take("c"));
+  await turn();
+  assert.deepEqual(steps, ["a1", "b1", "a2", "b2", "a3", "b3", "c1", "c2", "c3"]);
+});
+
+test("work is held back while others are on their way, and not for ever", async () => {
+  let mayWait = true;
+  const inLockstep = createTickBatcher(() => mayWait);
+  const done: string[] = [];
+  const turns = async (count: number): Promise<void> => {
+    for (let passed = 0; passed < count; passed += 1) await turn();
+  };
+  inLockstep(() => done.push("a"));
+  await turns(5);
+  inLockstep(() => done.push("b"));
+  assert.equal(done.length, 0);
+  mayWait = false;
+  await turns(1);
+  assert.deepEqual(done, ["a", "b"]);
+  mayWait = true;
+  inLockstep(() => done.push("c"));
+  await turns(32);
+  assert.deepEqual(done, ["a", "b"]);
+  await turns(1);
+  assert.deepEqual(done, ["a", "b", "c"]);
+});
