@@ -1,4 +1,4 @@
-// The receivers of docs/webhooks.md, started as they stand there and sent real signed deliveries (spec 6.3; contract 6).
+// The receivers of docs/reference/webhooks.md, started as they stand there and sent real signed deliveries (spec 6.3; contract 6).
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

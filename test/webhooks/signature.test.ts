@@ -213,8 +213,8 @@ test("contract 6: a secret is whsec_ and 32 random bytes in base64", () => {
   }
 });
 
-test("contract 6: the delivery written down in docs/webhooks.md is one of the vectors", () => {
-  const page = readFileSync(new URL("../../docs/webhooks.md", import.meta.url), "utf8");
+test("contract 6: the delivery written down in docs/reference/webhooks.md is one of the vectors", () => {
+  const page = readFileSync(new URL("../../docs/reference/webhooks.md", import.meta.url), "utf8");
   const shown = vectors.filter(({ secret }) => page.includes(secret));
   assert.equal(shown.length, 1);
   for (const { body, timestamp, signature } of shown)
