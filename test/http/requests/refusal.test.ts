@@ -174,7 +174,7 @@ test("contract 10: every request leaves exactly one record; one without a valid 
 const OWN = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${KEY}\r\n`;
 const CHAT = "POST /v1/chat";
 
-/** What breaks at the level of HTTP (docs/usage-and-requests.md): as bytes, for no client sends it. */
+/** What breaks at the level of HTTP (docs/reference/requests.md): as bytes, for no client sends it. */
 const BROKEN: readonly (readonly [name: string, head: string, code: string, endpoint: string])[] = [
   [
     "a field sent twice",
