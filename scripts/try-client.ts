@@ -1,4 +1,4 @@
-// `patchbay-gateway/client` as an application in another directory has it, out of the packed tarball: the examples of docs/client.md pass a strict
+// `patchbay-gateway/client` as an application in another directory has it, out of the packed tarball: the examples of docs/reference/client.md pass a strict
 // compiler with nothing but the package's own types, a page's do without those of Node.js, and those that answer at once are run.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ export function tryClient({ directory, origin, run }: TriedPackage): void {
   const installed = join(directory, "node_modules/patchbay-gateway");
   const folder = join(directory, "application");
   mkdirSync(folder);
-  const page = readFileSync(join(installed, "docs/client.md"), "utf8");
+  const page = readFileSync(join(installed, "docs/reference/client.md"), "utf8");
   const examples = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gmu)].map(([, code = ""]) => code);
   const files = examples.map((_code, index) => `example-${index + 1}.mts`);
   for (const [index, file] of files.entries()) writeFileSync(join(folder, file), examples[index] ?? "");
@@ -51,7 +51,7 @@ export function tryClient({ directory, origin, run }: TriedPackage): void {
   copyFileSync(join(installed, "sandbox/samples/dialogue.mp3"), join(folder, "call.mp3"));
   const env = { PATCHBAY_URL: origin, PATCHBAY_API_KEY: readFileSync(join(directory, "data/cli-key"), "utf8").trim() };
   const runnable = files.filter((_file, index) => /\.(?:transcribe|chat|jobs)\b/u.test(examples[index] ?? ""));
-  if (runnable.length < 5) throw new Error("docs/client.md has lost its examples");
+  if (runnable.length < 5) throw new Error("docs/reference/client.md has lost its examples");
   for (const file of runnable) run(process.execPath, ["--no-warnings", file], folder, env);
   console.log(`tarball: ${files.length} examples of patchbay-gateway/client compiled, ${runnable.length} run`);
 }

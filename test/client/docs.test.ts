@@ -1,4 +1,4 @@
-// The examples of docs/client.md, each run by itself as it stands, against a whole gateway.
+// The examples of docs/reference/client.md, each run by itself as it stands, against a whole gateway.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ import { startRecordGateway } from "../http/requests/records.ts";
 const ROOT = join(import.meta.dirname, "../..");
 /** By the heading that an example stands under. */
 const EXAMPLES = new Map(
-  readFileSync(join(ROOT, "docs/client.md"), "utf8")
+  readFileSync(join(ROOT, "docs/reference/client.md"), "utf8")
     .split(/^## /gmu)
     .slice(1)
     .flatMap((section) => {
@@ -82,16 +82,16 @@ const PRINTED: Readonly<Record<string, RegExp>> = {
   Jobs: /^(?:queued|fetching|measuring|transcribing|storing|done)\n[\s\S]*-->/u,
 };
 
-test("docs/client.md: every example but the receiver's has something to be seen by", () => {
+test("docs/reference/client.md: every example but the receiver's has something to be seen by", () => {
   assert.deepEqual([...EXAMPLES.keys()].toSorted(), [...Object.keys(PRINTED), "Webhooks"].toSorted());
 });
 
 for (const [heading, printed] of Object.entries(PRINTED))
-  test(`docs/client.md: the example under ${heading} works as it stands`, async () => {
+  test(`docs/reference/client.md: the example under ${heading} works as it stands`, async () => {
     assert.match(await printedBy(heading), printed);
   });
 
-test("docs/client.md: the receiver takes a genuine delivery and no other", async () => {
+test("docs/reference/client.md: the receiver takes a genuine delivery and no other", async () => {
   const secret = makeSecret();
   const child = start("Webhooks", { PATCHBAY_WEBHOOK_SECRET: secret, PORT: "0" });
   try {
