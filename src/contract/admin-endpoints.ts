@@ -8,6 +8,7 @@ import { listAllJobsContract, workspaceJobsContracts } from "./job-list.ts";
 import {
   getConsoleContract,
   getConsoleFileContract,
+  getConsoleModuleContract,
   getErrorDocsContract,
   getHealthContract,
   getMetricsContract,
@@ -76,4 +77,5 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   getErrorDocsContract,
   getConsoleContract,
   getConsoleFileContract,
+  getConsoleModuleContract,
 ];

@@ -40,8 +40,10 @@ import {
   getOpenapiContract,
   getConsoleContract,
   getConsoleFileContract,
+  getConsoleModuleContract,
   getPlaygroundContract,
   getPlaygroundFileContract,
+  getPlaygroundModuleContract,
   getReadinessContract,
 } from "./operations.ts";
 
@@ -89,6 +91,8 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getLlmsContract,
   getConsoleContract,
   getConsoleFileContract,
+  getConsoleModuleContract,
   getPlaygroundContract,
   getPlaygroundFileContract,
+  getPlaygroundModuleContract,
 ];

@@ -108,6 +108,13 @@ export const getPlaygroundFileContract: EndpointContract = {
   errors: ["NOT_FOUND"],
 };
 
+/** The same for modules in a folder of a folder. */
+export const getPlaygroundModuleContract: EndpointContract = {
+  ...getPlaygroundFileContract,
+  path: "/playground/:folder/:subfolder/:file",
+  operationId: "getPlaygroundModule",
+};
+
 export const getConsoleContract: EndpointContract = {
   method: "GET",
   path: "/console",
@@ -131,6 +138,13 @@ export const getConsoleFileContract: EndpointContract = {
     200: { description: "The file.", content: { "text/javascript": z.string(), "text/css": z.string() } },
   },
   errors: ["NOT_FOUND"],
+};
+
+/** The same for modules in a folder of a folder. */
+export const getConsoleModuleContract: EndpointContract = {
+  ...getConsoleFileContract,
+  path: "/console/:folder/:subfolder/:file",
+  operationId: "getConsoleModule",
 };
 
 export const getLlmsContract: EndpointContract = {

@@ -1,4 +1,4 @@
-// A page with scripts of its own, and the files that it loads: two endpoints.
+// A page with scripts of its own, and the files that it loads: three endpoints.
 import type { EndpointContract } from "../contract/endpoint.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -10,13 +10,22 @@ export interface ScriptedPage {
   readonly page: EndpointContract;
   /** Its path ends in `/:folder/:file`. */
   readonly file: EndpointContract;
+  /** Its path ends in `/:folder/:subfolder/:file`. */
+  readonly module: EndpointContract;
   readonly html: () => string;
   readonly files: PageFiles;
 }
 
-export function scriptedPage({ page, file, html, files }: ScriptedPage): readonly Endpoint[] {
+export function scriptedPage({ page, file, module, html, files }: ScriptedPage): readonly Endpoint[] {
   let made: Buffer | undefined;
   const bytes = () => (made ??= Buffer.from(html()));
+  const serve =
+    (parameters: readonly string[]): Endpoint["handle"] =>
+    async (context) => {
+      const found = files.find(parameters.map((name) => pathParameter(context, name)).join("/"));
+      if (found === null) throw new GatewayError("NOT_FOUND", { message: "This page loads no such file." });
+      return { status: 200, headers: SCRIPTED_PAGE_HEADERS, body: await found };
+    };
   return [
     {
       contract: page,
@@ -26,13 +35,7 @@ export function scriptedPage({ page, file, html, files }: ScriptedPage): readonl
         body: { bytes: bytes(), contentType: "text/html; charset=utf-8" },
       }),
     },
-    {
-      contract: file,
-      handle: async (context) => {
-        const found = files.find(`${pathParameter(context, "folder")}/${pathParameter(context, "file")}`);
-        if (found === null) throw new GatewayError("NOT_FOUND", { message: "This page loads no such file." });
-        return { status: 200, headers: SCRIPTED_PAGE_HEADERS, body: await found };
-      },
-    },
+    { contract: file, handle: serve(["folder", "file"]) },
+    { contract: module, handle: serve(["folder", "subfolder", "file"]) },
   ];
 }

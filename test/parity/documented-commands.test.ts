@@ -10,7 +10,7 @@ import { run } from "../cli/fake-gateway.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** What was said of an earlier state is not told to anybody to type. */
-const PAGES = ["README.md", "patchbay.example.yaml", ...globSync("docs/*.md", { cwd: ROOT })].filter(
+const PAGES = ["README.md", "patchbay.example.yaml", ...globSync("docs/{,reference/}*.md", { cwd: ROOT })].filter(
   (page) => !page.endsWith("review.md"),
 );
 const textOf = (page: string): string => readFileSync(join(ROOT, page), "utf8");

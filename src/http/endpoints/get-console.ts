@@ -1,5 +1,5 @@
 // GET /console and what its page loads (contract 10): the administration in a browser, on either listener.
-import { getConsoleContract, getConsoleFileContract } from "../../contract/operations.ts";
+import { getConsoleContract, getConsoleFileContract, getConsoleModuleContract } from "../../contract/operations.ts";
 import { CONSOLE_MODULES } from "../console-modules.ts";
 import { consoleHtml, consoleStyle, type Listener } from "../console-page.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -10,6 +10,7 @@ export function getConsole(places: ModulePlaces, listener: Listener, publicUrl: 
   return scriptedPage({
     page: getConsoleContract,
     file: getConsoleFileContract,
+    module: getConsoleModuleContract,
     html: () => consoleHtml(`console/main${extensionOf(places)}`, listener, publicUrl()),
     files: createPageFiles(places, CONSOLE_MODULES, { "page/style.css": styleFile(consoleStyle) }),
   });

@@ -1,5 +1,9 @@
 // GET /playground and what its page loads (contract 10): the API in a browser, for whoever has a key.
-import { getPlaygroundContract, getPlaygroundFileContract } from "../../contract/operations.ts";
+import {
+  getPlaygroundContract,
+  getPlaygroundFileContract,
+  getPlaygroundModuleContract,
+} from "../../contract/operations.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { createPlaygroundFiles, type PlaygroundPlaces } from "../playground-files.ts";
 import { playgroundHtml } from "../playground-page.ts";
@@ -10,6 +14,7 @@ export function getPlayground(places: PlaygroundPlaces): readonly Endpoint[] {
   return scriptedPage({
     page: getPlaygroundContract,
     file: getPlaygroundFileContract,
+    module: getPlaygroundModuleContract,
     html: () => playgroundHtml(files.main),
     files,
   });

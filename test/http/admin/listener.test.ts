@@ -21,6 +21,7 @@ const SHARED = new Set([
   "GET /docs/errors",
   "GET /console",
   "GET /console/:folder/:file",
+  "GET /console/:folder/:subfolder/:file",
 ]);
 const named = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`;
 

@@ -5,7 +5,12 @@ import { after, before, test } from "node:test";
 import { ADMIN_ENDPOINTS } from "../../../src/contract/admin-endpoints.ts";
 import type { EndpointContract } from "../../../src/contract/endpoint.ts";
 import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
-import { getConsoleFileContract, getPlaygroundFileContract } from "../../../src/contract/operations.ts";
+import {
+  getConsoleFileContract,
+  getConsoleModuleContract,
+  getPlaygroundFileContract,
+  getPlaygroundModuleContract,
+} from "../../../src/contract/operations.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { keyView } from "../../../src/contract/keys.ts";
 import { KEY, OTHER_KEY } from "../../harness/gateway.ts";
@@ -28,7 +33,12 @@ interface Answer {
 }
 
 /** The files of a page are nobody's. */
-const PAGE_FILES: ReadonlySet<EndpointContract> = new Set([getPlaygroundFileContract, getConsoleFileContract]);
+const PAGE_FILES: ReadonlySet<EndpointContract> = new Set([
+  getPlaygroundFileContract,
+  getPlaygroundModuleContract,
+  getConsoleFileContract,
+  getConsoleModuleContract,
+]);
 const ALL: readonly EndpointContract[] = [
   ...ENDPOINTS.filter((endpoint) => !PAGE_FILES.has(endpoint)),
   ...ADMIN_ENDPOINTS.filter(({ auth }) => auth === "operator"),
