@@ -2,7 +2,7 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { noRoom } from "./no-room.ts";
 
-/** Of each of 200 uploads at once: twice these sizes were 100 MiB more (docs/measurements.md). */
+/** Of each of 200 uploads at once: twice these sizes were 100 MiB more (docs/decisions/0006-memory-of-uploads.md). */
 const READ_BYTES = 65_536;
 const WRITE_BYTES = 131_072;
 const NOTHING = Buffer.alloc(0);

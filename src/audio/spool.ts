@@ -44,7 +44,7 @@ export interface Spool {
   close(): Promise<void>;
 }
 
-/** A mebibyte of audio and the header of its container: the file would cost more than all else done with it (docs/measurements.md). */
+/** A mebibyte of audio and the header of its container: the file would cost more than all else done with it (docs/decisions/0006-memory-of-uploads.md). */
 const MEMORY_LIMIT_BYTES = 1_048_576 + 65_536;
 /** Of all uploads together: beyond it even small ones go to a file. */
 const SHARED_MEMORY_BYTES = 48 * 1_048_576;

@@ -1,5 +1,5 @@
 // Stores a value on an object of another library under a private symbol. Not a WeakMap: the young-generation collector treats its entries as roots, so
-// that per-request values are promoted to the old generation (docs/measurements.md).
+// that per-request values are promoted to the old generation (docs/decisions/0034-per-request-state-in-symbol-slots.md).
 
 export interface SymbolSlot<Holder extends object, Value> {
   get(holder: Holder): Value | undefined;

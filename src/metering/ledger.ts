@@ -34,7 +34,7 @@ export interface Ledger {
 
 /** Larger ones hold budgets longer than they save commits. */
 const MAX_BATCH = 200;
-/** Each batch is a commit: fewer and larger ones cost a server a quarter less (docs/measurements.md). */
+/** Each batch is a commit: fewer and larger ones cost a server a quarter less (docs/decisions/0020-one-ledger-batch-and-prepared-statements.md). */
 const REST_FACTOR = 0.5;
 
 export interface LedgerOptions {

@@ -9,10 +9,7 @@ import { ERRORS } from "../../src/contract/errors.ts";
 import { run } from "../cli/fake-gateway.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** What was said of an earlier state is not told to anybody to type. */
-const PAGES = ["README.md", "patchbay.example.yaml", ...globSync("docs/{,reference/}*.md", { cwd: ROOT })].filter(
-  (page) => !page.endsWith("review.md"),
-);
+const PAGES = ["README.md", "patchbay.example.yaml", ...globSync("docs/{*,reference/*}.md", { cwd: ROOT })];
 const textOf = (page: string): string => readFileSync(join(ROOT, page), "utf8");
 
 /** Behind `npm run patchbay --` and in `$(…)` too; prose that only speaks of patchbay has no command behind it. */
