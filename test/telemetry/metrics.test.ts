@@ -59,7 +59,7 @@ async function until(isThere: (seen: Scrape) => boolean): Promise<Scrape> {
   return seen;
 }
 
-test("metrics.names: exactly the documented names, each with its type, from the first scrape on", async () => {
+test("metrics.endpoint, metrics.names: exactly the documented names, each with its type, from the first scrape on", async () => {
   const { names } = await scrape(gateway.adminOrigin);
   assert.deepEqual([...names].toSorted(), NAMES.toSorted());
 });
