@@ -1,5 +1,5 @@
-// The keys that a start creates where there are none (contract 10): the operator's, and for a bootstrapped installation its app's. Then a
-// self-check that sends the bundled sample through the sandbox over the public API, so that nothing is spent.
+// The keys that a start creates if there are none [configuration.operator-key]: the operator's, and for a bootstrapped installation its
+// app's. Then a self-check sends the bundled sample through the sandbox over the public API, so that nothing is spent.
 import { openAsBlob } from "node:fs";
 import { access, chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";

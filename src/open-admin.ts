@@ -1,5 +1,5 @@
-// The admin listener (contract 10): `/admin/v1/…` for the operator's keys, health, and its own OpenAPI document. Nothing of it is
-// on the public listener, nothing of the public one is here.
+// The admin listener: `/admin/v1/…` for the operator's keys, health, and its own OpenAPI document. Nothing of it is on the public
+// listener, and nothing of the public one is here [admin.listeners-separate].
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
@@ -42,7 +42,7 @@ const CHECKPOINT_MS = 3_600_000;
 /** The first one comes soon after the start; the process may not live for an hour. */
 const LOOK_MS = 60_000;
 
-/** Signs where the audit log's chains end, every hour (reliability 6). */
+/** Signs where the audit log's chains end, every hour [tenancy.audit-checkpoint]. */
 export function keepCheckpoints({ database, seal, objects, logger, now }: KeeperParts): CheckpointKeeper {
   const services = { database, seal, store: wholeObjects(objects), now };
   let lastMs: number | null = null;

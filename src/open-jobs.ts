@@ -57,7 +57,7 @@ export interface OpenedJobs {
 }
 
 const ORPHAN_SWEEP_MS = 3_600_000;
-/** What has expired is gone from every file within 15 min (contract 5). */
+/** Expired results are gone from every file within 15 min [jobs.result-retention]. */
 const VACUUM_MS = 300_000;
 /** So often the embedded engine, which has nobody else to do it, takes back the room of all that was forgotten. */
 const TIDY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-// The public listener's endpoints (contract 10), each a contract and its handler, with the parts that it needs.
+// The public listener's endpoints, each a contract and its handler, with the parts that it needs.
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { createRealtimeTokens } from "./auth/realtime-tokens.ts";

@@ -1,5 +1,4 @@
-// What this process remembers of storage, and how it learns that it changed (contract 2, 10): keys, the directory, prices; joined
-// here for `app.ts`.
+// What this process caches of storage, and how it hears of changes: keys, the directory, prices. Composed here for `app.ts`.
 import type { Logger } from "pino";
 import { createKeyUse } from "./auth/key-use.ts";
 import { createKeyVerifier, type KeyVerifier } from "./auth/verify-key.ts";
@@ -14,7 +13,7 @@ import { listenForChanges } from "./storage/changes.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
 
-/** How stale the directory may be on this process when a change's announcement was lost (contract 2). */
+/** How stale the directory may be on this process when a change's announcement was lost [admin.immediate]. */
 const DIRECTORY_REFRESH_MS = 4_000;
 /** A key's last use is told to the minute. */
 const KEY_USE_MS = 30_000;

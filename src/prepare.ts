@@ -1,5 +1,5 @@
-// What every long-running command of ours begins with (contract 10): configuration, secrets, storage, and the set-up in the file
-// brought to the database; and how it ends, by a signal.
+// How every long-running command begins: configuration, secrets, storage, and the file's objects applied to the database. And how it ends,
+// by a signal.
 import type { Logger } from "pino";
 import { awaitDataDir, realTime } from "./await-predecessor.ts";
 import { findFfmpeg } from "./audio/decode/find-ffmpeg.ts";

@@ -1,4 +1,4 @@
-// `patchbay up`: first-start set-up, listening, and the way down (contract 10).
+// `patchbay up`: first start, listening, and shutdown.
 import { listen, type ListenAt } from "./http/listen.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { type App, createApp } from "./app.ts";

@@ -1,4 +1,5 @@
-// `patchbay worker`: works on jobs and takes none, so it listens for those who watch it alone; any number of them beside the gateways on one PostgreSQL (contract 5).
+// `patchbay worker`: works on jobs and accepts none, so its listener serves monitoring only [configuration.worker-listener]. Any number of
+// workers may run next to the gateways of one PostgreSQL.
 import { listen } from "./http/listen.ts";
 import { type App, createApp } from "./app.ts";
 import type { WorkerOptions } from "./cli/process-commands.ts";

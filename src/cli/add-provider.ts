@@ -1,5 +1,5 @@
-// `patchbay providers add`: an account at a provider, the platform's or a workspace's own (contract 10). The credential comes from a file
-// or stdin, for arguments stand in the list of processes, and is never shown again.
+// `patchbay providers add`: creates a shared or a workspace's connection [cli.providers-add]. The credential comes from a file or stdin,
+// because arguments are in the list of processes, and is never printed.
 import { connectionView } from "../contract/connections.ts";
 import { needsCredential, type ProviderKind } from "../contract/provider-kinds.ts";
 import { EXIT } from "./exit-codes.ts";

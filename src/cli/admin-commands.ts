@@ -1,4 +1,4 @@
-// `patchbay keys|usage …`: what a workspace's administrators and the operator ask a running gateway (contract 2, 9, 10).
+// `patchbay keys|usage …`: the commands of a workspace's administrators and of the operator that ask a running gateway.
 import { type Command, Option } from "commander";
 import { ROLES } from "../contract/set-up/app.ts";
 import { SCOPES } from "../contract/scopes.ts";

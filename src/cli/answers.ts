@@ -1,5 +1,4 @@
-// What routed answers have in common on a terminal: their stream of events, and what a person should know beside the result
-// (contract 3, 7).
+// What routed answers have in common on a terminal: their stream of events, and what a person should know in addition to the result.
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { asRecord, asString } from "../lib/json/json-guards.ts";
 import { readEvents } from "./read-events.ts";

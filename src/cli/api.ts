@@ -1,4 +1,4 @@
-// `patchbay api`: one request of the API, whichever (contract 1, 10), with the key, the tries and the exit codes of every other command.
+// `patchbay api`: one request to any endpoint, with the key, the tries and the exit codes of every other command [cli.api].
 import { randomUUID } from "node:crypto";
 import { createParser } from "eventsource-parser";
 import type { EndpointMethod } from "../contract/endpoint.ts";

@@ -1,4 +1,4 @@
-// Budgets for people (contract 9): a bar for each limit, what is spent of it, and where the present pace leads.
+// Budgets for people [cli.usage]: a bar for each limit, what is spent of it, and the forecast.
 import type { SpentBudget } from "../contract/usage.ts";
 import { facts } from "./print.ts";
 

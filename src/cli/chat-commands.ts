@@ -1,4 +1,4 @@
-// `patchbay chat`: its options and its help (contract 7).
+// `patchbay chat`: its options and its help.
 import type { Command } from "commander";
 import { chat, type ChatOptions } from "./chat.ts";
 import { addChatOptions } from "./chat-options.ts";

@@ -1,4 +1,4 @@
-// One option per field of a chat request (contract 7). A test compares this list with the schema.
+// One option per field of a chat request [cli.every-field]. A test compares this list with the schema.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { chatFields } from "../contract/chat-request.ts";

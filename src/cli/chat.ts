@@ -1,4 +1,4 @@
-// `patchbay chat`: one turn of a conversation, printed while it is made (contract 7).
+// `patchbay chat`: one turn of a conversation, printed while it arrives [cli.chat-input].
 import { randomUUID } from "node:crypto";
 import { basename, extname } from "node:path";
 import { CHAT_STREAM, isEventStream, readAnswerStream, reportAnswer } from "./answers.ts";

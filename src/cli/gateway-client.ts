@@ -1,4 +1,4 @@
-// One request to a gateway: sent again under the same Idempotency-Key while the gateway says that this is worth it (contract 1, 3).
+// One request to a gateway, sent again under the same Idempotency-Key while the gateway reports that this is worth it [cli.retries].
 import { setTimeout as wait } from "node:timers/promises";
 import type { EndpointMethod } from "../contract/endpoint.ts";
 import { refusalLines } from "../contract/refusal-lines.ts";

@@ -1,5 +1,5 @@
 // Which gateway a command asks: by flag, then environment, then configuration, then the address that the gateway of this installation wrote
-// into its data directory (contract 10).
+// into its data directory [cli.gateway-address].
 import { type Listener, installationHere, listenerOf } from "../config/installation-here.ts";
 import { EXIT } from "./exit-codes.ts";
 import { CliError, type Terminal } from "./terminal.ts";

@@ -1,4 +1,4 @@
-// `patchbay jobs submit|list|get|wait|result|cancel`: durable transcription of long recordings (contract 5).
+// `patchbay jobs submit|list|get|wait|result|cancel`: durable transcription of long recordings [cli.jobs].
 import { setTimeout as wait } from "node:timers/promises";
 import { type ExportFormat, type Job, job, type JobStatus, submittedJob } from "../contract/jobs.ts";
 import { reportAnswer, reportWarnings, saySimulated } from "./answers.ts";

@@ -1,4 +1,4 @@
-// `patchbay keys list|create|rotate|revoke`: API keys of a workspace, for its administrators and the operator (contract 2).
+// `patchbay keys list|create|rotate|revoke`: API keys of a workspace, for its administrators and the operator [cli.keys].
 import { type KeyView, keyView } from "../contract/keys.ts";
 import { confirm } from "./confirm.ts";
 import { type GatewayOptions, openSession, type Session, understood, workspacePath } from "./gateway-session.ts";

@@ -1,5 +1,5 @@
-// `patchbay listen --forward-to URL`: reads a workspace's events from the gateway and hands each, signed as it came, to a
-// receiver that the gateway itself could not reach (contract 6). A line for each delivery on stdout, the rest on stderr.
+// `patchbay listen --forward-to URL` [cli.listen]: reads a workspace's events from the gateway and delivers each, signed as it came, to a
+// receiver that the gateway itself could not reach. A line for each delivery on stdout, the rest on stderr.
 import { setTimeout as wait } from "node:timers/promises";
 import { errorCode } from "../lib/error-code.ts";
 import { EXIT } from "./exit-codes.ts";

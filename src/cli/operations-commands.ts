@@ -1,5 +1,5 @@
 // `patchbay console|doctor|down|backup|restore|migrate-storage|apply|audit|secrets|route`: what an operator does to an installation on its own
-// machine, mostly with no gateway to ask (contract 10, Operations).
+// machine, mostly without asking a gateway.
 import { type Command, Option } from "commander";
 import { configOption, examples, jsonOption, type Run, yesOption } from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";

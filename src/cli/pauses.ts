@@ -1,5 +1,4 @@
-// `patchbay providers pause|resume`: an account, or one model on it, by hand out of use for a while, and in use again (contract 10;
-// reliability 7).
+// `patchbay providers pause|resume`: pauses an account, or one model on it, for a while, and resumes it [cli.providers-pause].
 import { type PauseView, pauseView, resumption } from "../contract/pauses.ts";
 import { readDuration } from "./duration.ts";
 import { openPlace, type PlaceOptions, understood } from "./gateway-session.ts";

@@ -1,4 +1,4 @@
-// `patchbay providers health`: how the models of the providers' accounts fare, and the last calls that failed (contract 10; reliability 7).
+// `patchbay providers health`: success, durations and the latest failures of each account's models [cli.providers-list].
 import type { PauseView } from "../contract/pauses.ts";
 import { providerHealth, type ProviderHealth, type SeenModel } from "../contract/provider-health.ts";
 import { type GatewayOptions, openSession, queryOf, type Session, understood } from "./gateway-session.ts";

@@ -1,5 +1,4 @@
-// `patchbay providers list|check`: what a workspace's routes can be made of (contract 6), and how the providers' accounts fare
-// (contract 10; reliability 7).
+// `patchbay providers list|check`: what a workspace's routes can name, and the state of the providers' accounts [cli.providers-list].
 import { type ConnectionView, connectionView } from "../contract/connections.ts";
 import { needsCredential } from "../contract/provider-kinds.ts";
 import type { ProviderHealth } from "../contract/provider-health.ts";

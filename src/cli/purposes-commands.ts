@@ -1,4 +1,4 @@
-// `patchbay purposes …`: its commands, their options, and their help (contract 4).
+// `patchbay purposes …`: its commands, their options, and their help.
 import { type Command, Option } from "commander";
 import { PROFILES } from "../contract/features.ts";
 import { connected, examples, type Run } from "./command-kit.ts";

@@ -1,4 +1,4 @@
-// `patchbay purposes list|test`: which labels an app may send, and where one would lead (contract 3, 4; spec 4.7).
+// `patchbay purposes list|test`: which labels an app may send, and where one would lead [cli.purposes].
 import { keyDescription, type PublishedPurpose } from "../contract/account.ts";
 import { type RoutingDecision, routingDecision } from "../contract/transcription.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";

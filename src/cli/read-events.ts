@@ -1,4 +1,4 @@
-// Server-sent events of a streamed answer (contract 3, 5, 7), as far as the command line needs them.
+// Server-sent events of a streamed answer, as far as the command line needs them.
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { readBody } from "./read-answer.ts";
 

@@ -1,5 +1,5 @@
 // `patchbay requests list` and `patchbay requests tail`: the request log of a workspace or, from the admin listener, of all of them
-// (contract 10). A line for each request on stdout, the rest on stderr.
+// [cli.requests]. A line for each request on stdout, the rest on stderr.
 import { setTimeout as wait } from "node:timers/promises";
 import { listedRequest, type ListedRequestView, type RequestOutcome } from "../contract/request-list.ts";
 import { EXIT } from "./exit-codes.ts";

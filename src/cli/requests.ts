@@ -1,5 +1,5 @@
-// `patchbay requests show ID`: why a request went where it went, from its record (contract 10). Names of providers are there only
-// for a key with the scope routing:read, and for administrators.
+// `patchbay requests show ID`: why a request went where it went, from its record [cli.requests]. Names of providers are there only for a
+// key with the scope routing:read, and for administrators.
 import {
   requestRecord,
   type RecordedAttemptView,

@@ -1,4 +1,4 @@
-// `patchbay route explain`: where a request would go, and why, from the stored set-up alone (contract 3, 10).
+// `patchbay route explain`: where a request would go, and why [cli.route-explain].
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { AUDIO_FORMATS, type AudioFormat } from "../contract/audio-formats.ts";
 import { configOption, examples, jsonOption, type Run } from "./command-kit.ts";

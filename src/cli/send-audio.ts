@@ -1,5 +1,5 @@
-// One request with audio (contract 3, 5): the file streamed with a bar, or its URL, under one Idempotency-Key for all tries. What is
-// answered by a stream takes no such key, so it is not sent again once it may have been heard.
+// One request with audio: the file streamed with a bar, or its URL, under one Idempotency-Key for all tries [cli.retries]. A stream accepts
+// no such key, so it is not sent again once it may have been received [cli.streams-once].
 import { randomUUID } from "node:crypto";
 import { type AudioArgument, findAudio } from "./audio-argument.ts";
 import { EXIT } from "./exit-codes.ts";

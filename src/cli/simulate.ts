@@ -1,4 +1,4 @@
-// `patchbay simulate`: the levers of the simulated providers in a running gateway (contract 10), to see what it does when one fails.
+// `patchbay simulate`: the faults of the sandbox in a running gateway [cli.simulate], to see what it does when a provider fails.
 import { type SandboxFault, sandboxFaults, type SandboxFaults, SIMULATED_DROPS } from "../contract/sandbox-faults.ts";
 import { EXIT } from "./exit-codes.ts";
 import { type GatewayOptions, openSession, understood } from "./gateway-session.ts";

@@ -1,4 +1,4 @@
-// `patchbay providers test`: whether an account's credential works, and for what, before any call is paid for (contract 10).
+// `patchbay providers test`: whether an account's credential works, and for what, before any call is paid for [cli.providers-add].
 import { type ConnectionTest, connectionTest, type TestOutcome } from "../contract/connection-test.ts";
 import { EXIT } from "./exit-codes.ts";
 import { openPlace, type PlaceOptions, understood } from "./gateway-session.ts";

@@ -1,5 +1,5 @@
-// One option per field of a request with audio: transcription, translation or job (contract 3, 5). A test compares this list with
-// the schemas.
+// One option per field of a request with audio: transcription, translation or job [cli.every-field]. A test compares this list with the
+// schemas.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { PROFILES } from "../contract/features.ts";

@@ -1,4 +1,4 @@
-// `patchbay usage`: what was used and what it cost (contract 9, 10), never two payers in one sum.
+// `patchbay usage`: what was used and what it cost [cli.usage], never two billing classes in one sum [usage.classes-separate].
 import { z } from "zod";
 import { USAGE_GROUPS, type UsageTable, usageReport, workspaceUsage } from "../contract/usage.ts";
 import { budgetLines } from "./budget-lines.ts";

@@ -1,4 +1,4 @@
-// `patchbay webhooks verify`: is this delivery ours, and why not (spec 6.3); no gateway is asked.
+// `patchbay webhooks verify`: whether a delivery is genuine, and why not [cli.webhooks]. No gateway is asked.
 import { verifyWebhook, type WebhookVerdict } from "../webhooks/verify.ts";
 import { EXIT } from "./exit-codes.ts";
 import { printJson } from "./print.ts";

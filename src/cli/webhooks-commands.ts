@@ -1,4 +1,4 @@
-// `patchbay webhooks …`: its commands, their options, and their help (contract 6).
+// `patchbay webhooks …`: its commands, their options, and their help.
 import { type Command, Option } from "commander";
 import { DELIVERY_STATES } from "../contract/webhook.ts";
 import {

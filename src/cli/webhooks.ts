@@ -1,4 +1,4 @@
-// `patchbay webhooks show|set|remove|list|test|redeliver`: a workspace's completion webhook and the log of its deliveries (contract 6).
+// `patchbay webhooks show|set|remove|list|test|redeliver`: a workspace's webhook and the log of its deliveries [cli.webhooks].
 import {
   type DeliveryState,
   type DeliveryView,

@@ -1,4 +1,4 @@
-// A streamed answer (contract 3, 7): its events as they come, up to the one that holds the whole answer.
+// A streamed answer [client.stream-events]: its events as they come, up to the one that contains the whole answer.
 import { type Answered, answerWithin, type Call, connectionError, deadlineOf } from "./call.ts";
 import type { ClientConfiguration } from "./configuration.ts";
 import type { Deadline } from "./deadline.ts";

@@ -1,4 +1,4 @@
-// The body of a request with audio (contract 3): a form around the bytes, or JSON around where they are.
+// The body of a request with audio [client.audio-sources]: a form around the bytes, or JSON around where they are.
 import type { AudioFields } from "../contract/transcription.ts";
 import type { RequestBody } from "./call.ts";
 import { formAround } from "./multipart.ts";

@@ -1,4 +1,4 @@
-// One call of the gateway: sent again where the answer says that this may help, and where it cannot be paid twice (contract 1, 3).
+// One call of the gateway, repeated where the answer reports that this may help and where it cannot be paid twice [client.retry-same-key].
 import type { EndpointMethod } from "../contract/endpoint.ts";
 import type { CallOptions, ClientConfiguration } from "./configuration.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";

@@ -1,4 +1,4 @@
-// What a call fails with: an error of the gateway (contract 1), or no answer that could be read.
+// What a call fails with: an error of the gateway [client.error-fields], or no answer that could be read.
 import type { ErrorCode } from "../contract/errors.ts";
 import type { JobErrorCode } from "../contract/jobs.ts";
 

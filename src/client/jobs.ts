@@ -1,4 +1,4 @@
-// Durable transcription of long recordings (contract 5): submitted once, asked after for as long as it takes.
+// Durable transcription of long recordings [client.jobs]: submitted once, polled until it ends.
 import type { ExportFormat, Job, JobList, SubmittedJob } from "../contract/jobs.ts";
 import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription.ts";
 import type { AnswerPromise } from "./answer-promise.ts";

@@ -1,4 +1,4 @@
-// The multipart form of a request with audio (contract 3): what stands before the audio, and what after it.
+// The multipart form of a request with audio: the parts before the audio, and the end after it.
 export interface FormAround {
   readonly contentType: string;
   readonly head: string;

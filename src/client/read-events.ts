@@ -1,4 +1,4 @@
-// Server-sent events, as far as the gateway sends them (contract 3, 7): names and data; pings are comments, which nobody hears of.
+// Server-sent events, as far as the gateway sends them [client.stream-events]: names and data. Pings are comments and are dropped.
 export interface ServerEvent {
   readonly event: string;
   readonly data: string;

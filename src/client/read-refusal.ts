@@ -1,4 +1,4 @@
-// The error in a refusal, or in a stream's `error` event (contract 1).
+// The error in a refusal, or in a stream's `error` event [client.error-fields].
 import type { ErrorBody } from "../contract/error-body.ts";
 import { PatchbayError } from "./errors.ts";
 

@@ -1,5 +1,5 @@
-// What the schema cannot see of a route: connections that are there, models that they have and that can be called, settings that
-// these take, purposes that lead somewhere (contract 10).
+// What the schema cannot see of a route: connections that exist, models that they have and that can be called [configuration.models],
+// settings that these accept [configuration.target-settings], purposes that lead somewhere.
 import type { Capability } from "../contract/features.ts";
 import { isKind } from "../contract/provider-kinds.ts";
 import { checkSettings } from "./check-settings.ts";

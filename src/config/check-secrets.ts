@@ -1,5 +1,5 @@
 // Keys given in the file: the checksum of those with our prefix, that it names the role they are given, and that no two keys are the same
-// (contract 2, 10).
+// [configuration.key-secrets].
 import { checkFormat, KEY_PREFIXES } from "../auth/key-format.ts";
 import { weaknessOfChosen } from "../lib/weak-secret.ts";
 import { formatPath } from "./fault.ts";

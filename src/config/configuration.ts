@@ -1,4 +1,4 @@
-// The configuration as the program sees it: the parsed file with its paths and addresses resolved (contract 10).
+// The configuration as the program sees it: the parsed file with its paths and addresses resolved.
 import type { ParsedConfiguration } from "./schema/file.ts";
 
 export type DeepReadonly<T> = T extends readonly (infer Item)[]

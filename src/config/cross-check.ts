@@ -1,4 +1,4 @@
-// What a schema cannot see: references that dangle, names and secrets used twice, halves of pairs (contract 10).
+// What a schema cannot see [configuration.references]: references that dangle, names and secrets used twice, halves of pairs.
 // Works on the plain data as written, however broken, so that these faults come together with the schema's.
 import { checkConnection } from "./check-connection.ts";
 import { checkPurposes, checkReference, checkRoute, dangling, type SetUpScope, takesAudio } from "./check-route.ts";

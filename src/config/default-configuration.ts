@@ -1,5 +1,5 @@
-// The set-up of a start that has none of its own: one app routed to the provider keys in the environment, else to the sandbox (contract 10).
-// Built as a file's data and parsed like one, so nothing here can differ from what a file could say.
+// The objects of a start without a file: one app routed to the provider keys in the environment, else to the sandbox
+// [configuration.default-routes]. Built as a file's data and parsed like one, so nothing here can differ from what a file could say.
 import { type Environment, environmentSettings, readVariable } from "./environment-settings.ts";
 import { entries, text } from "./raw-data.ts";
 import type { ConfigurationFile } from "./schema/file.ts";

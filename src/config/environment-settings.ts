@@ -1,4 +1,4 @@
-// Variables that count wherever the setting they stand for is not set, with a configuration file or without (contract 10).
+// Variables that apply wherever the setting they stand for is not set, with a file or without [configuration.database-variables].
 import { formatPath } from "./fault.ts";
 import { field, map, text } from "./raw-data.ts";
 import type { ConfigurationFile } from "./schema/file.ts";

@@ -1,4 +1,4 @@
-// One fault of the configuration, and how it is printed: `file:line:column path: message` (contract 10).
+// One fault of the configuration, and how it is printed: `file:line:column path: message` [configuration.all-faults].
 
 export interface Fault {
   readonly file: string;

@@ -1,5 +1,5 @@
-// `${env:NAME}`, `${env:NAME:-default}` and `${file:PATH}` inside values; `$${` stands for `${` (contract 10).
-// What was put in is not read again, so a variable cannot name another one.
+// `${env:NAME}`, `${env:NAME:-default}` and `${file:PATH}` inside values; `$${` stands for `${` [configuration.interpolation].
+// An inserted value is not read again, so a variable cannot name another one [configuration.interpolation-once].
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Document, isScalar, visit } from "yaml";

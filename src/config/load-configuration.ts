@@ -1,4 +1,4 @@
-// Every setting, from `--config FILE`, PATCHBAY_CONFIG or ./patchbay.yaml, else from the environment alone (contract 10).
+// Every setting, from `--config FILE`, PATCHBAY_CONFIG or ./patchbay.yaml, else from the environment alone [configuration.search-order].
 // All faults are reported together, before anything listens.
 import { readFileSync } from "node:fs";
 import { dirname, relative } from "node:path";

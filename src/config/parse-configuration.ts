@@ -1,4 +1,4 @@
-// Plain data to a Configuration: schema, cross references, then paths and addresses resolved (contract 10).
+// Plain data to a Configuration: schema, cross references, then paths and addresses resolved.
 import { resolve } from "node:path";
 import type { Configuration } from "./configuration.ts";
 import { crossCheck } from "./cross-check.ts";

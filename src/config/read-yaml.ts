@@ -1,4 +1,4 @@
-// YAML to plain data with a position for every value: syntax faults, duplicate keys, bounded aliases, no tags (contract 10).
+// YAML to plain data with a position for every value [configuration.plain-yaml]: syntax faults, duplicate keys, bounded aliases, no tags.
 import {
   type Document,
   isAlias,

@@ -1,4 +1,4 @@
-// Routes: where requests go, in which order, and which version of that serves (contract 4, 10).
+// Routes [console.routes]: where requests go, in which order, and which version is published.
 import type { RouteView } from "../contract/routes.ts";
 import { element } from "../page/element.ts";
 import { listView } from "./list-view.ts";

@@ -1,5 +1,5 @@
-// Traces for an OpenTelemetry collector, when the operator names one (contract 10): a span for each request, its route and each call
-// to a provider. Names, kinds and figures, as in the metrics; ids besides. Nothing of it goes to providers.
+// Traces for an OpenTelemetry collector, if the operator names one: a span for each request, its route and each call to a provider
+// [metrics.trace-spans]. Names, kinds and figures, as in the metrics, and ids. Providers receive nothing of it.
 import { createHash } from "node:crypto";
 import type { CallSeen } from "../gateway/observer.ts";
 import type { RequestRecord } from "../gateway/request-record.ts";

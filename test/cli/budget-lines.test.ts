@@ -1,4 +1,4 @@
-// Budgets as `patchbay usage` shows them (contract 9): each line says what is true of its own limit.
+// Budgets as `patchbay usage` prints them [cli.usage]: each line says what is true of its own limit.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { budgetLines } from "../../src/cli/budget-lines.ts";
@@ -26,7 +26,7 @@ const BUDGET: SpentBudget = {
   },
 };
 
-test("contract 9: the limit that is met first says when, the one that is at its soft limit says so; all is 100 % and not less", () => {
+test("cli.usage: the limit that is reached first says when, and one at its soft limit says so; a full limit is 100 % and not less", () => {
   assert.equal(
     budgetLines([BUDGET]),
     [
@@ -37,7 +37,7 @@ test("contract 9: the limit that is met first says when, the one that is at its 
   );
 });
 
-test("contract 9: without a forecast there is none in it; of a limit of nothing nothing is spent; cents are kept where they are all", () => {
+test("cli.usage: without a forecast none is printed; of a limit of zero nothing is spent; cents are kept where all lines have them", () => {
   const none = { ...BUDGET, limit_audio_seconds: null, forecast: null };
   assert.equal(budgetLines([none]), "budget (month)  [#########...........] 45 % 22.50 of 50.00 USD\n");
   const total = {

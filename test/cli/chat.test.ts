@@ -1,4 +1,4 @@
-// `patchbay chat`: its fields, what it reads and what it prints (contract 7).
+// `patchbay chat`: its fields, what it reads and what it prints.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
@@ -43,7 +43,7 @@ async function asked(argv: readonly string[], document: unknown = ANSWER, option
   return { ...ran, request, body: body as Record<string, unknown> };
 }
 
-test("contract 7: every field of a chat can be reached from the command line, and each option reaches its field", async () => {
+test("cli.every-field: every field of a chat can be set from the command line, and each option reaches its field", async () => {
   assert.deepEqual(Object.keys(CHAT_OPTIONS).toSorted(), Object.keys(chatFields.shape).toSorted());
   const help = (await run(["chat", "--help"])).stdout;
   for (const name of Object.values(CHAT_OPTIONS).flat()) assert.match(help, new RegExp(`--${name}\\b`, "u"));
@@ -94,7 +94,7 @@ test("contract 7: every field of a chat can be reached from the command line, an
   assert.deepEqual(Object.keys(body).toSorted(), Object.keys(chatFields.shape).toSorted(), "no field is left out");
 });
 
-test("the text is printed as it streams, without its control sequences on a terminal; the rest is on stderr", async () => {
+test("cli.stream-output, cli.streams: the text is printed as it streams, on a terminal without its control sequences; everything else is on stderr", async () => {
   await using gateway = await fakeGateway((response) =>
     answerEvents(response, [
       ["chat.started", { id: "chat_1", created_at: "2026-11-20T00:00:00.000Z" }],
@@ -113,7 +113,7 @@ test("the text is printed as it streams, without its control sequences on a term
   assert.deepEqual(JSON.parse(whole.stdout), ANSWER);
 });
 
-test("a stream that breaks says so: the error's code with its exit code, or that the answer is not whole", async () => {
+test("cli.stream-output: a stream that breaks is a failure: the error's code with its exit code, or that the answer is not whole", async () => {
   const events: (readonly [string, unknown])[] = [
     ["chat.delta", { content: "Hel" }],
     [
@@ -142,7 +142,7 @@ test("a stream that breaks says so: the error's code with its exit code, or that
   );
 });
 
-test("contract 7: a stream whose connection breaks is not sent again, a plain chat is, under the same key", async () => {
+test("cli.streams-once, cli.retries: a stream whose connection breaks is not sent again; a plain chat is, under the same key", async () => {
   await using gateway = await fakeGateway((response, _request, count) =>
     count === 1 || count === 2 ? response.destroy() : answerJson(response, 200, ANSWER),
   );
@@ -154,7 +154,7 @@ test("contract 7: a stream whose connection breaks is not sent again, a plain ch
   assert.ok(first !== undefined && first === second);
 });
 
-test("stdin is the message when there is none, and stands where `-` stands; JSON of --messages may say it all", async () => {
+test("cli.chat-input: stdin is the message if there is none, and replaces `-`; JSON of --messages may be the whole conversation", async () => {
   const stdin = () => Readable.from(["one\n", "two\n"]);
   const messages = async (...argv: string[]) => (await asked(argv, ANSWER, { stdin: stdin() })).body["messages"];
   assert.deepEqual(await messages(), [{ role: "user", content: "one\ntwo" }]);
@@ -166,7 +166,7 @@ test("stdin is the message when there is none, and stands where `-` stands; JSON
   assert.deepEqual(spoken.body["messages"], [{ role: "user", content: "Hi" }]);
 });
 
-test("tool calls are printed by name and arguments, a cut answer is said to be one, and -o writes a file", async () => {
+test("cli.chat-input: tool calls are printed by name and arguments, a truncated answer is reported, and -o writes a file", async () => {
   const call = { id: "c1", name: "dial", arguments: '{"to":1}' };
   const called = await asked(["Hi"], { ...ANSWER, content: null, finish_reason: "tool_calls", tool_calls: [call] });
   assert.deepEqual([called.exitCode, called.stdout], [0, 'dial {"to":1}\n']);
@@ -176,7 +176,7 @@ test("tool calls are printed by name and arguments, a cut answer is said to be o
   assert.match(cut.stderr, /--max-tokens/u);
 });
 
-test("what cannot be asked is exit code 2 and is not sent; a refusal has its code's", async () => {
+test("cli.usage-errors, cli.exit-codes: what cannot be asked is exit code 2 and is not sent; a refusal has its code's", async () => {
   writeFileSync(join(directory, "broken.json"), "{");
   writeFileSync(join(directory, "object.json"), "{}");
   for (const argv of [

@@ -27,7 +27,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const directory = mkdtempSync(join(tmpdir(), "patchbay-commands-"));
 after(() => rmSync(directory, { recursive: true }));
 
-test("worker is called with its configuration, and its exit code is the command's", async () => {
+test("cli.exit-codes: worker is called with its configuration, and its exit code is the command's", async () => {
   const calls: unknown[] = [];
   const work = (options: unknown) => Promise.resolve(calls.push(options) + 6);
   assert.equal((await run(["worker", "--config", "a.yaml"], { work })).exitCode, 7);
@@ -38,7 +38,7 @@ test("worker is called with its configuration, and its exit code is the command'
   ]);
 });
 
-test("up is called with what the options say, and its exit code is the command's", async () => {
+test("cli.exit-codes: up is called with its options, and its exit code is the command's", async () => {
   const calls: UpOptions[] = [];
   const up = (options: UpOptions) => Promise.resolve(calls.push(options) === 1 ? 0 : 9);
   assert.equal((await run(["up"], { up })).exitCode, 0);
@@ -57,7 +57,7 @@ test("up is called with what the options say, and its exit code is the command's
   ]);
 });
 
-test("a reader that goes away early is no failure, of what is said any more than of what is printed", async () => {
+test("cli.closed-output: a reader that stops early is not a failure, neither of stdout nor of stderr", async () => {
   let breaks = 0;
   const gone = () =>
     new Writable({
@@ -75,7 +75,7 @@ test("a reader that goes away early is no failure, of what is said any more than
   assert.ok(breaks > 1);
 });
 
-test("nor is one of help, of the version, or of a mistake that is told", async () => {
+test("cli.closed-output: a reader that stops early is not a failure of help, of the version, or of a usage error", async () => {
   const gone = () =>
     new Writable({
       write: (_chunk, _encoding, done) =>
@@ -95,7 +95,7 @@ test("nor is one of help, of the version, or of a mistake that is told", async (
   }
 });
 
-test("what was asked for and cannot be written, because the disk is full, is a failure, and told", async () => {
+test("cli.closed-output: output that cannot be written, because the disk is full, is a failure and is reported", async () => {
   const full = () =>
     new Writable({
       write: (_chunk, _encoding, done) => done(Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" })),
@@ -114,7 +114,7 @@ test("what was asked for and cannot be written, because the disk is full, is a f
   }
 });
 
-test("contract 10: what is said and cannot be kept, because the disk of its file is full, ends no gateway", async () => {
+test("cli.closed-output: a gateway keeps running when its log cannot be stored, because the disk is full", async () => {
   const stderr = new Writable({
     write: (_chunk, _encoding, done) => done(Object.assign(new Error("no space left"), { code: "ENOSPC" })),
   });
@@ -127,7 +127,7 @@ test("contract 10: what is said and cannot be kept, because the disk of its file
   assert.equal(await runCli(["up"], { up, work, operations, env: {}, cwd: directory, stderr }), 0);
 });
 
-test("contract 10: the operator's key is looked for where the file that was named keeps its data", () => {
+test("cli.api-key: the operator's key is looked for in the data directory of the named configuration", () => {
   const dataDir = mkdtempSync(join(directory, "data-"));
   writeFileSync(join(dataDir, "operator-key"), "key-of-the-operator\n", { mode: 0o600 });
   const terminal = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: {}, cwd: directory };
@@ -135,7 +135,7 @@ test("contract 10: the operator's key is looked for where the file that was name
   assert.equal(findApiKey(undefined, here, terminal, OPERATOR_KEY_FILE, dataDir), "key-of-the-operator");
 });
 
-test("requests ls is requests list", async () => {
+test("cli.help: requests ls is requests list", async () => {
   const [ls, list] = await Promise.all(
     ["ls", "list"].map(async (name) => (await run(["requests", name, "--help"])).stdout),
   );
@@ -143,7 +143,7 @@ test("requests ls is requests list", async () => {
   assert.equal(ls, list);
 });
 
-test("a mistyped command, option or value is exit code 2 with what was meant", async () => {
+test("cli.usage-errors: a mistyped command, option or value is exit code 2 with the closest name", async () => {
   const command = await run(["transcrbe", "a.mp3"]);
   assert.equal(command.exitCode, 2);
   assert.match(command.stderr, /Did you mean transcribe\?/);
@@ -157,7 +157,7 @@ test("a mistyped command, option or value is exit code 2 with what was meant", a
   for (const ran of [command, option]) assert.equal(ran.stdout, "");
 });
 
-test("--help and --version go to stdout with exit code 0, examples first and exit codes last", async () => {
+test("cli.help: --help and --version go to stdout with exit code 0, examples first and exit codes last", async () => {
   const help = await run(["--help"]);
   assert.equal(help.exitCode, 0);
   assert.ok(help.stdout.startsWith("Examples:\n  $ patchbay up\n"));
@@ -167,7 +167,7 @@ test("--help and --version go to stdout with exit code 0, examples first and exi
   assert.deepEqual(version, { exitCode: 0, stdout: `${manifest.version}\n`, stderr: "" });
 });
 
-test("§10 config validate: one line and 0 when all is well, else every fault on stderr and 9", async () => {
+test("configuration.all-faults: config validate prints one line with exit code 0 if all is well, else every fault on stderr with 9", async () => {
   const good = await run(["config", "validate"], { cwd: directory });
   assert.equal(good.exitCode, 0);
   assert.match(good.stdout, /^OK: .*\n$/);
@@ -181,7 +181,7 @@ test("§10 config validate: one line and 0 when all is well, else every fault on
   assert.equal((await run(operator, { cwd: broken })).stdout, json.stdout, "an operator's command says the same");
 });
 
-test("§10 config print masks every secret but its last four characters", async () => {
+test("configuration.print-masked: config print masks every secret except its last four characters", async () => {
   const file = join(directory, "print.yaml");
   writeFileSync(
     file,
@@ -198,18 +198,18 @@ test("§10 config print masks every secret but its last four characters", async 
   }
 });
 
-test("config schema prints a JSON Schema", async () => {
+test("configuration.json-schema: config schema prints a JSON Schema", async () => {
   const ran = await run(["config", "schema"]);
   assert.equal((JSON.parse(ran.stdout) as { title: string }).title, "patchbay.yaml");
 });
 
-test("the launcher runs the built program when there is one, and passes arguments, output and exit code through", () => {
+test("cli.launcher: the launcher runs the build if there is one, and passes arguments, output and exit code on", () => {
   const root = installation({ "dist/src/main.js": "console.log(process.argv.slice(2).join(' ')); process.exit(7);" });
   const ran = spawnSync(process.execPath, [join(root, "bin/patchbay.js"), "up", "--port", "1"], { encoding: "utf8" });
   assert.deepEqual([ran.status, ran.stdout, ran.stderr], [7, "up --port 1\n", ""]);
 });
 
-test("the launcher prefers the runtime installed beside it", {
+test("cli.launcher: the launcher prefers the installed runtime", {
   skip: process.platform !== "linux" || process.arch !== "x64",
 }, () => {
   const root = installation({
@@ -228,7 +228,7 @@ test("the launcher prefers the runtime installed beside it", {
   );
 });
 
-test("the launcher on a runtime too old says what to install and exits with 2", () => {
+test("cli.launcher: on an old runtime the launcher says what to install and ends with 2", () => {
   const root = installation({
     "dist/src/main.js": "",
     "old.cjs": 'Object.defineProperty(process.versions, "node", { value: "20.20.2" });',
@@ -240,7 +240,7 @@ test("the launcher on a runtime too old says what to install and exits with 2", 
   assert.match(ran.stderr, /needs Node\.js 24\.15 or newer; this is 20\.20\.2[^]*nvm[^]*fnm[^]*mise/);
 });
 
-test("the launcher passes SIGTERM on, and the exit code of a program that a signal ended is 128 and its number", () => {
+test("cli.launcher: the launcher passes SIGTERM on, and the exit code of a program that a signal ended is 128 and its number", () => {
   const root = installation({
     "dist/src/main.js":
       "process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); process.kill(process.ppid, 'SIGTERM');",
@@ -250,7 +250,7 @@ test("the launcher passes SIGTERM on, and the exit code of a program that a sign
   assert.equal(spawnSync(process.execPath, [join(killed, "bin/patchbay.js")]).status, 137);
 });
 
-test("every command is found by its name, in the module that adds it", async () => {
+test("cli.loads-little: every command is found by its name, in the module that adds it", async () => {
   for (const { names, load } of COMMANDS.filter((each) => each.names.length > 0)) {
     const program = new Command();
     const nothing = () => Promise.resolve(0);
@@ -264,7 +264,7 @@ test("every command is found by its name, in the module that adds it", async () 
   for (const name of COMMANDS.flatMap(({ names }) => names)) assert.match(help, new RegExp(`^ {2}${name}\\b`, "mu"));
 });
 
-test("what only asks a gateway loads nothing of one, nor of the configuration's schema; --version loads no command", () => {
+test("cli.loads-little: a command that asks a gateway loads none, nor the configuration's schema; --version loads no command", () => {
   const told = join(directory, "told.mjs");
   writeFileSync(
     told,
@@ -307,7 +307,7 @@ function completed(script: string, ...words: readonly string[]): readonly string
   return ran.stdout.split("\n").filter((line) => line !== "");
 }
 
-test("completion bash: commands, what is below them under either name, options, and values where they are a choice", async () => {
+test("cli.completion: bash: commands, their subcommands under either name, options, and choices as values", async () => {
   const { stdout: script } = await run(["completion", "bash"]);
   const { stdout: help } = await run(["--help"]);
   const [, commands = ""] = /^Commands:\n((?: .*\n)+)/mu.exec(help) ?? [];
@@ -329,7 +329,7 @@ test("completion bash: commands, what is below them under either name, options, 
   assert.deepEqual(completed(script, "completion", ""), ["bash", "zsh", "fish"]);
 });
 
-test("completion zsh and fish know the same commands and options; any other shell is exit code 2", async () => {
+test("cli.completion: zsh and fish know the same commands and options; any other shell is exit code 2", async () => {
   const scripts = await Promise.all(["zsh", "fish"].map(async (shell) => (await run(["completion", shell])).stdout));
   for (const script of scripts)
     for (const word of ["transcribe", "jobs list", "webhooks redeliver", "purpose-policy", "routing:read"])
@@ -337,7 +337,7 @@ test("completion zsh and fish know the same commands and options; any other shel
   assert.equal((await run(["completion", "tcsh"])).exitCode, 2);
 });
 
-test("init writes a configuration without faults, given exactly the variables that it names", async () => {
+test("cli.init: init writes a configuration without faults if exactly the variables that it names are set", async () => {
   const cwd = mkdtempSync(join(directory, "init-"));
   const ran = await run(["init"], { cwd });
   assert.equal(ran.exitCode, 0, ran.stderr);
@@ -364,7 +364,7 @@ test("init writes a configuration without faults, given exactly the variables th
   assert.deepEqual([full.exitCode, full.stderr], [0, ""]);
 });
 
-test("init never replaces a file, and writes none where one is in the way", async () => {
+test("cli.init: init replaces no file, and writes none where one is in the way", async () => {
   const cwd = mkdtempSync(join(directory, "init-"));
   writeFileSync(join(cwd, ".env.example"), "mine\n");
   const ran = await run(["init", "--json"], { cwd });
@@ -374,7 +374,7 @@ test("init never replaces a file, and writes none where one is in the way", asyn
   assert.equal(readFileSync(join(cwd, ".env.example"), "utf8"), "mine\n");
 });
 
-test("init creates the directory that it is given, and leaves nothing of one that cannot be", async () => {
+test("cli.init: init creates its directory, and leaves nothing of one that cannot be written", async () => {
   const cwd = mkdtempSync(join(directory, "init-new-"));
   const ran = await run(["init", "missing/directory"], { cwd });
   assert.equal(ran.exitCode, 0, ran.stderr);
@@ -386,7 +386,7 @@ test("init creates the directory that it is given, and leaves nothing of one tha
   assert.deepEqual(readdirSync(cwd).toSorted(), ["file", "missing"]);
 });
 
-test("the launcher of a checkout that was not built, or that was linked without its dependencies, says what to run where", () => {
+test("cli.launcher: in a checkout that was not built, or is linked without its dependencies, the launcher says what to run where", () => {
   const unbuilt = installation({});
   const linked = installation({
     "src/main.ts": "console.log('started');",

@@ -1,4 +1,4 @@
-// The commands of a client and of an administrator against a whole gateway (contract 3-10).
+// The commands of a client and of an administrator against a whole gateway.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -70,7 +70,7 @@ async function run(
   return { code, ...text };
 }
 
-test("contract 10: the record in lines: the summary first, then each target and each call", async () => {
+test("cli.requests: the record in lines: the summary first, then each target and each call", async () => {
   const answer = await postForm(gateway.origin, { fields: { timestamps: "word" } });
   await recordOf(gateway, answer);
   const show = (key: string, ...more: readonly string[]) =>
@@ -86,7 +86,7 @@ test("contract 10: the record in lines: the summary first, then each target and 
   requestRecord.parse(JSON.parse((await show(KEY, "--json")).out));
 });
 
-test("contract 10: administrators and the operator see any record of theirs, with its owner", async () => {
+test("cli.records-scope: administrators and the operator see any record of theirs, with its owner", async () => {
   const id = idOf(await postForm(gateway.origin));
   await until(async () => (await list("--json")).out.includes(id));
   for (const where of [
@@ -101,13 +101,13 @@ test("contract 10: administrators and the operator see any record of theirs, wit
   assert.equal((await run("requests", "show", id, ...elsewhere)).code, 4);
 });
 
-test("contract 10: a request that is not there is exit code 4", async () => {
+test("cli.exit-codes: a request that does not exist is exit code 4", async () => {
   const shown = await run("requests", "show", "req_none", "--url", gateway.origin, "--api-key", KEY);
   assert.equal(shown.code, 4);
   assert.match(shown.err, /NOT_FOUND/u);
 });
 
-test("contract 10: the log in lines, filtered, of a workspace and of all of them; each line of JSON is one request", async () => {
+test("cli.requests, cli.records-scope: the log in lines, filtered, of one workspace and of all; each line of JSON is one request", async () => {
   const good = idOf(await postForm(gateway.origin));
   const bad = idOf(await postForm(gateway.origin, { fields: { nonsense: "1" } }));
   await until(async () => (await list("--json")).out.includes(bad));
@@ -135,7 +135,7 @@ test("contract 10: the log in lines, filtered, of a workspace and of all of them
   assert.equal((await run("requests", "list", "--url", gateway.origin, "--api-key", KEY)).code, 3);
 });
 
-test("contract 10: tail shows what is there and each new request once, and Ctrl-C ends it with 130", async () => {
+test("cli.requests, cli.interrupt: tail prints the latest requests and each new one once, and Ctrl-C ends it with 130", async () => {
   const before = idOf(await postForm(gateway.origin));
   await until(async () => (await list("--json")).out.includes(before));
   const output = { out: "" };
@@ -173,7 +173,7 @@ const asApp = (...argv: readonly string[]) => {
   return run(command, ...rest, "--url", gateway.origin, "--api-key", KEY);
 };
 
-test("contract 7: chat prints the answer while it is made; a key without the scope is exit code 3", async () => {
+test("cli.stream-output, cli.exit-codes: chat prints the answer as it arrives; a key without the scope is exit code 3", async () => {
   const asked = await asApp("chat", "Hello");
   assert.deepEqual([asked.code, asked.out], [0, `${TEXT}\n`]);
   assert.match(asked.err, /^tokens \d+ in, \d+ out$/mu);
@@ -185,7 +185,7 @@ test("contract 7: chat prints the answer while it is made; a key without the sco
   assert.equal(refused.code, 3);
 });
 
-test("contract 3: translate prints the translation, into another language only where a target can", async () => {
+test("cli.translate: translate prints the translation, into another language only where a target can do it", async () => {
   const translated = await asApp("translate", "--sample", "--json");
   assert.equal(translated.code, 0, translated.err);
   const envelope = transcriptionEnvelope.parse(JSON.parse(translated.out));
@@ -194,7 +194,7 @@ test("contract 3: translate prints the translation, into another language only w
   assert.equal((await asApp("translate", "--sample", "--to-language", "de")).code, 7);
 });
 
-test("contract 5: a job submitted, waited for, fetched in any form, listed; its metadata comes back", async () => {
+test("cli.jobs: a job is submitted, waited for, fetched in any form and listed, and its metadata is returned", async () => {
   const submitted = await asApp("jobs", "submit", "--sample", "--metadata", "case=47=11", "--metadata", "desk=2");
   assert.equal(submitted.code, 0, submitted.err);
   const id = submitted.out.trim();
@@ -216,7 +216,7 @@ test("contract 5: a job submitted, waited for, fetched in any form, listed; its 
   assert.match(late.err, /had ended before/u);
 });
 
-test("experience 40: what the sandbox served is marked in the lists of jobs and requests; what a provider did is not", async () => {
+test("cli.simulated-mark: lists of jobs and requests mark what the sandbox answered, and not what a provider did", async () => {
   const made = await asAdmin("keys", "create", "--app", "notes", "--mode", "test", "--scope", "jobs");
   const asTest = (...command: readonly string[]) =>
     run(...(command as [string]), "--url", gateway.origin, "--api-key", made.out.trim());
@@ -232,7 +232,7 @@ test("experience 40: what the sandbox served is marked in the lists of jobs and 
   assert.doesNotMatch(before, /simulated/u);
 });
 
-test("contract 5: --wait prints the transcript; a job that failed is exit code 8 with its reason, a foreign one 4", async () => {
+test("cli.jobs, cli.exit-codes: --wait prints the transcript; a failed job is exit code 8 with its reason, another app's is 4", async () => {
   const done = await asApp("jobs", "submit", "--sample", "--purpose", "nowhere", "--wait");
   assert.match(done.out, /^\[simulated transcript/u);
   assert.match(done.err, /^warning PURPOSE_NOT_APPLIED: /mu);
@@ -252,7 +252,7 @@ test("contract 5: --wait prints the transcript; a job that failed is exit code 8
 const list = (...more: readonly string[]) =>
   run("requests", "list", "--url", gateway.origin, "--api-key", OPERATOR_KEY, "--workspace", "acme", ...more);
 
-test("contract 2: a key made on the command line works, is listed without its secret, and is refused once revoked", async () => {
+test("cli.keys: a key created on the command line works, is listed without its secret, and is refused once revoked", async () => {
   const admin = ["--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY];
   const made = await run(
     "keys",
@@ -283,7 +283,7 @@ test("contract 2: a key made on the command line works, is listed without its se
   assert.equal((await run("keys", "revoke", "key_none", "--yes", ...admin)).code, 4);
 });
 
-test("contract 2: a key rotated on the command line hands over to the new one", async () => {
+test("cli.keys: a rotated key hands over to the new one", async () => {
   const admin = ["--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY];
   const made = keyView.parse(JSON.parse((await run("keys", "create", "--app", "notes", "--json", ...admin)).out));
   const rotated = await run("keys", "rotate", made.id, "--overlap", "0", ...admin);
@@ -293,7 +293,7 @@ test("contract 2: a key rotated on the command line hands over to the new one", 
   assert.deepEqual([await status(rotated.out.trim()), await status(made.secret ?? "")], [200, 401]);
 });
 
-test("contract 9: usage in lines, as CSV and as JSON; an app's key sees its own, an administrator the workspace's", async () => {
+test("cli.usage: usage in lines, as CSV and as JSON; an app's key sees its own, an administrator's the workspace's", async () => {
   await postForm(gateway.origin);
   const own = ["--url", gateway.origin, "--api-key", KEY];
   assert.equal((await run("usage", "--group-by", "model", ...own)).code, 3);
@@ -333,7 +333,7 @@ const asAdmin = (...argv: readonly string[]) => {
   return run(command, ...rest, "--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY);
 };
 
-test("contract 6: a webhook set, tested, listed, delivered again, checked and removed from the command line", async (t) => {
+test("cli.webhooks: a webhook is set, tested, listed, redelivered, verified and removed from the command line", async (t) => {
   const hostile = "no\u001b[2Jted";
   const received: { readonly headers: Readonly<Record<string, unknown>>; readonly body: string }[] = [];
   let status = 204;
@@ -409,7 +409,7 @@ test("contract 6: a webhook set, tested, listed, delivered again, checked and re
   assert.equal((await asAdmin("webhooks", "test")).code, 4);
 });
 
-test("experience 15: audio-url check tells each rule, as an exit code too; the operator is told what was found", async (t) => {
+test("cli.audio-url: audio-url check prints each rule, and its exit code is the result; the operator sees what was found", async (t) => {
   const set = (domains: readonly string[]) =>
     api(OPERATOR_KEY, "PUT", "/workspace/acme/audio-url-domains", "--data", JSON.stringify({ domains }));
   assert.equal((await set(["media.example", "*.inside.example"])).code, 0);
@@ -430,7 +430,7 @@ test("experience 15: audio-url check tells each rule, as an exit code too; the o
   assert.deepEqual([json.code, audioUrlCheck.parse(JSON.parse(json.out)).reason], [2, "scheme"]);
 });
 
-test("contract 6: providers list shows what routes can name, with --all also what an account would add", async () => {
+test("cli.providers-list: providers list prints what routes can name, with --all also what an account would add", async () => {
   const usual = await asAdmin("providers", "list", "--capability", "audio_input");
   assert.equal(usual.code, 0, usual.err);
   assert.match(usual.out, /^CONNECTION +OF +PROVIDER +MODEL +CAN +PAYS +STATE$/mu);
@@ -444,7 +444,7 @@ test("contract 6: providers list shows what routes can name, with --all also wha
   assert.equal((await run("providers", "list", "--url", gateway.origin, "--api-key", KEY)).code, 3);
 });
 
-test("contract 4: purposes list shows an app's labels; test decides a request with one and calls nobody", async () => {
+test("cli.purposes: purposes list prints an app's labels; test decides a request with one and calls no provider", async () => {
   const listed = await asApp("purposes", "list");
   assert.match(listed.out, /^meetings +enabled +audio_input/mu, listed.err);
   const calls = gateway.sandbox.callCount;
@@ -465,7 +465,7 @@ test("contract 4: purposes list shows an app's labels; test decides a request wi
   assert.equal(gateway.sandbox.callCount, calls);
 });
 
-test("contract 10: providers add connects an account of the platform's or a workspace's own, its credential from stdin and never shown", async () => {
+test("cli.providers-add: providers add connects a shared or a workspace's account, its credential from stdin and never printed", async () => {
   const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   stdin = "dg-credential-9876\n";
   const added = await run("providers", "add", "dg-more", "--kind", "deepgram", "--credential", "-", ...admin);
@@ -492,7 +492,7 @@ test("contract 10: providers add connects an account of the platform's or a work
   assert.equal(connectionView.parse(JSON.parse(settled.out)).timeout_seconds, 7);
 });
 
-test("contract 10: providers test says whether a credential works and for what; exit code 7 and the way on where it does not", async () => {
+test("cli.providers-add: providers test says whether a credential works and for what; exit code 7 and what to do if not", async () => {
   const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   const add = async (id: string, kind: string, url: string, secret: string) => {
     stdin = secret;
@@ -538,7 +538,7 @@ test("contract 10: providers test says whether a credential works and for what; 
   for (const { out, err } of [well, refused, refusedJson]) assert.doesNotMatch(out + err, /credential-1234/u);
 });
 
-test("contract 10: simulate lets simulated providers fail, so many times, and takes it back; no other is touched", async () => {
+test("cli.simulate: simulate lets sandbox providers fail, a number of times, and removes the faults; no other provider is affected", async () => {
   const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   const made = await asAdmin("keys", "create", "--app", "notes", "--mode", "test", "--scope", "transcribe");
   const key = made.out.trim();
@@ -578,7 +578,7 @@ test("contract 10: simulate lets simulated providers fail, so many times, and ta
 });
 
 // The last ones: an account goes on resting.
-test("contract 10: providers check shows accounts and what rests; exit code 7 while anything does", async () => {
+test("cli.providers-list: providers check prints accounts and open circuits; exit code 7 while there are any", async () => {
   const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   await postForm(gateway.origin);
   const well = await run("providers", "check", ...admin);
@@ -596,7 +596,7 @@ test("contract 10: providers check shows accounts and what rests; exit code 7 wh
   assert.equal((await run("providers", "check", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });
 
-test("reliability 7: providers health shows state, successes, durations and failures of each model, and which requests to look at", async () => {
+test("cli.providers-list: providers health prints state, successes, durations and failures of each model, and which requests to look at", async () => {
   const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   const shown = await run("providers", "health", ...admin);
   assert.equal(shown.code, 0, shown.err);
@@ -615,7 +615,7 @@ test("reliability 7: providers health shows state, successes, durations and fail
   assert.equal((await run("providers", "health", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });
 
-test("experience 31: providers pause and resume, of the platform and of a workspace, and every list says what is paused", async () => {
+test("cli.providers-pause: providers pause and resume work for shared and workspace connections, and every list shows what is paused", async () => {
   const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   const reason = ["--reason", "announced outage"];
   const paused = await run("providers", "pause", "dg", "--model", "nova-3", "--for", "1h30m", ...reason, ...admin);
@@ -654,7 +654,7 @@ test("experience 31: providers pause and resume, of the platform and of a worksp
 const api = (key: string, ...more: readonly string[]) =>
   run("api", ...more, "--api-key", key, "--url", more[1]?.startsWith("/admin/") ? gateway.adminOrigin : gateway.origin);
 
-test("contract 10: api asks whatever the API has, and prints one JSON document; a text as it is", async () => {
+test("cli.api: api asks any endpoint and prints one JSON document, a text unchanged", async () => {
   const me = await api(KEY, "get", "/v1/me");
   assert.deepEqual([me.code, me.err], [0, ""]);
   assert.equal((JSON.parse(me.out) as { workspace: { slug: string } }).workspace.slug, "acme");
@@ -670,7 +670,7 @@ test("contract 10: api asks whatever the API has, and prints one JSON document; 
   assert.match(streamed.out, /^event: chat\.completed$/mu);
 });
 
-test("contract 10: api changes what has no command of its own, by the version that was seen", async () => {
+test("cli.api-idempotency: api changes what has no command of its own, with --if-match", async () => {
   const path = "/admin/v1/workspaces";
   stdin = '{"slug":"by-api","plan":null}';
   const made = await api(OPERATOR_KEY, "POST", path, "--data", "-");
@@ -692,14 +692,14 @@ test("contract 10: api changes what has no command of its own, by the version th
   assert.equal((await api(OPERATOR_KEY, "GET", one)).code, 4);
 });
 
-test("contract 10: api sends a key with every POST, so that sending again is safe", async () => {
+test("cli.api-idempotency: api sends an Idempotency-Key with every POST, so that sending again is safe", async () => {
   const body = ["--data", '{"messages":[{"role":"user","content":"Once"}]}', "--idempotency-key", "api-once"];
   const [first, again] = [await api(KEY, "POST", "/v1/chat", ...body), await api(KEY, "POST", "/v1/chat", ...body)];
   assert.equal(first.code, 0, first.err);
   assert.equal(again.out, first.out);
 });
 
-test("contract 3: api sends a grant of credits again under its key when the connection broke; given up, it says the key", async (t) => {
+test("cli.api-idempotency: a grant of credits is sent again under its key when the connection broke; without success the key is printed", async (t) => {
   const keys: unknown[] = [];
   const far = await httpServer(t, (request, response) => {
     keys.push(request.headers["idempotency-key"]);
@@ -717,7 +717,7 @@ test("contract 3: api sends a grant of credits again under its key when the conn
   assert.match(lost.err, /the same command with --idempotency-key [0-9a-f-]{36}/u);
 });
 
-test("contract 10: api refuses what is no request before anybody is asked", async () => {
+test("cli.usage-errors: api refuses what is no request before anything is sent", async () => {
   for (const [method, path, ...more] of [
     ["PATCH", "/v1/me"],
     ["GET", "v1/me"],
@@ -737,7 +737,7 @@ const odd = (port: URL, ...more: readonly string[]) =>
   run("api", "GET", "/odd", ...more, "--url", port.href, "--api-key", KEY);
 
 for (const type of ["text/plain", "text/event-stream"])
-  test(`contract 10: api: a ${type} that breaks off is exit code 7, and no file`, async (t) => {
+  test(`cli.api: a ${type} that breaks off is exit code 7, and leaves no file`, async (t) => {
     const far = await httpServer(t, (_request, response) => {
       response.writeHead(200, { "content-type": type });
       response.write("data: 1\n\n", () => response.destroy());
@@ -773,7 +773,7 @@ async function apiBytes(answer: Buffer, isTTY: boolean, t: TestContext) {
   return { code, out: Buffer.concat(kept.stdout), err: Buffer.concat(kept.stderr).toString() };
 }
 
-test("contract 10: api: an answer of bytes comes through a pipe, and into a file, as it was sent", async (t) => {
+test("cli.api: bytes pass unchanged through a pipe and into a file", async (t) => {
   const piped = await apiBytes(BYTES, false, t);
   assert.deepEqual([piped.code, piped.out.toString("hex"), piped.err], [0, BYTES.toString("hex"), ""]);
   const far = await httpServer(t, (_request, response) => {
@@ -785,7 +785,7 @@ test("contract 10: api: an answer of bytes comes through a pipe, and into a file
   assert.equal(readFileSync(file, "hex"), BYTES.toString("hex"));
 });
 
-test("contract 10: api: a terminal is told of bytes how many there are and how to keep them, and shown text", async (t) => {
+test("cli.api: a terminal gets the size of bytes and how to save them, and the text of texts", async (t) => {
   const shown = await apiBytes(BYTES, true, t);
   assert.deepEqual([shown.code, shown.out.length], [0, 0]);
   assert.match(shown.err, /^not shown: 14 bytes .*-o FILE/u);
@@ -793,7 +793,7 @@ test("contract 10: api: a terminal is told of bytes how many there are and how t
   assert.deepEqual([text.code, text.out.toString(), text.err], [0, "caf\u00e9[2J\n", ""]);
 });
 
-test("contract 10: api: an error that ends a stream is printed as it is, and is the exit code", async (t) => {
+test("cli.api: an error that ends a stream is printed unchanged, and is the exit code", async (t) => {
   const error = { code: "BUDGET_EXCEEDED", message: "no more" };
   for (const name of ["event: error\n", ""]) {
     const stream = `data: {"n":1}\n\n${name}data: ${JSON.stringify({ error })}\n\n`;
@@ -805,7 +805,7 @@ test("contract 10: api: an error that ends a stream is printed as it is, and is 
   }
 });
 
-test("contract 10: api: a stream without an end is over when its reader is", async (t) => {
+test("cli.api, cli.closed-output: a stream without an end is over when its reader is", async (t) => {
   const left = Promise.withResolvers<void>();
   const far = await httpServer(t, (_request, response) => {
     response.once("close", left.resolve);

@@ -1,4 +1,4 @@
-// How a command finds the running gateway (contract 10): by flag, environment, configuration, then the address in its data directory.
+// How a command finds the running gateway [cli.gateway-address]: flag, environment, configuration, then the address in its data directory.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,11 +36,11 @@ const found = (env: Readonly<Record<string, string>> = {}) => [
 ];
 const at = (port: number, adminPort: number) => [`http://127.0.0.1:${port}`, `http://127.0.0.1:${adminPort}`];
 
-test("without any of the four it is the default address", () => {
+test("cli.gateway-address: without any of the four it is the default address", () => {
   assert.deepEqual(found(), at(8080, 8081));
 });
 
-test("the address in the data directory is found where the configuration names no port", async () => {
+test("cli.gateway-address: the address in the data directory is used if the configuration names no port", async () => {
   await writeRunningGateway(dataDir, RUNNING);
   assert.deepEqual(found(), at(18_080, 18_081));
   configure("server: { port: 0 }\n");
@@ -49,7 +49,7 @@ test("the address in the data directory is found where the configuration names n
   assert.deepEqual(found(), at(8080, 8081));
 });
 
-test("the data directory is the one that the configuration names, by PATCHBAY_CONFIG too", async () => {
+test("cli.gateway-address: the data directory is that of the configuration, also of the one in PATCHBAY_CONFIG", async () => {
   const elsewhere = join(cwd, "elsewhere");
   mkdirSync(elsewhere);
   await writeRunningGateway(elsewhere, RUNNING);
@@ -58,7 +58,7 @@ test("the data directory is the one that the configuration names, by PATCHBAY_CO
   assert.deepEqual(found({ PATCHBAY_CONFIG: "other.yaml" }), at(18_080, 18_081));
 });
 
-test("flag, then environment, then configuration, then the data directory", async () => {
+test("cli.gateway-address: flag, then environment, then configuration, then the data directory", async () => {
   await writeRunningGateway(dataDir, RUNNING);
   configure('server: { host: 0.0.0.0, port: "${env:PORT:-9000}", admin: { port: 9001 } }\n');
   assert.deepEqual(found(), at(9000, 9001));
@@ -68,13 +68,13 @@ test("flag, then environment, then configuration, then the data directory", asyn
   assert.equal(adminUrl("http://127.0.0.1:6001", { env, cwd }), "http://127.0.0.1:6001");
 });
 
-test("a gateway that was started with a port of its own is there, whatever port the configuration names", async () => {
+test("cli.gateway-address: a gateway started with --port is found there, whatever port the configuration names", async () => {
   configure("server: { port: 9000, admin: { port: 9001 } }\n");
   await writeRunningGateway(dataDir, { ...RUNNING, overridden: { url: true, adminUrl: false } });
   assert.deepEqual(found(), at(18_080, 9001));
 });
 
-test("the record of a process that has ended, and one that is no record, count as none", async () => {
+test("cli.stale-record: the record of a process that has ended, and one that cannot be read, count as none", async () => {
   await writeRunningGateway(dataDir, RUNNING);
   const path = join(dataDir, RUNNING_FILE);
   for (const text of [
@@ -90,7 +90,7 @@ test("the record of a process that has ended, and one that is no record, count a
   }
 });
 
-test("a configuration with faults elsewhere still says where its gateway listens", () => {
+test("cli.broken-configuration: a configuration with faults elsewhere still says where its gateway listens", () => {
   configure("server: { port: 9000 }\nroutes: nonsense\n");
   assert.equal(found()[0], "http://127.0.0.1:9000");
   configure("server: { port: [\n");

@@ -14,14 +14,14 @@ const folder = mkdtempSync(join(tmpdir(), "patchbay-invocation-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const CHECKOUT = "npm run patchbay --";
 
-test("in a checkout it is npm's script, and outside of its directory the launcher", () => {
+test("cli.invocation: in a checkout it is npm's script, and outside of its directory the launcher", () => {
   const root = packageRoot();
   assert.equal(ownCommand({ env: {}, cwd: root }), CHECKOUT);
   assert.equal(ownCommand({ env: {}, cwd: join(root, "docs") }), CHECKOUT);
   assert.equal(ownCommand({ env: {}, cwd: folder }), `node ${join(root, "bin", "patchbay.js")}`);
 });
 
-test("of an installed package it is the command, where that is on the path, else npx, which gets the package's name", () => {
+test("cli.invocation: of an installed package it is the command, if that is on the path, else npx with the package's name", () => {
   const bin = join(folder, "bin");
   const local = join(folder, "node_modules", ".bin");
   for (const directory of [bin, local]) {
@@ -37,7 +37,7 @@ test("of an installed package it is the command, where that is on the path, else
   assert.equal(commandOn(), "npx patchbay-gateway");
 });
 
-test("each command of ours is rewritten, and nothing that only looks like one", () => {
+test("cli.invocation: each of this program's commands is rewritten, and nothing that only looks like one", () => {
   for (const { names } of COMMANDS)
     for (const name of names)
       if (name !== "up") assert.equal(showCommands(`see: patchbay ${name} X`, CHECKOUT), `see: ${CHECKOUT} ${name} X`);
@@ -59,7 +59,7 @@ test("each command of ours is rewritten, and nothing that only looks like one", 
   assert.equal(showCommands("patchbay up", "patchbay"), "patchbay up");
 });
 
-test("hints, errors and help of a command are shown so", async () => {
+test("cli.invocation: hints, errors and help of a command are printed so", async () => {
   const options = { cwd: folder, command: CHECKOUT };
   assert.match(
     (await run(["transcribe", "--url", "http://127.0.0.1:1", "--api-key", "k"], options)).stderr,

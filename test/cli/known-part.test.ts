@@ -1,4 +1,4 @@
-// Answers of a gateway that is newer than the command line (contract 10): what is new in them is left out, what is wrong is not.
+// Answers of a gateway that is newer than the command line [cli.newer-gateway]: new fields are ignored, wrong ones are not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -10,7 +10,7 @@ const row = z.strictObject({ key: z.string(), facts: z.strictObject({ seconds: z
 const table = z.strictObject({ object: z.literal("table"), rows: z.array(row) });
 const named = z.strictObject({ object: z.literal("table"), rows: z.array(row.extend({ app: z.string() })) });
 
-test("contract 10: members that a newer gateway adds are left out, wherever they stand", () => {
+test("cli.newer-gateway: fields that a newer gateway adds are ignored, wherever they are", () => {
   const member = fc.dictionary(fc.constantFrom("new", "newer", "newest"), fc.jsonValue());
   const rows = fc.array(fc.tuple(member, member));
   fc.assert(
@@ -26,20 +26,20 @@ test("contract 10: members that a newer gateway adds are left out, wherever they
   );
 });
 
-test("contract 10: of several forms an answer is the one that knows most of it", () => {
+test("cli.newer-gateway: of several forms an answer has the one that knows most of it", () => {
   const document = { object: "table", rows: [{ key: "k", facts: null, app: "notes", new: 1 }] };
   const rows = [{ key: "k", facts: null, app: "notes" }];
   assert.deepEqual(parseIgnoringUnknownKeys(z.union([table, named]), document).data, { object: "table", rows });
 });
 
-test("contract 10: an answer that lacks something, or has it in another form, is none, whatever it adds", () => {
+test("cli.newer-gateway: an answer that lacks fields, or has them in another form, is not understood, whatever it adds", () => {
   for (const document of [null, [], "table", { object: "table" }, { object: "list", rows: [], new: 1 }])
     assert.equal(parseIgnoringUnknownKeys(table, document).success, false, JSON.stringify(document));
   const wrong = { object: "table", new: 1, rows: [{ key: 7, facts: null, new: 1 }] };
   assert.equal(parseIgnoringUnknownKeys(z.union([table, named]), wrong).success, false);
 });
 
-test("contract 10: a command prints the answer of a newer gateway, and says of another answer that it is none", async () => {
+test("cli.newer-gateway: a command prints the answer of a newer gateway, and reports another answer as not understood", async () => {
   const health = { object: "provider_health", checked_at: "now", since: "2026-11-23T00:00:00.000Z", sampled: false };
   const lists = { circuits: [], pauses: [], models: [] };
   await using newer = await fakeGateway((response) => answerJson(response, 200, { ...health, ...lists, new: [] }));

@@ -1,4 +1,4 @@
-// `patchbay listen`: events as they came, to a receiver on this machine (contract 6).
+// `patchbay listen` [cli.listen]: events as they came, to a receiver on this machine.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
@@ -80,7 +80,7 @@ function terminal(env: Readonly<Record<string, string>> = {}) {
   };
 }
 
-test("contract 3: the last event of a stream is read, too, where lines end with a carriage return alone", async () => {
+test("cli.listen: the last event of a stream is read, too, where lines end with a carriage return alone", async () => {
   const wire = 'event: chat.delta\rdata: {"text":""}\r\r';
   for (let cut = 0; cut < wire.length; cut += 1) {
     const pieces = [wire.slice(0, cut), wire.slice(cut)].map((piece) => Buffer.from(piece));
@@ -89,7 +89,7 @@ test("contract 3: the last event of a stream is read, too, where lines end with 
   }
 });
 
-test("contract 6: each event reaches the local receiver byte for byte, signed as it came, and is reported", async (t) => {
+test("cli.listen, webhooks.listen: each event reaches the local receiver byte for byte, with its signature, and is reported", async (t) => {
   const events = [event(), event(), event()];
   await using gateway = await fakeGateway((response, { path }) => {
     if (path === "/v1/me") return answerJson(response, 200, { workspace: { slug: "acme" } });
@@ -127,7 +127,7 @@ test("contract 6: each event reaches the local receiver byte for byte, signed as
   );
 });
 
-test("contract 6: after a break it goes on behind the last event, and hands none on twice", async (t) => {
+test("cli.listen: after a broken connection it continues behind the last event, and delivers none twice", async (t) => {
   const [first, second] = [event(), event()];
   await using gateway = await fakeGateway((response, _request, count) => {
     openStream(response, "whsec_of-this-session");
@@ -155,7 +155,7 @@ test("contract 6: after a break it goes on behind the last event, and hands none
   assert.equal(gateway.received[1]?.path, `${STREAM}?after=${first.id}`);
 });
 
-test("contract 6: a receiver that is not there is reported, and listening goes on", async (t) => {
+test("cli.listen: an unavailable receiver is reported, and listening continues", async (t) => {
   await using gateway = await fakeGateway((response) => {
     openStream(response, null);
     response.write(eventText({ event: "delivery", data: event() }));
@@ -171,7 +171,7 @@ test("contract 6: a receiver that is not there is reported, and listening goes o
   await assert.rejects(listening, { exitCode: EXIT.interrupted });
 });
 
-test("contract 2: a key that may not, an unknown workspace and a wrong --forward-to end it with their exit codes", async () => {
+test("cli.exit-codes: a key without the right, an unknown workspace and a wrong --forward-to end listen with their exit codes", async () => {
   await using gateway = await fakeGateway((response, { path }) =>
     path.startsWith("/workspace/acme/")
       ? answerError(response, 403, "FORBIDDEN")

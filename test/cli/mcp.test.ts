@@ -54,7 +54,7 @@ async function call(client: Client, name: string, given: Record<string, unknown>
 
 const read = (text: string | undefined) => JSON.parse(text ?? "") as Record<string, unknown>;
 
-test("mcp: without --jobs no tool changes anything, and each says what it takes", async () => {
+test("mcp.read-only-default: without --jobs no tool changes anything, and each describes its input", async () => {
   const client = await connect();
   const { tools } = await client.listTools();
   assert.deepEqual(
@@ -72,7 +72,7 @@ test("mcp: without --jobs no tool changes anything, and each says what it takes"
   for (const field of ["mode", "stream"]) assert(!takes.includes(field), field);
 });
 
-test("mcp: a file is transcribed, and why it went where it went is explained by the id of its request", async () => {
+test("mcp.transcribe: a file is transcribed, and its routing is explained by the id of its request", async () => {
   const client = await connect();
   const { isError, texts } = await call(client, "transcribe_audio", {
     path: "samples/dialogue.mp3",
@@ -94,7 +94,7 @@ test("mcp: a file is transcribed, and why it went where it went is explained by 
   assert.match(purposes.texts[0] ?? "", /"purpose":"meeting"/u);
 });
 
-test("mcp: a refusal is an answer that the model can act on: what is wrong, and the gateway's own words", async () => {
+test("mcp.refusals: a refusal is an answer that the model can act on: what is wrong, in the gateway's own words", async () => {
   const client = await connect();
   const nothing = await call(client, "transcribe_audio", { path: SAMPLE, url: "https://example.com/a.mp3" });
   assert(nothing.isError);
@@ -113,7 +113,7 @@ test("mcp: a refusal is an answer that the model can act on: what is wrong, and 
   assert.match(unknown.texts.join(), /JOB_NOT_FOUND/u);
 });
 
-test("mcp: with --jobs a job is submitted and found with its transcript, which is a resource too; an ended one is not cancelled", async () => {
+test("mcp.jobs: with --jobs a job is submitted and found with its transcript, which is a resource too; one that has ended is not cancelled", async () => {
   const client = await connect("--jobs");
   const submitted = await call(client, "submit_transcription_job", { path: SAMPLE, metadata: { from: "mcp" } });
   assert(!submitted.isError, submitted.texts.join());
@@ -132,7 +132,7 @@ test("mcp: with --jobs a job is submitted and found with its transcript, which i
   assert.equal(found.texts[1], transcript);
 });
 
-test("experience 40: mcp says of a simulated job that it is, and before its transcript where that stands alone", async () => {
+test("mcp.simulated: a simulated job carries its warning, and its transcript begins with it where it is sent alone", async () => {
   const client = await connectAs(TEST_KEY, "--jobs");
   const submitted = await call(client, "submit_transcription_job", { path: SAMPLE });
   assert(!submitted.isError, submitted.texts.join());
@@ -146,7 +146,7 @@ test("experience 40: mcp says of a simulated job that it is, and before its tran
   );
 });
 
-test("mcp: a long transcript of a job is linked to instead of handed over", async () => {
+test("mcp.long-transcript: a long transcript of a job is a link instead of text", async () => {
   const ended = { job_id: "job_1" };
   const warnings = [{ code: "SIMULATED_PROVIDER" }];
   const parts = (content: string) => jobParts(ended, { content, warnings });
@@ -158,14 +158,14 @@ test("mcp: a long transcript of a job is linked to instead of handed over", asyn
   assert.deepEqual((await jobParts(ended, null)).length, 1);
 });
 
-test("mcp: it ends with its client, and writes nothing that was not asked for", async () => {
+test("mcp.command-lifetime: the command ends with its client, and writes nothing except messages of the protocol", async () => {
   const child = spawn(process.execPath, [join(ROOT, "src/main.ts"), "mcp"], { stdio: ["pipe", "pipe", "pipe"] });
   child.stdin.end();
   const [printed, said, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   assert.deepEqual([code, printed, said], [0, "", ""]);
 });
 
-test("mcp: on a terminal it says who is meant to speak to it", async () => {
+test("mcp.command-terminal: on a terminal the command says how to name it to a client", async () => {
   const { exitCode, stderr, stdout } = await run(["mcp"], {
     stdin: Object.assign(new PassThrough().end(), { isTTY: true }),
   });

@@ -57,7 +57,7 @@ const files = globSync(["*", "{bench,bin,docs,sandbox,scripts,src,test}/**/*"], 
   // Lists of names that npm wrote, this file, and inputs that are no text of ours.
   .filter((path) => !/node_modules|package-lock\.json$|^test\/(?:cli\/npm-names|cases\/)/u.test(path));
 
-test("every npm package that a document, page, message or source names is ours or a dependency of ours", () => {
+test("cli.documented-names: every npm package that a document, page, message or source names is this one or a dependency", () => {
   assert.ok(files.length > 1_000);
   const strangers = files.flatMap((path) => {
     // History: it says what entries were called then.
@@ -69,7 +69,7 @@ test("every npm package that a document, page, message or source names is ours o
   assert.deepEqual(strangers, []);
 });
 
-test("an entry of our package that is imported anywhere is one that it exports", () => {
+test("cli.documented-names: every entry of the package that is imported anywhere is one that it exports", () => {
   const missing = files.flatMap((path) =>
     packagesIn(read(path))
       .filter((name) => name.startsWith(`${manifest.name}/`) && !(name.replace(manifest.name, ".") in manifest.exports))
@@ -78,7 +78,7 @@ test("an entry of our package that is imported anywhere is one that it exports",
   assert.deepEqual(missing, []);
 });
 
-test("the search for names of packages finds each form that a reader could follow", () => {
+test("cli.documented-names: the search for names of packages finds each form that a reader could follow", () => {
   const forms = [
     "npm install --save stranger",
     "npx -y stranger mcp",
@@ -93,7 +93,7 @@ test("the search for names of packages finds each form that a reader could follo
   assert.deepEqual(packagesIn("the entry `patchbay/client`"), ["patchbay/client"]);
 });
 
-test("the lock file names the package as its manifest does", () => {
+test("cli.documented-names: the lock file names the package as its manifest does", () => {
   const lock = JSON.parse(read("package-lock.json")) as { name: string; packages: Readonly<Record<string, Manifest>> };
   assert.deepEqual([lock.name, lock.packages[""]?.name], [manifest.name, manifest.name]);
 });

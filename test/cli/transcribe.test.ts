@@ -47,7 +47,7 @@ for (const [request, command] of [
   ["translation", "translate"],
   ["job", "jobs submit"],
 ] as const) {
-  test(`every field of a ${request} has exactly one option, whose help says what it is and whose choices are the schema's`, async () => {
+  test(`cli.every-field: every field of a ${request} has exactly one option, whose help describes it and whose choices are the schema's`, async () => {
     const { shape } = AUDIO_REQUESTS[request];
     assert.deepEqual(
       optionsOf(request)
@@ -73,7 +73,7 @@ for (const [request, command] of [
   });
 }
 
-test("every option reaches the wire under its field's name, lists as JSON, the audio byte for byte", async () => {
+test("cli.every-field: every option is sent under its field's name, lists as JSON, the audio byte for byte", async () => {
   await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
   const options = [
     "--mode",
@@ -158,7 +158,7 @@ test("every option reaches the wire under its field's name, lists as JSON, the a
   assert.deepEqual(Buffer.from(await file.arrayBuffer()), AUDIO);
 });
 
-test("contract 3: a hundred terms, one of which begins with a bracket, come to a gateway as they were given", async (t) => {
+test("cli.every-field: a hundred terms, one of which begins with a bracket, reach the gateway unchanged", async (t) => {
   await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
   const terms = ["[applause]", ...Array.from({ length: 99 }, (_, index) => `term ${index}`)];
   const options = terms.flatMap((term) => ["--keyterm", term]);
@@ -173,7 +173,7 @@ test("contract 3: a hundred terms, one of which begins with a bracket, come to a
   assert.deepEqual(await audioOf(submission), AUDIO);
 });
 
-test("the transcript goes to stdout and all the rest to stderr", async () => {
+test("cli.streams: the transcript goes to stdout and everything else to stderr", async () => {
   await using gateway = await fakeGateway((response) =>
     answerJson(response, 200, ENVELOPE, { "x-svc-simulated": "true" }),
   );
@@ -182,7 +182,7 @@ test("the transcript goes to stdout and all the rest to stderr", async () => {
   assert.match(ran.stderr, /warning SIMULATED_PROVIDER.*\nsimulated: .*\nrequest req_test\n/);
 });
 
-test("--json prints exactly one document: the answer, or the error", async () => {
+test("cli.json: --json prints exactly one document: the answer, or the error", async () => {
   await using gateway = await fakeGateway((response, _request, count) =>
     count === 1 ? answerJson(response, 200, ENVELOPE) : answerError(response, 422, "INVALID_AUDIO"),
   );
@@ -195,7 +195,7 @@ test("--json prints exactly one document: the answer, or the error", async () =>
   assert.deepEqual([good.exitCode, bad.exitCode, local.exitCode], [0, 2, 2]);
 });
 
-test("--json is one document also where the command itself is wrong, and none where help is asked for", async () => {
+test("cli.json: --json is one document also if the command itself is wrong, and none if help is asked for", async () => {
   const wrong: readonly (readonly [readonly string[], string])[] = [
     [["transcribe", "--sampl"], "unknown option '--sampl'\n(Did you mean --sample?)"],
     [["jobs", "get"], "missing required argument 'id'"],
@@ -214,13 +214,13 @@ test("--json is one document also where the command itself is wrong, and none wh
   assert.deepEqual([help.exitCode, help.stdout.startsWith("{")], [0, false]);
 });
 
-test("a port that no HTTP client calls is said to be one, and not a connection that broke", async () => {
+test("cli.no-gateway: a port that HTTP clients refuse is reported as one, and not as a broken connection", async () => {
   const ran = await run(["transcribe", FILE, "--url", "http://127.0.0.1:6000", ...KEY]);
   assert.equal(ran.exitCode, 7);
   assert.match(ran.stderr, /127\.0\.0\.1:6000 is at a port that HTTP clients refuse to call.*\n {2}let the gateway/u);
 });
 
-test("a result that could not be written is not asked for: nothing is sent, and nothing paid", async () => {
+test("cli.output-file: a result that could not be written is not requested: nothing is sent or paid", async () => {
   await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
   const to = ["--url", gateway.url, ...KEY];
   for (const [command, ...given] of [
@@ -246,7 +246,7 @@ test("a result that could not be written is not asked for: nothing is sent, and 
   assert.equal(gateway.received.length, 0);
 });
 
-test("contract 5: jobs wait leaves a second between two looks at a gateway that holds none, because it stops", async () => {
+test("cli.jobs: jobs wait leaves a second between two looks at a gateway that holds none, because it stops", async () => {
   const lookedAtMs: number[] = [];
   await using gateway = await fakeGateway((response, _request, count) => {
     lookedAtMs.push(performance.now());
@@ -284,7 +284,7 @@ const RUNNING_JOB = {
   svc_purpose_source: "none",
 };
 
-test("-o follows a link to what is not there yet, and asks for nothing where that cannot be made", {
+test("cli.output-file: -o follows a link to a file that does not exist yet, and requests nothing where it cannot be created", {
   skip: process.platform === "win32" ? "links need rights there" : false,
 }, async () => {
   await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
@@ -302,7 +302,7 @@ test("-o follows a link to what is not there yet, and asks for nothing where tha
   assert.equal(gateway.received.length, 1);
 });
 
-test("-o leaves a pipe a pipe and a link a link: what they lead to gets the result", {
+test("cli.output-file: -o leaves a pipe a pipe and a link a link: their target gets the result", {
   skip: process.platform === "win32" ? "no such pipes" : false,
 }, async () => {
   await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
@@ -321,7 +321,7 @@ test("-o leaves a pipe a pipe and a link a link: what they lead to gets the resu
   assert.equal(readFileSync(join(directory, "first.txt"), "utf8"), `${ENVELOPE.content}\n`);
 });
 
-test("--format asks for the format and prints its content, JSON formats the whole answer; -o writes the file instead", async () => {
+test("cli.format, cli.output-file: --format requests the format and prints its content, JSON formats the whole answer; -o writes the file instead", async () => {
   await using gateway = await fakeGateway((response) =>
     answerJson(response, 200, { ...ENVELOPE, content: "1\n00:00 --> 00:01\nHello\n" }),
   );
@@ -351,7 +351,7 @@ test("--format asks for the format and prints its content, JSON formats the whol
   assert.equal(both.exitCode, 2);
 });
 
-test("`-` reads the audio from stdin, and an https:// URL is sent as audio.url", async () => {
+test("cli.audio-input: `-` reads the audio from stdin, and an https:// URL is sent as audio.url", async () => {
   await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
   const piped = await run(["transcribe", "-", ...KEY, "--url", gateway.url], {
     stdin: Readable.from([AUDIO.subarray(0, 70_000), AUDIO.subarray(70_000)]),
@@ -377,7 +377,7 @@ test("`-` reads the audio from stdin, and an https:// URL is sent as audio.url",
   });
 });
 
-test("--sample sends the bundled sample", async () => {
+test("cli.audio-input: --sample sends the bundled sample", async () => {
   await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
   const ran = await run(["transcribe", "--sample", ...KEY, "--url", gateway.url]);
   assert.equal(ran.exitCode, 0, ran.stderr);
@@ -390,7 +390,7 @@ test("--sample sends the bundled sample", async () => {
   );
 });
 
-test("§1 a retryable error is sent again under the same Idempotency-Key, as often as Retry-After allows; others are not", async () => {
+test("cli.retries: a retryable error is sent again under the same Idempotency-Key, as often as Retry-After allows; others are not", async () => {
   await using gateway = await fakeGateway((response, _request, count) =>
     count < 3
       ? answerError(response, 503, "OVERLOADED", true, { "retry-after": "0" })
@@ -423,7 +423,7 @@ test("§1 a retryable error is sent again under the same Idempotency-Key, as oft
   assert.equal(final.received.length, 1);
 });
 
-test("§4.1.2 a request that broke off is asked for until its answer is there: waiting for it is no further try", async () => {
+test("cli.waits-for-answer: a request that broke off is waited for until its answer is there: waiting is not a try", async () => {
   await using gateway = await fakeGateway((response, _request, count) => {
     if (count === 1) return void response.destroy();
     if (count < 12) return answerError(response, 409, "IDEMPOTENCY_REPLAY_IN_PROGRESS", true, { "retry-after": "0" });
@@ -449,7 +449,7 @@ const EXITS: readonly (readonly [ErrorCode, number])[] = [
   ["INTERNAL", 1],
 ];
 for (const [code, expected] of EXITS) {
-  test(`${code} exits with ${expected} and prints code, message, what to do and the request id`, async () => {
+  test(`cli.exit-codes, cli.errors: ${code} exits with ${expected} and prints code, message, what to do and the request id`, async () => {
     await using gateway = await fakeGateway((response) => answerError(response, ERRORS[code].status, code));
     const ran = await run(["transcribe", FILE, ...KEY, "--url", gateway.url]);
     assert.equal(ran.exitCode, expected);
@@ -462,7 +462,7 @@ for (const [code, expected] of EXITS) {
   });
 }
 
-test("every error of the catalogue has an exit code of the table, and an unknown one is judged by its status", () => {
+test("cli.exit-codes: every error of the catalogue has an exit code of the table, and an unknown one is judged by its status", () => {
   for (const [code, { status }] of Object.entries(ERRORS))
     assert.ok(EXIT_CODE_HELP.includes(`\n  ${exitCodeOf(code, status)} `), code);
   assert.deepEqual(
@@ -471,7 +471,7 @@ test("every error of the catalogue has an exit code of the table, and an unknown
   );
 });
 
-test("an answer that is no gateway's is said to be one, and a gateway that is not there is 7 with what to start", async () => {
+test("cli.no-gateway: a server that is not a gateway is reported as that, and an unavailable gateway is 7 with what to start", async () => {
   await using proxy = await fakeGateway((response) => response.writeHead(502).end("<html>Bad Gateway</html>"));
   const behind = await run(["transcribe", FILE, ...KEY, "--url", proxy.url]);
   assert.equal(behind.exitCode, 7);
@@ -484,7 +484,7 @@ test("an answer that is no gateway's is said to be one, and a gateway that is no
   assert.match(absent.stderr, /patchbay up/);
 });
 
-test("the key: --api-key, PATCHBAY_API_KEY, then the saved one, which is sent to this machine only", async () => {
+test("cli.api-key: the key is --api-key, PATCHBAY_API_KEY, then the saved one, which is sent to this machine only", async () => {
   const cwd = mkdtempSync(join(directory, "key-"));
   mkdirSync(join(cwd, "var"));
   writeFileSync(join(cwd, "patchbay.yaml"), "storage: { data_dir: ./var }\nunknown: true\n");
@@ -507,7 +507,7 @@ test("the key: --api-key, PATCHBAY_API_KEY, then the saved one, which is sent to
   assert.equal(none.exitCode, 3);
 });
 
-test("§3 a stream prints its text as it comes and ends with the answer; one cut short is a failure", async () => {
+test("cli.stream-output: a stream prints its text as it arrives and ends with the answer; a truncated one is a failure", async () => {
   const events = `event: transcript.delta\ndata: {"text":"Hello "}\n\n: ping\n\nevent: transcript.delta\r\ndata: {"text":"there."}\r\n\r\n`;
   const completed = `event: transcript.completed\ndata: ${JSON.stringify(ENVELOPE)}\n\n`;
   await using gateway = await fakeGateway((response, _request, count) =>
@@ -520,7 +520,7 @@ test("§3 a stream prints its text as it comes and ends with the answer; one cut
   assert.equal((await run(["transcribe", FILE, "--stream", ...KEY, "--url", gateway.url])).exitCode, 7);
 });
 
-test("contract 3: a stream whose connection breaks is not sent again, under whatever name it was asked for, and takes no key", async () => {
+test("cli.streams-once: a stream whose connection breaks is not sent again, by either option that requests it, and accepts no key", async () => {
   await using gateway = await fakeGateway((response) => response.destroy());
   for (const [count, flags] of [["--stream"], ["--mode", "realtime"]].entries()) {
     const broken = await run(["transcribe", FILE, ...flags, ...KEY, "--url", gateway.url]);
@@ -531,7 +531,7 @@ test("contract 3: a stream whose connection breaks is not sent again, under what
   }
 });
 
-test("on a terminal there is a bar and colour on stderr, never with NO_COLOR, and control sequences of a transcript do not act", async () => {
+test("cli.terminal: on a terminal stderr has a bar and colour, never with NO_COLOR, and control sequences of a transcript have no effect", async () => {
   await using gateway = await fakeGateway((response, _request, count) =>
     count === 1
       ? answerJson(response, 200, { ...ENVELOPE, content: "a\u001b[2Jb" })
@@ -548,7 +548,7 @@ test("on a terminal there is a bar and colour on stderr, never with NO_COLOR, an
   assert.ok(!piped.stderr.includes("\u001b"));
 });
 
-test("Ctrl-C while waiting ends with 130 and says how to fetch the answer later", async () => {
+test("cli.interrupt: Ctrl-C while waiting ends with 130 and prints how to fetch the answer later", async () => {
   let child: ReturnType<typeof spawn> | undefined;
   await using gateway = await fakeGateway(() => child?.kill("SIGINT"));
   const script = `import { runCli } from ${JSON.stringify(join(ROOT, "src/cli/run-cli.ts"))}; process.exitCode = await runCli(process.argv.slice(1), { up: async () => 0, work: async () => 0, operations: {}, env: {} });`;

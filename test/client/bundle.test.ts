@@ -24,7 +24,7 @@ function filesFrom(file: string, found = new Map<string, string>()): ReadonlyMap
   return found;
 }
 
-test("patchbay-gateway/client loads its own files and nothing else: no builtin of Node.js, no package, nothing of the gateway", () => {
+test("client.no-dependencies: patchbay-gateway/client loads its own files and nothing else: no module of Node.js, no package, nothing of the gateway", () => {
   const files = filesFrom("src/client/client.ts");
   assert.ok(files.size > 8);
   for (const [file, script] of files) {
@@ -33,7 +33,7 @@ test("patchbay-gateway/client loads its own files and nothing else: no builtin o
   }
 });
 
-test("patchbay-gateway/client is less than 8 KB to a browser, as the package's exports name it", () => {
+test("client.size: a browser loads less than 8 KB of patchbay-gateway/client, as the package's exports name it", () => {
   const script = [...filesFrom("src/client/client.ts").values()]
     .join("\n")
     .replaceAll(/\/\*\*[\s\S]*?\*\/|^\s*\/\/.*$/gmu, "")

@@ -1,4 +1,4 @@
-// Every method of `patchbay-gateway/client` against a whole gateway over a real socket (spec 4; contract 3, 5, 7, 10).
+// Every method of `patchbay-gateway/client` against a whole gateway over a real socket.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -36,7 +36,7 @@ const codeOf = async (failing: PromiseLike<unknown>) => {
   return error;
 };
 
-test("contract 3: the same recording as a blob, a file, bytes, a stream, a path and base64 has the same transcript", async () => {
+test("client.audio-sources: the same recording as a blob, a file, bytes, a stream, a path and base64 has the same transcript", async () => {
   const bytes = new Uint8Array(speech());
   const sources = [
     new Blob([bytes]),
@@ -58,7 +58,7 @@ test("contract 3: the same recording as a blob, a file, bytes, a stream, a path 
   assert.equal(sample.duration_seconds, 14.402);
 });
 
-test("contract 3: lists, texts and switches reach the gateway as what they are, from a form and from JSON", async () => {
+test("client.field-types: lists, texts and booleans reach the gateway unchanged, from a form and from JSON", async () => {
   const options = {
     diarization: true,
     keyterms: ["[brackets]", "Grüße"],
@@ -81,7 +81,7 @@ test("contract 3: lists, texts and switches reach the gateway as what they are, 
   }
 });
 
-test("contract 3: withResponse gives the request id and the headers beside the answer", async () => {
+test("client.with-response: withResponse returns the request id and the headers next to the answer", async () => {
   const { data, requestId, response } = await patchbay.transcribe(speech(), {}).withResponse();
   transcriptionEnvelope.parse(data);
   assert.match(requestId, /^req_[0-9a-z]{26}$/u);
@@ -91,7 +91,7 @@ test("contract 3: withResponse gives the request id and the headers beside the a
   assert.deepEqual([record.endpoint, record.idempotency.key], ["POST /v1/transcription", "first"]);
 });
 
-test("contract 3: a transcript as it is made, its pieces the whole", async () => {
+test("client.stream-events: a streamed transcript, whose pieces are the whole", async () => {
   const pieces: string[] = [];
   let whole = "";
   for await (const { event, data } of patchbay.transcribeStream(speech())) {
@@ -102,7 +102,7 @@ test("contract 3: a transcript as it is made, its pieces the whole", async () =>
   assert.equal(pieces.join(""), whole);
 });
 
-test("contract 3: a translation, and the decisions of dry runs", async () => {
+test("client.translation: a translation, and the decisions of dry runs", async () => {
   const translation = transcriptionEnvelope.parse(await patchbay.translate(speech(), { to_language: "en" }));
   assert.equal(translation.object, "translation");
   for (const decided of [
@@ -114,7 +114,7 @@ test("contract 3: a translation, and the decisions of dry runs", async () => {
     routingDecision.parse(await decided);
 });
 
-test("contract 5: a job is submitted, waited for, read, exported, listed and cancelled", async () => {
+test("client.jobs: a job is submitted, waited for, read, exported, listed and cancelled", async () => {
   const { job_id: id } = submittedJob.parse(
     await patchbay.jobs.submit(speech(), { metadata: { call: "17" }, timestamps: "both" }),
   );
@@ -138,7 +138,7 @@ test("contract 5: a job is submitted, waited for, read, exported, listed and can
   assert.equal((await codeOf(patchbay.jobs.wait("job_none"))).code, "JOB_NOT_FOUND");
 });
 
-test("contract 5: a job that failed throws its own error when its transcript is asked for", async () => {
+test("client.job-error: a failed job throws its own error when its transcript is fetched", async () => {
   gateway.sandbox.addFault({ fault: { kind: "status", status: 400 } });
   const { job_id: id } = await patchbay.jobs.submit(speech());
   const ended = await patchbay.jobs.wait(id);
@@ -148,7 +148,7 @@ test("contract 5: a job that failed throws its own error when its transcript is 
   assert.deepEqual([code, status], [ended.error?.code, null]);
 });
 
-test("contract 7: a chat, whole and as it is made", async () => {
+test("client.chat: a chat, whole and streamed", async () => {
   const whole = chatAnswer.parse(await patchbay.chat({ messages: MESSAGES, max_tokens: 20 }));
   assert.equal(whole.content, TEXT);
   const deltas: string[] = [];
@@ -163,7 +163,7 @@ test("contract 7: a chat, whole and as it is made", async () => {
   assert.equal((await recordOf(gateway, requestId)).endpoint, "POST /v1/chat");
 });
 
-test("contract 4, 10: what a key is, what it may, what it used", async () => {
+test("client.account: what a key is, may and used", async () => {
   const seeing = new Patchbay({ apiKey: SEEING_KEY, baseUrl: `${gateway.origin}/?` });
   assert.equal(keyDescription.parse(await seeing.me()).app?.name, "notes");
   assert.equal(limitsReport.parse(await patchbay.limits()).max_keyterms, 1000);
@@ -172,7 +172,7 @@ test("contract 4, 10: what a key is, what it may, what it used", async () => {
   realtimeToken.parse(await patchbay.realtimeToken());
 });
 
-test("contract 1: a refusal is an error with everything that the answer says", async () => {
+test("client.error-fields: a refusal is an error with everything that the answer reports", async () => {
   const narrow = new Patchbay({ apiKey: NARROW_KEY, baseUrl: gateway.origin });
   const error = await codeOf(narrow.transcribe(speech(), {}, { idempotencyKey: "mine" }));
   assert.deepEqual(
@@ -199,7 +199,7 @@ test("contract 1: a refusal is an error with everything that the answer says", a
   assert.equal((await codeOf(patchbay.chat(model))).code, "ROUTE_CONTROL_FIELD_REJECTED");
 });
 
-test("contract 1: audio that is too large is refused while it is sent, and the refusal is what is thrown", async () => {
+test("client.early-refusal: audio that is too large is refused while it is sent, and that refusal is thrown", async () => {
   const large = new Blob([new Uint8Array(40_000_000)]);
   for (const audio of [large, large.stream()]) {
     const { code, status } = await codeOf(patchbay.transcribe(audio));
@@ -207,7 +207,7 @@ test("contract 1: audio that is too large is refused while it is sent, and the r
   }
 });
 
-test("contract 7: leaving the loop, or aborting, ends the provider's call", async () => {
+test("client.stream-leave: leaving the loop, or aborting, ends the provider's call", async () => {
   const { first } = gateway;
   for (const leave of ["break", "abort"] as const) {
     first.calls.length = 0;
@@ -231,7 +231,7 @@ test("contract 7: leaving the loop, or aborting, ends the provider's call", asyn
   }
 });
 
-test("contract 3: an abort throws the signal's reason; under a key the work goes on, without one it ends with the call", async () => {
+test("client.abort: an abort throws the signal's reason; under a key the work continues, without one it ends with the call", async () => {
   const { first } = gateway;
   const reason = new Error("not wanted any more");
   for (const idempotencyKey of ["kept", null]) {

@@ -82,16 +82,16 @@ const PRINTED: Readonly<Record<string, RegExp>> = {
   Jobs: /^(?:queued|fetching|measuring|transcribing|storing|done)\n[\s\S]*-->/u,
 };
 
-test("docs/reference/client.md: every example but the receiver's has something to be seen by", () => {
+test("client.examples: every example of docs/reference/client.md except the receiver's has an expected output", () => {
   assert.deepEqual([...EXAMPLES.keys()].toSorted(), [...Object.keys(PRINTED), "Webhooks"].toSorted());
 });
 
 for (const [heading, printed] of Object.entries(PRINTED))
-  test(`docs/reference/client.md: the example under ${heading} works as it stands`, async () => {
+  test(`client.examples: the example under ${heading} of docs/reference/client.md runs as it is`, async () => {
     assert.match(await printedBy(heading), printed);
   });
 
-test("docs/reference/client.md: the receiver takes a genuine delivery and no other", async () => {
+test("client.webhook-receiver: the receiver of docs/reference/client.md accepts a genuine delivery and no other", async () => {
   const secret = makeSecret();
   const child = start("Webhooks", { PATCHBAY_WEBHOOK_SECRET: secret, PORT: "0" });
   try {

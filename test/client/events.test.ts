@@ -1,4 +1,4 @@
-// How `patchbay-gateway/client` reads server-sent events (contract 3, 7); test/fuzz/events.ts feeds it noise beside a reader that is not ours.
+// How `patchbay-gateway/client` reads server-sent events. test/fuzz/events.ts compares it with another reader on random input.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readEvents } from "../../src/client/read-events.ts";
@@ -28,7 +28,7 @@ async function read(pieces: readonly Uint8Array[]) {
 }
 
 for (const [name, lineEnd] of Object.entries({ "a line feed": "\n", "a carriage return": "\r", both: "\r\n" }))
-  test(`contract 7: events whose lines end in ${name} are the same wherever two cuts fall`, async () => {
+  test(`client.stream-line-ends: events whose lines end in ${name} are the same wherever two cuts fall`, async () => {
     const wire = Buffer.from(`\ufeff${LINES.join(lineEnd)}`);
     assert.deepEqual(await read([wire]), EXPECTED);
     for (let first = 0; first <= wire.length; first += 1)
@@ -38,7 +38,7 @@ for (const [name, lineEnd] of Object.entries({ "a line feed": "\n", "a carriage 
       }
   });
 
-test("contract 7: an event that the end of the stream cuts off is none, and leaving early ends the stream", async () => {
+test("client.stream-line-ends, client.stream-leave: an event that the end of the stream cuts off is dropped, and leaving early ends the stream", async () => {
   assert.deepEqual(await read([Buffer.from("data: 1\n\ndata: 2\n")]), [{ event: "message", data: "1" }]);
   let ended = false;
   const endless = new ReadableStream<Uint8Array>({

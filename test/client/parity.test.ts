@@ -40,7 +40,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 const isLeftOut = (path: string): boolean =>
   Object.keys(LEFT_OUT).some((left) => (left.endsWith("/") ? path.startsWith(left) : path === left));
 
-test("contract 10: every endpoint for apps has its method in the client, and what is left out has a reason", async () => {
+test("client.every-endpoint: every endpoint for apps has its method in the client, or a documented reason", async () => {
   // Names of parameters in the place of ids: what is called is spelled as the contract spells it.
   const called = new Set<string>();
   const patchbay = new Patchbay({
@@ -83,7 +83,7 @@ type Equal<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true :
 type ByMethod = "mode" | "stream" | "dry_run";
 type Takes<Options, Fields> = Fields extends Options ? true : false;
 
-test("contract 3, 5, 7: the types take every field of a request, but for what the method says", () => {
+test("client.types: the types accept every field of a request, except what the method says", () => {
   assert.ok(true satisfies Equal<keyof TranscriptionOptions, Exclude<keyof TranscriptionFields, ByMethod>>);
   assert.ok(true satisfies Equal<keyof TranslationOptions, Exclude<keyof TranslationFields, ByMethod>>);
   assert.ok(true satisfies Equal<keyof JobOptions, Exclude<keyof JobRequestFields, ByMethod>>);
@@ -97,7 +97,7 @@ test("contract 3, 5, 7: the types take every field of a request, but for what th
   assert.ok(true satisfies Takes<ChatOptions, ChatRequest>);
 });
 
-test("spec 4.1: the types take no model, no provider, and nothing that a method does not do", () => {
+test("client.types: the types accept no model, no provider, and nothing that a method does not do", () => {
   const typed = (patchbay: Patchbay): readonly unknown[] => [
     // @ts-expect-error the route of the key picks the model
     patchbay.chat({ messages: [], model: "gpt-9" }),

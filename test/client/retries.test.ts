@@ -1,4 +1,4 @@
-// When `patchbay-gateway/client` sends a call again, and that it is paid once all the same (contract 1, 3; spec 4.1).
+// When `patchbay-gateway/client` repeats a call, and that it is still paid once [client.retry-same-key].
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, before, beforeEach, test } from "node:test";
@@ -44,7 +44,7 @@ async function thrown(failing: PromiseLike<unknown>): Promise<PatchbayError> {
 
 const keysOf = (received: readonly Received[]) => received.map(({ headers }) => headers["idempotency-key"]);
 
-test("spec 4.1.2: a connection that breaks after the answer was made is tried again under the same key, and paid once", async () => {
+test("client.retry-same-key: a connection that breaks after the answer was made is tried again under the same key, and paid once", async () => {
   proxy.set({ kind: "cut", way: "back", afterBytes: 0 });
   const { client, delays } = clientOf(proxy.url, {}, () => proxy.clear());
   const { data, response } = await client.transcribe(speech()).withResponse();
@@ -54,7 +54,7 @@ test("spec 4.1.2: a connection that breaks after the answer was made is tried ag
   assert.equal(delays.length, 1);
 });
 
-test("spec 4.1.2: so is one that breaks in the middle of the answer, and a job's submission", async () => {
+test("client.retry-same-key: a connection that breaks in the middle of the answer, and a job's submission, are tried again and paid once", async () => {
   proxy.set({ kind: "cut", way: "back", afterBytes: 700 });
   const { client } = clientOf(proxy.url, {}, () => proxy.clear());
   const { response } = await client.transcribe(speech(), { timestamps: "word" }).withResponse();
@@ -69,7 +69,7 @@ test("spec 4.1.2: so is one that breaks in the middle of the answer, and a job's
   assert.equal(gateway.sandbox.callCount, 2);
 });
 
-test("contract 1: nobody there is a connection error after two retries, and retryable under the key that it names", async () => {
+test("client.retry-limit: a server that cannot be reached is a connection error after two retries, retryable under the key that it names", async () => {
   const { url } = await (async () => {
     await using closed = await fakeGateway(() => {});
     return closed;
@@ -85,7 +85,7 @@ test("contract 1: nobody there is a connection error after two retries, and retr
   assert.equal(delays.length, 2);
 });
 
-test("contract 1: what the answer says is not worth a retry is not sent again, by its header before its body", async () => {
+test("client.retry-header: an answer that is not worth a retry is not repeated, and its header wins over its body", async () => {
   const codes = ["INTERNAL", "PROVIDER_RESULT_UNKNOWN", "INVALID_REQUEST"];
   await using server = await fakeGateway((response, _request, count) =>
     answerError(response, 500, codes[count - 1] ?? "", count === 3, { "x-should-retry": "false" }),
@@ -98,7 +98,7 @@ test("contract 1: what the answer says is not worth a retry is not sent again, b
   assert.equal(server.received.length, 3);
 });
 
-test("contract 1: a retryable answer is asked for again under the same key, not before Retry-After, twice at most", async () => {
+test("client.retry-same-key, client.retry-after: a retryable answer is requested again under the same key, not before Retry-After, twice at most", async () => {
   await using server = await fakeGateway((response, _request, count) =>
     answerError(response, 503, "OVERLOADED", true, count === 2 ? { "retry-after": "7" } : {}),
   );
@@ -110,7 +110,7 @@ test("contract 1: a retryable answer is asked for again under the same key, not 
   assert.equal(new Set(server.received.map(({ body }) => body.toString("latin1"))).size, 1, "the same bytes each time");
 });
 
-test("contract 1: an answer that asks for more than a minute is thrown, with its Retry-After", async () => {
+test("client.retry-after: an answer that asks for more than a minute is thrown, with its Retry-After", async () => {
   await using server = await fakeGateway((response) =>
     answerError(response, 429, "RATE_LIMITED", true, { "retry-after": "61" }),
   );
@@ -119,7 +119,7 @@ test("contract 1: an answer that asks for more than a minute is thrown, with its
   assert.deepEqual([code, retryAfterSeconds, delays], ["RATE_LIMITED", 61, []]);
 });
 
-test("spec 4.1.2: while the first request with the key runs its answer is waited for, however often it takes", async () => {
+test("client.retry-in-progress: while the first request with the key runs its answer is waited for, however often it takes", async () => {
   await using server = await fakeGateway((response, _request, count) =>
     count <= 6
       ? answerError(response, 409, "IDEMPOTENCY_REPLAY_IN_PROGRESS", true, { "retry-after": "2" })
@@ -131,7 +131,7 @@ test("spec 4.1.2: while the first request with the key runs its answer is waited
   assert.equal(new Set(keysOf(server.received)).size, 1);
 });
 
-test("contract 3: keys are the client's own, another for each call, and none is sent where none counts", async () => {
+test("client.retry-same-key: keys are the client's own, another for each call, and none is sent where none counts", async () => {
   await using server = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
   const { client } = clientOf(server.url);
   await client.transcribe(speech());
@@ -145,7 +145,7 @@ test("contract 3: keys are the client's own, another for each call, and none is 
   assert.deepEqual(none, [undefined, undefined, undefined, undefined]);
 });
 
-test("contract 3: what takes no key is sent again after 429 alone", async () => {
+test("client.retry-unkeyed: a call without a key is repeated after 429 alone", async () => {
   const tell = (response: ServerResponse, status: number, code: string) => answerError(response, status, code, true);
   await using server = await fakeGateway((response, _request, count) => {
     if (count % 2 === 1) tell(response, 429, "CONCURRENCY_LIMITED");
@@ -161,7 +161,7 @@ test("contract 3: what takes no key is sent again after 429 alone", async () => 
   assert.deepEqual([cut.code, cut.retryable, broken.received.length], ["CONNECTION_FAILED", false, 1]);
 });
 
-test("contract 3: a stream of bytes is sent once, under a key that a second stream may be sent with", async () => {
+test("client.retry-stream-body: a stream of bytes is sent once, under a key that a second stream may be sent with", async () => {
   await using server = await fakeGateway((response, _request, count) =>
     count === 1 ? answerError(response, 503, "SHUTTING_DOWN", true) : answerJson(response, 200, ENVELOPE),
   );
@@ -173,7 +173,7 @@ test("contract 3: a stream of bytes is sent once, under a key that a second stre
   assert.deepEqual(keysOf(server.received), [idempotencyKey, idempotencyKey]);
 });
 
-test("contract 3: time that is up is told apart from a connection that failed, and from an abort", async () => {
+test("client.timeout: time that is up has its own error, different from a failed connection and from an abort", async () => {
   await using server = await fakeGateway(() => {});
   const { client } = clientOf(server.url);
   const error = await thrown(client.transcribe(speech(), {}, { timeoutMs: 20 }));
@@ -186,7 +186,7 @@ test("contract 3: time that is up is told apart from a connection that failed, a
   assert.equal(waited.code, "TIMED_OUT");
 });
 
-test("contract 7: a stream that breaks, ends early or says error is thrown after what came", async () => {
+test("client.stream-failure: a stream that breaks, ends early or contains an error is thrown after its events", async () => {
   const started = 'event: chat.started\ndata: {"id":"chat_1","created_at":"now"}\n\n';
   const error = { code: "PROVIDER_RESULT_UNKNOWN", message: "It broke.", retryable: false, request_id: "req_2" };
   const endings: readonly (readonly [string, (response: ServerResponse) => void])[] = [
@@ -215,7 +215,7 @@ test("contract 7: a stream that breaks, ends early or says error is thrown after
   }
 });
 
-test("contract 1: a proxy's word that the gateway is away is a connection that failed: tried again where it cannot be paid twice", async () => {
+test("client.retry-proxy: a proxy's report that the gateway is unavailable counts as a failed connection: repeated where it cannot be paid twice", async () => {
   for (const status of [502, 503, 504]) {
     await using proxied = await fakeGateway((response, _request, count) => {
       if (count % 2 === 0) answerJson(response, 200, ENVELOPE);
@@ -230,7 +230,7 @@ test("contract 1: a proxy's word that the gateway is away is a connection that f
   }
 });
 
-test("contract 1: a Retry-After that is a date is kept to as well", async () => {
+test("client.retry-after: a Retry-After that is a date is honoured as well", async () => {
   await using server = await fakeGateway((response, _request, count) => {
     const retryAfter = count === 3 ? "soon" : new Date(Date.now() + 30_000).toUTCString();
     answerError(response, 503, "OVERLOADED", true, { "retry-after": retryAfter });
@@ -244,14 +244,14 @@ test("contract 1: a Retry-After that is a date is kept to as well", async () => 
   );
 });
 
-test("contract 3: a time-out that no timer can hold is a long one", async () => {
+test("client.timeout: a timeout longer than a timer can be is the longest one", async () => {
   await using server = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
   const { client } = clientOf(server.url);
   for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31])
     assert.equal((await client.transcribe(speech(), {}, { timeoutMs })).content, ENVELOPE.content);
 });
 
-test("contract 3: a file that cannot be read is told by its path, or by what happened", async () => {
+test("client.unreadable-file: a file that cannot be read is reported by its path or reason", async () => {
   await using server = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
   const { client } = clientOf(server.url);
   await assert.rejects(client.transcribe({ path: "none.mp3" }), /^TypeError: There is no file at none\.mp3/u);
@@ -261,7 +261,7 @@ test("contract 3: a file that cannot be read is told by its path, or by what hap
   assert.equal((await thrown(bare.me())).code, "CONNECTION_FAILED");
 });
 
-test("contract 7: a stream is one request, and its events are read once", async () => {
+test("client.stream-events: a stream is one request, and its events are read once", async () => {
   const completed = "event: chat.completed\ndata: {}\n\n";
   await using server = await fakeGateway((response) =>
     response.writeHead(200, { "content-type": "text/event-stream" }).end(completed),
@@ -274,7 +274,7 @@ test("contract 7: a stream is one request, and its events are read once", async 
   assert.deepEqual([names, server.received.length], [["chat.completed"], 1]);
 });
 
-test("contract 1: what is no gateway is told so, and is not sent the key a second time", async () => {
+test("client.not-a-gateway: a server that is not a gateway is reported as one, and is not sent the key a second time", async () => {
   for (const status of [200, 302, 500]) {
     await using server = await fakeGateway((response) =>
       response.writeHead(status, { "content-type": "text/html", location: "/elsewhere" }).end("<html>"),
@@ -286,7 +286,7 @@ test("contract 1: what is no gateway is told so, and is not sent the key a secon
   }
 });
 
-test("contract 5: a gateway that holds no look, because it stops, is not asked without a pause", async () => {
+test("client.job-wait: a gateway that holds no look, because it stops, is not asked without a pause", async () => {
   await using server = await fakeGateway((response, _request, count) =>
     answerJson(response, 200, { job_id: "job_1", status: count < 5 ? "processing" : "succeeded" }),
   );
@@ -297,7 +297,7 @@ test("contract 5: a gateway that holds no look, because it stops, is not asked w
   assert.ok(delays.every((delay) => delay > 0 && delay <= 1_000));
 });
 
-test("contract 5: waiting for a job goes on after a connection that failed and a gateway that was away", async () => {
+test("client.job-wait: waiting for a job continues after a failed connection and while the gateway is unavailable", async () => {
   const ended = { job_id: "job_1", status: "succeeded" };
   await using server = await fakeGateway((response, { path }, count) => {
     if (count === 1) answerJson(response, 200, { job_id: "job_1", status: "queued" });
@@ -318,7 +318,7 @@ test("contract 5: waiting for a job goes on after a connection that failed and a
   assert.equal((await thrown(clientOf(refusing.url).client.jobs.wait("job_1"))).code, "UNAUTHENTICATED");
 });
 
-test("contract 2: without a key, or with an address that is none, there is no client, and the key is not quoted", () => {
+test("client.configuration: without a key, or with an address that is none, the constructor throws and does not quote the key", () => {
   for (const apiKey of ["", "secret key", "secret\nkey"])
     assert.throws(
       () => new Patchbay({ apiKey }),

@@ -1,4 +1,4 @@
-// Loading: the search for the file, interpolation, defaults, and the configuration without a file (contract 10).
+// Loading: the search for the file, interpolation, defaults, and the configuration without a file.
 import assert from "node:assert/strict";
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ const EXAMPLE_ENV = {
   ACME_ADMIN_KEY: "admin-secret-of-24-characters-0005",
 };
 
-test("§10 the file is searched by --config, then PATCHBAY_CONFIG, then ./patchbay.yaml, then there is none", () => {
+test("configuration.search-order: the file is that of --config, then of PATCHBAY_CONFIG, then ./patchbay.yaml, then there is none", () => {
   const cwd = mkdtempSync(join(directory, "search-"));
   const write = (name: string, port: number) => writeFileSync(join(cwd, name), `server: { port: ${port} }`);
   const port = (options: Partial<LoadOptions>) => load({ cwd, ...options }).configuration.server.port;
@@ -50,7 +50,7 @@ test("§10 the file is searched by --config, then PATCHBAY_CONFIG, then ./patchb
   assert.equal(port({ env: { PATCHBAY_CONFIG: "env.yaml" }, file: "flag.yaml" }), 1003);
 });
 
-test("§10 a named file that is missing is a fault, never the default configuration", () => {
+test("configuration.named-file-required: a named file that is missing is a fault, never the default configuration", () => {
   const loaded = loadConfiguration({ file: "nope.yaml", env: {}, cwd: directory });
   assert.deepEqual(loaded, {
     ok: false,
@@ -58,7 +58,7 @@ test("§10 a named file that is missing is a fault, never the default configurat
   });
 });
 
-test("§10 the annotated example loads without faults given exactly the variables it names", () => {
+test("configuration.example-loads: the annotated example has no faults if exactly the variables that it names are set", () => {
   const loaded = load({ file: join(ROOT, "patchbay.example.yaml"), env: EXAMPLE_ENV });
   assert.deepEqual(loaded.warnings, []);
   const text = readFileSync(join(ROOT, "patchbay.example.yaml"), "utf8");
@@ -76,7 +76,7 @@ test("§10 the annotated example loads without faults given exactly the variable
   }
 });
 
-test("§10 data_dir is relative to the file; without a file to the working directory", () => {
+test("configuration.data-dir-relative: data_dir is relative to the file; without a file to the working directory", () => {
   const cwd = mkdtempSync(join(directory, "data-"));
   mkdirSync(join(cwd, "etc"));
   writeFileSync(join(cwd, "etc", "p.yaml"), "storage: { data_dir: ./var }");
@@ -84,7 +84,7 @@ test("§10 data_dir is relative to the file; without a file to the working direc
   assert.equal(load({ cwd }).configuration.storage.dataDir, join(cwd, "data"));
 });
 
-test("§10 a file that a shell hands in lies nowhere: data_dir is relative to the working directory", () => {
+test("configuration.data-dir-relative: with a file from a pipe data_dir is relative to the working directory", () => {
   const cwd = mkdtempSync(join(directory, "handed-"));
   writeFileSync(join(cwd, "p.yaml"), "storage: { data_dir: ./var }");
   const handed = openSync(join(cwd, "p.yaml"), "r");
@@ -95,7 +95,7 @@ test("§10 a file that a shell hands in lies nowhere: data_dir is relative to th
   }
 });
 
-test("§10 interpolation: variables, defaults for unset and empty ones, files, escapes, and no second reading", () => {
+test("configuration.interpolation, configuration.interpolation-once, configuration.empty-variable: variables, defaults for unset and empty ones, files, escapes, and no second reading", () => {
   const file = join(mkdtempSync(join(directory, "inter-")), "p.yaml");
   writeFileSync(join(file, "..", "key.txt"), "from-a-file\n");
   writeFileSync(
@@ -122,7 +122,7 @@ test("§10 interpolation: variables, defaults for unset and empty ones, files, e
   assert.equal(connections[5]?.timeoutSeconds, 30);
 });
 
-test("§10 interpolation: a file that is not text is said to be none", () => {
+test("configuration.file-value: a file that is not text is a fault", () => {
   const file = join(mkdtempSync(join(directory, "bytes-")), "p.yaml");
   writeFileSync(join(file, "..", "key.bin"), Buffer.of(0x61, 0xff));
   writeFileSync(file, 'connections:\n  - { id: a, kind: deepgram, api_key: "${file:key.bin}" }\n');
@@ -132,7 +132,7 @@ test("§10 interpolation: a file that is not text is said to be none", () => {
   ]);
 });
 
-test("§10 interpolation: a file that is empty is said to be so, once, and never taken for a secret that nobody wants", () => {
+test("configuration.file-value: an empty file is one fault, and never counts as a secret that is not set", () => {
   const file = join(mkdtempSync(join(directory, "empty-")), "p.yaml");
   writeFileSync(join(file, "..", "pepper"), "\n");
   writeFileSync(join(file, "..", "key"), " \n\n");
@@ -150,7 +150,7 @@ test("§10 interpolation: a file that is empty is said to be so, once, and never
   ]);
 });
 
-test("§10 a ring of encryption keys may come in one variable or one file, whatever stands between them", () => {
+test("configuration.key-list: several encryption keys may be in one variable or one file, whatever separates them", () => {
   const text = 'secrets: { encryption_keys: ["${env:RING}", "${env:OLDEST:-}"] }';
   for (const ring of ["new,old", "new, old", "new\nold\n", "new\r\nold\r\n", " new old"])
     assert.deepEqual(loadText(text, { RING: ring }).configuration.secrets.encryptionKeys, ["new", "old"]);
@@ -160,7 +160,7 @@ test("§10 a ring of encryption keys may come in one variable or one file, whate
   assert.deepEqual(load({ env }).configuration.secrets.encryptionKeys, ["new", "old"]);
 });
 
-test("§4 every figure of /v1/melimits is a setting with the default of the contract, and may be overridden", () => {
+test("configuration.limits: every figure of /v1/melimits is a setting with the documented default, and may be overridden", () => {
   const { limits } = load().configuration;
   const known = new Set(Object.keys(limits));
   const camel = (name: string) => name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
@@ -180,7 +180,7 @@ test("§4 every figure of /v1/melimits is a setting with the default of the cont
   assert.equal(loadText("limits: { max_audio_bytes: 5 }").configuration.limits.maxAudioBytes, 5);
 });
 
-test("§10 a target's settings are parted into common ones and those of a profile", () => {
+test("configuration.target-settings: a target's settings are divided into common ones and those of a profile", () => {
   const target = "{ connection: dg, model: nova-3, settings: { mip_opt_out: true, deep: { mip_opt_out: false } } }";
   const { routes } = loadText(
     `connections: [{ id: dg, kind: deepgram, api_key: k }]\nroutes: [{ id: r, targets: [${target}] }]`,
@@ -197,7 +197,7 @@ function faultsIn(text: object): readonly string[] | null {
   return loaded.ok ? null : loaded.faults.map(({ path, message }) => `${path} ${message}`);
 }
 
-test("contract 6, 10: the file's domains are judged as those of PUT: in any case, each once, and only then 20 at most", () => {
+test("configuration.audio-domains: the file's domains are checked as those of PUT: in any case, each once, and only then 20 at most", () => {
   const hosts = Array.from({ length: 20 }, (_, at) => `h${at}.example.com`);
   const withDomains = (domains: readonly string[]) => ({
     audio_url: { global_domains: domains },
@@ -214,7 +214,7 @@ test("contract 6, 10: the file's domains are judged as those of PUT: in any case
   assert.equal(faultsIn(withDomains(["\u212aeys.example.com"]))?.length, 2);
 });
 
-test("contract 2, 10: a key's prefix names the role that its place in the file gives it", () => {
+test("configuration.key-secrets: the prefix of a key fits the role of its place in the file", () => {
   const secrets = {
     live: generateKey("live"),
     test: generateKey("test"),
@@ -246,7 +246,7 @@ test("contract 2, 10: a key's prefix names the role that its place in the file g
     }
 });
 
-test("§4 an audio override to a route without audio is a warning with its place, not a fault", () => {
+test("configuration.warnings: an audio override to a route without audio is a warning with its place, not a fault", () => {
   const text = [
     "connections: [{ id: oa, kind: openai, api_key: k }]",
     "routes: [{ id: chat, targets: [{ connection: oa, model: gpt-4o }] }]",
@@ -259,7 +259,7 @@ test("§4 an audio override to a route without audio is a warning with its place
   );
 });
 
-test("§10 a target's settings are those of what it is routed for: of chat, of audio, of both for a model that does both", () => {
+test("configuration.target-settings: a target's settings are those of its task: of chat, of audio, of both for a model that does both", () => {
   const text = (kind: string, model: string, settings: string): string =>
     [
       `connections: [{ id: c, kind: ${kind}, api_key: k }]`,
@@ -287,7 +287,7 @@ test("§10 a target's settings are those of what it is routed for: of chat, of a
   }
 });
 
-test("§10 chat models of anthropic and gemini can be routed, so that a text-only route can be configured", () => {
+test("configuration.models: chat models of anthropic and gemini can be routed, so that a text-only route can be configured", () => {
   const text = [
     "connections: [{ id: an, kind: anthropic, api_key: k }, { id: ge, kind: gemini, api_key: k }]",
     "routes: [{ id: chat, targets: [{ connection: an, model: claude-sonnet-4-5 }, { connection: ge, model: gemini-2.5-pro }] }]",
@@ -295,7 +295,7 @@ test("§10 chat models of anthropic and gemini can be routed, so that a text-onl
   assert.equal(loadText(text).configuration.routes[0]?.targets.length, 2);
 });
 
-test("§10 a workspace's own connection of a platform connection's id is no duplicate, and its routes may name both", () => {
+test("configuration.own-connections: a workspace's connection with the id of a shared one is no duplicate, and its routes may name both", () => {
   const text = [
     "connections: [{ id: dg, kind: deepgram, api_key: k }, { id: oa, kind: openai, api_key: k }]",
     "workspaces:",
@@ -307,12 +307,12 @@ test("§10 a workspace's own connection of a platform connection's id is no dupl
   assert.equal(loadText(text).configuration.workspaces[0]?.connections[0]?.apiKey, "own");
 });
 
-test("§10 host and port of the command line win over the file, and an unset public_url follows them", () => {
+test("configuration.command-line-wins: host and port of the command line override the file, and a public_url that is not set follows them", () => {
   const server = loadText("server: { host: 0.0.0.0, port: 1 }", {}, { overrides: { port: 9000 } }).configuration.server;
   assert.deepEqual([server.host, server.port, server.publicUrl], ["0.0.0.0", 9000, "http://127.0.0.1:9000"]);
 });
 
-test("§10 two listeners that would take one port are a fault before anything listens, also by the default and by the command line", () => {
+test("configuration.port-clash: two listeners on one port are a fault before anything listens, also by the default and by the command line", () => {
   const file = join(mkdtempSync(join(directory, "ports-")), "p.yaml");
   const faultsOf = (server: string, overrides: LoadOptions["overrides"] = {}) => {
     writeFileSync(file, `server: ${server}`);
@@ -330,7 +330,7 @@ test("§10 two listeners that would take one port are a fault before anything li
   assert.deepEqual(faultsOf("{ host: 127.0.0.2, port: 8081 }"), []);
 });
 
-test("§10 without a file and without provider keys requests go to the sandbox, and a note says so", () => {
+test("configuration.default-sandbox: without a file and without provider keys requests go to the sandbox, and a note says so", () => {
   const { configuration, file } = load();
   assert.equal(file, null);
   assert.deepEqual(
@@ -348,7 +348,7 @@ test("§10 without a file and without provider keys requests go to the sandbox, 
   );
 });
 
-test("§10 without a file the app is routed to the keys in the environment, and chats nowhere without a key for them", () => {
+test("configuration.default-routes: without a file the app is routed to the keys in the environment, and without a key for chat there is no chat route", () => {
   const env = {
     DEEPGRAM_API_KEY: "d",
     ASSEMBLYAI_API_KEY: "a",
@@ -392,7 +392,7 @@ test("§10 without a file the app is routed to the keys in the environment, and 
   );
 });
 
-test("§10 a fault of the configuration without a file names the variable and not its value", () => {
+test("configuration.faults-hide-values: a fault of the configuration without a file names the variable and not its value", () => {
   const loaded = loadConfiguration({
     file: null,
     env: { PATCHBAY_LOCAL_STT_URL: "hush", DATABASE_URL: "mysql://hush@h/d" },
@@ -409,7 +409,7 @@ test("§10 a fault of the configuration without a file names the variable and no
   assert.doesNotMatch(printed.join("\n"), /hush/);
 });
 
-test("§10 what is printed holds no secret, and is a file that loads to the same configuration", () => {
+test("configuration.print-masked: the printed configuration contains no secret, and is a file that loads to the same configuration", () => {
   const file = join(ROOT, "patchbay.example.yaml");
   const env = {
     ...EXAMPLE_ENV,
@@ -429,7 +429,7 @@ test("§10 what is printed holds no secret, and is a file that loads to the same
   assert.ok(configurationFile.safeParse(withLongSecrets(printable)).success);
 });
 
-test("§10 the JSON Schema knows every setting of the example, and lets each value be interpolated", () => {
+test("configuration.json-schema: the JSON Schema has every setting of the example, and allows each value to be interpolated", () => {
   const schema = configSchemaJson();
   const document = parseDocument(readFileSync(join(ROOT, "patchbay.example.yaml"), "utf8"));
   let keys = 0;
@@ -459,7 +459,7 @@ function withLongSecrets(value: unknown): unknown {
   );
 }
 
-test("§10 whatever stands in place of any value of the example, the verdict is faults with a place, never a throw", () => {
+test("configuration.never-throws: whatever replaces any value of the example, the result is faults with a place, never an exception", () => {
   const source = parseDocument(readFileSync(join(ROOT, "patchbay.example.yaml"), "utf8"));
   const places: (readonly unknown[])[] = [];
   visit(source, { Node: (key, _node, ancestors) => void (key === "key" || places.push(placeOf(ancestors, key))) });
@@ -498,7 +498,7 @@ function placeOf(ancestors: readonly unknown[], key: unknown): readonly unknown[
   return path;
 }
 
-test("§10 DATABASE_URL and PATCHBAY_MIGRATE_URL count whenever the file does not set what they stand for", () => {
+test("configuration.database-variables: DATABASE_URL and PATCHBAY_MIGRATE_URL apply whenever the file does not set what they stand for", () => {
   const env = {
     DATABASE_URL: "postgres://u:p@db/one",
     PATCHBAY_MIGRATE_URL: "postgres://o:p@db/one",
@@ -524,7 +524,7 @@ test("§10 DATABASE_URL and PATCHBAY_MIGRATE_URL count whenever the file does no
   assert.equal(loadText("server: { port: 1 }", { DATABASE_URL: "" }).configuration.storage.databaseUrl, null);
 });
 
-test("§10 with a server database the two secrets of the environment count too; an embedded one keeps those it made", () => {
+test("configuration.secret-variables: with a server database the two secrets of the environment apply; an embedded one keeps those that it created", () => {
   const secrets = { PATCHBAY_KEY_PEPPER: "p".repeat(40), PATCHBAY_ENCRYPTION_KEY: "k".repeat(43) };
   const server = { ...secrets, DATABASE_URL: "postgres://u:p@db/one" };
   const read = (text: string, env: LoadOptions["env"]) => {
@@ -541,7 +541,7 @@ test("§10 with a server database the two secrets of the environment count too; 
   ]);
 });
 
-test("§10 a fault of a value that a variable gave names the variable, and not what it holds", () => {
+test("configuration.faults-hide-values: a fault of a variable's value names the variable, and not its value", () => {
   const file = join(mkdtempSync(join(directory, "case-")), "settings.yaml");
   writeFileSync(file, "server: { port: 1 }");
   const loaded = loadConfiguration({ file, env: { DATABASE_URL: "mysql://hush-hush@db" }, cwd: directory });

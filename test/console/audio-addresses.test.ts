@@ -1,4 +1,4 @@
-// The allowlist for `audio.url` in the console, in a real browser (spec 4.5; contract 10).
+// The allowlist for `audio.url` in the console, in a real browser [console.audio-addresses].
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -32,7 +32,7 @@ async function allowed(): Promise<readonly string[]> {
   return audioUrlDomains.parse(json).domains;
 }
 
-test("contract 6: the list is edited a host a line; all that is wrong is told at once, by what was typed, and changes nothing", async (t) => {
+test("console.audio-addresses, console.field-errors: the list is edited a line a host, all faults are reported at once by what was typed, and nothing is changed", async (t) => {
   const page = await world.admin(t, "#/audio-addresses");
   if (page === null) return;
   const list = page.getByLabel("One host a line");
@@ -51,7 +51,7 @@ test("contract 6: the list is edited a host a line; all that is wrong is told at
   assert.equal(await list.inputValue(), "media.acme.example\n*.cdn.acme.example");
 });
 
-test("contract 10: what another administrator saved meanwhile is not undone: it is said, and read anew", async (t) => {
+test("console.concurrent-change: what another administrator saved meanwhile is reported, not overwritten, and can be reloaded", async (t) => {
   const page = await world.admin(t, "#/audio-addresses");
   if (page === null) return;
   const before = await allowed();
@@ -76,7 +76,7 @@ test("contract 10: what another administrator saved meanwhile is not undone: it 
   await page.locator("#status", { hasText: "2 hosts are allowed." }).waitFor();
 });
 
-test("contract 6: a host goes off the list only when it was asked", async (t) => {
+test("console.confirms: a host is removed from the list only after a confirmation", async (t) => {
   const page = await world.admin(t, "#/audio-addresses", { colorScheme: "dark" });
   if (page === null) return;
   const save = page.getByRole("button", { name: "Save the list" });
@@ -94,7 +94,7 @@ test("contract 6: a host goes off the list only when it was asked", async (t) =>
   await assertNarrow(page);
 });
 
-test("experience 15: an address is checked rule by rule, each told by a shape and a word; nothing is fetched", async (t) => {
+test("console.audio-addresses: a URL is checked rule by rule, each result is a shape and a word, and nothing is fetched", async (t) => {
   const page = await world.admin(t, "#/audio-addresses");
   if (page === null) return;
   await page.getByLabel("One host a line").fill("media.acme.example\ninside.acme.example");
@@ -127,7 +127,7 @@ test("experience 15: an address is checked rule by rule, each told by a shape an
   assert.deepEqual(internet.dialled, []);
 });
 
-test("contract 10: it is on the public listener, where its endpoint is", async (t) => {
+test("console.audio-addresses: the screen is on the public listener, where its endpoint is", async (t) => {
   const page = await world.operator(t, "#/w/acme/jobs");
   if (page === null) return;
   assert.ok(!(await page.locator("#nav").innerText()).includes("Audio addresses"));

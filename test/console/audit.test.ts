@@ -1,5 +1,4 @@
-// The audit log in a real browser (experience 13; reliability 6): who changed what, from what to what, and whether it is as it was
-// written.
+// The audit log in a real browser [console.audit]: who changed what, from what to what, and whether the log was changed since.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -14,7 +13,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test("experience 13: a change made by the API is shown with its key, and opens field by field; each word of it is a filter", async (t) => {
+test("console.audit: a change made through the API is shown with its key and opens field by field, and each word of it is a filter", async (t) => {
   const page = await world.operator(t, "#/audit");
   if (page === null) return;
   const first = page.locator("#screen tbody tr").first();
@@ -40,7 +39,7 @@ test("experience 13: a change made by the API is shown with its key, and opens f
   await assertNarrow(page);
 });
 
-test("experience 13: days are the reader's own and stand in the address; what fits no filter says so", async (t) => {
+test("console.addresses: days are in the reader's time zone and in the address, and a value that fits no filter is reported", async (t) => {
   const page = await world.operator(t, "#/audit?workspace=platform", { timezoneId: "Asia/Kathmandu" });
   if (page === null) return;
   assert.ok((await page.locator("#screen tbody tr:has(details)").count()) > 0);
@@ -55,7 +54,7 @@ test("experience 13: days are the reader's own and stand in the address; what fi
   assert.match(page.url(), /from=2020-01-01&to=2020-01-31$/u);
 });
 
-test("reliability 6: the chains are verified on demand, and what was changed behind the gateway's back is named", async (t) => {
+test("console.audit: the chains are verified on demand, and a change outside of the gateway is named", async (t) => {
   const page = await world.operator(t, "#/audit");
   if (page === null) return;
   const part = page.locator('section[aria-label="Is it as it was written?"]');
@@ -78,7 +77,7 @@ test("reliability 6: the chains are verified on demand, and what was changed beh
   await assertAccessible(page);
 });
 
-test("experience 13: a workspace's administrators see their own changes, and no chains of others", async (t) => {
+test("console.audit, console.workspace-bounds: a workspace's administrators see their own changes, and no chains of others", async (t) => {
   const page = await world.admin(t, "#/audit");
   if (page === null) return;
   assert.match(await page.locator("#screen tbody").first().innerText(), /budget\./u);

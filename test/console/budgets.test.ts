@@ -1,4 +1,4 @@
-// The console's budgets (contract 9): seen with where they lead, set, changed from the state that was read, removed.
+// The console's budgets [console.budgets]: shown with their forecast, set, changed from the state that was read, removed.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -25,7 +25,7 @@ after(() => world.close());
 const ask = (method: string, period: string, body?: object, headers: Readonly<Record<string, string>> = {}) =>
   world.ask(method, `/workspaces/acme/apps/notes/budgets/${period}`, body, headers);
 
-test("contract 9: a budget of the file is seen with its soft limit and state, and cannot be changed here", async (t) => {
+test("console.managed: a budget of the file is shown with its soft limit and state, and cannot be changed here", async (t) => {
   const page = await world.admin(t, "#/budgets");
   if (page === null) return;
   assert.match(
@@ -41,7 +41,7 @@ test("contract 9: a budget of the file is seen with its soft limit and state, an
   assert.match(await screenText(page), /NOT_FOUND · 404/u);
 });
 
-test("contract 9: a budget set in the page refuses the app's next request; the page says until when", async (t) => {
+test("console.budgets: a budget set in the page refuses the app's next request, and the page shows until when", async (t) => {
   const page = await world.admin(t, "#/budgets");
   if (page === null) return;
   await page.getByLabel("For").selectOption("day");
@@ -74,7 +74,7 @@ test("contract 9: a budget set in the page refuses the app's next request; the p
   await assertNarrow(page);
 });
 
-test("contract 9: what is used up is told with until when it refuses", async (t) => {
+test("console.budgets: a used-up budget shows until when it refuses", async (t) => {
   const etag = (await ask("GET", "day")).headers.get("etag") ?? "";
   assert.equal((await ask("PUT", "day", { limit_audio_seconds: 10 }, { "if-match": etag })).status, 200);
   const page = await world.operator(t, "#/w/acme/budgets/notes/day");
@@ -82,7 +82,7 @@ test("contract 9: what is used up is told with until when it refuses", async (t)
   assert.match(await screenText(page), /14\.4 s of 10 s of audio, 100\s%[^]*✕ used up[^]*is refused until /u);
 });
 
-test("contract 10: a budget that somebody else changed meanwhile is told so, not overwritten, and read anew", async (t) => {
+test("console.concurrent-change: a budget that somebody else changed meanwhile is not overwritten, and can be reloaded", async (t) => {
   const page = await world.admin(t, "#/budgets/notes/day");
   if (page === null) return;
   const etag = (await ask("GET", "day")).headers.get("etag") ?? "";
@@ -103,7 +103,7 @@ test("contract 10: a budget that somebody else changed meanwhile is told so, not
   assert.match(await screenText(page), /14\.4 s of 11 min 40 s of audio, 2\s%/u);
 });
 
-test("contract 10: a budget is removed when it was confirmed, and not before", async (t) => {
+test("console.confirms: a budget is removed after a confirmation, and not before", async (t) => {
   const page = await world.admin(t, "#/budgets/notes/day");
   if (page === null) return;
   await page.click("text=Remove this budget");

@@ -1,4 +1,4 @@
-// The console's provider accounts in a real browser (contract 10): connected, tested, given models, changed and removed.
+// The console's provider connections in a real browser: created, tested, given models, changed and removed.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -27,7 +27,7 @@ const stored = async (id: string) => viewOf(connectionView, await world.ask("GET
 /** Each answer of a test is told in the page's status region of its own. */
 const tested = (page: Page, words: RegExp) => page.locator("#screen [role=status] .mark", { hasText: words }).waitFor();
 
-test("contract 10: an account is connected, its wrong credential is told at once, replaced, and its models are declared", async (t) => {
+test("console.connections: a connection is created, its wrong credential is reported at once and replaced, and its models are declared", async (t) => {
   const page = await world.operator(t, "#/connections");
   if (page === null) return;
   await page.getByRole("link", { name: "Add a connection" }).click();
@@ -77,7 +77,7 @@ test("contract 10: an account is connected, its wrong credential is told at once
   await assertNarrow(page);
 });
 
-test("contract 10: what the form does not offer stays through a change, and nobody's change is written over", async (t) => {
+test("console.keeps-settings, console.concurrent-change: settings that the form does not offer stay through a change, and no one's change is overwritten", async (t) => {
   const models = { "house-model": { capabilities: ["chat"], features: { tools: true } } };
   await world.ask("POST", "/connections", {
     id: "own",
@@ -108,7 +108,7 @@ test("contract 10: what the form does not offer stays through a change, and nobo
   assert.equal((await stored("own")).timeout_seconds, 61);
 });
 
-test("contract 10: an account that a published route names is not removed, and the route is told; another one is, once confirmed", async (t) => {
+test("console.connections, console.confirms: a connection that a published route names is not removed, and the route is named; another one is, once confirmed", async (t) => {
   const made = {
     id: "leaving",
     kind: "openai",
@@ -137,7 +137,7 @@ test("contract 10: an account that a published route names is not removed, and t
   assert.doesNotMatch(await page.locator("#screen tbody").innerText(), /leaving/u);
 });
 
-test("contract 10: an account of the configuration file is tested and paused like any other, and nothing of it is offered for change", async (t) => {
+test("console.managed: a connection of the configuration file is tested and paused like any other, and offers no change", async (t) => {
   const page = await world.operator(t, "#/connections", { colorScheme: "dark" });
   if (page === null) return;
   await assertAccessible(page);
@@ -154,7 +154,7 @@ test("contract 10: an account of the configuration file is tested and paused lik
   await assertNarrow(page);
 });
 
-test("reliability 4: a workspace's administrators connect their own account, and an address inside is refused at its field", async (t) => {
+test("console.connections, console.field-errors: a workspace's administrators create their own connection, and an internal address is refused at its field", async (t) => {
   const page = await world.admin(t, "#/connections/add/deepgram");
   if (page === null) return;
   await page.getByLabel("Name").fill("mine");

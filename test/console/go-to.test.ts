@@ -1,4 +1,4 @@
-// Going anywhere by keyboard (experience, rank 12): what is typed finds screens, workspaces, and what an id names.
+// The console's search by keyboard [console.search]: what is typed finds screens, workspaces, and what an id names.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -32,7 +32,7 @@ async function enter(page: Page, typed: string, expected: RegExp): Promise<void>
 
 const ID = "01jd0000000000000000000000";
 
-test("experience 12, 16: Ctrl+K leads to another screen, to a request by its id, or nowhere, without a mouse", async (t) => {
+test("console.search: Ctrl+K leads to another screen, to a request by its id, or nowhere, without a mouse", async (t) => {
   const page = await world.operator(t, "#/plans");
   if (page === null) return;
   await page.keyboard.press("Control+k");
@@ -69,7 +69,7 @@ test("experience 12, 16: Ctrl+K leads to another screen, to a request by its id,
   await assertNarrow(page);
 });
 
-test("experience 12: an administrator is led nowhere but to their own workspace; a job's id leads to it, half an id nowhere", async (t) => {
+test("console.search: an administrator is led to their own workspace only; a job's id leads to it, half an id nowhere", async (t) => {
   const page = await world.admin(t, "#/w/acme/keys");
   if (page === null) return;
   await page.keyboard.press("Control+k");
@@ -81,7 +81,7 @@ test("experience 12: an administrator is led nowhere but to their own workspace;
   await enter(page, `job_${ID}`, new RegExp(`#/w/acme/jobs\\?job=job_${ID}$`, "u"));
 });
 
-test("experience 12: an id leads the operator to what is of another workspace, too", async (t) => {
+test("console.search: an id leads the operator to another workspace's request, too", async (t) => {
   const page = await world.operator(t, "#/w/north-wind/keys");
   if (page === null) return;
   assert.equal(await world.transcribe(), 200);
@@ -95,7 +95,7 @@ test("experience 12: an id leads the operator to what is of another workspace, t
   assert.match(page.url(), /#\/requests\/req_/u);
 });
 
-test("experience 12: what an input method's keys choose among is its own letters", async (t) => {
+test("console.search: keys pressed while an input method composes choose nothing in the list", async (t) => {
   const page = await world.operator(t, "#/plans");
   if (page === null) return;
   await page.keyboard.press("Control+k");
@@ -109,7 +109,7 @@ test("experience 12: what an input method's keys choose among is its own letters
   await page.waitForURL(/#\/overview$/u);
 });
 
-test("experience 12: with more workspaces than are known, none is said not to be there", async (t) => {
+test("console.search: with more workspaces than were loaded, none is reported as missing", async (t) => {
   const page = await world.page(t, `${world.gateway.adminOrigin}/console`);
   if (page === null) return;
   await page.route(/\/admin\/v1\/workspaces\?/u, async (route) => {
@@ -125,7 +125,7 @@ test("experience 12: with more workspaces than are known, none is said not to be
   await page.getByText(/among the \d+ workspaces that are known here; the others/u).waitFor();
 });
 
-test("contract 2: whoever's key ends sees nothing of where they could have gone; and a search that does not come says so", async (t) => {
+test("console.revoked-key: a key that ends closes the search; a search whose script does not load is reported", async (t) => {
   const page = await world.operator(t, "#/plans");
   if (page === null) return;
   await page.route(/go-to/u, (route) => route.abort());

@@ -1,4 +1,4 @@
-// How providers fare and what the sandbox's levers do, in a real browser (contract 10; reliability 7).
+// Provider health and simulated faults in a real browser [console.providers].
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -40,13 +40,13 @@ after(() => world.close());
 
 const faults = async () => viewOf(sandboxFaults, await world.ask("GET", "/sandbox/faults")).faults;
 
-test("reliability 7: nothing was called yet, and the page says what will be there", async (t) => {
+test("console.providers: without calls the page says what will be there", async (t) => {
   const page = await world.operator(t, "#/health");
   if (page === null) return;
   assert.match(await screenText(page), /No provider was called in this time/u);
 });
 
-test("contract 10: a lever that is set in the page makes a request fall back, and how providers fare shows it", async (t) => {
+test("console.providers: a fault set in the page makes a request fall back, and provider health shows it", async (t) => {
   const page = await world.operator(t, "#/sandbox");
   if (page === null) return;
   assert.match(await screenText(page), /Only the sandbox's simulated providers are touched/u);
@@ -89,7 +89,7 @@ test("contract 10: a lever that is set in the page makes a request fall back, an
   );
 });
 
-test("reliability 7: a model that rests says until when, the range stands in the address, and a look again keeps its place", async (t) => {
+test("console.providers, console.addresses: an open circuit shows until when, the range is in the address, and a refresh keeps its place", async (t) => {
   const page = await world.operator(t, "#/health?minutes=60", { colorScheme: "dark" });
   if (page === null) return;
   assert.equal(await page.locator("#filter-minutes").inputValue(), "60");
@@ -108,7 +108,7 @@ test("reliability 7: a model that rests says until when, the range stands in the
   assert.match(await screenText(page), /INVALID_REQUEST · 400/u);
 });
 
-test("experience 31: a model is paused from the page, for a while and for a reason, and both kinds of rest are ended there", async (t) => {
+test("console.providers: a model is paused from the page with a duration and a reason; pauses and open circuits are ended there", async (t) => {
   const page = await world.operator(t, "#/health?minutes=60");
   if (page === null) return;
   await follow(page, "Pause simulated-speech on spare");
@@ -152,7 +152,7 @@ test("experience 31: a model is paused from the page, for a while and for a reas
   assert.equal(circuits.find((circuit) => circuit.connection === "gone")?.state, "closed");
 });
 
-test("contract 10: levers are taken back one by one or all together, and each kind of fault has its own fields", async (t) => {
+test("console.providers: simulated faults are removed one by one or all together, and each kind of fault has its own fields", async (t) => {
   const page = await world.operator(t, "#/sandbox");
   if (page === null) return;
   const set = async (kind: string, more?: () => Promise<unknown>) => {

@@ -1,4 +1,4 @@
-// The jobs of the console in a real browser (contract 10): what is under way, followed without a reload, and how each ended.
+// The jobs of the console in a real browser [console.live-lists]: running ones, followed without a reload, and how each ended.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -48,7 +48,7 @@ async function atJobs(page: Page, hash: string): Promise<void> {
 
 const jobId = (page: Page): Promise<string> => page.locator("#screen tbody tr summary").first().innerText();
 
-test("experience 19: a job appears, is worked on and ends in its row, without a reload; nothing that was open or held is lost", async (t) => {
+test("console.live-lists: a job appears, is processed and ends in its row without a reload; open rows and the focus stay", async (t) => {
   const page = await world.operator(t, "#/requests");
   if (page === null) return;
   await atJobs(page, "#/jobs");
@@ -70,7 +70,7 @@ test("experience 19: a job appears, is worked on and ends in its row, without a 
   assert.match(
     await row.locator("td").first().innerText(),
     /succeeded\s+simulated$/u,
-    "experience 40: it fell back to it",
+    "the request fell back to the sandbox",
   );
   assert.match(await row.innerText(), /14\.4 s\s+for (3 d|2 d 23 h)\s+Trace/u);
   assert.equal(await said.innerText(), "1 succeeded.");
@@ -84,7 +84,7 @@ test("experience 19: a job appears, is worked on and ends in its row, without a 
 /** What the page asked for before it was asked for by then, and what it had of an answer it has used. */
 const otherRequest = (page: Page): Promise<unknown> => page.evaluate(`fetch("/healthz").then((reply) => reply.text())`);
 
-test("experience 35: the refreshing stops at a switch, in a tab that nobody sees, and with its screen", async (t) => {
+test("console.live-lists: refreshing stops by a switch, in a hidden tab, and with its screen", async (t) => {
   const page = await world.operator(t, "#/requests");
   if (page === null) return;
   await atJobs(page, "#/jobs");
@@ -120,7 +120,7 @@ test("experience 35: the refreshing stops at a switch, in a tab that nobody sees
   assert.equal(await readsAfter(() => page.clock.fastForward(RESTING_MS)), 0);
 });
 
-test("contract 10: how a job failed is in its row, with the error's page and the trace of its request; filters stand in the address", async (t) => {
+test("console.requests, console.addresses: a failed job shows its error, the error's page and the trace of its request; filters are in the address", async (t) => {
   await submit();
   await withWorker(async (worker) => {
     const faults = [{ failure: { kind: "status", status: 400 } }];
@@ -148,7 +148,7 @@ test("contract 10: how a job failed is in its row, with the error's page and the
   await page.locator("#trace-title").waitFor();
 });
 
-test("experience 19: pages that were asked for stay when the list is refreshed, with what is new above them", async (t) => {
+test("console.live-lists: loaded pages stay when the list is refreshed, with new entries above them", async (t) => {
   await Promise.all(Array.from({ length: 55 }, submit));
   const page = await world.operator(t, "#/requests", { colorScheme: "dark" });
   if (page === null) return;

@@ -1,4 +1,4 @@
-// Apps and keys in the console (contract 2, 10; experience 6): made, shown once, rotated and revoked, and so in the API each time.
+// Apps and keys in the console [console.apps-keys]: created, shown once, rotated and revoked, each time with the same result in the API.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -75,7 +75,7 @@ async function assertForgotten(page: Page, secret: string): Promise<void> {
   assert.ok(!kept.includes(secret));
 }
 
-test("experience 6: an app, a key that works at once and is shown this once, a rotation with overlap, a revocation", async (t) => {
+test("console.apps-keys, console.secret-once: an app, a key that works at once and is shown once, a rotation with overlap, a revocation", async (t) => {
   const page = await world.admin(t, "#/w/acme/apps/new");
   if (page === null) return;
   await label(page, "Slug").fill("two words");
@@ -161,7 +161,7 @@ test("experience 6: an app, a key that works at once and is shown this once, a r
   assert.deepEqual([await rows.count(), await page.locator("#filter-state").inputValue()], [1, "revoked"]);
 });
 
-test("contract 10: what a form of an app does not offer stays; what somebody else changed meanwhile is told, and read anew", async (t) => {
+test("console.keeps-settings, console.concurrent-change: settings that an app's form does not offer stay; what somebody else changed meanwhile is reported and can be reloaded", async (t) => {
   await make("/apps", {
     slug: "calls",
     name: "Calls",
@@ -206,7 +206,7 @@ test("contract 10: what a form of an app does not offer stays; what somebody els
   await page.waitForURL(/apps\/calls$/u);
 });
 
-test("contract 4: a purpose is bound to an app, refused at its own field, changed and taken away", async (t) => {
+test("console.apps-keys: a purpose is bound to an app, refused at its own field, changed and removed", async (t) => {
   await make("/apps", { slug: "desk", route: "talk", purposes: [{ purpose: "memos", route: "speech" }] });
   const page = await world.admin(t, "#/w/acme/apps/desk");
   if (page === null) return;
@@ -237,7 +237,7 @@ test("contract 4: a purpose is bound to an app, refused at its own field, change
   assert.deepEqual((await appNow("desk")).purposes, [meetings]);
 });
 
-test("contract 10: an app with a key that works is not removed, and its screen says what to do first", async (t) => {
+test("console.workspaces, console.confirms: an app with a valid key is not removed, and its screen says what to do first", async (t) => {
   const app = await make<AppView>("/apps", { slug: "old", route: "talk" });
   const key = await make<KeyView>("/keys", { app: "old" });
   const page = await world.admin(t, "#/w/acme/apps/old");
@@ -259,7 +259,7 @@ test("contract 10: an app with a key that works is not removed, and its screen s
   assert.equal((await get(world.gateway.origin, `/workspace/acme/apps/${app.id}`, ADMIN)).code, "NOT_FOUND");
 });
 
-test("contract 2: a key is set up anew and keeps what its form does not offer, its end to the millisecond", async (t) => {
+test("console.apps-keys, console.keeps-settings: a key is replaced and keeps what its form does not offer, its expiry to the millisecond", async (t) => {
   const end = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS + 30 * DAY_MS + 1_234).toISOString();
   await make("/apps", { slug: "kiosk", route: "talk" });
   const made = await make<KeyView>("/keys", {
@@ -295,7 +295,7 @@ test("contract 2: a key is set up anew and keeps what its form does not offer, i
   assert.deepEqual([await statusOf(made.secret ?? ""), await statusOf(await shownSecret(page))], [401, 200]);
 });
 
-test("contract 2: administrators make keys of their own kind; whoever revokes the key they sit here with signs in anew", async (t) => {
+test("console.apps-keys: administrators create administrators' keys; revoking the key of the session ends it", async (t) => {
   const own = await make<KeyView>("/keys", { name: "leaving", role: "admin" });
   const page = await world.page(t, `${world.gateway.origin}/console`);
   if (page === null) return;
@@ -323,7 +323,7 @@ test("contract 2: administrators make keys of their own kind; whoever revokes th
   assert.equal(await statusOf(successor), 200);
 });
 
-test("contract 10: what the configuration file owns is marked, and offers no change that would be refused", async (t) => {
+test("console.managed: objects of the configuration file are marked, and offer no change that would be refused", async (t) => {
   const page = await world.admin(t, "#/w/acme/apps");
   if (page === null) return;
   await assertAccessible(page);

@@ -1,4 +1,4 @@
-// Lists of more than a page, names behind a hundred newer ones, and names as long as they may be (experience 34).
+// Lists of more than a page, names behind a hundred newer ones, and names of the greatest length [console.long-lists].
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -26,7 +26,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test("experience 34: a list goes on page by page, each row once, and says how many came; long names stay on the page", async (t) => {
+test("console.long-lists: a list continues page by page, each row once, with their number; long names stay within the page", async (t) => {
   const page = await world.admin(t, "#/keys?role=member");
   if (page === null) return;
   const rows = page.locator("#screen tbody tr");
@@ -47,13 +47,13 @@ test("experience 34: a list goes on page by page, each row once, and says how ma
   await assertNarrow(page);
 });
 
-test("experience 32: usage knows the name of a key that a hundred others came after", async (t) => {
+test("console.long-lists: usage shows the name of a key behind a hundred newer ones", async (t) => {
   const page = await world.admin(t, "#/usage?by=key");
   if (page === null) return;
   assert.match(await page.locator("section[aria-label='Simulated'] tbody").innerText(), /notes\s+key\s/u);
 });
 
-test("contract 9: behind a hundred apps a budget's app is typed; an app leads to its own budgets alone", async (t) => {
+test("console.long-lists: behind a hundred apps a budget's app is typed; an app leads to its own budgets alone", async (t) => {
   const page = await world.admin(t, "#/budgets");
   if (page === null) return;
   assert.match(await screenText(page), /Without a budget, of the newest hundred apps: app-1, /u);

@@ -1,5 +1,5 @@
-// One request of the console (contract 10): whose it was, what was asked and what came, and the way to its job and back; found by the id
-// that callers have. Figures and times, wherever their reader is.
+// One request in the console [console.requests]: its owner, what was asked and the outcome, and the way to its job and back; found by
+// the id that callers have. Counts and times in every locale.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -37,7 +37,7 @@ const requestOf = async (endpoint: string): Promise<string> => {
   return (await row.executeTakeFirstOrThrow()).id;
 };
 
-test("experience 7: a request names its app and key and leads to them; what was asked, and what came of each call", async (t) => {
+test("console.requests: a request names its app and key and leads to them; it shows what was asked, and the outcome of each call", async (t) => {
   const page = await world.admin(t, `#/requests/${await requestOf("/transcription")}`);
   if (page === null) return;
   const text = await screenText(page);
@@ -51,7 +51,7 @@ test("experience 7: a request names its app and key and leads to them; what was 
   await page.locator("section[aria-label='App notes']").waitFor();
 });
 
-test("experience 7: the operator sees whose it was in each row, and is led into that workspace", async (t) => {
+test("console.requests: the operator sees the owner in each row, and is led into that workspace", async (t) => {
   const page = await world.operator(t, "#/requests?workspace=acme");
   if (page === null) return;
   assert.match(await page.locator("#screen tbody tr").first().innerText(), /acme/u);
@@ -61,7 +61,7 @@ test("experience 7: the operator sees whose it was in each row, and is led into 
   assert.match(page.url(), /#\/w\/ws_[0-9a-z]+\/apps\/app_/u);
 });
 
-test("experience 19: from a job to its request and back; either is found by the id that its caller has", async (t) => {
+test("console.requests: a job links to its request and back; either is found by its id", async (t) => {
   const page = await world.admin(t, `#/jobs?job=${job}`);
   if (page === null) return;
   assert.equal(await page.locator("#screen tbody tr").count(), 1);
@@ -81,7 +81,7 @@ test("experience 19: from a job to its request and back; either is found by the 
   await own.waitFor();
 });
 
-test("experience 19: a job that failed is on the overview, though its submission was answered well", async (t) => {
+test("console.overview: a job that failed is on the overview, though its submission succeeded", async (t) => {
   await world.api("PUT", "/sandbox/faults", { faults: [{ failure: { kind: "status", status: 400 } }] });
   assert.equal(await world.transcribe({}, JOBS), 202);
   const [submitted] = (await list(world.gateway.origin)).data;
@@ -97,7 +97,7 @@ test("experience 19: a job that failed is on the overview, though its submission
   assert.equal(await page.locator("#screen tbody tr").count(), 1);
 });
 
-test("experience 32: counts and money are spelled in one way wherever their reader is, and the zone of times is told", async (t) => {
+test("console.formats: counts and money have one format in every locale, and times name their zone", async (t) => {
   const { db } = world.gateway.database;
   await db
     .updateTable("attempts")
@@ -125,7 +125,7 @@ test("experience 32: counts and money are spelled in one way wherever their read
   );
 });
 
-test("contract 5: what a provider still keeps is on the overview and on a list of its own", async (t) => {
+test("console.overview: pending provider deletions are on the overview and on a list of their own", async (t) => {
   const page = await world.admin(t, "#/overview");
   if (page === null) return;
   assert.match(await screenText(page), /No provider keeps what it was to delete/u);

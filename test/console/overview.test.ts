@@ -1,5 +1,4 @@
-// The overview in a real browser (experience 1, 8, 13): what is left to set up, what needs somebody, what was used, and the
-// configuration file read again.
+// The overview in a real browser [console.overview]: next steps, problems, usage, and the configuration file applied again.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
@@ -22,7 +21,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test("experience 1: a fresh gateway says what is left to do, with where; what is done needs no link", async (t) => {
+test("console.overview: a fresh gateway lists the next steps with links; a completed one has no link", async (t) => {
   const page = await world.operator(t, "#/overview");
   if (page === null) return;
   const steps = section(page, "First steps").locator("li");
@@ -36,7 +35,7 @@ test("experience 1: a fresh gateway says what is left to do, with where; what is
   await assertNarrow(page);
 });
 
-test("experience 1: nothing is said to go to the sandbox where no route leads there; a price that nobody knows is not zero", async (t) => {
+test("console.overview: no step mentions the sandbox where no route leads there; an unknown price is not shown as zero", async (t) => {
   const page = await world.operator(t, "#/requests");
   if (page === null) return;
   const nothing = { json: { object: "list", data: [], next_cursor: null } };
@@ -55,7 +54,7 @@ test("experience 1: nothing is said to go to the sandbox where no route leads th
   );
 });
 
-test("experience 8, 13: with traffic it shows what failed, which provider rests, and what was used by whom who pays", async (t) => {
+test("console.overview: with traffic it shows failures, the open circuit, and usage by billing class", async (t) => {
   await world.api("PUT", "/workspaces/acme/apps/notes/budgets/day", { limit_audio_seconds: 10_000, soft_limit: 0.001 });
   assert.equal(await world.transcribe({ purpose: "unheard-of", purpose_policy: "strict" }), 503);
   for (let call = 0; call < 5; call += 1) assert.equal(await world.transcribe(), 200);
@@ -71,7 +70,7 @@ test("experience 8, 13: with traffic it shows what failed, which provider rests,
   await page.locator("#trace-title").waitFor();
 });
 
-test("experience 8, 13: a workspace's administrators see their own: budgets near their end among it", async (t) => {
+test("console.overview, console.workspace-bounds: a workspace's administrators see their own figures, with budgets near their end", async (t) => {
   const page = await world.admin(t, "#/overview", { colorScheme: "dark" });
   if (page === null) return;
   const near = await section(page, "Budgets near their end").innerText();
@@ -84,7 +83,7 @@ test("experience 8, 13: a workspace's administrators see their own: budgets near
   await assertNarrow(page);
 });
 
-test("experience 1: what one call does not answer is told in its place, and the rest is there; a delivery given up says why", async (t) => {
+test("console.overview: a part that cannot be read is reported in its place, and the rest is shown; an abandoned delivery shows why", async (t) => {
   const page = await world.operator(t, "#/requests");
   if (page === null) return;
   await page.route("**/admin/v1/health/providers**", (route) => route.abort());
@@ -102,14 +101,14 @@ test("experience 1: what one call does not answer is told in its place, and the 
   await assertAccessible(page);
 });
 
-test("contract 2: a link may spell the key as addresses spell what an operator chose", async (t) => {
+test("console.sign-in-link: a link may percent-encode the key that the operator chose", async (t) => {
   const spelt = OPERATOR.replaceAll(/./gu, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
   const page = await world.page(t, `${world.gateway.adminOrigin}/console#key=${spelt}`);
   if (page === null) return;
   await section(page, "Used").waitFor();
 });
 
-test("contract 10: the file is read again: what differs first, then, confirmed, in force; its faults change nothing", async (t) => {
+test("console.apply: the file is compared first, then, confirmed, applied; its faults change nothing", async (t) => {
   const page = await world.operator(t, "#/overview");
   if (page === null) return;
   const part = section(page, "Configuration file");
@@ -142,7 +141,7 @@ test("contract 10: the file is read again: what differs first, then, confirmed, 
   assert.match(await part.innerText(), /INVALID_REQUEST · 400[^]*nothing was changed/u);
 });
 
-test("contract 2: a key that was revoked meanwhile ends the session, and not each part of the screen", async (t) => {
+test("console.revoked-key: a key that was revoked meanwhile ends the session, not each part of the screen", async (t) => {
   const page = await world.admin(t, "#/audit");
   if (page === null) return;
   await page.route("**/workspace/acme/**", (route) =>

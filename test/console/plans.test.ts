@@ -1,4 +1,4 @@
-// The console's plans and credits (spec 2.5; contract 9): the operator's to make and grant, the administrators' to read.
+// The console's plans and credits [console.credits]: the operator creates and grants them, administrators read them.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -27,7 +27,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test("spec 2.5: a plan is made, changed once it was confirmed, and removed; what the API refuses stands at its field", async (t) => {
+test("console.workspaces, console.field-errors: a plan is created, changed once confirmed, and removed; what the API refuses is shown at its field", async (t) => {
   const page = await world.operator(t, "#/plans");
   if (page === null) return;
   await page.getByLabel("Name", { exact: true }).fill("No Name");
@@ -55,7 +55,7 @@ test("spec 2.5: a plan is made, changed once it was confirmed, and removed; what
   assert.equal((await world.ask("GET", "/plans/team")).code, "NOT_FOUND");
 });
 
-test("contract 10: a plan that somebody else changed meanwhile is told so; one that is in use is not removed", async (t) => {
+test("console.concurrent-change, console.confirms: a plan that somebody else changed meanwhile is not overwritten; one in use is not removed", async (t) => {
   assert.equal((await world.ask("POST", "/plans", { id: "busy", credits_usd: "1" })).status, 201);
   assert.equal((await world.ask("POST", "/workspaces", { slug: "on-it", plan: "busy" })).status, 201);
   const page = await world.operator(t, "#/plans/busy");
@@ -77,7 +77,7 @@ test("contract 10: a plan that somebody else changed meanwhile is told so; one t
   assert.equal(await page.locator("#screen form, #screen button").count(), 0);
 });
 
-test("spec 2.5: credits are granted with a note, taken back once it was confirmed, and what is left is told", async (t) => {
+test("console.credits: credits are granted with a note, taken back once confirmed, and the balance is shown", async (t) => {
   const page = await world.operator(t, "#/w/acme/credits");
   if (page === null) return;
   const credits = async () => viewOf(creditsView, await world.ask("GET", "/workspaces/acme/credits"));
@@ -100,7 +100,7 @@ test("spec 2.5: credits are granted with a note, taken back once it was confirme
   await assertNarrow(page);
 });
 
-test("contract 3: booked again after an answer that was lost, it is booked once; with another amount it says that the first arrived", async (t) => {
+test("console.credits: a grant repeated after a lost answer is booked once; with another amount the page reports that the first arrived", async (t) => {
   const page = await world.operator(t, "#/w/acme/credits");
   if (page === null) return;
   const granted = async () => viewOf(creditsView, await world.ask("GET", "/workspaces/acme/credits")).granted_usd;
@@ -143,7 +143,7 @@ test("contract 3: booked again after an answer that was lost, it is booked once;
   assert.equal(Number(await granted()), before + 12);
 });
 
-test("contract 2: a workspace's administrators read their credits and grant none; without a plan nothing counts", async (t) => {
+test("console.credits: a workspace's administrators read their credits and grant none; without a plan nothing is counted", async (t) => {
   const page = await world.admin(t, "#/credits");
   if (page === null) return;
   assert.match(await screenText(page), /Included in the plan\s+\$5\.00 \(free\)[^]*1,000/u);

@@ -1,4 +1,4 @@
-// The console in a real browser (contract 10): who may sit there, the request log, and why a request went where it went.
+// The console in a real browser: who may sign in, the request log, and why a request went where it went.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test("contract 2: a key that administers nothing here is told so, and where to go; a wrong one is the gateway's own refusal", async (t) => {
+test("console.sign-in: a key that administers nothing gets a message with where to go; an invalid key shows the gateway's own refusal", async (t) => {
   const page = await world.page(t, `${world.gateway.origin}/console`);
   if (page === null) return;
   const enter = async (key: string): Promise<string> => {
@@ -48,7 +48,7 @@ test("contract 2: a key that administers nothing here is told so, and where to g
   assert.equal(await page.evaluate("sessionStorage.length"), 0);
 });
 
-test("contract 2: a link signs in, and its key leaves the address at once", async (t) => {
+test("console.sign-in-link: a link signs in, and its key leaves the address at once", async (t) => {
   const page = await world.operator(t, "#/requests");
   if (page === null) return;
   assert.ok(!page.url().includes(OPERATOR));
@@ -56,7 +56,7 @@ test("contract 2: a link signs in, and its key leaves the address at once", asyn
   assert.ok(!page.url().includes(OPERATOR));
 });
 
-test("contract 2: nobody is led into another workspace by a link: the public console takes no key from one", async (t) => {
+test("console.sign-in-link: no link leads anyone into another workspace: the public console accepts no key from one", async (t) => {
   const page = await world.page(t, `${world.gateway.origin}/console#key=${ADMIN}`);
   if (page === null) return;
   await page.locator("#sign-in").waitFor();
@@ -64,7 +64,7 @@ test("contract 2: nobody is led into another workspace by a link: the public con
   assert.equal(await page.evaluate("sessionStorage.length"), 0);
 });
 
-test("experience 8: a fallback is seen in the list, each call by a word and a shape; a filter stands in the address", async (t) => {
+test("console.fallbacks, console.addresses: a fallback is visible in the list, each call by a word and a shape; a filter is in the address", async (t) => {
   const page = await world.operator(t, "#/requests");
   if (page === null) return;
   const rows = page.locator("#screen tbody tr");
@@ -84,7 +84,7 @@ test("experience 8: a fallback is seen in the list, each call by a word and a sh
   await assertNarrow(page);
 });
 
-test("experience 40: what a provider served in the end is not called simulated for a call that failed before", async (t) => {
+test("console.fallbacks: a request that a provider served is not marked as simulated for a call that failed before", async (t) => {
   const page = await world.operator(t, "#/overview");
   if (page === null) return;
   await page.route("**/admin/v1/requests?**", async (route) => {
@@ -99,7 +99,7 @@ test("experience 40: what a provider served in the end is not called simulated f
   assert.doesNotMatch(await page.locator("#screen tbody").innerText(), /simulated$/mu);
 });
 
-test("experience 12: a request leads to its workspace, app and key; the platform's list says whose each one is", async (t) => {
+test("console.requests: a request leads to its workspace, app and key; the operator's list shows the owner of each", async (t) => {
   const page = await world.operator(t, "#/requests");
   if (page === null) return;
   assert.match(await page.locator("#screen tbody tr").last().innerText(), /\bacme\b/u);
@@ -115,7 +115,7 @@ test("experience 12: a request leads to its workspace, app and key; the platform
   assert.equal(await page.locator("#workspace").inputValue(), "acme");
 });
 
-test("experience 7: a request's screen says why it went where it went, to the administrators as to the operator", async (t) => {
+test("console.requests: a request's screen shows why it went where it went, to administrators and to the operator", async (t) => {
   const page = await world.admin(t, "#/requests");
   if (page === null) return;
   await page.locator("#screen tbody a").last().click();
@@ -131,7 +131,7 @@ test("experience 7: a request's screen says why it went where it went, to the ad
   assert.match(await screenText(page), /NOT_FOUND · 404/u);
 });
 
-test("experience 35: both themes hold their contrast, and a screen that does not exist says so", async (t) => {
+test("console.accessible: both themes have sufficient contrast, and a screen that does not exist is reported", async (t) => {
   const page = await world.operator(t, "#/requests", { colorScheme: "dark" });
   if (page === null) return;
   await assertAccessible(page);

@@ -1,4 +1,4 @@
-// What differs between two versions of a route (contract 4; experience 23): told exactly, and nothing that did not change.
+// The difference of two versions of a route [console.routes]: exactly what changed, and nothing else.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -47,13 +47,13 @@ const CASES: readonly (readonly [what: string, before: Definition, after: Defini
       [{ kind: "moved", name: "local: whisper", from: 3, to: 1 }],
     ],
     [
-      "what stands lower because something was added before it did not move",
+      "a target that is lower because another one was added before it did not move",
       route([A, B]),
       route([C, A, B]),
       [{ kind: "added", part: "target", name: "local: whisper", position: 1 }],
     ],
     [
-      "nor what stands higher because something was removed",
+      "a target that is higher because another one was removed did not move",
       route([A, B, C]),
       route([B, C]),
       [{ kind: "removed", part: "target", name: "dg: nova-3", position: 1 }],
@@ -74,7 +74,7 @@ const CASES: readonly (readonly [what: string, before: Definition, after: Defini
       ],
     ],
     [
-      "a model that is named twice is told apart by the rest of it",
+      "a model that is named twice is distinguished by its other fields",
       route([target(A, { profiles: ["fast"] }), target(A, { profiles: ["deep"] })]),
       route([target(A, { profiles: ["deep"] })]),
       [{ kind: "removed", part: "target", name: "dg: nova-3", position: 1 }],
@@ -90,7 +90,7 @@ const CASES: readonly (readonly [what: string, before: Definition, after: Defini
       ],
     ],
     [
-      "one that moved and changed is told both",
+      "a target that moved and changed has both differences",
       route([A, B, C]),
       route([B, C, target(A, { profiles: ["deep"] })]),
       [
@@ -118,7 +118,7 @@ const CASES: readonly (readonly [what: string, before: Definition, after: Defini
       ],
     ],
     [
-      "fields of the route itself, also ones that nobody here knows",
+      "fields of the route itself, also unknown ones",
       route([A]),
       route([A], { may_pay_twice: true, accept_weak: ["diarization"], later: 1 }),
       [
@@ -130,9 +130,9 @@ const CASES: readonly (readonly [what: string, before: Definition, after: Defini
   ];
 
 for (const [what, before, after, expected] of CASES)
-  test(`contract 4: ${what}`, () => assert.deepEqual(routeDiff(before, after), expected));
+  test(`console.routes: ${what}`, () => assert.deepEqual(routeDiff(before, after), expected));
 
-test("contract 4: a version compared with itself never differs, and both ways the same targets come and go", () => {
+test("console.routes: a version compared with itself never differs, and both directions have the same targets added and removed", () => {
   for (const [, before, after] of CASES) {
     assert.deepEqual(routeDiff(before, before), []);
     const names = (changes: readonly Change[], kind: Change["kind"]) =>

@@ -1,4 +1,4 @@
-// Routes in the console, in a real browser (contract 4, 10): written, compared, published, rolled back, and who may not.
+// Routes in the console, in a real browser [console.routes]: written, compared, published, reverted, and who may not.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -63,7 +63,7 @@ async function traceOf(): Promise<RequestRecordView> {
   return world.api("GET", `/requests/${response.headers.get("x-request-id") ?? ""}`);
 }
 
-test("experience 4: a version written by keyboard differs by exactly that, serves once it is published, and one click leads back", async (t) => {
+test("console.routes, console.accessible: a version written by keyboard differs by exactly that, serves once it is published, and one click reverts it", async (t) => {
   const page = await world.operator(t, "#/routes/calls");
   if (page === null) return;
   assert.deepEqual(
@@ -103,7 +103,7 @@ test("experience 4: a version written by keyboard differs by exactly that, serve
   assert.equal((await routeOf("calls")).version, 1);
 });
 
-test("experience 4, 9: before it is published a draft is tried on a request that nobody makes, which a link shares", async (t) => {
+test("console.try, console.addresses: before it is published a draft is tried on a request that is not sent, and the address shares it", async (t) => {
   await makeRoute("tried");
   await world.api("POST", "/workspaces/acme/apps", { slug: "tried", route: "tried" });
   await world.api("PUT", "/routes/tried", { targets: [...TARGETS].toReversed() }, { "if-match": "*" });
@@ -157,7 +157,7 @@ test("experience 4, 9: before it is published a draft is tried on a request that
   assert.equal((await routeOf("tried")).version, 1);
 });
 
-test("contract 1: what the gateway refuses is told at the control it is about, and nothing was written", async (t) => {
+test("console.field-errors: what the gateway refuses is shown at the control it is about, and nothing was written", async (t) => {
   await makeRoute("judged");
   const page = await world.operator(t, "#/routes/judged/edit");
   if (page === null) return;
@@ -180,7 +180,7 @@ test("contract 1: what the gateway refuses is told at the control it is about, a
   assert.equal((await routeOf("judged")).draft, null);
 });
 
-test("contract 10: whoever was slower is told so, loses nothing unasked, and can read it anew", async (t) => {
+test("console.concurrent-change: the slower of two changes is reported, loses no input unasked, and can be reloaded", async (t) => {
   await makeRoute("raced");
   const page = await world.operator(t, "#/routes/raced/edit");
   if (page === null) return;
@@ -197,7 +197,7 @@ test("contract 10: whoever was slower is told so, loses nothing unasked, and can
   assert.match(await screenText(page), /begins as version 2, a draft/u);
 });
 
-test("contract 10: a form keeps what it does not offer, and goes over into JSON and back with all that was written", async (t) => {
+test("console.keeps-settings: a form keeps what it does not offer, and converts to JSON and back with all that was written", async (t) => {
   await makeRoute("kept", {
     purposes: [{ purpose: "meetings", route: "kept" }],
     targets: [{ ...TARGETS[1], profiles: ["fast"] }],
@@ -225,7 +225,7 @@ test("contract 10: a form keeps what it does not offer, and goes over into JSON 
   ]);
 });
 
-test("contract 10: a route of the file is read, and says why it is not changed here", async (t) => {
+test("console.managed: a route of the file is shown, and says why it cannot be changed here", async (t) => {
   const page = await world.operator(t, "#/routes");
   if (page === null) return;
   assert.match(
@@ -243,7 +243,7 @@ test("contract 10: a route of the file is read, and says why it is not changed h
   assert.equal(await page.locator("#screen form").count(), 0);
 });
 
-test("contract 2, 4: an administrator makes a route of the workspace, publishes it, and offers and takes away a purpose", async (t) => {
+test("console.routes, console.apps-keys: an administrator creates the workspace's route, publishes it, and offers and removes a purpose", async (t) => {
   const page = await world.admin(t, "#/routes");
   if (page === null) return;
   await page.getByText("No routes of this workspace's own").waitFor();
@@ -282,7 +282,7 @@ test("contract 2, 4: an administrator makes a route of the workspace, publishes 
   await assertAccessible(page);
 });
 
-test("contract 2: an administrator tries their own drafts, with their own apps", async (t) => {
+test("console.try, console.workspace-bounds: an administrator tries their own drafts, with their own apps", async (t) => {
   const at = "/workspaces/acme";
   await world.api("POST", `${at}/routes`, { id: "theirs", targets: TARGETS });
   await world.api("POST", `${at}/routes/theirs/publish`, {});
@@ -296,7 +296,7 @@ test("contract 2: an administrator tries their own drafts, with their own apps",
   assert.match(await screenText(page), /The draft sends this to sandbox: simulated-speech instead of gone: whisper\./u);
 });
 
-test("experience 6: what cannot be filled in yet says what comes first: a model before a route, a route before an app", async (t) => {
+test("console.first-needs: what cannot be filled in yet says what comes first: a model before a route, a route before an app", async (t) => {
   const page = await world.operator(t, "#/routes");
   if (page === null) return;
   const nothing = { json: { object: "list", data: [], next_cursor: null } };
@@ -312,7 +312,7 @@ test("experience 6: what cannot be filled in yet says what comes first: a model 
   await assertAccessible(page);
 });
 
-test("contract 10: a route in use is not removed, and who uses it is named; one that nobody names is", async (t) => {
+test("console.confirms: a route in use is not removed, and what uses it is named; an unused one is", async (t) => {
   await makeRoute("spare");
   const page = await world.operator(t, "#/routes/calls");
   if (page === null) return;
@@ -328,7 +328,7 @@ test("contract 10: a route in use is not removed, and who uses it is named; one 
   assert.equal(await page.getByRole("link", { name: "spare" }).count(), 0);
 });
 
-test("experience 35: at 360 px and in the dark nothing scrolls sideways and every contrast holds", async (t) => {
+test("console.accessible: at 360 px and in the dark nothing scrolls sideways and every contrast is sufficient", async (t) => {
   const page = await world.operator(t, "#/routes", { colorScheme: "dark" });
   if (page === null) return;
   for (const hash of ["#/routes", "#/routes/calls", "#/routes/calls/edit", "#/routes/calls/compare?from=1&to=2"]) {

@@ -1,4 +1,4 @@
-// Who sits at the console, on bad days too (contract 2, 10): keys that end, answers that are late, foreign or none, hands that are fast.
+// The console's session when things go wrong: keys that end, answers that are late, foreign or missing, and double clicks.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -36,7 +36,7 @@ async function hold(page: Page, path: RegExp, method = "GET"): Promise<() => voi
 
 const PROXY = { status: 503, contentType: "text/html", body: "<h1>503</h1>" } as const;
 
-test("contract 2: a link that signs in does so where the console is open already, and its key stays nowhere", async (t) => {
+test("console.sign-in-link, console.key-storage: a link signs in also where the console is already open, and its key is stored nowhere else", async (t) => {
   const page = await world.operator(t, "#/plans");
   if (page === null) return;
   await page.evaluate(`location.hash = "#key=${OPERATOR}x"`);
@@ -52,7 +52,7 @@ test("contract 2: a link that signs in does so where the console is open already
   assert.ok(!(await page.evaluate("JSON.stringify(history.state)"))?.toString().includes(OPERATOR));
 });
 
-test("contract 2: a link with a key signs no administrator in, and is taken out of the address all the same", async (t) => {
+test("console.sign-in-link: a link with a key signs no administrator in, and is still removed from the address", async (t) => {
   const page = await world.admin(t, "#/w/acme/keys");
   if (page === null) return;
   await page.evaluate(`location.hash = "#key=somebody-elses-key"`);
@@ -61,7 +61,7 @@ test("contract 2: a link with a key signs no administrator in, and is taken out 
   assert.match((await kept(page)) as string, new RegExp(ADMIN, "u"));
 });
 
-test("§: a gateway that does not answer as the page is loaded anew signs nobody out", async (t) => {
+test("console.unavailable: a gateway that does not answer while the page is reloaded ends no session", async (t) => {
   const page = await world.operator(t, "#/plans");
   if (page === null) return;
   const path = /\/admin\/v1\/workspaces/u;
@@ -90,7 +90,7 @@ test("§: a gateway that does not answer as the page is loaded anew signs nobody
   }
 });
 
-test("contract 2: a key that is revoked meanwhile ends at the next read; a change says so and leaves what was typed", async (t) => {
+test("console.revoked-key: a key that is revoked meanwhile ends the session at the next read; a change says so and keeps what was typed", async (t) => {
   const made = (): Promise<KeyView> => world.api("POST", "/workspaces/acme/keys", { name: "leaving", role: "admin" });
   const [first, second] = [await made(), await made()];
   const page = await world.page(t, `${world.gateway.origin}/console#/w/acme/apps/new`);
@@ -117,7 +117,7 @@ test("contract 2: a key that is revoked meanwhile ends at the next read; a chang
   assert.match(page.url(), /#\/w\/acme\/keys$/u);
 });
 
-test("§: while an answer is late the page says so, what was left takes no clicks, and a failed read is tried again", async (t) => {
+test("console.unavailable: while an answer is late the page says so, the previous screen accepts no clicks, and a failed read is retried", async (t) => {
   const page = await world.operator(t, "#/plans");
   if (page === null) return;
   const release = await hold(page, /\/admin\/v1\/audit/u);
@@ -144,7 +144,7 @@ test("§: while an answer is late the page says so, what was left takes no click
   await page.unroute(/health-screen/u);
 });
 
-test("§: what is sent twice is made once, and a change that ends late neither leads away nor draws over what is typed", async (t) => {
+test("console.sent-once: a form submitted twice is sent once; a late answer neither navigates nor overwrites what is typed", async (t) => {
   const page = await world.operator(t, "#/plans");
   if (page === null) return;
   const posts: string[] = [];
@@ -173,7 +173,7 @@ test("§: what is sent twice is made once, and a change that ends late neither l
   assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "half ty");
 });
 
-test("§: a sign-out ends what is under way: no late answer brings the session back", async (t) => {
+test("console.sign-out: a sign-out ends what is in progress: no late answer restores the session", async (t) => {
   const page = await world.operator(t, "#/plans");
   if (page === null) return;
   await goTo(page, "#/workspaces/new");
@@ -195,7 +195,7 @@ test("§: a sign-out ends what is under way: no late answer brings the session b
   assert.equal(await kept(page), "{}");
 });
 
-test("experience 6: a secret that is shown once stays until it is said to be kept, and is copied without https too", async (t) => {
+test("console.secret-once: a secret stays until it is confirmed as saved, and can be copied without https", async (t) => {
   const page = await world.operator(t, "#/w/acme/keys/new/administrator");
   if (page === null) return;
   await page.evaluate(`{
@@ -215,7 +215,7 @@ test("experience 6: a secret that is shown once stays until it is said to be kep
   await page.waitForURL(/keys\/key_/u);
 });
 
-test("WCAG 2.1.1: by keyboard every workspace can be chosen, and who pressed a button is not thrown out of the screen", async (t) => {
+test("console.accessible: WCAG 2.1.1: by keyboard every workspace can be chosen, and pressing a button does not lose the place in the screen", async (t) => {
   for (const slug of ["beta", "gamma"]) await world.api("POST", "/workspaces", { slug });
   const page = await world.operator(t, "#/plans");
   if (page === null) return;
@@ -233,7 +233,7 @@ test("WCAG 2.1.1: by keyboard every workspace can be chosen, and who pressed a b
   assert.equal(await focused(page), "Overview", "a screen that is drawn anew takes nobody out of the navigation");
 });
 
-test("WCAG 2.4.3: whoever has the last page of a list shown stands in the list, whose button is gone", async (t) => {
+test("console.accessible: WCAG 2.4.3: when the last page of a list is loaded the focus is in the list, although its button is gone", async (t) => {
   const page = await world.operator(t, "#/workspaces");
   if (page === null) return;
   const plan = (id: string) => ({ id, credits_usd: "0", monthly_chat_tokens: 0, managed_by: "api" });
@@ -248,7 +248,7 @@ test("WCAG 2.4.3: whoever has the last page of a list shown stands in the list, 
   assert.equal(await page.evaluate("document.activeElement.getAttribute('role')"), "region");
 });
 
-test("§: an error in the gateway's shape that is a proxy's is told as one", async (t) => {
+test("console.unavailable: a proxy's error in the gateway's shape is shown as the proxy's", async (t) => {
   const page = await world.operator(t, "#/workspaces");
   if (page === null) return;
   await page.route(/\/admin\/v1\/plans/u, (route) =>
@@ -259,7 +259,7 @@ test("§: an error in the gateway's shape that is a proxy's is told as one", asy
   assert.doesNotMatch(await page.locator("#screen").innerText(), /undefined/u);
 });
 
-test("contract 2: half a date is refused, not read as none", async (t) => {
+test("console.addresses: half a date is refused, not read as none", async (t) => {
   const page = await world.operator(t, "#/w/acme/keys/new/administrator");
   if (page === null) return;
   await page.getByLabel("Name").fill("for a day");
@@ -270,7 +270,7 @@ test("contract 2: half a date is refused, not read as none", async (t) => {
   await assertAccessible(page);
 });
 
-test("contract 2: no address leads a workspace's screen out of its workspace", async (t) => {
+test("console.workspace-bounds: no address leads a workspace's screen out of its workspace", async (t) => {
   const page = await world.operator(t, "#/plans");
   if (page === null) return;
   const asked: string[] = [];
@@ -283,7 +283,7 @@ test("contract 2: no address leads a workspace's screen out of its workspace", a
   );
 });
 
-test("§: what data and refusals hold is text", async (t) => {
+test("console.text-only: data and refusals are shown as text", async (t) => {
   const hostile = `<img src=x onerror=alert(1)>"'\u202e`;
   await world.api("POST", "/workspaces/acme/apps", { slug: "hostile", name: hostile, route: "talk" });
   const page = await world.operator(t, "#/w/acme/apps");

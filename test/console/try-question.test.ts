@@ -1,5 +1,5 @@
-// What the console can say of a request that nobody makes is what the API takes of one, and what it tells of two answers is what differs
-// (contract 3, 10; experience 4). Of embedded storage alone.
+// The fields of "Try" are those that the API accepts, and the sentence about two answers names their difference [console.try].
+// Of embedded storage alone.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { differenceText } from "../../src/console/try-difference.ts";
@@ -16,7 +16,7 @@ const TAKES = {
 } as const;
 const TYPED: Readonly<Record<string, string>> = { language: "pt-BR", to_language: "de", purpose: "meetings" };
 
-test("contract 3: each question, alone and with all others, makes a request that the API takes, and none is without effect", () => {
+test("console.try: each question, alone and with all others, makes a request that the API accepts, and each has an effect", () => {
   for (const task of EXPLAINED_TASKS) {
     const filters = filtersOf(task);
     const valuesOf = (filter: (typeof filters)[number]): readonly string[] =>
@@ -40,7 +40,7 @@ test("contract 3: each question, alone and with all others, makes a request that
   }
 });
 
-test("contract 3: every field of a transcription that changes where it goes can be asked for", () => {
+test("console.try: every field of a transcription that changes its routing can be asked", () => {
   const asked = new Set(filtersOf("transcribe").map(({ name }) => name));
   const missing = Object.keys(transcriptionFields.shape).filter((name) => !asked.has(name));
   // `mode` is asked as a job; the others are preferences, the same wish by another name, or of the answer alone.
@@ -56,7 +56,7 @@ test("contract 3: every field of a transcription that changes where it goes can 
   ]);
 });
 
-test("contract 3: what is no figure goes as it was typed, so that it is refused and not left out", () => {
+test("console.try: a value that is no number is sent as it was typed, so that it is refused and not dropped", () => {
   const audio = requestOf(new URLSearchParams({ minutes: "long", channels: "two", megabytes: "1,5" }));
   assert.deepEqual(audio.recording, { duration_seconds: "long", channels: "two", bytes: 1_500_000, format: "mp3" });
   const chat = requestOf(new URLSearchParams({ task: "chat", max_tokens: "many" }));
@@ -86,7 +86,7 @@ function judged(targets: readonly string[], refusal: string | null = null, code 
   };
 }
 
-test("experience 4: what a draft changes for a request is told in one sentence", () => {
+test("console.try: the difference that a draft makes for a request is one sentence", () => {
   const [a, b] = [judged(["dg/nova-3", "oa/whisper-1"]), judged(["oa/whisper-1"])];
   const unsupported = judged(["dg/nova-3"], "unsupported");
   for (const [live, draft, expected] of [

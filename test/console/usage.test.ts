@@ -1,4 +1,4 @@
-// The console's usage (contract 9, 10): figures are the API's, who pays is never added together, and the file adds up to the same.
+// The console's usage [console.usage]: figures are the API's, billing classes are never added together, and the file adds up to the same.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -51,7 +51,7 @@ async function told(query: string, path = "/workspaces/acme"): Promise<Workspace
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
-test("contract 9: each who pays has its own figures, the API's to the last digit; what nobody was charged has no charge", async (t) => {
+test("console.usage: each billing class has its own figures, the API's to the last digit; uncharged usage has no charge", async (t) => {
   const page = await world.operator(t, "#/w/acme/usage?by=model");
   if (page === null) return;
   const { totals } = await told(`from=${today()}&to=${today()}&group_by=model`);
@@ -69,7 +69,7 @@ test("contract 9: each who pays has its own figures, the API's to the last digit
   await assertAccessible(page);
 });
 
-test("experience 12: days and groups stand in the address; days that are refused are told beside where they were said", async (t) => {
+test("console.addresses: days and groups are in the address; refused days are reported at their field", async (t) => {
   const page = await world.admin(t, "#/usage");
   if (page === null) return;
   assert.match(await section(page, "Metered").innerText(), /App[^]*notes/u);
@@ -98,7 +98,7 @@ test("experience 12: days and groups stand in the address; days that are refused
   await assertAccessible(page);
 });
 
-test("contract 10: the file has the rows that are shown: it adds up to the API's totals, and no cell of it is a formula", async (t) => {
+test("console.usage: the exported file has the rows that are shown: it adds up to the API's totals, and no cell is a formula", async (t) => {
   const page = await world.operator(t, "#/w/acme/usage?by=app&then=model");
   if (page === null) return;
   const [file] = await Promise.all([page.waitForEvent("download"), page.click("text=Download CSV")]);
@@ -124,7 +124,7 @@ test("contract 10: the file has the rows that are shown: it adds up to the API's
   assert.deepEqual([...new Set(rows.map((row) => cell(row, "app_name")))], ["notes"]);
 });
 
-test("contract 2: the operator sees all workspaces, and goes on to one of them", async (t) => {
+test("console.workspace-bounds: the operator sees all workspaces, and opens one of them", async (t) => {
   const page = await world.operator(t, "#/usage", { colorScheme: "dark" });
   if (page === null) return;
   await assertAccessible(page);

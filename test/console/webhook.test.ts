@@ -1,4 +1,4 @@
-// The webhook of the console in a real browser (contract 6, 10): its settings for administrators, its log for them and the operator.
+// The webhook of the console in a real browser [console.webhook]: its settings for administrators, its log for them and the operator.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test, type TestContext } from "node:test";
@@ -64,7 +64,7 @@ async function settings() {
 
 const secretOf = (page: Page): Promise<string> => page.locator("dialog .secret").innerText();
 
-test("contract 6: set up: a refusal stands at its field, the secret is shown once and signs the test delivery in the log", async (t) => {
+test("console.webhook, console.field-errors: a refusal is shown at its field, the secret is shown once and signs the test delivery in the log", async (t) => {
   const { received } = await receiving(t);
   const page = await world.admin(t, "#/webhook");
   if (page === null) return;
@@ -92,7 +92,7 @@ test("contract 6: set up: a refusal stands at its field, the secret is shown onc
   await assertNarrow(page);
 });
 
-test("experience 21: what a receiver refused is told with its answer, and delivered again from the row, which follows it", async (t) => {
+test("console.webhook: a refused delivery shows the receiver's answer and is redelivered from its row, which follows it", async (t) => {
   const { received, status } = await receiving(t);
   status.code = 500;
   const page = await world.admin(t, "#/requests", { colorScheme: "dark" });
@@ -118,7 +118,7 @@ test("experience 21: what a receiver refused is told with its answer, and delive
   assert.equal(new Set(received.map(({ headers }) => headers["x-svc-webhook-id"])).size, 1);
 });
 
-test("contract 6: a new secret signs beside the old one, which is ended at once when it leaked", async (t) => {
+test("console.webhook: a new secret signs next to the old one, which is ended at once if it leaked", async (t) => {
   const page = await world.admin(t, "#/webhook");
   if (page === null) return;
   await press(page, "New secret");
@@ -144,7 +144,7 @@ test("contract 6: a new secret signs beside the old one, which is ended at once 
   assert.equal((await settings())?.previous_secret_until, null);
 });
 
-test("contract 10: a webhook that another administrator moved meanwhile is neither moved, stopped, signed anew nor removed", async (t) => {
+test("console.concurrent-change: a webhook that another administrator moved meanwhile is neither moved, stopped, rotated nor removed", async (t) => {
   const page = await world.admin(t, "#/webhook");
   if (page === null) return;
   const { status } = await send(`${world.gateway.origin}/workspace/acme/stt-webhook`, {
@@ -174,7 +174,7 @@ test("contract 10: a webhook that another administrator moved meanwhile is neith
   assert.equal(await page.locator("dialog[open]").count(), 0);
 });
 
-test("contract 10: the operator reads both logs, and is told where the settings are", async (t) => {
+test("console.webhook: the operator reads both logs, and is shown where the settings are", async (t) => {
   const page = await world.operator(t, "#/w/acme/webhook");
   if (page === null) return;
   assert.match(await screenText(page), /on the gateway's public address/u);
@@ -191,7 +191,7 @@ test("contract 10: the operator reads both logs, and is told where the settings 
   await assertNarrow(page);
 });
 
-test("contract 6: stopped, started, moved and removed, each after its question", async (t) => {
+test("console.webhook, console.confirms: the webhook is stopped, started, moved and removed, each after a confirmation", async (t) => {
   await receiving(t);
   const page = await world.admin(t, "#/webhook");
   if (page === null) return;

@@ -1,4 +1,4 @@
-// Workspaces in the operator's console (contract 2, 10): made, put on another plan, removed when they are empty.
+// Workspaces in the operator's console [console.workspaces]: created, put on another plan, removed when they are empty.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -24,7 +24,7 @@ after(() => world.close());
 
 const now = (slug: string): Promise<WorkspaceView> => world.api("GET", `/workspaces/${slug}`);
 
-test("experience 23: a workspace is made, can be gone to at once, is put on a plan, and is not removed while it has apps", async (t) => {
+test("console.workspaces: a workspace is created, can be opened at once, is put on a plan, and is not removed while it has apps", async (t) => {
   const page = await world.operator(t, "#/workspaces");
   if (page === null) return;
   await assertAccessible(page);
@@ -80,7 +80,7 @@ test("experience 23: a workspace is made, can be gone to at once, is put on a pl
   assert.ok(!(await page.locator("#workspace option").allInnerTexts()).includes("north-wind"));
 });
 
-test("contract 10: a workspace of the configuration file is marked and offers no change; each leads to its own overview", async (t) => {
+test("console.managed: a workspace of the configuration file is marked and offers no change; each leads to its own overview", async (t) => {
   const page = await world.operator(t, "#/workspaces");
   if (page === null) return;
   const row = page.locator("#screen tr", { has: page.getByRole("link", { name: "acme", exact: true }) });

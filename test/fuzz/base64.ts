@@ -1,4 +1,4 @@
-// Base64 as it streams in (contract 3 "Fields") beside a judge of our own that sees it whole.
+// Base64 as it streams in, compared with a judge that sees it whole.
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { createBase64Decoder } from "../../src/audio/base64.ts";
@@ -59,7 +59,7 @@ function read(pieces: readonly Uint8Array[]) {
 }
 
 export const base64: Fuzz = {
-  about: "base64, damaged and cut anywhere: the same verdict and bytes as whole, and as a judge of our own",
+  about: "base64, damaged and cut anywhere: the same verdict and bytes as in one piece, and as an independent decoder",
   shortRuns: 1_500,
   open: async () => ({
     property: fc.property(damaged, cuts, (text, places) => {

@@ -1,5 +1,5 @@
-// Forms and JSON bodies of transcriptions made of the tokens that mean something in them, in any order: refused in our words or
-// read, the same way however they are cut, nothing left in the spool (contract 1, 3; reliability 5).
+// Forms and JSON bodies of transcriptions made of the tokens that mean something in them, in any order: refused in the gateway's words or
+// read, the same way however they are cut, and nothing stays in the spool [api.fuzzed].
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { GatewayError } from "../../src/contract/errors.ts";

@@ -1,5 +1,5 @@
-// Server-sent events: what we write, cut anywhere and with any line ends, is what our readers read; and whatever else comes is
-// events or a refusal of the reader's own (contract 3, 7).
+// Server-sent events: what the gateway writes, cut anywhere and with any line ends, is what its readers read. Anything else is events or
+// a refusal of the reader's own [client.stream-line-ends].
 import assert from "node:assert/strict";
 import { createParser } from "eventsource-parser";
 import * as fc from "fast-check";
@@ -78,7 +78,7 @@ function fromPackage(bytes: Uint8Array) {
 }
 
 export const events: Fuzz = {
-  about: "server-sent events, ours and noise, cut anywhere",
+  about: "server-sent events, genuine ones and noise, cut anywhere",
   shortRuns: 500,
   open: async () => ({
     property: fc.asyncProperty(

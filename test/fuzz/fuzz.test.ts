@@ -1,10 +1,10 @@
-// The short form of every fuzz property (reliability 5); `npm run fuzz` feeds them for as long as it is told.
+// The short form of every fuzz property [api.fuzzed]. `npm run fuzz` feeds them for as long as it is asked to.
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { FUZZES } from "./all.ts";
 
 for (const [name, { about, shortRuns, open }] of Object.entries(FUZZES)) {
-  test(`§5 ${name}: ${about}`, async (t) => {
+  test(`api.fuzzed: ${name}: ${about}`, async (t) => {
     const { property, close } = await open();
     t.after(close);
     // The same every time: what another seed would find must not stop whoever changed something else.

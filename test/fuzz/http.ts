@@ -1,5 +1,5 @@
-// Damaged HTTP over real sockets: the same bytes in any TCP segmentation get the same answers, every one of them in our words,
-// and the server serves on (contract 1; reliability 5).
+// Damaged HTTP over real sockets: the same bytes in any TCP segmentation get the same answers, all in the gateway's words, and the server
+// continues to serve [api.fuzzed].
 import assert from "node:assert/strict";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import * as fc from "fast-check";

@@ -1,5 +1,5 @@
-// The life of jobs beside a model of it (spec 3; contract 5): random submissions, polls, cancellations, claims, hand-backs and
-// ends, by workers that hold the job and by ones that lost it, on a real database.
+// The life of jobs compared with a model of it [jobs.states]: random submissions, polls, cancellations, claims, releases and ends, by
+// workers that hold the job and by ones that lost it, on a real database.
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import type { JobStatus } from "../../src/contract/jobs.ts";
@@ -154,7 +154,7 @@ const commands = fc.commands(
 );
 
 export const jobs: Fuzz = {
-  about: "jobs submitted, claimed, given back, cancelled and ended at random, beside a model",
+  about: "jobs submitted, claimed, released, cancelled and ended at random, compared with a model",
   shortRuns: 6,
   open: async () => {
     const gateway = await startGateway({ file: jobsFile, works: false });

@@ -1,5 +1,5 @@
-// Real recordings with their structure broken, through the measuring path: a clear verdict, no hang, no crash, and this thread
-// free (contract 3 "Seconds"; reliability 5). And the readers alone, a hundred times as often, whose steps are counted.
+// Real recordings with their structure broken, through the measuring path: a clear verdict, no hang, no crash, and this thread stays free
+// [measuring.no-crash]. And the readers alone, a hundred times as often, whose steps are counted.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import * as fc from "fast-check";
@@ -157,7 +157,7 @@ function counting(bytes: Uint8Array): ByteReader {
 }
 
 export const readers: Fuzz = {
-  about: "the same through the readers alone: a verdict after so many steps, whatever a recording says of itself",
+  about: "the same through the readers alone: a verdict after so many steps, whatever a recording declares",
   shortRuns: 1_000,
   open: async () => ({
     property: fc.property(broken, (bytes) => {

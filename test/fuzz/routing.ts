@@ -1,5 +1,5 @@
-// The routing decision over random routes (spec 1.6; contract 1 step 5, 3, 4): never a target that lacks what was required, never
-// an unhealthy one or one the audio does not fit, always the route's order, and what cannot matter does not.
+// The routing decision over random routes: never a target that lacks what was required, never an unhealthy one or one that the audio does
+// not fit, always the route's order, and what cannot matter does not.
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { FEATURES, type Feature } from "../../src/contract/features.ts";
@@ -150,7 +150,7 @@ const positions = (decision: RouteDecision) =>
   decision.ok ? decision.candidates.map(({ target }) => target.position) : [];
 
 export const routing: Fuzz = {
-  about: "routing decisions over random routes, models, wishes and health",
+  about: "routing decisions over random routes, models, requested features and health",
   shortRuns: 1_500,
   open: async () => ({
     property: fc.property(routes, fields, audio, fc.subarray([1, 2, 3, 4, 5]), (own, asked, facts, unhealthy) => {

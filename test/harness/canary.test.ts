@@ -1,5 +1,4 @@
-// The canary of the whole run (reliability 4: "a live loopback canary server that must receive 0 connections in the whole suite"): it
-// sees whoever comes, and a run that it saw somebody in has failed.
+// The canary of the whole run [logs.network-canary]: it sees every connection, and a run in which it saw one has failed.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -7,7 +6,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { CANARY_PORT, startCanary } from "./canary.ts";
 
-test("reliability 4: the canary listens on IPv4 and IPv6 loopback and sees one connection at each address", async (t) => {
+test("logs.network-canary: the canary listens on IPv4 and IPv6 loopback and sees one connection at each address", async (t) => {
   const canary = await startCanary();
   t.after(() => canary.close());
   assert.ok(canary.listening.includes(`127.0.0.1:${canary.port}`), canary.listening.join(" "));
@@ -20,7 +19,7 @@ test("reliability 4: the canary listens on IPv4 and IPv6 loopback and sees one c
   assert.deepEqual(canary.connections, [`127.0.0.1:${canary.port} "GET /secret"`]);
 });
 
-test("reliability 4: a run whose every test passes fails all the same when somebody reached the canary, and says where", () => {
+test("logs.network-canary: a run fails although every test passes if something reached the canary, and says where", () => {
   const env = { ...process.env };
   // The run inside has a canary of its own.
   delete env[CANARY_PORT];

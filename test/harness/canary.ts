@@ -1,4 +1,4 @@
-// The canary on loopback (reliability 4): it listens where hostile addresses point, and must receive no connection in a whole run.
+// The canary on loopback [logs.network-canary]: it listens where hostile addresses point, and must receive no connection in a whole run.
 // `scripts/test.ts` keeps one for all test files; without that runner a file has one of its own, whose connections are faults.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, isIPv6, type Server, type Socket } from "node:net";

@@ -111,7 +111,7 @@ export async function announce(origin: string, path: string, type: string, sizeB
   return { status: reply.statusCode, code: error.code, retryable: error.retryable };
 }
 
-/** The body, the status and the three views of retryability agree with the catalogue (contract 1). */
+/** The body, the status and the three views of retryability agree with the catalogue [errors.retryable-views]. */
 function checkError(response: Response, json: unknown): string {
   const { error } = errorBody.parse(json);
   const entry = ERRORS[error.code];

@@ -8,7 +8,7 @@ import { CORE } from "../core.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const STORIES = ["chat", "idempotency", "jobs", "metering", "storage", "tenancy", "transcription", "webhooks"];
 
-test("the core covers every story, and each of its entries names test files that are there", () => {
+test("logs.test-core: the core covers every story, and each of its entries names existing test files", () => {
   assert.deepEqual(Object.keys(CORE).toSorted(), STORIES);
   for (const [story, entries] of Object.entries(CORE)) {
     assert.ok(entries.length > 0, story);

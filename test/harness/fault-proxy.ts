@@ -1,5 +1,5 @@
-// A TCP proxy that does what networks do to connections (reliability J-06): it forgets them so that both ends believe they are connected
-// and nothing arrives any more, holds bytes up, hands them over one by one, cuts in the middle, resets and refuses.
+// A TCP proxy that does what networks do to connections: it forgets them so that both ends believe they are connected and nothing arrives
+// any more, holds bytes up, passes them one by one, cuts in the middle, resets and refuses.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";

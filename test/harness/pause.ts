@@ -1,4 +1,4 @@
-// What an operator pauses by hand, in force on this process when it resolves (contract 10).
+// Pauses by the operator, in force on this process when the call resolves [admin.pause].
 import { PAUSE_SECONDS } from "../../src/contract/pauses.ts";
 import { putPause } from "../../src/storage/connection-pauses.ts";
 import type { TestGateway } from "./gateway.ts";

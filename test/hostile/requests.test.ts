@@ -1,5 +1,5 @@
-// Every row of test/cases/hostile.ts against a whole gateway over real sockets (reliability 5, R9): the verdict, no provider called,
-// nothing recorded, nothing left behind, the event loop free, and a process that serves on.
+// Sends every row of test/cases/hostile.ts to a whole gateway over real sockets: each gets its verdict, no provider is called, nothing is
+// recorded or left behind, the event loop stays free, and the process continues to serve.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -34,13 +34,13 @@ async function send({ requests, listener }: HostileRequest) {
   return replies;
 }
 
-test("every row has an id of its own", () => {
+test("errors.nothing-begun: every row has its own id", () => {
   assert.equal(new Set(hostileRequests.map(({ id }) => id)).size, hostileRequests.length);
   assert.ok(hostileRequests.every(({ requests }) => requests.length > 0));
 });
 
 for (const row of hostileRequests.filter(({ code }) => code !== null)) {
-  test(`${row.id} ${row.input}: ${row.status} ${row.code}`, async () => {
+  test(`errors.nothing-begun, api.event-loop: ${row.id}, ${row.input}: ${row.status} ${row.code}`, async () => {
     const untouched = await target.traces();
     const judge = async (): Promise<void> => {
       for (const reply of await send(row)) assertError(reply, row.status, row.code ?? "");
@@ -55,7 +55,7 @@ for (const row of hostileRequests.filter(({ code }) => code !== null)) {
 }
 
 for (const row of hostileRequests.filter(({ code }) => code === null)) {
-  test(`${row.id} ${row.input}: ${row.status}`, async () => {
+  test(`errors.never-internal: ${row.id}, ${row.input}: ${row.status}`, async () => {
     const { providerCalls } = await target.traces();
     for (const reply of await send(row)) assert.equal(reply.status, row.status, reply.body);
     const { providerCalls: now, spooled, canaryConnections } = await target.traces();
@@ -63,7 +63,7 @@ for (const row of hostileRequests.filter(({ code }) => code === null)) {
   });
 }
 
-test("HOS-306 names of megabytes come back cut: a refusal is not as long as what it refuses", async () => {
+test("errors.bounded: HOS-306, names of megabytes are cut in the answer: a refusal is not as long as what it refuses", async () => {
   const name = "\u{1f44b}".repeat(500_000);
   const bodies = [{ [name]: 1 }, { messages: [{ role: "user", content: "x", [name]: 1 }] }, { response_profile: name }];
   for (const body of bodies) {
@@ -74,7 +74,7 @@ test("HOS-306 names of megabytes come back cut: a refusal is not as long as what
   }
 });
 
-test("R9: a transcript of 60,000 words, times and all, holds the loop no longer than a row", async () => {
+test("api.event-loop: R9, a transcript of 60,000 words with times holds the event loop no longer than a row", async () => {
   const words = Array.from({ length: 60_000 }, (_, at) => ({
     word: `word${at % 5_000}`,
     start: at / 5,
@@ -105,7 +105,7 @@ test("R9: a transcript of 60,000 words, times and all, holds the loop no longer 
   assert.ok(turnMs <= MAX_TURN_MS, `the event loop was held for ${turnMs} ms`);
 });
 
-test("HOS-305 a transcript that is a page is text to a browser, bare or in JSON", async () => {
+test("api.text-is-text: HOS-305, a transcript that looks like a page is text to a browser, bare or in JSON", async () => {
   target.serve((_request, response) => response.writeHead(200).end('{"text":"<script>alert(1)</script>"}'));
   for (const [accept, type] of [
     ["text/plain", "text/plain; charset=utf-8"],
@@ -118,7 +118,7 @@ test("HOS-305 a transcript that is a page is text to a browser, bare or in JSON"
   }
 });
 
-test("HOS-301 a provider whose ids hold a NUL costs neither the answer nor its charge", async () => {
+test("api.provider-nul: HOS-301, a provider whose ids contain a NUL costs neither the answer nor its charge", async () => {
   const reply = { text: "a\0b", language: "e\0n", duration: 7.5, x_groq: { id: "a\0b" } };
   target.serve((_request, response) => response.writeHead(200).end(JSON.stringify(reply)));
   const answer = await postForm(target.gateway.origin, { key: OTHER_KEY, headers: { "idempotency-key": "nul" } });
@@ -133,7 +133,7 @@ test("HOS-301 a provider whose ids hold a NUL costs neither the answer nor its c
   assert.deepEqual(rows, [{ outcome: "succeeded", provider_request_id: null }]);
 });
 
-test("HOS-302 a model named like a formula is text in the usage's CSV", async () => {
+test("usage.csv-formula: HOS-302, a model named like a formula is text in the usage's CSV", async () => {
   const response = await fetch(`${target.gateway.origin}/v1/usage?group_by=model`, {
     headers: { authorization: `Bearer ${OTHER_KEY}`, accept: "text/csv" },
   });
@@ -141,7 +141,7 @@ test("HOS-302 a model named like a formula is text in the usage's CSV", async ()
   assert.ok(row?.startsWith(`"'${FORMULA.replaceAll('"', '""')}",`), row);
 });
 
-test("HOS-303 counts of tokens that nobody can have used are no report: the answer is served, charged by our own count", async () => {
+test("providers.usage, chat.usage-estimated: HOS-303, impossible token counts count as missing: the answer is served and charged by the gateway's own estimate", async () => {
   const talk = () => postChat(target.gateway.origin, {}, { headers: { "idempotency-key": `tokens-${at++}` } });
   let at = 0;
   for (const tokens of [-5, 1.5, "7", 1e300, 9_007_199_254_740_991, 4_000_000_000_000, null, [1], { n: 1 }]) {
@@ -152,7 +152,7 @@ test("HOS-303 counts of tokens that nobody can have used are no report: the answ
   }
 });
 
-test("HOS-304 WebSocket: frames that are none, or too many, end the conversation and nothing else", async () => {
+test("api.websocket-frames: HOS-304, invalid or too many WebSocket frames end the session and nothing else", async () => {
   const head = (text: string): Buffer => Buffer.from(`81${(0x80 + text.length).toString(16)}00000000`, "hex");
   const frame = (text: string): Buffer => Buffer.concat([head(text), Buffer.from(text)]);
   const hex = (text: string): Buffer => Buffer.from(text, "hex");
@@ -191,7 +191,7 @@ test("HOS-304 WebSocket: frames that are none, or too many, end the conversation
   assert.equal((await ask(target.port, get("/healthz", ""))).status, 200);
 });
 
-test("contract 1: whatever was sent, no answer was a fault of the gateway's", () => {
+test("errors.never-internal: none of these requests was answered with an internal error", () => {
   assert.deepEqual(
     target.gateway.logs.filter((line) => /"code":"INTERNAL"/u.test(line)),
     [],

@@ -1,4 +1,4 @@
-// Hostile texts away from HTTP: the configuration file, what the command line prints, lines of the log (reliability 5, 6; contract 10).
+// Hostile texts outside of HTTP: the configuration file, what the command line prints, lines of the log.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -30,14 +30,14 @@ const refuses = (text: string, reason: RegExp, env?: Readonly<Record<string, str
   );
 };
 
-test("HOS-311 a YAML file of a billion laughs is refused, and not laughed at", () => {
+test("configuration.plain-yaml: HOS-311, aliases that expand exponentially (billion laughs) are refused", () => {
   const levels = Array.from({ length: 12 }, (_, at) =>
     at === 0 ? "a0: &a0 [ha]" : `a${at}: &a${at} [${`*a${at - 1},`.repeat(10)}]`,
   );
   refuses(levels.join("\n"), /more than 100 aliases/u);
 });
 
-test("HOS-312 aliases that hold themselves, tags that make objects, a second document, `__proto__`", () => {
+test("configuration.plain-yaml: HOS-312, aliases that contain themselves, tags that make objects, a second document, `__proto__`", () => {
   refuses("routes: &r\n  - id: x\n    targets: *r\n", /inside what it names/u);
   refuses("server: !!js/function 'x'\n", /tags are not taken/u);
   refuses("server: !<tag:evil.example,2000:x> {}\n", /tags are not taken/u);
@@ -46,18 +46,18 @@ test("HOS-312 aliases that hold themselves, tags that make objects, a second doc
   assert.equal(Reflect.get({}, "port"), undefined);
 });
 
-test("HOS-313 merge keys are not merged", () => {
+test("configuration.plain-yaml: HOS-313, merge keys are not merged", () => {
   refuses("server: &s { port: 8080 }\nstorage:\n  <<: *s\n", /storage/u);
 });
 
-test("HOS-314 what a variable or a file holds is not read again: no variable names another", () => {
+test("configuration.interpolation-once: HOS-314, the value of a variable or a file is not read again: no variable names another", () => {
   const env = { OUTER: "${env:INNER}", INNER: "192.0.2.1" };
   refuses("server: { port: '${env:OUTER}' }\n", /server\.port|server,port/u, env);
   assert.ok(!JSON.stringify(faultsOf("server: { port: '${env:OUTER}' }\n", env)).includes("192.0.2.1"));
   refuses("server: { host: '${env:${env:INNER}}' }\n", /expected|closed/u, env);
 });
 
-test("HOS-315 a file that never ends is not read: a device, a pipe, a directory", () => {
+test("configuration.file-value: HOS-315, a file that never ends is not read: a device, a pipe, a directory", () => {
   const pipe = join(directory, "pipe");
   execFileSync("mkfifo", [pipe]);
   for (const path of ["/dev/zero", "/dev/stdin", pipe, "."]) {
@@ -65,14 +65,14 @@ test("HOS-315 a file that never ends is not read: a device, a pipe, a directory"
   }
 });
 
-test("HOS-316 a file named by its path keeps its content to itself in the fault", () => {
+test("configuration.faults-hide-values: HOS-316, a fault contains nothing of the file that a value names", () => {
   writeFileSync(join(directory, "secret"), "canary-of-a-secret");
   const faults = faultsOf('server: { port: "${file:secret}" }\n');
   assert.equal(faults.length, 1);
   assert.ok(!faults.join("").includes("canary"));
 });
 
-test("HOS-317 a credential with a line end, by a file with two lines or a variable, is refused at the start", () => {
+test("configuration.credential-text: HOS-317, a credential with a line end, from a file with two lines or a variable, is refused at the start", () => {
   writeFileSync(join(directory, "key"), "first\nsecond\n");
   for (const source of ["${file:key}", "${env:KEY}"]) {
     refuses(`connections: [{ id: oa, kind: openai, api_key: "${source}" }]\n`, /plain ASCII in one line/u, {
@@ -81,7 +81,7 @@ test("HOS-317 a credential with a line end, by a file with two lines or a variab
   }
 });
 
-test("HOS-321 a transcript cannot write to the terminal: colours, titles, links, the clipboard, 8-bit forms", () => {
+test("cli.terminal: HOS-321, a transcript cannot control the terminal: colours, titles, links, the clipboard, 8-bit forms", () => {
   for (const sequence of [
     "\u001b[2J\u001b[1;1H",
     "\u001b]0;title\u0007",
@@ -99,14 +99,14 @@ test("HOS-321 a transcript cannot write to the terminal: colours, titles, links,
   }
 });
 
-test("HOS-322 a message cannot write over its line, nor turn the direction of what stands beside it", () => {
+test("cli.terminal: HOS-322, a message can neither overwrite its line nor change the direction of the text around it", () => {
   assert.equal(visible("request req_1\rrequest req_2"), "request req_1request req_2");
   assert.equal(visible("one\r\ntwo\tthree"), "one\r\ntwo\tthree");
   assert.equal(visible("\u202eexe.wav\u2066x\u2069\u202c"), "exe.wavx");
   assert.equal(visible("שלום\u200f, عالم"), "שלום\u200f, عالم");
 });
 
-test("HOS-323 a line of the log is one line, whatever is in it", () => {
+test("logs.one-line: HOS-323, a line of the log is one line, whatever it contains", () => {
   const lines: string[] = [];
   const logger = createLogger({ write: (line: string) => lines.push(line) });
   logger.warn({ reason: 'a\n{"level":60,"code":"FORGED"}\r\n\u2028b', model: "m\0\u001b[31m" });

@@ -152,14 +152,14 @@ for (const [what, audio] of AUDIO) {
     ...(audio.kind === "url" ? { "audio.url": audio.url } : {}),
   });
 
-  test(`experience 13: ${what} by curl is exactly the request of the page`, { skip: WITHOUT_SHELL }, async () => {
+  test(`playground.code: ${what} by curl is exactly the request of the page`, { skip: WITHOUT_SHELL }, async () => {
     const { path, key, file, fields } = await shell(codeOf("curl", request(ENTRIES)));
     assert.deepEqual([path, key], ["/v1/transcription", "Bearer svc_live_mine"]);
     assert.equal(file, { sample: SAMPLE, file: FILE, url: null }[audio.kind]);
     assert.deepEqual(fields, expected(ENTRIES));
   });
 
-  test(`experience 13: ${what} by the command line is exactly the request of the page`, {
+  test(`playground.code: ${what} by the command line is exactly the request of the page`, {
     skip: WITHOUT_SHELL,
   }, async () => {
     const { path, key, file, fields } = await shell(codeOf("CLI", request(ENTRIES)));
@@ -169,7 +169,7 @@ for (const [what, audio] of AUDIO) {
     assert.deepEqual(fields, expected(ENTRIES));
   });
 
-  test(`experience 13: ${what} by TypeScript is exactly the request of the page`, async () => {
+  test(`playground.code: ${what} by TypeScript is exactly the request of the page`, async () => {
     const { path, key, file, fields } = await typeScript(codeOf("TypeScript", request(ENTRIES)));
     assert.deepEqual([path, key], ["/v1/transcription", "Bearer svc_live_mine"]);
     assert.equal(file, { sample: SAMPLE, file: FILE, url: null }[audio.kind]);
@@ -177,7 +177,7 @@ for (const [what, audio] of AUDIO) {
   });
 }
 
-test("experience 13: a translation and a dry run are what they are in each language", {
+test("playground.code: a translation and a dry run have their form in each language", {
   skip: WITHOUT_SHELL,
 }, async () => {
   const entries: Entries = [

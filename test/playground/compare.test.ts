@@ -158,7 +158,7 @@ const factOf = async (page: Page, name: string): Promise<readonly string[]> => {
 const focused = (page: Page) => page.evaluate("document.activeElement?.id");
 const heardAt = (page: Page): Promise<number> => page.evaluate("document.querySelector('audio').currentTime");
 
-test("experience 11: a link names the other side; what both would cost is told before either runs; then the words that differ are marked, and nothing is called a mistake", async (t) => {
+test("playground.compare, playground.differences: a link names the other side; the costs of both are shown before either runs; then differing words are marked, and none is called an error", async (t) => {
   const page = await open(t, "?compare=second");
   if (page === null) return;
   const keys: (string | undefined)[] = [];
@@ -209,7 +209,7 @@ test("experience 11: a link names the other side; what both would cost is told b
   assert.ok(await page.locator(".ribbon").isHidden());
 });
 
-test("experience 14, 16: without a mouse from difference to difference, and a word that is clicked is heard", async (t) => {
+test("playground.compare, playground.words: without a mouse from difference to difference, and a clicked word is played", async (t) => {
   const page = await open(t, "?compare=second");
   if (page === null) return;
   await plan(page);
@@ -237,7 +237,7 @@ test("experience 14, 16: without a mouse from difference to difference, and a wo
   assert.ok((await heardAt(page)) >= 1.5);
 });
 
-test("experience 25: one side's failure loses nothing of the other; asked again it is asked with its own key, and the other is not", async (t) => {
+test("playground.compare: one side's failure loses nothing of the other; a repetition has its own key, and the other side is not sent again", async (t) => {
   const page = await open(t, "?compare=second");
   if (page === null) return;
   const keys: string[] = [];
@@ -260,7 +260,7 @@ test("experience 25: one side's failure loses nothing of the other; asked again 
   assert.equal(new Set(keys).size, 2);
 });
 
-test("contract 3: while something is asked nothing else is, though its button is there: it would take the place of what was paid for", async (t) => {
+test("playground.paid-once: while a request runs no other is sent, although its button is there: it would replace what was paid for", async (t) => {
   const page = await open(t, "?compare=second");
   if (page === null) return;
   await plan(page);
@@ -290,7 +290,7 @@ test("contract 3: while something is asked nothing else is, though its button is
   await page.locator("#result-title", { hasText: "Transcript" }).waitFor();
 });
 
-test("contract 3: a plan that was cancelled was neither refused nor charged", async (t) => {
+test("playground.compare: a cancelled plan was neither refused nor charged", async (t) => {
   const page = await open(t, "?compare=second");
   if (page === null) return;
   await page.route("**/v1/transcription", () => undefined);
@@ -302,7 +302,7 @@ test("contract 3: a plan that was cancelled was neither refused nor charged", as
   assert.doesNotMatch(planned, /refused|charged/u);
 });
 
-test("contract 3: where one side would be refused nothing runs, and why stands with it", async (t) => {
+test("playground.compare: where one side would be refused nothing runs, and the reason is shown", async (t) => {
   const page = await open(t, "?diarization=true&compare=simulated");
   if (page === null) return;
   const planned = await plan(page);
@@ -313,7 +313,7 @@ test("contract 3: where one side would be refused nothing runs, and why stands w
   assert.deepEqual(called, []);
 });
 
-test("experience 12: two sides that would be the same are not asked, and what was chosen stands in the address", async (t) => {
+test("playground.compare, playground.links: two identical sides are not sent, and the choice is in the address", async (t) => {
   const page = await open(t, "");
   if (page === null) return;
   await page.click("#compare-title");
@@ -335,7 +335,7 @@ test("experience 12: two sides that would be the same are not asked, and what wa
   assert.deepEqual(called, []);
 });
 
-test("contract 3: what came first is shown while the other is awaited; a side that was cancelled goes on, and its answer is had for the asking", async (t) => {
+test("playground.compare, playground.paid-once: the first answer is shown while the other is awaited; a cancelled side continues, and its answer can be fetched", async (t) => {
   const page = await open(t, "?compare=second");
   if (page === null) return;
   const release = Promise.withResolvers<undefined>();
@@ -359,7 +359,7 @@ test("contract 3: what came first is shown while the other is awaited; a side th
   assert.deepEqual(called.toSorted(), ["one", "two"]);
 });
 
-test("experience 40: with a test key both sides are simulated, and say so on the page and in the name and first line of each file", async (t) => {
+test("playground.compare, playground.exports: with a test key both sides are simulated, and say so on the page and in the name and first line of each file", async (t) => {
   const page = await open(t, "?compare=second", {}, TEST_KEY);
   if (page === null) return;
   assert.match(await plan(page), /This is a test key: both calls are simulated, and nothing is charged/u);
@@ -382,7 +382,7 @@ test("experience 40: with a test key both sides are simulated, and say so on the
 });
 
 for (const colorScheme of ["light", "dark"] as const)
-  test(`experience 35: ${colorScheme}, what both would be, and both beside each other: axe finds nothing serious, and 360 px are wide enough`, async (t) => {
+  test(`console.accessible: ${colorScheme}, the plan, and both transcripts side by side: axe finds nothing serious, and 360 px are wide enough`, async (t) => {
     const page = await open(t, "?compare=second", { colorScheme, viewport: { width: 360, height: 740 } });
     if (page === null) return;
     const judge = (where: string) => judgePage(page, colorScheme, where);

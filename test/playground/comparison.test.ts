@@ -48,7 +48,7 @@ const compare = (one: Transcript, other: Transcript) =>
 const kinds = (rows: readonly Row[]) => rows.map(({ kind }) => kind);
 const textsOf = (transcript: Transcript) => spokenWords(transcript).words.map(({ text }) => text);
 
-test("experience 11: each side is read off whole and as it was written; counted from the other side the same differs", () => {
+test("playground.differences: each side is kept whole and as it was written; compared from the other side the same differs", () => {
   const spoken = fc.array(fc.constantFrom("Yes,", "yes", "NO", "no.", "per", "cent"), { minLength: 1, maxLength: 30 });
   fc.assert(
     fc.property(spoken, spoken, (left, right) => {
@@ -71,7 +71,7 @@ test("experience 11: each side is read off whole and as it was written; counted 
   );
 });
 
-test("experience 11: case, punctuation around a word, the form of an apostrophe and of a letter are not compared; signs that are read aloud are", () => {
+test("playground.differences: case, punctuation around a word, forms of an apostrophe and of a letter are not compared; signs that are read aloud are", () => {
   const one = said("«Don’t» STOP, Cafe\u0301 (really) 5 co-op … $3");
   const other = said("don't stop caf\u00e9 really? 5% co op … 3");
   const { rows, counts } = compare(one, other);
@@ -84,7 +84,7 @@ test("experience 11: case, punctuation around a word, the form of an apostrophe 
   assert.equal(compare(one, one).rate, 0);
 });
 
-test("experience 11: punctuation that stands alone goes with a word; no letters, and none that are seen, are no difference", () => {
+test("playground.differences: separate punctuation belongs to a word; without visible letters there is no difference", () => {
   const one = said("— Vous venez ?  Oui ! \u05e9\u05dc\u05d5\u05dd\u200f");
   const other = said("vous venez oui \u05e9\u05dc\u05d5\u05dd");
   assert.deepEqual(textsOf(one), ["— Vous", "venez ?", "Oui !", "\u05e9\u05dc\u05d5\u05dd\u200f"]);
@@ -93,7 +93,7 @@ test("experience 11: punctuation that stands alone goes with a word; no letters,
   assert.deepEqual(textsOf(said("… —")), ["… —"]);
 });
 
-test("experience 14: a word is heard when its own side says, else the other, else where the word before began", () => {
+test("playground.words: a word is played where its own side has a time, else the other side, else where the word before began", () => {
   const untimed = { ...TRANSCRIPT, content: "one two extra" };
   const { rows } = compare(untimed, said("one two"));
   assert.deepEqual(
@@ -103,7 +103,7 @@ test("experience 14: a word is heard when its own side says, else the other, els
   assert.equal(spokenWords(untimed).times, "none");
 });
 
-test("experience 11: without words a segment's text is split, and each of its words leads to its beginning", () => {
+test("playground.differences: without words a segment's text is split, and each of its words leads to its beginning", () => {
   const segment = {
     id: 0,
     start: 2,
@@ -121,7 +121,7 @@ test("experience 11: without words a segment's text is split, and each of its wo
   ]);
 });
 
-test("experience 11: where no space stands between words they are the browser's, no character is lost, and an unknown language is no fault", () => {
+test("playground.differences: without spaces the browser separates words, no character is lost, and an unknown language is no fault", () => {
   const content = "「今日は」良い天気です。 Bob 说";
   for (const language of ["ja", "klingon language", null]) {
     const texts = textsOf({ ...TRANSCRIPT, content, language });
@@ -130,7 +130,7 @@ test("experience 11: where no space stands between words they are the browser's,
   }
 });
 
-test("experience 11: nothing against something, and nothing against nothing", () => {
+test("playground.differences: something compared with nothing, and nothing with nothing", () => {
   const silence = { ...TRANSCRIPT, content: "" };
   assert.deepEqual(compare(silence, silence).rate, 0);
   const { rows, rate } = compare(silence, said("one two"));
@@ -138,7 +138,7 @@ test("experience 11: nothing against something, and nothing against nothing", ()
   assert.deepEqual(differencesIn(rows), [{ from: 0, to: 2 }]);
 });
 
-test("experience 11: a passage ends with a sentence, where both say the same; never does it grow without end", () => {
+test("playground.differences: a passage ends with a sentence where both sides agree, and never grows without end", () => {
   const sentence = "one two three four five six seven eight nine ten eleven twelve. And so on";
   const { rows } = compare(said(sentence), said(sentence));
   assert.deepEqual(passagesIn(rows), [
@@ -149,7 +149,7 @@ test("experience 11: a passage ends with a sentence, where both say the same; ne
   assert.ok(passagesIn(missing).every(({ from, to }) => to - from <= 60));
 });
 
-test("experience 11: the summary names what it counts by, and says when it did not count it out", () => {
+test("playground.differences: the summary names its unit, and marks figures that are upper bounds", () => {
   const same = compare(said("one two"), said("one two"));
   assert.equal(summaryOf(same), "A has 2 words, B 2; the same in both: 2. No word differs.");
   const differing = compare(said("one two"), said("one too many"));
@@ -180,7 +180,7 @@ const record = (attempts: readonly object[], charge = "0.00", replayed = false):
     idempotency: { key: "first", replayed },
   }) as unknown as RequestRecordView;
 
-test("experience 11: money that is charged, billed by others and simulated is never one sum, and is told to the last digit", () => {
+test("playground.compare-costs: metered, provider-billed and simulated amounts are never one sum, and are exact to the last digit", () => {
   const cost = (value: RequestRecordView | "reading" | "unreadable") =>
     FACTS["Cost"]?.({ ...heard(said("one")), record: value });
   const metered = attempt("metered", "0.000000001", "0.000000001");
@@ -198,7 +198,7 @@ test("experience 11: money that is charged, billed by others and simulated is ne
   assert.match(cost("unreadable") ?? "", /cannot be read/u);
 });
 
-test("experience 11: target, time, confidence and speakers of a side, as far as they are known", () => {
+test("playground.compare: target, duration, confidence and speakers of a side, as far as they are known", () => {
   const side = {
     ...heard(said("one two three")),
     record: record([attempt("metered", "0.00", null, "failed:timeout"), attempt("metered", "0.00", null)]),
@@ -229,7 +229,7 @@ test("experience 11: target, time, confidence and speakers of a side, as far as 
 const dropped = { code: "PREFERENCE_DROPPED" as const, message: "prompt was dropped", param: "prompt", details: null };
 const simulated = { code: "SIMULATED_PROVIDER" as const, message: "simulated", param: null, details: null };
 
-test("experience 11: a warning of both is told once, one of a single side with its name", () => {
+test("playground.compare: a warning of both sides is shown once, one of a single side with its name", () => {
   const other = { ...dropped, message: "language was dropped" };
   assert.deepEqual(
     warningsOf(said("a", { warnings: [dropped, simulated] }), said("a", { warnings: [other, dropped] })).map(
@@ -242,7 +242,7 @@ test("experience 11: a warning of both is told once, one of a single side with i
   );
 });
 
-test("experience 40: a comparison's file says in name and first line which side was simulated; else it says nothing of it", () => {
+test("playground.exports: a comparison's file says in name and first line which side was simulated; otherwise it mentions no simulation", () => {
   const side = (label: "A" | "B", transcript: Transcript): HeardSide => ({
     label,
     purpose: label === "A" ? null : "second",

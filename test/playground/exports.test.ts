@@ -60,7 +60,7 @@ const simulated: Transcript = {
 };
 const named = renamed(TRANSCRIPT, new Map([["S1", "Ada"]]));
 
-test("experience 17: text, SubRip and WebVTT, with the names that were given", () => {
+test("playground.exports: text, SubRip and WebVTT have the names given to speakers", () => {
   assert.equal(exportText(named, "txt"), "Ada: Good morning.\nS2: Hello & welcome.\n");
   assert.equal(
     exportText(named, "srt"),
@@ -72,13 +72,13 @@ test("experience 17: text, SubRip and WebVTT, with the names that were given", (
   );
 });
 
-test("experience 17: without any times the captions still hold the text", () => {
+test("playground.exports: without any times the captions still contain the text", () => {
   const plain = { ...TRANSCRIPT, words: [] };
   assert.equal(exportText(plain, "srt"), "1\n00:00:00,000 --> 00:00:06,000\nGood morning. Hello & welcome.\n");
   assert.equal(exportText(plain, "txt"), "Good morning. Hello & welcome.\n");
 });
 
-test("experience 40: what was simulated says so in its name and its first line, and stays readable as what it is", () => {
+test("playground.exports: a simulated file says so in its name and its first line, and stays valid in its format", () => {
   for (const format of ["txt", "srt", "vtt", "json"] as const) {
     assert.equal(exportName(simulated, format, "call.one.mp3"), `call.one-simulated.${format}`);
     assert.equal(exportName(TRANSCRIPT, format, "call.one.mp3"), `call.one.${format}`);
@@ -91,7 +91,7 @@ test("experience 40: what was simulated says so in its name and its first line, 
   assert.deepEqual([parsed.errors, parsed.cues.length], [[], 2]);
 });
 
-test("experience 17: what is saved as JSON is read again as it was, simulated or not; what is no transcript is not", () => {
+test("playground.exports: a saved JSON opens as it was, simulated or not; other JSON does not", () => {
   for (const transcript of [TRANSCRIPT, simulated, named])
     assert.deepEqual(transcriptIn(exportText(transcript, "json")), transcript);
   for (const text of [
@@ -110,6 +110,6 @@ test("experience 17: what is saved as JSON is read again as it was, simulated or
     assert.equal(transcriptIn(text), null, text);
 });
 
-test("experience 15: a speaker's name brings no markup of captions with it", () => {
+test("playground.exports: a speaker's name adds no markup to captions", () => {
   assert.equal(cleanName(" Ada <b> --> & \n Bob "), "Ada b -- Bob");
 });

@@ -1,4 +1,4 @@
-// The playground as whoever is on a telephone, or cannot see it, meets it (experience 35).
+// Checks a page on a narrow screen and with axe [console.accessible].
 import assert from "node:assert/strict";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";

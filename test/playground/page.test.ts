@@ -1,5 +1,5 @@
-// The playground in a real browser (contract 10): a transcript on the screen, the sound at its words, refusals that teach, nothing from
-// anywhere else.
+// The playground in a real browser: a transcript on the screen, the sound at its words, refusals that explain themselves, nothing from
+// another origin.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { readFile, rm, utimes, writeFile } from "node:fs/promises";
@@ -84,7 +84,7 @@ function until(page: Page, condition: string): Promise<void> {
 const textOf = async (page: Page, selector: string): Promise<string> => page.locator(selector).innerText();
 const heardAt = (page: Page): Promise<number> => page.evaluate("document.querySelector('audio').currentTime");
 
-test("contract 10: a newcomer with a key has the sample's transcript on the screen after two clicks, marked as simulated, with its trace", async (t) => {
+test("playground.two-clicks: a newcomer with a key has the sample's transcript on the screen after two clicks, marked as simulated, with its trace", async (t) => {
   const page = await open(t);
   if (page === null) return;
   assert.match(await textOf(page, "#key-status"), /first start printed a key/u);
@@ -105,7 +105,7 @@ test("contract 10: a newcomer with a key has the sample's transcript on the scre
   assert.equal(await textOf(page, "#progress"), "Done.");
 });
 
-test("experience 14: a word that is clicked is where the sound goes on, and each lights up within 50 ms of being heard", async (t) => {
+test("playground.words: a clicked word is where the sound continues, and each lights up within 50 ms of being heard", async (t) => {
   const page = await open(t);
   if (page === null) return;
   await useKey(page);
@@ -133,7 +133,7 @@ test("experience 14: a word that is clicked is where the sound goes on, and each
   assert.ok(Math.min(...lateness) <= 0.05, `late by ${lateness.join(", ")} s`);
 });
 
-test("experience 16: without a mouse: key, run, word by word, play, the list of keys and back", async (t) => {
+test("playground.words, console.accessible: without a mouse: key, run, word by word, play, the list of keys and back", async (t) => {
   const page = await open(t);
   if (page === null) return;
   const press = (key: string) => page.keyboard.press(key);
@@ -173,14 +173,14 @@ test("experience 16: without a mouse: key, run, word by word, play, the list of 
   await tabTo("explain");
 });
 
-test("contract 1: letters that no key has are the key's fault, not the gateway's", async (t) => {
+test("playground.refusals: characters that no key contains are reported as the key's fault, not the gateway's", async (t) => {
   const page = await open(t);
   if (page === null) return;
   await useKey(page, "svc_live_…3f9a");
   assert.match(await textOf(page, "#key-status"), /^This key does not work\. .*key/u);
 });
 
-test("contract 10: a browser that keeps nothing for pages shows the page all the same", async (t) => {
+test("playground.links: a browser that forbids storage shows the page nevertheless", async (t) => {
   const page = await open(t);
   if (page === null) return;
   await page.addInitScript(
@@ -192,7 +192,7 @@ test("contract 10: a browser that keeps nothing for pages shows the page all the
   await transcribe(page);
 });
 
-test("experience 11: what is chosen while the sample is still on its way is what is transcribed, and the same file can be chosen again", async (t) => {
+test("playground.two-clicks: a file chosen while the sample still loads is the one that is transcribed, and the same file can be chosen again", async (t) => {
   const page = await open(t);
   if (page === null) return;
   const held = Promise.withResolvers<undefined>();
@@ -210,7 +210,7 @@ test("experience 11: what is chosen while the sample is still on its way is what
   assert.equal(await page.inputValue("#file"), "");
 });
 
-test("contract 1: a key that does not work is told so in words, and a request with it is refused with its code", async (t) => {
+test("playground.refusals: an invalid key is reported in words, and a request with it is refused with its code", async (t) => {
   const page = await open(t);
   if (page === null) return;
   await useKey(page, "svc_live_nobody-made-this");
@@ -219,7 +219,7 @@ test("contract 1: a key that does not work is told so in words, and a request wi
   assert.match(await textOf(page, ".failure"), /^UNAUTHENTICATED · 401/u);
 });
 
-test("experience 25: what no model can do is refused with code, reason, what to do and its trace, and no transcript stays on the screen", async (t) => {
+test("playground.refusals: what no model can do is refused with code, reason, what to do and its trace, and no transcript stays on the screen", async (t) => {
   const page = await open(t);
   if (page === null) return;
   await useKey(page);
@@ -242,7 +242,7 @@ test("experience 25: what no model can do is refused with code, reason, what to 
   assert.equal(await page.locator(".word").count(), 0);
 });
 
-test("spec 5: an address is the gateway's to fetch and to judge, and nothing of it is loaded here", async (t) => {
+test("playground.links: an address is loaded and judged by the gateway, and nothing of it is loaded by the page", async (t) => {
   const page = await open(t);
   if (page === null) return;
   await useKey(page);
@@ -258,7 +258,7 @@ test("spec 5: an address is the gateway's to fetch and to judge, and nothing of 
   assert.ok(await page.evaluate("document.querySelector('audio').paused"));
 });
 
-test("experience 12: a link shares the options, never the key: opened, it stands as it was left", async (t) => {
+test("playground.links: a link shares the options, never the key: opened, it shows the same options", async (t) => {
   const page = await open(t);
   if (page === null) return;
   await useKey(page);
@@ -290,7 +290,7 @@ test("experience 12: a link shares the options, never the key: opened, it stands
   assert.equal(await page.evaluate("localStorage.length + document.cookie.length"), 0);
 });
 
-test("experience 15, 17, 40: speakers are named once for all; what is saved says that it was simulated, and can be opened again with its trace", async (t) => {
+test("playground.exports: speakers are named once for all; a saved file says that it was simulated, and can be opened again with its trace", async (t) => {
   const page = await open(t, "?diarization=true");
   if (page === null) return;
   await useKey(page);
@@ -324,7 +324,7 @@ test("experience 15, 17, 40: speakers are named once for all; what is saved says
   assert.equal(await textOf(page, "#trace"), before);
 });
 
-test("experience 14, 18: a saved transcript marks what was not certain, and says when the sound is of another recording", async (t) => {
+test("playground.words, playground.refusals: an opened transcript marks uncertain words, and reports when the sound is of another recording", async (t) => {
   const page = await open(t);
   if (page === null) return;
   const asked: string[] = [];
@@ -359,7 +359,7 @@ test("experience 14, 18: a saved transcript marks what was not certain, and says
   assert.deepEqual(asked, [], "what is opened here stays here");
 });
 
-test("experience 14, 16: words from right to left stand so; without words the keys move nothing; the words are followed once a frame", async (t) => {
+test("playground.words: right-to-left words are shown so; without words the keys move nothing; words are followed once a frame", async (t) => {
   const page = await open(t);
   if (page === null) return;
   const word = { speaker: "S1", channel: null, confidence: 0.9 };
@@ -407,7 +407,7 @@ test("experience 14, 16: words from right to left stand so; without words the ke
   assert.equal(await heardAt(page), 3);
 });
 
-test("experience 11: what the microphone heard is played and transcribed", async (t) => {
+test("playground.two-clicks: a recording from the microphone is played and transcribed", async (t) => {
   const page = await open(t);
   if (page === null) return;
   await useKey(page);
@@ -432,7 +432,7 @@ test("experience 11: what the microphone heard is played and transcribed", async
   assert.ok(await page.evaluate("Number.isFinite(document.querySelector('audio').duration)"));
 });
 
-test("contract 1: no answer, a cancelled one and one that is not the gateway's are told apart", async (t) => {
+test("playground.refusals: no answer, a cancelled one and one that is not the gateway's have their own messages", async (t) => {
   const page = await open(t);
   if (page === null) return;
   await useKey(page);
@@ -462,7 +462,7 @@ test("contract 1: no answer, a cancelled one and one that is not the gateway's a
   assert.doesNotMatch(await textOf(page, ".failure"), /charged/u, "a dry run costs nothing");
 });
 
-test("contract 1: a file that was changed since it was chosen is the file's fault, and is to be chosen again", async (t) => {
+test("playground.refusals: a file that changed since it was chosen is reported as the file's fault, and has to be chosen again", async (t) => {
   const page = await open(t);
   if (page === null) return;
   await useKey(page);
@@ -479,7 +479,7 @@ test("contract 1: a file that was changed since it was chosen is the file's faul
   assert.doesNotMatch(failure, /once more/u);
 });
 
-test("§4.1.2: what broke off is asked again under the same Idempotency-Key until it is answered; what was answered or changed is not", async (t) => {
+test("playground.paid-once: a request that broke off is sent again under the same Idempotency-Key until it is answered; an answered or changed one is not", async (t) => {
   const page = await open(t);
   if (page === null) return;
   await useKey(page);
@@ -515,7 +515,7 @@ test("§4.1.2: what broke off is asked again under the same Idempotency-Key unti
   assert.equal(new Set([first, ...others]).size, 4, "answered, changed, refused: each time another question");
 });
 
-test("contract 3: explained only, a request is judged and nothing is called", async (t) => {
+test('playground.dry-run: "Explain only" decides a request and calls no provider', async (t) => {
   const page = await open(t, "?diarization=true");
   if (page === null) return;
   await useKey(page);
@@ -527,7 +527,7 @@ test("contract 3: explained only, a request is judged and nothing is called", as
 });
 
 for (const colorScheme of ["light", "dark"] as const)
-  test(`experience 35: ${colorScheme}, with an answer, a refusal and the keys: axe finds nothing serious, and 360 px are wide enough`, async (t) => {
+  test(`console.accessible: ${colorScheme}, with an answer, a refusal and the keys: axe finds nothing serious, and 360 px are wide enough`, async (t) => {
     const page = await open(t, "?diarization=true", { colorScheme, viewport: { width: 360, height: 740 } });
     if (page === null) return;
     const judge = (where: string) => judgePage(page, colorScheme, where);

@@ -15,7 +15,7 @@ const piece = (start: number, end: number, more: Partial<Piece> = {}): Piece => 
   ...more,
 });
 
-test("experience 14: at any time the word is found that is heard, the latest to begin where several are, none in a pause", () => {
+test("playground.timeline: at any time the word that is heard is found, the latest to begin of several, none in a pause", () => {
   const pieces = [piece(0, 1), piece(1, 1.5), piece(2, 4), piece(2.5, 3)];
   for (const [seconds, index] of [
     [0, 0],
@@ -31,7 +31,7 @@ test("experience 14: at any time the word is found that is heard, the latest to 
   assert.equal(pieceAt([], 1), -1);
 });
 
-test("experience 14: looked up by halves, the word is the one that a look at every word finds", () => {
+test("playground.timeline: the binary search finds the word that a linear one finds", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(100)), fc.nat(110), (starts, seconds) => {
       const pieces = starts.toSorted((one, other) => one - other).map((start) => piece(start, start + 2));
@@ -41,7 +41,7 @@ test("experience 14: looked up by halves, the word is the one that a look at eve
   );
 });
 
-test("experience 15: a turn ends where another speaks, another channel begins or nobody speaks for two seconds; no word is lost", () => {
+test("playground.timeline: a turn ends with its speaker, channel or a pause of two seconds; no word is lost", () => {
   const pieces = [
     piece(0, 1, { speaker: "S1" }),
     piece(1, 2, { speaker: "S1" }),
@@ -65,12 +65,12 @@ test("experience 15: a turn ends where another speaks, another channel begins or
   );
 });
 
-test("a transcript without times is one segment as long as the audio", () => {
+test("playground.timeline: a transcript without times is one segment as long as the audio", () => {
   const [only, ...others] = segmentsOf({ words: [], segments: [], content: "All of it.", duration_seconds: 12 });
   assert.deepEqual([only?.start, only?.end, only?.text, others], [0, 12, "All of it.", []]);
 });
 
-test("a clock says minutes, seconds and tenths", () => {
+test("playground.timeline: a time has minutes, seconds and tenths", () => {
   assert.deepEqual([0, 14.402, 59.96, 61.25, 3600].map(clock), ["0:00.0", "0:14.4", "0:59.9", "1:01.2", "60:00.0"]);
 });
 
@@ -83,7 +83,7 @@ const FIELDS: readonly OptionField[] = [
   { name: "to_language", kind: "text", preset: "" },
 ];
 
-test("experience 12: whatever is chosen, its query gives it back, and what is as it was at first is not in it", () => {
+test("playground.links: the query of any choice restores it, and contains no default", () => {
   const text = fc.string({ minLength: 1, unit: "grapheme" }).filter((value) => value.trim() !== "");
   const chosen = fc.record({
     language: fc.option(text),
@@ -109,7 +109,7 @@ test("experience 12: whatever is chosen, its query gives it back, and what is as
   assert.deepEqual(entriesOf("?utm_source=x&key=svc_live_1", FIELDS), [["timestamps", "both"]]);
 });
 
-test("contract 3: the fields have the types that JSON has for them, and a language to translate into asks for a translation", () => {
+test("playground.code: fields have the types that JSON has for them, and a language to translate into makes it a translation", () => {
   const entries = [
     ["diarization", "true"],
     ["timestamps", "word"],

@@ -1,5 +1,5 @@
-// K-06: secrets, transcripts and prompts in every kind of request, good and bad; afterwards none of them is in
-// what the gateway says of itself or keeps, but sealed or hashed (reliability 6, R12).
+// Secrets, transcripts and prompts in every kind of request, good and bad: none of them appears in what the gateway writes, answers or
+// stores, except sealed or hashed [logs.secrecy].
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -101,7 +101,7 @@ function createAsker({ origin, adminOrigin }: TestGateway, key: string) {
   return { ask, errors, answers };
 }
 
-test("reliability 6, R12: of 100 and more canaries none is in logs, traces, metrics, errors, records, a dump or the data directory", async (t) => {
+test("logs.secrecy, tenancy.no-content-outside: R12, of more than 100 canaries none is in logs, traces, metrics, errors, records, a dump or the data directory", async (t) => {
   const canaries = createCanaries();
   const secret = (kind: string) => canaries.make(kind);
   const keys = { member: secret("key"), admin: secret("key"), operator: secret("key") };

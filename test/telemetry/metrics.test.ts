@@ -1,4 +1,4 @@
-// `/metrics` (contract 10): the names it promises and no others, right figures, bounded labels.
+// `/metrics`: the documented names and no others [metrics.names], right figures, bounded labels.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
@@ -59,12 +59,12 @@ async function until(isThere: (seen: Scrape) => boolean): Promise<Scrape> {
   return seen;
 }
 
-test("contract 10 metrics: exactly the promised names, each with its type, from the first scrape on", async () => {
+test("metrics.endpoint, metrics.names: exactly the documented names, each with its type, from the first scrape on", async () => {
   const { names } = await scrape(gateway.adminOrigin);
   assert.deepEqual([...names].toSorted(), NAMES.toSorted());
 });
 
-test("contract 10 metrics: requests, calls, a fallback and its reason, audio and its price, refusals, keys and jobs are counted", async () => {
+test("metrics.values: requests, calls, a fallback and its reason, audio and its price, refusals, keys and jobs are counted", async () => {
   const { origin, sandbox } = gateway;
   const requests = 'svc_http_requests_total{route="/v1/transcription",method="POST",status="200"}';
   await postForm(origin, { headers: { "idempotency-key": "counted" } });
@@ -109,7 +109,7 @@ test("contract 10 metrics: requests, calls, a fallback and its reason, audio and
   );
 });
 
-test("experience 31: the gauge of circuits tells what is paused by hand, called or not, as something else than a rest after failures", async () => {
+test("metrics.circuit-state: a manual pause, of a model that was called or not, has another value than an open circuit", async () => {
   const state = (provider: string, model: string) =>
     `svc_provider_circuit_state{provider="${provider}",model="${model}"}`;
   await postForm(gateway.origin);
@@ -130,7 +130,7 @@ test("experience 31: the gauge of circuits tells what is paused by hand, called 
   assert.equal((await scrape(gateway.adminOrigin)).value(state("deepgram", "nova-3")), 0);
 });
 
-test("contract 10 metrics: whatever callers send, no label says it and the number of series stays", async () => {
+test("metrics.labels: whatever callers send, no label contains it and the number of series stays the same", async () => {
   const sizeOf = async () => (await scrape(gateway.adminOrigin)).text.split("\n").length;
   const ask = (index: number) =>
     send(`${gateway.origin}/hush-${index}?key=hush`, {
@@ -146,7 +146,7 @@ test("contract 10 metrics: whatever callers send, no label says it and the numbe
   assert.doesNotMatch((await scrape(gateway.adminOrigin)).text, /hush|req_|key_|app_|127\.0\.0\.1/u);
 });
 
-test("the registry: values are escaped, histograms add up, and beyond the bound everything is counted together", async () => {
+test("metrics.bounded-series: values are escaped, histograms add up, and beyond the bound everything is counted together", async () => {
   const registry = createMetricRegistry();
   const counter = registry.counter("c_total", "C.", ["name"]);
   counter.add(['a "quoted" \\ name\n']);

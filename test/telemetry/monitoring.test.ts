@@ -96,7 +96,7 @@ function judge(query: string, more: readonly string[] = []): void {
       assert.ok(has(each, label), `${each} has no label ${label}: ${query}`);
 }
 
-test("contract 10 alerts: every rule is of metrics and labels that are exported", () => {
+test("metrics.exported-only: every alert uses exported metrics and labels", () => {
   assert.ok(rules.length >= 10);
   for (const { expr, annotations } of rules) {
     const used = [...annotations.summary.matchAll(/\$labels\.([a-z_]+)/gu)].map(([, label = ""]) => label);
@@ -108,7 +108,7 @@ test("contract 10 alerts: every rule is of metrics and labels that are exported"
   }
 });
 
-test("contract 10 alerts: each has a name of its own and leads to what to do, under its name in docs/operations.md", () => {
+test("metrics.alerts: each alert has its own name and a runbook under that name in docs/operations.md", () => {
   assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
   const headings = [...read("docs/operations.md").matchAll(/^### (Patchbay\w+)$/gmu)].map(([, name]) => name);
   assert.deepEqual(
@@ -118,7 +118,7 @@ test("contract 10 alerts: each has a name of its own and leads to what to do, un
   for (const { alert, annotations } of rules) assert.equal(annotations.runbook.split("#")[1], alert.toLowerCase());
 });
 
-test("contract 10 board: every query and every legend is of metrics and labels that are exported", () => {
+test("metrics.exported-only: every query and every legend of the dashboard uses exported metrics and labels", () => {
   const targets = board.panels.flatMap((each) => each.targets);
   assert.ok(targets.length >= 20);
   for (const { expr, legendFormat } of targets)
@@ -128,7 +128,7 @@ test("contract 10 board: every query and every legend is of metrics and labels t
     );
 });
 
-test("contract 10 board: its variables are asked of an exported metric, and panels neither share an id nor lie over each other", () => {
+test("metrics.exported-only: the dashboard's variables use an exported metric, and panels neither share an id nor overlap", () => {
   const [, metric = "", label = ""] =
     /label_values\((\w+), (\w+)\)/u.exec(JSON.stringify(board.templating.list.find(({ name }) => name === "job"))) ??
     [];
@@ -141,7 +141,7 @@ test("contract 10 board: its variables are asked of an exported metric, and pane
   assert.ok(board.panels.every(({ gridPos: { x, w } }) => x + w <= 24));
 });
 
-test("contract 10: a metric or a label that is not exported is found", () => {
+test("metrics.exported-only: a metric or a label that is not exported is found", () => {
   for (const wrong of ["sum(rate(svc_nothing_total[5m]))", 'svc_jobs{colour="red"}', "max by (colour) (svc_jobs)"])
     assert.throws(() => judge(wrong), /nothing|colour/u, wrong);
 });

@@ -1,4 +1,4 @@
-// Traces (contract 10, OpenTelemetry): what a collector is sent, whose trace it joins, and that nobody waits for it.
+// Traces: what a collector receives, whose trace it joins, and that no request waits for it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLogger } from "../../src/lib/logger.ts";
@@ -12,7 +12,7 @@ import { startCollector } from "./collector.ts";
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT = "00f067aa0ba902b7";
 
-test("contract 10 traces: the request joins its caller's trace, its route and each call are its children, providers hear nothing of it", async () => {
+test("metrics.trace-spans, metrics.trace-parent: a request joins its caller's trace, its route and each call are its children, and providers receive no traceparent", async () => {
   await using collector = await startCollector();
   const otlp = { endpoint: collector.endpoint, headers: { "x-token": "of-the-collector" }, serviceName: "gateway-1" };
   const gateway = await startGateway({ otlp });
@@ -46,7 +46,7 @@ test("contract 10 traces: the request joins its caller's trace, its route and ea
   );
 });
 
-test("contract 10 logs: a request's line has the id of the trace it is in, its caller's or its own; without traces there is none", async () => {
+test("logs.trace-id: a request's line has the id of its trace, its caller's or its own; without traces there is none", async () => {
   await using collector = await startCollector();
   const otlp = { endpoint: collector.endpoint, headers: {}, serviceName: "x" };
   const traced = await startGateway({ otlp });
@@ -74,7 +74,7 @@ test("contract 10 logs: a request's line has the id of the trace it is in, its c
   assert.deepEqual(fields, ["level", "time", "request_id", "method", "route", "status", "code", "ms"]);
 });
 
-test("contract 10 traces: a collector that is away costs spans, whose number the log tells, never a request", async () => {
+test("metrics.trace-collector: an unavailable collector costs spans, whose number is logged, never a request", async () => {
   const otlp = { endpoint: "http://127.0.0.1:1", headers: {}, serviceName: "x" };
   const gateway = await startGateway({ otlp });
   assert.equal((await postForm(gateway.origin)).status, 200);
@@ -88,7 +88,7 @@ test("contract 10 traces: a collector that is away costs spans, whose number the
   );
 });
 
-test("contract 10 traces: a process that stops asks a collector that does not answer once, and tells how many spans are lost", async () => {
+test("metrics.trace-shutdown: a process that stops asks a silent collector once, and reports how many spans are lost", async () => {
   const lines: string[] = [];
   let asked = 0;
   const exporter = createOtlpExporter(
@@ -116,7 +116,7 @@ test("contract 10 traces: a process that stops asks a collector that does not an
   );
 });
 
-test("contract 10 traces: what is no traceparent starts a trace of the request's own, the same for all its parts", () => {
+test("metrics.trace-parent: an invalid traceparent starts a trace of the request's own, the same for all its parts", () => {
   for (const bad of [
     "",
     "x",
@@ -133,7 +133,7 @@ test("contract 10 traces: what is no traceparent starts a trace of the request's
   }
 });
 
-test("contract 10 traces: the variables are OpenTelemetry's own", () => {
+test("metrics.trace-settings: the variables are OpenTelemetry's own", () => {
   assert.equal(otlpSettings({}), null);
   assert.equal(otlpSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" }), null);
   assert.equal(otlpSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4318", OTEL_SDK_DISABLED: "true" }), null);

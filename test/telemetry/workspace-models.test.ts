@@ -13,7 +13,7 @@ import { scrape } from "./scrape.ts";
 
 const SPENT = { audioMs: 1_000, billableMs: 0, chargeNanoUsd: 0n, inputTokens: 0, outputTokens: 0 };
 
-test("whatever number of models workspaces have, they are one series each, and the operator's keep their names", async () => {
+test("metrics.workspace-models: models of workspaces share one series each, however many they are, and the operator's keep their names", async () => {
   const metrics = createMetrics({
     version: "1",
     jobsByState: async () => [],
@@ -74,7 +74,7 @@ function file(sandbox: Sandbox): ConfigurationFile {
   };
 }
 
-test("a call and a circuit of a workspace's connection are counted without the name of its model", async () => {
+test("metrics.workspace-models: a call and a circuit of a workspace's connection are counted without the name of its model", async () => {
   const gateway = await startGateway({ file });
   try {
     await postForm(gateway.origin);

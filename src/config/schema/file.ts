@@ -1,4 +1,4 @@
-// The whole of patchbay.yaml: the one source of every setting's name, type, default and sentence (contract 10).
+// The whole of patchbay.yaml: the one source of every setting's name, type, default and sentence.
 import { z } from "zod";
 import { isPostgresUrl, isReadablePostgresUrl, WRITE_ENCODED } from "../../lib/postgres-url.ts";
 import { PROVIDER_KINDS } from "../../providers/provider.ts";

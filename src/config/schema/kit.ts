@@ -1,4 +1,4 @@
-// The value shapes that only the configuration file has; those it shares with the API are in `contract/set-up/kit.ts` (contract 10).
+// The value shapes that only the configuration file has. Those that it shares with the API are in `contract/set-up/kit.ts`.
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
 import { SECRET_MARK } from "../../contract/set-up/kit.ts";

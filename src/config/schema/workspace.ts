@@ -1,4 +1,4 @@
-// Workspaces, their apps and keys (contract 2, 10).
+// Workspaces, their apps and keys.
 import { z } from "zod";
 import {
   appFields,

@@ -1,5 +1,4 @@
-// GET /console on both listeners, and what it loads (contract 10): a fixed list, from the same origin, under a policy that lets
-// nothing else in.
+// GET /console on both listeners, and what it loads [console.files]: a fixed list, under a policy of its own origin [console.own-origin].
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { after, before, test } from "node:test";
@@ -19,7 +18,7 @@ before(async () => {
 });
 after(() => gateway.close());
 
-test("contract 10: each listener has the page, says which one it is, and serves it under the policy of its own origin", async () => {
+test("console.own-origin: each listener has the page, names itself, and serves it under a policy of its own origin", async () => {
   for (const [listener, origin] of [
     ["public", gateway.origin],
     ["admin", gateway.adminOrigin],
@@ -39,14 +38,14 @@ test("contract 10: each listener has the page, says which one it is, and serves 
   }
 });
 
-test("contract 10: its scripts are exactly the list: no module is missing, and none is served that nobody imports", async () => {
+test("console.files: its scripts are exactly the list: no module is missing, and none is served that nothing imports", async () => {
   const found = await pageModules(gateway.adminOrigin, "/console");
   assert.deepEqual([...found.keys()].toSorted(), CONSOLE_MODULES.map((name) => `/console/${name}.ts`).toSorted());
   for (const [path, text] of found)
     assert.doesNotMatch(text, /^\s*(import type|interface|type) |: readonly |\): string/mu, path);
 });
 
-test("experience 34: what is loaded first, and all screens together, stay far below 250 KB", async () => {
+test("console.size: the scripts that are loaded first, and those of all screens together, stay within their limits", async () => {
   const gzipped = (modules: ReadonlyMap<string, string>): number =>
     [...modules.values()].reduce((sum, text) => sum + gzipSync(text).length, 0);
   const first = gzipped(await pageModules(gateway.origin, "/console", { isFirst: true }));
@@ -55,7 +54,7 @@ test("experience 34: what is loaded first, and all screens together, stay far be
   assert.ok(all < MOST_BYTES, `${all} bytes`);
 });
 
-test("contract 10: no path leads out of the list, and the page is read and nothing else", async () => {
+test("console.files: no path leads out of the list, and the page accepts reads only", async () => {
   for (const path of [
     "/console/console/secrets.ts",
     "/console/gateway/transcribe.ts",
@@ -67,7 +66,7 @@ test("contract 10: no path leads out of the list, and the page is read and nothi
   await posted.arrayBuffer();
 });
 
-test("contract 1: what an error of the admin listener means can be read there", async () => {
+test("errors.doc-url: the documentation of an admin listener's error can be read there", async () => {
   const { status, text } = await get(gateway.adminOrigin, "/docs/errors", null);
   assert.equal(status, 200);
   assert.ok(text.includes('id="PRECONDITION_FAILED"'));

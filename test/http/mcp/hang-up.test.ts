@@ -1,4 +1,4 @@
-// Callers of /mcp that leave, tools that take long, and endpoints that cannot answer them (promise R15; contract 1, 10).
+// Clients of /mcp that disconnect, slow tools, and endpoints that cannot answer them.
 import assert from "node:assert/strict";
 import { createServer as createNodeServer, type Server } from "node:http";
 import { after, before, test, type TestContext } from "node:test";
@@ -24,7 +24,7 @@ before(async () => {
 after(() => remote.close());
 
 for (const era of ERAS) {
-  test(`R15: ${era}: a caller who leaves stops the provider as any caller does, and the usage row is written`, async () => {
+  test(`mcp.hang-up: R15, ${era}: a client that disconnects ends the provider's call, and the usage row is written`, async () => {
     const { origin, sandbox, database, app } = remote.gateway;
     sandbox.clearCalls();
     sandbox.addFault({ fault: { kind: "stall" } });
@@ -107,7 +107,7 @@ async function startSmall(t: TestContext, { me, server, schedule, admission }: S
 const ACCEPT = "application/json, text/event-stream";
 const CALL = message("tools/call", { name: "list_purposes", arguments: {} });
 
-test("contract 10: a tool that takes long is answered by a stream of one event, which began before it; or by JSON to whoever takes no events", async (t) => {
+test("mcp.slow-answers: a slow tool is answered by a stream of one event that began before the answer, or by JSON to clients that accept no events", async (t) => {
   const may = Promise.withResolvers<void>();
   const me = async (): Promise<Reply> => {
     await may.promise;
@@ -139,7 +139,7 @@ test("contract 10: a tool that takes long is answered by a stream of one event, 
   assert.match(data, /no description of a key/u);
 });
 
-test("contract 1: what breaks behind a tool is told as a fault with the id of its request, and logged; nothing of it gets out", async (t) => {
+test("mcp.faults: an internal error behind a tool is reported with the id of its request and logged, and nothing of it gets out", async (t) => {
   const me = async (): Promise<Reply> => ({ status: 400, body: { json: { secret: "canary" } } });
   const { origin, logs } = await startSmall(t, { me });
   const response = await post(origin, CALL);
@@ -152,13 +152,13 @@ test("contract 1: what breaks behind a tool is told as a fault with the id of it
   assert.equal(id, response.headers.get("x-request-id"));
 });
 
-test("reliability 7: a gateway that takes no connections any more says so to the tool, and that asking again helps", async (t) => {
+test("mcp.shutdown: a gateway that accepts no connections any more says so to the tool, and that asking again helps", async (t) => {
   const server = createNodeServer().on("connection", (socket) => socket.destroy());
   const { origin } = await startSmall(t, { me: async () => ({ status: 200, body: { json: {} } }), server });
   assert.match(await (await post(origin, CALL)).text(), /shutting down\. Ask again/u);
 });
 
-test("reliability 7: a gateway that closes lets the tool that runs finish, and answers it", async (t) => {
+test("mcp.shutdown: a gateway that shuts down finishes and answers a running tool", async (t) => {
   const [called, may] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const me = async (): Promise<Reply> => {
     called.resolve();
@@ -175,7 +175,7 @@ test("reliability 7: a gateway that closes lets the tool that runs finish, and a
   await closed;
 });
 
-test("contract 1: a message has its place among the bodies that this process holds, and is refused unread where there is none", async (t) => {
+test("mcp.admission: a message needs room among the bodies that this process holds, and is refused unread without room", async (t) => {
   const me = async (): Promise<Reply> => ({ status: 200, body: { json: {} } });
   // One owner may fill three quarters.
   const room = { file: 0, memory: Math.ceil((CALL.length * 4) / 3) };

@@ -1,4 +1,4 @@
-// POST /mcp: the tools of a language model over HTTP, by the protocol's official client, in both kinds of its revisions (contract 10).
+// POST /mcp: the tools of a language model over HTTP, by the protocol's official client, in both kinds of its revisions.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Client } from "@modelcontextprotocol/client";
@@ -35,7 +35,7 @@ async function explained(client: Client, id: unknown): Promise<ToolReply> {
 }
 
 for (const era of ERAS) {
-  test(`contract 10: ${era}: no tool changes anything unless the address asks for it, and none takes a path`, async () => {
+  test(`mcp.read-only-default: ${era}: no tool changes anything unless the address requests it, and none accepts a path`, async () => {
     const client = await open({ era });
     const { tools } = await client.listTools();
     assert.deepEqual(
@@ -64,7 +64,7 @@ for (const era of ERAS) {
     assert.equal((await callTool(client, "list_purposes")).texts[0], "[]");
   });
 
-  test(`contract 10: ${era}: a recording is transcribed by its URL, and the record of the request is that of the endpoint`, async () => {
+  test(`mcp.transcribe, mcp.record: ${era}: a recording is transcribed by its URL, and the record of the request is that of the endpoint`, async () => {
     const client = await open({ era });
     const { isError, texts } = await callTool(client, "transcribe_audio", {
       url: URL_OF_SPEECH,
@@ -78,7 +78,7 @@ for (const era of ERAS) {
     assert.deepEqual([record.id, record.status, record.endpoint], [rest["request_id"], 200, "POST /v1/transcription"]);
   });
 
-  test(`contract 5, 10: ${era}: a job is submitted, waited for, read as a resource and not cancelled once it has ended`, async () => {
+  test(`mcp.jobs: ${era}: a job is submitted, waited for, read as a resource and not cancelled once it has ended`, async () => {
     const client = await open({ era, query: "?tools=jobs" });
     const submitted = await callTool(client, "submit_transcription_job", {
       url: URL_OF_SPEECH,
@@ -99,7 +99,7 @@ for (const era of ERAS) {
   });
 }
 
-test("contract 3, 10: an Idempotency-Key is that of the request which the tool makes: asked again, nothing is called again", async () => {
+test("mcp.idempotency: an Idempotency-Key is that of the request which the tool makes: sent again, it calls no provider again", async () => {
   const client = await open({ headers: { "idempotency-key": "one-tool-call" } });
   const { texts: first } = await callTool(client, "transcribe_audio", { url: URL_OF_SPEECH });
   const { callCount } = remote.gateway.sandbox;
@@ -112,7 +112,7 @@ test("contract 3, 10: an Idempotency-Key is that of the request which the tool m
   assert.match(texts[0] ?? "", /^IDEMPOTENCY_KEY_REUSED: /u);
 });
 
-test("contract 10: what comes quickly is JSON, also for whoever would take events; a notification has no answer", async () => {
+test("mcp.answers: a quick answer is JSON, also to a client that accepts events; a notification has an empty answer", async () => {
   const { origin } = remote.gateway;
   const accept = "application/json, text/event-stream";
   const listed = await post(origin, message("tools/list"), { accept });
@@ -123,7 +123,7 @@ test("contract 10: what comes quickly is JSON, also for whoever would take event
   assert.deepEqual([noted.status, await noted.text()], [202, ""]);
 });
 
-test("contract 10: neither the log nor any answer holds the key of a tool's caller", async () => {
+test("mcp.secrecy: neither the log nor any answer contains the key of a tool's caller", async () => {
   const client = await open();
   const { texts } = await callTool(client, "transcribe_audio", { url: URL_OF_SPEECH });
   assert(!texts.join().includes(KEY));

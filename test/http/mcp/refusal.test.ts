@@ -39,7 +39,7 @@ async function codeOf(response: Response): Promise<readonly [number, string]> {
   return [response.status, errorBody.parse(await response.json()).error.code];
 }
 
-test("contract 2, 10: without a key, with a wrong one, or with one in the address: 401 with its challenge, before anything is read", async () => {
+test("mcp.authentication: without a key, with a wrong one, or with one in the address: 401 with its challenge, before anything is read", async () => {
   for (const [query, headers] of [
     ["", {}],
     ["", { authorization: "Bearer nobody-ever-had-such-a-key-01" }],
@@ -52,7 +52,7 @@ test("contract 2, 10: without a key, with a wrong one, or with one in the addres
   await assert.rejects(connect(origin, { key: "nobody-ever-had-such-a-key-01" }), /401/u);
 });
 
-test("contract 10: a page of another origin is refused, whatever name it reached the gateway by; the gateway's own is not", async () => {
+test("mcp.origin: a page of another origin is refused, whatever name it reached the gateway by; the gateway's own is not", async () => {
   const { publicUrl } = remote.gateway.configuration.server;
   const { port } = new URL(publicUrl);
   for (const other of [
@@ -66,14 +66,14 @@ test("contract 10: a page of another origin is refused, whatever name it reached
   assert.equal((await post(origin, message("tools/list"), { origin: publicUrl })).status, 200);
 });
 
-test("contract 10: there is no stream to open and no session to end: only POST", async () => {
+test("mcp.post-only: there is no stream to open and no session to end: only POST", async () => {
   for (const method of ["GET", "HEAD", "DELETE", "PUT", "OPTIONS"]) {
     const response = await fetch(`${origin}/mcp`, { method, headers: { authorization: `Bearer ${KEY}` } });
     assert.deepEqual([response.status, response.headers.get("allow")], [405, "POST"], method);
   }
 });
 
-test("contract 1, 10: a body that is too large, of another type or compressed is refused as everywhere, and no query is guessed at", async () => {
+test("mcp.body: a body that is too large, of another type or compressed is refused as everywhere, and so is an unknown query parameter", async () => {
   const large = message("tools/list", { _meta: { filler: "x".repeat(1_048_576) } });
   assert.deepEqual(await codeOf(await post(origin, large)), [413, "BODY_TOO_LARGE"]);
   const list = message("tools/list");
@@ -90,7 +90,7 @@ test("contract 1, 10: a body that is too large, of another type or compressed is
   assert.deepEqual(await codeOf(policy), [400, "INVALID_REQUEST"]);
 });
 
-test("reliability 5: framing that two parties could read differently does not reach a tool", async () => {
+test("mcp.body: ambiguous HTTP framing does not reach a tool", async () => {
   const { port } = new URL(origin);
   const body = message("tools/list");
   const head = `POST /mcp HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer ${KEY}\r\n`;
@@ -104,7 +104,7 @@ test("reliability 5: framing that two parties could read differently does not re
     assert.equal((await ask(Number(port), `${head}${framing}\r\n${body}`)).status, 400, framing);
 });
 
-test("contract 10: what is no message is refused in the protocol's words, with its code", async () => {
+test("mcp.protocol-errors: what is not a message of the protocol is refused in its words, with its code", async () => {
   for (const [body, code, words] of [
     ["{", -32_700, /not valid JSON/u],
     ["", -32_700, /empty/u],
@@ -145,7 +145,7 @@ test("contract 10: what is no message is refused in the protocol's words, with i
 });
 
 for (const era of ERAS) {
-  test(`contract 10: ${era}: a refusal is an answer that the model can act on: the endpoint's own words and id`, async () => {
+  test(`mcp.refusals: ${era}: a refusal is an answer that the model can act on: the endpoint's own words and id`, async () => {
     const client = await connect(origin, { era });
     const elsewhere = await callTool(client, "transcribe_audio", { url: "https://nobody-listed.example/a.mp3" });
     assert(elsewhere.isError);
@@ -166,7 +166,7 @@ for (const era of ERAS) {
   });
 }
 
-test("contract 2, 10: a key without the scope is told so by the tool, and nothing is called", async () => {
+test("mcp.scopes: a key without the scope is refused by the tool, and no provider is called", async () => {
   const { callCount } = remote.gateway.sandbox;
   const chats = await connect(origin, { key: await makeKey({ scopes: ["chat"] }), query: "?tools=jobs" });
   for (const name of ["transcribe_audio", "submit_transcription_job"]) {
@@ -181,7 +181,7 @@ test("contract 2, 10: a key without the scope is told so by the tool, and nothin
   await chats.close();
 });
 
-test("contract 4, 10: quotas count what tools ask, and say when there is more", async () => {
+test("mcp.quotas: tool calls count against quotas, and the refusal says when to try again", async () => {
   const key = await makeKey({ scopes: ["transcribe"], quota: { requests_per_minute: 1 } });
   const client = await connect(origin, { key });
   assert(!(await callTool(client, "transcribe_audio", { url: URL_OF_SPEECH })).isError);
@@ -191,7 +191,7 @@ test("contract 4, 10: quotas count what tools ask, and say when there is more", 
   await client.close();
 });
 
-test("contract 3, 10: what a test key is told is marked as simulated, and no provider is called", async () => {
+test("mcp.simulated: answers to a test key are marked as simulated, and no provider is called", async () => {
   const client = await connect(origin, { key: await makeKey({ mode: "test", scopes: ["transcribe"] }) });
   const { callCount } = remote.gateway.sandbox;
   const { isError, texts } = await callTool(client, "transcribe_audio", { url: URL_OF_SPEECH });

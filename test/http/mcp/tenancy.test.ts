@@ -1,4 +1,4 @@
-// Tools see what the key of their caller sees, and no more (contract 2, 10).
+// Tools see what the key of their caller sees, and no more [mcp.tenancy].
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { KEY, OTHER_KEY } from "../../harness/gateway.ts";
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => remote.close());
 
-test("contract 2, 10: another workspace's job and request are to a tool as if they never were; what was done is its own caller's", async () => {
+test("mcp.tenancy: another workspace's job and request do not exist for a tool; the caller's own do", async () => {
   const { origin, database } = remote.gateway;
   const mine = await connect(origin, { key: KEY, query: "?tools=jobs" });
   const theirs = await connect(origin, { key: OTHER_KEY, query: "?tools=jobs" });

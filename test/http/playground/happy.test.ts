@@ -1,4 +1,4 @@
-// GET /playground and what its page loads (contract 10): a fixed list, from the same origin, under a policy that lets nothing else in.
+// GET /playground and what its page loads [console.files]: a fixed list, under a policy of its own origin [console.own-origin].
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -23,7 +23,7 @@ after(() => gateway.close());
 
 const load = (path: string) => get(gateway.origin, path, null);
 
-test("contract 10: the page is HTML under a policy of its own origin, without a script or a style in it", async () => {
+test("console.own-origin: the page is HTML under a policy of its own origin, without a script or a style in it", async () => {
   const { status, headers, text } = await load("/playground");
   assert.deepEqual([status, headers.get("content-type")], [200, "text/html; charset=utf-8"]);
   assert.equal(headers.get("x-content-type-options"), "nosniff");
@@ -35,7 +35,7 @@ test("contract 10: the page is HTML under a policy of its own origin, without a 
   assert.doesNotMatch(text, /<script[^>]*>[^<]|<style| style=| on[a-z]+=|(src|href)="(https?:)?\/\//u);
 });
 
-test("contract 10: HEAD answers as GET does, without the body", async () => {
+test("console.files: HEAD answers as GET does, without the body", async () => {
   for (const path of ["/playground", "/playground/page/style.css", "/playground/sample/dialogue.mp3"]) {
     const [head, whole] = [await fetch(gateway.origin + path, { method: "HEAD" }), await fetch(gateway.origin + path)];
     assert.equal(head.status, 200, path);
@@ -46,14 +46,14 @@ test("contract 10: HEAD answers as GET does, without the body", async () => {
   }
 });
 
-test("contract 10: its scripts come without types, and are exactly the list: no module is missing, and none is served that nobody imports", async () => {
+test("console.files: scripts are served without types and are exactly the list: no module is missing, and none is served that nothing imports", async () => {
   const found = await pageModules(gateway.origin, "/playground");
   assert.deepEqual([...found.keys()].toSorted(), PLAYGROUND_MODULES.map((name) => `/playground/${name}.ts`).toSorted());
   for (const [path, text] of found)
     assert.doesNotMatch(text, /^\s*(import type|interface|type) |: readonly |\): string/mu, path);
 });
 
-test("experience 34: what is loaded first stays small, and so do all scripts together", async () => {
+test("console.size: the scripts that are loaded first stay small, and so do all together", async () => {
   const bytesOf = (modules: ReadonlyMap<string, string>): number =>
     [...modules.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const first = bytesOf(await pageModules(gateway.origin, "/playground", { isFirst: true }));
@@ -62,7 +62,7 @@ test("experience 34: what is loaded first stays small, and so do all scripts tog
   assert.ok(all < MOST_BYTES, `${all} bytes`);
 });
 
-test("contract 10: the sample and the style are there", async () => {
+test("console.files: the sample and the style are there", async () => {
   const sample = await fetch(`${gateway.origin}/playground/sample/dialogue.mp3`);
   assert.equal(sample.headers.get("content-type"), "audio/mpeg");
   assert.deepEqual(Buffer.from(await sample.arrayBuffer()), readFileSync(SAMPLE));
@@ -71,20 +71,20 @@ test("contract 10: the sample and the style are there", async () => {
   assert.doesNotMatch(style.text, /url\(|@import|http/u);
 });
 
-test("contract 10: from a build the same files are served as they were built", async () => {
+test("console.files: from a build the same files are served as they were built", async () => {
   const built = createPlaygroundFiles({ modules: dirname(SAMPLE), areBuilt: true, sample: SAMPLE });
   assert.equal(built.main, "playground/main.js");
   assert.equal(built.find("playground/main.ts"), null);
   await assert.rejects(built.find("playground/main.js") ?? assert.fail("it is not on the list"), { code: "ENOENT" });
 });
 
-test("G-06: replies share the bytes of a file, which is read once", async () => {
+test("console.one-release: replies share the bytes of a file, which is read once", async () => {
   const files = createPlaygroundFiles({ modules: join(ROOT, "src"), areBuilt: false, sample: SAMPLE });
   const [first, second] = [await files.find("playground/main.ts"), await files.find("playground/main.ts")];
   assert.ok(first !== null && first.bytes === second?.bytes);
 });
 
-test("contract 10: after an upgrade no browser mixes modules of two releases: none is used again without being asked for", async () => {
+test("console.one-release: after an upgrade no browser mixes modules of two releases: each is revalidated at every use", async () => {
   for (const path of ["/playground", "/playground/playground/main.ts", "/playground/page/style.css"])
     assert.equal((await load(path)).headers.get("cache-control"), "no-cache", path);
 });

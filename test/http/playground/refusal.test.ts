@@ -22,7 +22,7 @@ async function ask(method: string, path: string): Promise<{ readonly status: num
   return { status: reply.statusCode ?? 0, code: errorBody.parse(await json(reply)).error.code };
 }
 
-test("contract 10: a file that is not on the list is 404, and no path leads out of it", async () => {
+test("console.files: a file that is not on the list is 404, and no path leads out of it", async () => {
   for (const path of [
     "/playground/playground/secrets.ts",
     "/playground/playground/main.js",
@@ -46,7 +46,7 @@ test("contract 10: a file that is not on the list is 404, and no path leads out 
   }
 });
 
-test("contract 1: the page is read, and nothing else", async () => {
+test("console.files: the page accepts reads only", async () => {
   for (const path of ["/playground", "/playground/page/style.css"])
     for (const method of ["POST", "PUT", "DELETE"])
       assert.deepEqual(await ask(method, path), { status: 405, code: "METHOD_NOT_ALLOWED" }, `${method} ${path}`);
