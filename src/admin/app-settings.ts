@@ -1,4 +1,4 @@
-// Routing settings and quota of apps and keys between the API and storage (contract 2, 4), and whether the routes they name exist.
+// Converts routing settings and quotas of apps and keys between the API and storage, and checks that the routes they name exist.
 import type { AppView } from "../contract/apps.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";

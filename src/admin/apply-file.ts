@@ -1,5 +1,5 @@
-// The gateway's own configuration file, read again while it runs (contract 10): what a start does with its objects, told as a
-// difference.
+// Applies the gateway's own configuration file while it runs [configuration.apply-own-file]: what a start does with its objects, returned as
+// a difference.
 import type { Applied } from "../contract/apply.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { formatFault } from "../config/fault.ts";

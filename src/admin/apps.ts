@@ -1,4 +1,4 @@
-// Apps of a workspace (contract 2, 10): each change with its audit row in one transaction, heard by every process.
+// Apps of a workspace [admin.apps]: each change and its audit entry are one transaction, announced to every process.
 import { type Selectable, sql } from "kysely";
 import type { AppView } from "../contract/apps.ts";
 import { GatewayError } from "../contract/errors.ts";

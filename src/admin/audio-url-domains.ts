@@ -1,4 +1,4 @@
-// Reads and replaces a workspace's allowlist for `audio.url` (spec 4.5; contract 6). Who may is judged before.
+// Reads and replaces a workspace's allowlist for `audio.url` [remote-audio.list-replace]. The caller is authorized before.
 import type { AudioUrlDomainsView } from "../contract/audio-url-domains.ts";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";

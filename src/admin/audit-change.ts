@@ -1,4 +1,4 @@
-// The audit row of a change that was asked for by a key (spec 5.4): what is kept of the object as it was, and as it is.
+// The audit entry of a change that a key requested [admin.one-audit-entry]: the object before and after.
 import type { WorkspaceId } from "../contract/ids.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";

@@ -1,4 +1,4 @@
-// Signed checkpoints of the audit log (reliability 6): where every chain ended at a moment, kept in the object store, outside the
+// Signed checkpoints of the audit log [tenancy.audit-checkpoint]: where every chain ended at a moment, in the object store, outside the
 // database. What is rewritten or cut off behind one is found even when all hashes in the database were made to fit.
 import { randomUUID } from "node:crypto";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-// Budgets of an app (contract 9): one for each period, its limits changed under the row that every reservation locks, so that a new
+// Budgets of an app [budgets.change]: one for each period. A limit changes under the row that every reservation locks, so that a new
 // limit holds from the next reservation on.
 import { type Selectable, sql } from "kysely";
 import type { BudgetView } from "../contract/budgets.ts";

@@ -1,4 +1,4 @@
-// How a change of keys, or of what they stand for, takes effect at once (contract 2; reliability 6).
+// Changes keys, or what they stand for, so that the change is in force at once [keys.change-in-force].
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { AdminServices } from "./services.ts";

@@ -1,5 +1,5 @@
-// Whether an address would be fetched as `audio.url` (spec 4.4; contract 6): what the fetch itself would judge, told rule by rule.
-// A workspace's administrators are told what a request is told, and no more: what a name resolves to in here is the operator's alone.
+// Checks whether an address would be fetched as `audio.url` [remote-audio.check-same-rules]: the rules of the fetch itself, one by one.
+// A workspace's administrators see what a request would be answered. Only the operator sees what a name resolves to.
 import type { AudioUrlCheck, AudioUrlRule } from "../contract/audio-url-check.ts";
 import { AUDIO_URL_RULES } from "../contract/audio-url-check.ts";
 import type { WorkspaceId } from "../contract/ids.ts";

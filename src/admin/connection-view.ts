@@ -1,4 +1,4 @@
-// A connection as it is shown: to whom may see it in the API, and to the audit log, which keeps even less (contract 10).
+// A connection as the API shows it, and as the audit log stores it, which is even less [admin.connection-credential].
 import { inFileForm } from "../config/print-configuration.ts";
 import type { ConnectionView } from "../contract/connections.ts";
 import { connectionSection, type ParsedConnection } from "../contract/set-up/connection.ts";

@@ -1,5 +1,5 @@
-// Provider accounts as the operator and a workspace's administrators connect and change them (contract 2, 10): judged as the file's
-// are, an own address vetted before it is kept, the credential sealed and never shown again.
+// Provider accounts of the operator and of workspaces [admin.connections]: judged like the file's, a workspace's address vetted before it is
+// stored, the credential sealed and never shown again.
 import type { ConnectionView } from "../contract/connections.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { ParsedConnection } from "../contract/set-up/connection.ts";

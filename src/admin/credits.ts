@@ -1,4 +1,4 @@
-// A workspace's credits (spec 2.5; contract 9): what its plan includes, what the operator granted beside it, and what is left.
+// A workspace's credits [budgets.credits-grant]: what its plan includes, what the operator granted in addition, and the balance.
 import { createHash } from "node:crypto";
 import { keyReused } from "../contract/idempotency-key.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";

@@ -1,5 +1,5 @@
-// A request that is only thought of, judged as it would be (contract 3, 4, 10): by what serves, and by a version of a route in its
-// place. Nothing is reserved, called or written down.
+// Explains a request without running it [admin.explain]: by the published version of a route, and by another version in its place. Nothing
+// is reserved, called or stored.
 import type { Principal } from "../auth/principal.ts";
 import type { LimitsConfiguration } from "../config/configuration.ts";
 import { GatewayError } from "../contract/errors.ts";

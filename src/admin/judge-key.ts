@@ -1,4 +1,4 @@
-// What is asked of a key beyond its schema (contract 2): an app that exists, routing only where there is an app, an end to come.
+// Validates a key beyond its schema [keys.invalid]: an existing app, routing only with an app, an expiry in the future.
 import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";

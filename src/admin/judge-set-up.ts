@@ -1,5 +1,5 @@
 // Connections and routes sent to the API are judged by the configuration file's own schema and cross-check: the same refusals in
-// the same words, all at once (contract 10).
+// the same words, all at once [admin.all-faults].
 import type { z } from "zod";
 import { checkConnection } from "../config/check-connection.ts";
 import { checkRoute, type SetUpScope } from "../config/check-route.ts";

@@ -1,4 +1,4 @@
-// What the answer to a connection's test means, and what to do about it (contract 10). Pure: nothing that a provider wrote is in it but
+// The outcome of a connection's test, and what to do about it [admin.test-outcome]. Pure: it contains nothing that a provider wrote except
 // a code that is clearly one.
 import type { ConnectionTest, TestOutcome } from "../contract/connection-test.ts";
 import { assertNever } from "../lib/assert-never.ts";

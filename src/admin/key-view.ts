@@ -1,4 +1,4 @@
-// An API key as it is read, shown and audited (contract 2): never its hash, and its secret to one answer alone.
+// An API key as it is read, shown and audited [keys.shown-once]: never its hash, and its secret in one answer only.
 import { type Selectable, sql } from "kysely";
 import type { KeyView } from "../contract/keys.ts";
 import { SCOPES, type Scope } from "../contract/scopes.ts";

@@ -1,5 +1,5 @@
-// API keys of a workspace (contract 2, 10; reliability 6): made and shown once, set up anew, rotated with overlap, revoked. A change
-// is one transaction with its audit row, heard by every process.
+// API keys of a workspace: created and shown once, replaced, rotated with overlap [keys.rotate], revoked. A change and its audit entry are
+// one transaction, announced to every process.
 import { sql } from "kysely";
 import { generateKey, hashKey, KEY_PREFIXES, type KeyKind, visibleParts } from "../auth/key-format.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";

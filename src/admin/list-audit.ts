@@ -1,4 +1,4 @@
-// GET /admin/v1/audit and its twin of one workspace: who changed what, newest first (spec 5.4; contract 10).
+// GET /admin/v1/audit and its mirror of one workspace: who changed what, newest first [tenancy.audit-read].
 import type { AuditEntryView } from "../contract/audit.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { pageOf } from "../lib/list-page.ts";

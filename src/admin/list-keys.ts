@@ -1,4 +1,4 @@
-// GET …/keys: a workspace's keys, newest first, never with a secret (contract 2, 10).
+// GET …/keys: a workspace's keys, newest first, never with a secret [keys.shown-once].
 import { sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { KeyView } from "../contract/keys.ts";

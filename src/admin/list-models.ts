@@ -1,5 +1,5 @@
-// The live list of models that routes of a workspace, or of the platform, can name (spec 1.10; contract 6): by the connections there
-// are and the workspace's plan.
+// The live list of models that routes of a workspace, or shared ones, can name [providers.model-list]: by the existing connections and the
+// workspace's plan.
 import type { BillingClass } from "../contract/billing-class.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { needsCredential, type ProviderKind } from "../contract/provider-kinds.ts";
@@ -119,7 +119,7 @@ function reasonOfPlan(
   return isPaidFor(payable, funds) ? null : "credits_required";
 }
 
-/** One of the things it does is enough. Plain chat draws on the monthly tokens, the rest on credits (spec 2.5). */
+/** One payable capability is enough. Plain chat draws on the monthly tokens, the rest on credits [budgets.plan-allowance]. */
 function isPaidFor(
   { audio_input: audio, chat }: { readonly audio_input: BillingClass | null; readonly chat: BillingClass | null },
   funds: PlanFunds,

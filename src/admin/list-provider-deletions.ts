@@ -1,4 +1,4 @@
-// GET /admin/v1/provider-deletions and its twin of one workspace: what providers were to delete, newest first (contract 5).
+// GET /admin/v1/provider-deletions and its mirror of one workspace: what providers were to delete, newest first [admin.deletions].
 import { type Selectable, sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { DELETION_STATUSES, ProviderDeletionView } from "../contract/provider-deletions.ts";

@@ -1,4 +1,4 @@
-// Objects of the configuration file are read-only through the API (contract 10).
+// Objects of the configuration file are read-only through the API [admin.managed-by-file].
 import type { ManagedBy } from "../contract/admin.ts";
 import { GatewayError } from "../contract/errors.ts";
 

@@ -1,4 +1,4 @@
-// The version of a route that is judged beside what serves (contract 4): its draft, or the one that is named.
+// The version of a route that is explained next to the published one [admin.explain]: its draft, or the one that is named.
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { RouteVersionView } from "../contract/routes.ts";
 import type { WorkspaceId } from "../contract/ids.ts";

@@ -1,4 +1,4 @@
-// The address of a workspace's own connection, judged before it is kept by the rules of every later call (contract 10; reliability 4).
+// Judges the address of a workspace's own connection before it is stored, by the rules of every later call [admin.connection-own-address].
 import { type Outbound, refusalOf, type RefusalReason } from "../outbound/dial.ts";
 import type { TargetPolicy } from "../outbound/target-policy.ts";
 

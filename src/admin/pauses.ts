@@ -1,4 +1,4 @@
-// Paused by hand, and resumed (contract 10; reliability 7): an account, or one model on it, of the platform or of a workspace.
+// Pauses and resumes an account, or one model on it, shared or of a workspace [admin.pause].
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { PauseList, PauseView, Resumption } from "../contract/pauses.ts";
 import { accountKey, isWithin, placeKey } from "../directory/account-key.ts";

@@ -1,5 +1,5 @@
-// Plans (spec 2.5; contract 9): what a plan includes holds for every workspace on it, from the change on. Under the directory's lock,
-// as everything that puts a workspace on a plan or grants it credits: what is granted is added up from both.
+// Plans [budgets.plan-change]: what a plan includes holds for every workspace on it, from the change on. Under the directory's lock,
+// as everything that puts a workspace on a plan or grants it credits: the limit is the sum of both.
 import type { Selectable } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { brand } from "../contract/ids.ts";

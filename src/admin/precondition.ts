@@ -1,4 +1,4 @@
-// Lost updates are refused (contract 10): a change names the state it was made from, judged under the lock of the row.
+// Refuses lost updates [admin.lost-update]: a change names the state it was made from, judged under the lock of the row.
 import { GatewayError } from "../contract/errors.ts";
 import { etagOf } from "../lib/etag.ts";
 

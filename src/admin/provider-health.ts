@@ -1,5 +1,5 @@
-// How providers fare (contract 10; reliability 7): which models on which accounts rest, as the circuits of this process have it, and what all
-// processes recorded of their calls.
+// Provider health [admin.health]: which models on which accounts are unavailable, by the circuits of this process, and what all processes
+// recorded of their calls.
 import { KEY_PREFIXES } from "../auth/key-format.ts";
 import { endpointName } from "../contract/endpoint.ts";
 import { postJobContract } from "../contract/endpoint-jobs.ts";

@@ -1,5 +1,5 @@
-// Purposes that a route publishes (contract 4): each change is a version of the route, made from the one that serves and published
-// at once, for whoever switches a purpose means what callers see.
+// Purposes that a route publishes [admin.purposes]: each change is a version of the route, made from the published one and published at
+// once, because an administrator who switches a purpose means what callers see.
 import { GatewayError } from "../contract/errors.ts";
 import type { PurposeList } from "../contract/routes.ts";
 import { purposeSection } from "../contract/set-up/route.ts";

@@ -1,4 +1,4 @@
-// What administrators are refused with, whatever the object (contract 1, 10).
+// Refusals that all objects of the administration share.
 import { type ErrorDetails, GatewayError } from "../contract/errors.ts";
 
 export function noSuch(what: string): GatewayError {

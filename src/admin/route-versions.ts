@@ -1,4 +1,4 @@
-// The versions that a route ever had, to be looked at (contract 4): what was written, when it first served, and whether it does now.
+// All versions of a route [admin.route-versions]: the definition, when it was first published, and whether it is now.
 import type { RouteVersionView } from "../contract/routes.ts";
 import { pageOf } from "../lib/list-page.ts";
 import { listRouteVersions, readRouteVersion } from "../storage/routes.ts";

@@ -1,4 +1,4 @@
-// A route and its versions as the API shows them: definitions in the configuration file's own words (contract 4, 10).
+// A route and its versions as the API shows them: definitions in the configuration file's own words.
 import { inFileForm } from "../config/print-configuration.ts";
 import type { PurposeList, RouteVersionView, RouteView } from "../contract/routes.ts";
 import { purposeSection, routeSection } from "../contract/set-up/route.ts";

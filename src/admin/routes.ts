@@ -1,5 +1,5 @@
-// Routes as the operator and a workspace's administrators make them (contract 4, 10): written as drafts, judged as the file's are,
-// published, rolled back; each with its audit row, none of them ever changed in place.
+// Routes of the operator and of workspaces [admin.route-draft]: written as drafts, judged like the file's, published, rolled back. Each
+// change has its audit entry, and no version ever changes.
 import type { Kysely } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";

@@ -1,5 +1,5 @@
-// What a connection or a route of one scope can refer to, and who refers to it (contract 2, 10): the platform's objects and, in a
-// workspace, its own. Read under the directory's lock, so that it is still so at the commit.
+// What a connection or a route of one scope can refer to, and what refers to it [admin.connection-in-use] [admin.route-in-use]: shared
+// objects and, in a workspace, its own. Read under the directory's lock, so that it still holds at the commit.
 import { sql } from "kysely";
 import type { Entry } from "../config/raw-data.ts";
 import type { SetUpScope } from "../config/check-route.ts";

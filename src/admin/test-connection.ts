@@ -1,5 +1,5 @@
-// Tries the credential of a connection with the one question that its provider answers for nothing (contract 10): by the way that
-// calls go, and past everything that counts them.
+// Tests the credential of a connection with the one free question of its provider [admin.test-outcome]: over the same client as calls,
+// without anything that counts them.
 import { type ConnectionTest, MOST_UNDECLARED } from "../contract/connection-test.ts";
 import { needsCredential } from "../contract/provider-kinds.ts";
 import { accountKey } from "../directory/account-key.ts";

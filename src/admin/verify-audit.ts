@@ -1,5 +1,5 @@
-// `patchbay audit verify` and GET /admin/v1/audit/verification (reliability 6): walks each chain of the audit log from its first
-// row to its head, and holds it against the last signed checkpoint, which is kept outside the database.
+// `patchbay audit verify` and GET /admin/v1/audit/verification [tenancy.audit-tampering]: walks each chain of the audit log from its first
+// row to its head, and compares it with the last signed checkpoint, which is stored outside the database.
 import type { AuditFinding, AuditFindingKind, AuditVerification } from "../contract/audit.ts";
 import type { Database } from "../storage/database.ts";
 import {

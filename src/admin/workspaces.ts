@@ -1,4 +1,4 @@
-// Workspaces as the operator makes and changes them (contract 2, 10): each change with its audit row in one transaction.
+// Workspaces as the operator creates and changes them [admin.workspaces]: each change and its audit entry are one transaction.
 import type { Selectable } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";

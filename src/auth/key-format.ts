@@ -1,4 +1,4 @@
-// How API keys look and how they are kept (contract 2): a typed prefix, 190 random bits, and a checksum that refuses a
+// The format of API keys and of what is stored of them [keys.format]: a typed prefix, 190 random bits, and a checksum that refuses a
 // mistyped key without asking the database. Only an HMAC, the prefix and the last four characters are stored.
 import { createHmac, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";

@@ -1,5 +1,5 @@
-// When each key was last used (reliability 6: to the minute). Remembered in memory and written for all keys at once: a request waits
-// for nothing and costs no statement.
+// When each key was last used, to the minute [keys.last-used]. Collected in memory and written for all keys at once: a request waits for
+// nothing and costs no statement.
 import { sql } from "kysely";
 import type { KeyId } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";

@@ -1,4 +1,4 @@
-// Who is calling: what a verified key stands for (contract 2). Built by verify-key, read by the edge and the gateway.
+// The caller that a verified key stands for. Built by verify-key, read by the HTTP layer and the gateway.
 import type { AppId, KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { Scope } from "../contract/scopes.ts";
 

@@ -1,4 +1,4 @@
-// Tokens that stand for a key once, for 60 s, so that a browser never holds the key itself (contract 10).
+// Tokens that stand for a key once, for 60 s, so that a browser never holds the key itself [keys.realtime-token].
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
 import type { Database } from "../storage/database.ts";

@@ -1,5 +1,5 @@
-// Who may touch the settings of a workspace (contract 2; spec 5.3): its administrators and the operator. Whoever belongs
-// elsewhere learns nothing: the workspace does not exist.
+// Authorizes a change of a workspace's settings [tenancy.workspace-admin]: its administrators and the operator. Callers from elsewhere
+// learn nothing: for them the workspace does not exist.
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";

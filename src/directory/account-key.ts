@@ -1,4 +1,4 @@
-// How a stored account is named wherever one is meant, and a model on it: in circuits, deletions, metrics (contract 10; reliability 7).
+// The name of a stored account, and of a model on it, in circuits, deletions and metrics.
 import type { AccountKey } from "../routing/types.ts";
 
 export function accountKey(scope: string, connection: string): AccountKey {

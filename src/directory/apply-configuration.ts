@@ -1,6 +1,6 @@
-// Writes the configuration file's objects to storage (contract 10: "upserted at start and by `patchbay apply`"). Idempotent;
-// one transaction, made again where a deadlock ended it, for it holds budgets while calls are settled. A key that the file once brought
-// and no longer lists is revoked; anything else is released.
+// Writes the configuration file's objects to storage, at each start and by `patchbay apply` [configuration.same-file]. Idempotent. One
+// transaction, repeated after a deadlock, because it locks budgets while calls are settled [configuration.apply-concurrent]. A key that the
+// file no longer lists is revoked. Everything else becomes unmanaged.
 import { sql } from "kysely";
 import { checkFormat, hashKey, visibleParts } from "../auth/key-format.ts";
 import type {

@@ -1,4 +1,4 @@
-// What the configuration file says of money (contract 9, 10): prices, plans, budgets; what it no longer names goes.
+// Writes prices, plans and budgets of the configuration file to storage, and removes what it no longer names.
 import { isDeepStrictEqual } from "node:util";
 import type { AppConfiguration, Configuration } from "../config/configuration.ts";
 import { type AppId, brand, type WorkspaceId } from "../contract/ids.ts";

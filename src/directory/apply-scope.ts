@@ -1,5 +1,5 @@
-// The connections and routes of one scope as the configuration file has them (contract 10). What is as it was is left alone, so
-// that a start changes nothing, and whatever did change is a version and an audit row.
+// Writes the connections and routes of one scope as the configuration file has them [configuration.same-file]. What is unchanged is not
+// written, so that a start changes nothing, and whatever did change is a version and an audit entry.
 import { isDeepStrictEqual } from "node:util";
 import type { Configuration, ConnectionConfiguration, RouteConfiguration } from "../config/configuration.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";

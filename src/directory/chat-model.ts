@@ -1,4 +1,4 @@
-// What a chat model on a connection can do: the catalogue entry with the operator's declaration on top (contract 7, 10). Pure.
+// What a chat model on a connection can do: the catalogue entry with the operator's declaration on top [providers.declaration-wins]. Pure.
 import { CHAT_FEATURES, type ChatFeature } from "../contract/features.ts";
 import { ownMember } from "../lib/json/own-member.ts";
 import { CHAT_MODELS } from "../providers/catalog.ts";

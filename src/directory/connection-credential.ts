@@ -1,4 +1,5 @@
-// A provider account's credential at rest (contract 10): how it is sealed, opened to be compared or kept, and what may be shown of it.
+// A provider account's credential at rest [admin.connection-credential]: how it is sealed, opened to be compared or stored, and what may be
+// shown of it.
 import type { Transacting } from "../storage/database.ts";
 import { readDataKeys, sealSecret } from "../storage/data-keys.ts";
 import type { Seal } from "../storage/seal.ts";

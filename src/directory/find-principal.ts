@@ -1,4 +1,4 @@
-// Who would be asking, for explanations (contract 10): by a stored key's id, or by an app's as a key without settings of its own.
+// Finds the caller of an explanation [admin.explain]: a stored key by its id, or an app as a key without settings of its own.
 import type { Principal } from "../auth/principal.ts";
 import { brand } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";

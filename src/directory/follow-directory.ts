@@ -1,4 +1,4 @@
-// The directory of this process, kept up with storage (contract 10): read again when its number has changed, which is looked at
+// The directory of this process, kept up to date with storage [admin.immediate]: read again when its number has changed, which is checked
 // on a timer, on notice of a change, and after each change that this process made. No request ever waits for it.
 import type { PriceBook } from "../metering/price.ts";
 import { readDirectoryVersion } from "../storage/directory-state.ts";

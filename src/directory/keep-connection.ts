@@ -1,4 +1,4 @@
-// A provider account as it is kept (contract 10): its credential sealed, beside what may be shown of it.
+// Upserts a provider account: its credential sealed, next to what may be shown of it [admin.connection-credential].
 import type { ConnectionConfiguration } from "../config/configuration.ts";
 import { putConnection } from "../storage/connections.ts";
 import type { Transacting } from "../storage/database.ts";

@@ -1,4 +1,4 @@
-// Reads accounts and routes from storage into a snapshot (contract 10). Credentials are opened here for whoever calls providers.
+// Reads accounts and routes from storage into a snapshot. Credentials are opened here for the code that calls providers.
 import {
   type AudioPrice,
   type ChatPrice,

@@ -1,4 +1,4 @@
-// Every model of a provider account, what it can do there, and nothing of the account itself (contract 6, 10). Pure.
+// Every model of a provider account, what it can do there, and nothing of the account itself [providers.model-list]. Pure.
 import { ownMember } from "../lib/json/own-member.ts";
 import { CHAT_MODELS } from "../providers/catalog.ts";
 import type { ChatModel } from "../providers/chat-provider.ts";

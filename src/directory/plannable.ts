@@ -1,5 +1,5 @@
-// What a declaration promises and the adapter has no parameter for is taken away again (spec 1.6): so it is refused before a target is
-// chosen, and never found out in the middle of a request. Pure.
+// Removes features that a declaration promises and the adapter has no parameter for [providers.declared-features], so that they are refused
+// before a target is chosen, and not found out in the middle of a request. Pure.
 import { type Feature, REDACTION_GROUPS } from "../contract/features.ts";
 import type { LanguageInForce, SpeechModel, SpeechProvider, SpeechRequest } from "../providers/provider.ts";
 

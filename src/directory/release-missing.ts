@@ -1,5 +1,5 @@
-// What the file no longer lists goes on as it is, and from now on the API rules it (contract 10): no app loses its route by a line less,
-// and nothing is left that neither of the two may change.
+// Objects that the file no longer lists become unmanaged and editable through the API [configuration.release]: no app loses its route by a
+// line less, and nothing is left that neither file nor API may change.
 import type { Transacting } from "../storage/database.ts";
 import { setConnectionManager } from "../storage/connections.ts";
 import { setRouteManager } from "../storage/routes.ts";

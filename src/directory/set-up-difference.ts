@@ -1,5 +1,5 @@
-// What a configuration file changed (contract 10, `patchbay apply`): the set-up before and after, as storage has it, so that nothing
-// that was written can be missing from it. Never a secret: of credentials the last four characters and when they changed.
+// The difference that `patchbay apply` prints: objects before and after, as storage has them, so that nothing that was written can be missing
+// from it. Never a secret [configuration.apply-no-secrets]: of credentials the last four characters and when they changed.
 import { type RawBuilder, sql } from "kysely";
 import type { SetUpChangeView } from "../contract/apply.ts";
 import type { Transacting } from "../storage/database.ts";

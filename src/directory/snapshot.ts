@@ -1,5 +1,5 @@
-// Everything the operator set up, as plain data of one moment: accounts, routes as each workspace sees them, and the
-// routing context of a key (contract 2, 4). Built from storage by `load-directory.ts`; never changed in place.
+// Everything the operator configured, as plain data of one moment: accounts, routes as each workspace sees them, and the routing context
+// of a key [keys.inherit]. Built from storage by `load-directory.ts`. Never changed in place.
 import type { AppInfo, PurposeBinding, RoutingSettings } from "../auth/principal.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { ownMember } from "../lib/json/own-member.ts";

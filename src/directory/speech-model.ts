@@ -1,5 +1,5 @@
-// What a model on a connection can do: the adapter's catalogue entry with the operator's declaration on top (contract 10:
-// "a declaration beats the catalogue"). Pure.
+// What a model on a connection can do: the adapter's catalogue entry with the operator's declaration on top [providers.declaration-wins].
+// Pure.
 import { type Feature, PREFERENCES, type Preference, REDACTION_GROUPS } from "../contract/features.ts";
 import { ownMember } from "../lib/json/own-member.ts";
 import { primarySubtag } from "../lib/text/primary-subtag.ts";

@@ -1,4 +1,4 @@
-// What a budget allows, as pure judgement (contract 9): windows are UTC days, UTC months, or for ever.
+// What a budget allows, as a pure verdict [metering.budget-hard-limit]. Windows are UTC days, UTC months, or one without an end.
 export type BudgetPeriod = "day" | "month" | "total";
 
 /** An app's own budget, or what its workspace's plan pays from: the monthly tokens, or the credits. */

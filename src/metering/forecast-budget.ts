@@ -1,4 +1,4 @@
-// What a budget will have spent when its window ends, at the present pace (contract 9). Pure, and in whole nano-USD, milliseconds and tokens.
+// The spend of a budget at the end of its window, at the present pace [budgets.forecast]. Pure, in whole nano-USD, milliseconds and tokens.
 import { type Amounts, type BudgetState, type Meter, metersOf } from "./budget.ts";
 
 export interface BudgetForecast extends Amounts {

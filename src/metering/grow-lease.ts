@@ -1,4 +1,4 @@
-// Takes a slice of an app's budgets for a lease, or more of it, and gives back what a lease did not spend (contract 9).
+// Requests a slice of an app's budgets for a lease, or more of it, and returns what a lease did not spend [metering.lease-accounting].
 import { type LeaseId, newId } from "../contract/ids.ts";
 import {
   addGranted,

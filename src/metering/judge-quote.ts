@@ -1,4 +1,4 @@
-// Whether a quote would fit its budgets now, with nothing reserved (contract 3, `dry_run`).
+// Judges whether a quote would fit its budgets now, without a reservation [budgets.dry-run].
 import type { Kysely } from "kysely";
 import { sumHeld } from "../storage/budget-leases.ts";
 import { type AppOf, readBudgets } from "../storage/budgets.ts";

@@ -1,4 +1,4 @@
-// The leases of one app in this process: the one that is spent, and replaced ones whose calls are still under way (contract 9).
+// The leases of one app in this process: the current one, and replaced ones whose calls are in flight [metering.lease-lifetime].
 import type { LeaseOwner } from "../storage/budget-leases.ts";
 import type { Database } from "../storage/database.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";

@@ -1,4 +1,4 @@
-// A lease as this process knows it: what is left of its slices, and until when they may be spent (contract 9).
+// A lease as this process knows it: what is left of its slices, and until when they may be spent [metering.lease-lifetime].
 import type { LeaseId } from "../contract/ids.ts";
 import { NOTHING, type Slice } from "./grow-lease.ts";
 

@@ -1,6 +1,6 @@
-// Chat is paid from leases (contract 9): this process holds a durable slice of an app's budgets, spends it in memory, and
-// settles in batches, so that no chat waits for a commit of its own. A budget is never exceeded: what is held here is reserved
-// there. After a crash the sweeper counts what was not settled as spent, and marks it.
+// Chat is paid from leases: this process holds a durable slice of an app's budgets, spends it in memory, and settles in batches, so that
+// no chat waits for a commit of its own. A budget is never exceeded [metering.lease-hard-limit]: what is held here is reserved there. After
+// a crash the sweeper counts what was not settled as spent, and marks it [metering.lease-crash].
 import { randomUUID } from "node:crypto";
 import type { AppId, LeaseId, WorkspaceId } from "../contract/ids.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";

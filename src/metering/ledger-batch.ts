@@ -1,5 +1,5 @@
-// One transaction of the ledger (contract 9): what is reserved and what is settled at the same time goes together, so that each
-// budget is held once and each of its windows changed once. Locks are taken attempts, budgets, slots, each in id order.
+// One transaction of the ledger [metering.batch-isolation]: concurrent reservations and settlements go together, so that each budget is
+// locked once and each of its windows changed once. Locks are taken on attempts, budgets, slots, each in id order.
 import { changeWindows, windowId } from "../storage/budget-windows.ts";
 import { type AppOf, lockBudgetsOf } from "../storage/budgets.ts";
 import type { Transacting } from "../storage/database.ts";

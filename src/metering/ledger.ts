@@ -1,4 +1,4 @@
-// What every paid call leaves behind (contract 9): reserved before its first byte goes out, settled after, both durable and
+// The record of every paid call: reserved before its first byte is sent [metering.reserve-before-call], settled after, both durable and
 // both gathered over concurrent requests into few transactions (ledger-batch.ts).
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { createBatcher } from "../lib/concurrency/batcher.ts";

@@ -1,4 +1,4 @@
-// Money is integer nano-USD (10^-9) everywhere inside, and an exact decimal string outside (contract 9).
+// Money is integer nano-USD (10^-9) everywhere inside, and an exact decimal string outside [metering.money-exact].
 const NANO_PER_USD = 1_000_000_000n;
 
 /** `"0.22"` → 220000000n. Null when it is not a plain decimal of at most nine places: nothing is rounded silently. */

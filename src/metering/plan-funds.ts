@@ -1,4 +1,4 @@
-// What a workspace's plan still pays for (contract 9): monthly tokens of plain chat, credits for everything else.
+// What a workspace's plan still pays for [budgets.plan-allowance]: monthly tokens of plain chat, credits for everything else.
 import type { Kysely } from "kysely";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import { readBudgets } from "../storage/budgets.ts";

@@ -1,5 +1,5 @@
-// Prices are data with a source and a date (contract 9). A model without one is not free: its price is unknown, and it is
-// billed by its provider.
+// Prices are data with a source and a date. A model without one is not free: its price is unknown [metering.price-unknown], and its
+// provider bills it.
 import { parseUsd } from "./money.ts";
 
 export interface AudioPrice {

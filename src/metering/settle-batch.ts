@@ -1,5 +1,5 @@
 // Settles a batch of attempts (ledger-batch.ts): outcome and charge on the row, reservation to spent on the budgets, and the end
-// of the idempotency slot (spec 4.1.2). What is settled stays settled: a second time changes nothing.
+// of the idempotency slot [metering.settle-atomic]. A second settlement changes nothing [metering.settle-once].
 import { sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
 import { readWindowKeys, type WindowChange } from "../storage/budget-windows.ts";
@@ -144,8 +144,8 @@ async function writeOutcomes(
     usage_source: item.usage?.source ?? null,
   }));
   const moved = sql`select jsonb_array_elements(attempt_windows) ->> 'budget_id' as id from settled`;
-  // `provider_seconds_flag`: contract 3 "Seconds", more than 2 % or 1 s apart. Attempts are asked for by their ids, and by nothing
-  // else that an index knows: an index of those that are open would be read as a whole.
+  // `provider_seconds_flag` is set above a difference of 2 % or 1 s [metering.provider-seconds]. Attempts are selected by their ids alone,
+  // because an index of the open ones would be read as a whole.
   const { rows } = await sql<SettledRow & HeldRow>`${PREPARED}
     with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (id text, outcome text,
         provider_ms bigint, audio_ms bigint, billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb, provider_failure jsonb,

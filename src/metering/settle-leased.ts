@@ -1,5 +1,5 @@
 // Writes a batch of chats that were paid from leases, in one transaction: a settled row for each, and the leases' and their
-// budgets' figures moved from held to spent (contract 9).
+// budgets' figures moved from held to spent [metering.lease-shared].
 import { sql } from "kysely";
 import type { AttemptId, LeaseId, RequestId } from "../contract/ids.ts";
 import { addSettled, type LeaseChange, lockLeases } from "../storage/budget-leases.ts";

@@ -1,5 +1,5 @@
-// What leases hold of a workspace's budgets and no call uses comes back before anybody is refused for want of it, or goes on to credits
-// (contract 1, 9): first what this process holds, then what others do.
+// Reclaims what leases hold of a workspace's budgets and no call uses, before a request is refused for want of it or draws on credits
+// [metering.lease-reclaim]: first what this process holds, then what others do.
 import { setTimeout as pause } from "node:timers/promises";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { announceChange } from "../storage/announce.ts";

@@ -1,5 +1,5 @@
-// After a crash (contract 9): attempts still open past their deadline have an unknown outcome. The app pays nothing for them,
-// its reservation comes back, and the row says `unresolved` so that the operator can compare it with the provider's bill.
+// After a crash, attempts still open past their deadline have an unknown outcome [metering.crash-unresolved]. The app pays nothing for
+// them, the reservation is returned, and the row says `unresolved` so that the operator can compare it with the provider's bill.
 import { sql } from "kysely";
 import { changeWindows } from "../storage/budget-windows.ts";
 import { lockBudgets } from "../storage/budgets.ts";

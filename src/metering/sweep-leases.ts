@@ -1,4 +1,4 @@
-// Leases of processes that died (contract 9): what they had not settled may have been used, so it counts as spent and is
+// Sweeps leases of processes that died [metering.lease-crash]: what they had not settled may have been used, so it counts as spent and is
 // marked unresolved, for the operator to compare with the provider's bill.
 import { closeLeases, lockLapsedLeases } from "../storage/budget-leases.ts";
 import type { Transacting } from "../storage/database.ts";

@@ -1,5 +1,5 @@
-// The operator is told when a budget has come to its soft limit (contract 9): one line in the log for each window, of all processes together.
-// It is looked for, and not noticed when a call is settled, so that no call waits for it.
+// Logs a budget that has reached its soft limit [budgets.soft-limit-log]: one line for each window, of all processes together. Budgets are
+// searched on a timer, and not at a settlement, so that no call waits for it.
 import type { Logger } from "pino";
 import type { Database } from "../storage/database.ts";
 import { findSoftLimitNews, markSoftLimit, type SoftLimitReached } from "../storage/soft-limits.ts";

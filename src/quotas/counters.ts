@@ -1,5 +1,5 @@
-// What counts quotas (contract 2), in this process alone or over all of them: a sum over the last minute or hour, or places that are
-// held. Several limits, the key's and the app's, are taken together or not at all.
+// Counters of quotas, in this process alone or over all of them: a sum over the last minute or hour, or places that are held. Several
+// limits, the key's and the app's, are taken together or not at all [quotas.smaller-applies].
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { CountKey } from "../storage/quota-counts.ts";
 

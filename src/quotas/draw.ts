@@ -1,5 +1,5 @@
-// What a process is given of a quota that it shares with others, as pure functions of a row's state (contract 2). Nobody is given more
-// than there is; in advance only a small part of what is left, so that the last of a quota is not held where nobody wants it.
+// What a process is granted of a shared quota, as pure functions of a row's state [quotas.advance-bounded]. No more is granted than there
+// is, and in advance only a small part of what is left, so that the last of a quota is not held where it is not needed.
 import type { Limit } from "./counters.ts";
 import { addTo, msUntilFree, removeFrom, type Slots, slotsAt, sumOf } from "./window.ts";
 

@@ -1,5 +1,5 @@
-// The places this process holds of a limit on requests at once (contract 2): one that falls free serves the next request here, and goes
-// back when none has come for a second.
+// The places that this process holds of a limit on concurrent requests [quotas.concurrent-reuse]: one that falls free serves the next
+// request here, and is returned when none has come for a second.
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Limit, Standing, Verdict } from "./counters.ts";
 import type { PlaceAsk } from "./draw.ts";

@@ -1,5 +1,5 @@
-// Quotas of keys and apps (contract 2): requests a minute, requests at once, seconds of audio an hour, tokens a minute. The smaller of
-// key and app applies. How they are counted is `counters.ts`'s; what a caller is told is decided here.
+// Quotas of keys and apps: requests a minute, concurrent requests, seconds of audio an hour, tokens a minute. The smaller of key and app
+// applies [quotas.smaller-applies]. `counters.ts` counts them. What a caller reads is decided here.
 import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";

@@ -1,4 +1,4 @@
-// The RateLimit fields of an answer (contract 1, 2; draft-ietf-httpapi-ratelimit-headers): an item for each quota that applies.
+// The RateLimit fields of an answer [quotas.rate-limit-fields] (draft-ietf-httpapi-ratelimit-headers): an item for each quota that applies.
 import type { Limit, Standing } from "./counters.ts";
 import { UNITS } from "./units.ts";
 

@@ -1,4 +1,4 @@
-// Quotas over several processes on one server (contract 2, docs/decisions/0015): each holds slices that it spends in memory, and draws
+// Quotas over several processes on one server [quotas.exact] (docs/decisions/0015): each holds slices that it spends in memory, and takes
 // and returns for all of them in one transaction at a time.
 import { randomUUID } from "node:crypto";
 import { createBatcher } from "../lib/concurrency/batcher.ts";

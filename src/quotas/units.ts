@@ -1,4 +1,4 @@
-// What quotas limit (contract 2), how it is counted, and what it is called towards callers.
+// What quotas limit [quotas.units], how it is counted, and its names towards callers.
 import type { Quota } from "../auth/principal.ts";
 import type { CountUnit } from "../storage/quota-counts.ts";
 

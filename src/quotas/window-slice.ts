@@ -1,5 +1,5 @@
-// What this process holds of a quota of the last minute or hour (contract 2): spent in memory, drawn ahead of need while there is
-// plenty, given back when it is not used.
+// What this process holds of a quota of the last minute or hour [quotas.unused-returned]: spent in memory, taken ahead of need while there
+// is plenty, returned when it is not used.
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Limit, Refused, Standing, Verdict } from "./counters.ts";
 import type { WindowAsk, WindowDrawn } from "./draw.ts";

@@ -1,5 +1,5 @@
-// How much was taken in the last minute or hour, as plain data (contract 2): sums by slots of a 120th of the period. In any period but
-// one slot no more is taken than the limit; a slot's sum is free again a whole period after the slot began.
+// How much was taken in the last minute or hour, as plain data [quotas.sliding-window]: sums by slots of a 120th of the period. In any
+// period but one slot no more is taken than the limit. A slot's sum is free again a whole period after the slot began.
 
 /** `[slot, amount]`, the oldest first. */
 export type Slots = readonly (readonly [slot: number, amount: number])[];

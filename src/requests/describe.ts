@@ -1,5 +1,5 @@
-// A record as its app sees it, or an administrator (contract 10): to an app names of providers only with `routing:read`; why each
-// target was taken or left is told from what was decided and from the calls that were made.
+// A record as its app or an administrator sees it [requests.contents]: an app sees names of providers only with `routing:read`. The reason
+// why each target was used or skipped comes from the decision and from the calls that were made.
 import { GatewayError } from "../contract/errors.ts";
 import type { Principal } from "../auth/principal.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";

@@ -1,4 +1,4 @@
-// The request log as a list (contract 10): what an administrator sees of each request before asking for its record.
+// The request log as a list [requests.list]: what an administrator sees of each request before asking for its record.
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { ListedRequestView, RequestOutcome } from "../contract/request-list.ts";
 import type { RecordedPurpose } from "../gateway/request-record.ts";

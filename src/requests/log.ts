@@ -1,5 +1,5 @@
-// The request log on its way to the database (contract 10): gathered for a moment, written in batches, off every caller's path.
-// What cannot be written is kept and tried again, up to a bound; beyond it the oldest are lost, and the log says how many.
+// Writes the request log to the database [requests.write-batches]: gathered for a moment, written in batches, outside every caller's path.
+// What cannot be written is kept and tried again, up to a bound. Beyond it the oldest are lost, and the log says how many.
 import type { Logger } from "pino";
 import { type OpenRecord, openRecord, type RecordOpening, type RequestRecord } from "../gateway/request-record.ts";
 import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
@@ -33,7 +33,7 @@ export interface RequestLogOptions {
   readonly onRecord?: (record: RequestRecord) => void;
 }
 
-/** A record is readable within 5 s (contract 10); a batch costs about the same whether it holds 1 or 100. */
+/** A record is readable within 5 s [requests.readable]. A batch of 1 costs about as much as one of 100. */
 const WRITE_EVERY_MS = 500;
 const MAX_BATCH = 500;
 /** Some minutes of a database that is away, at a few KiB each. */

@@ -1,5 +1,5 @@
-// The house-keeping of usage (contract 9): attempts into the sums, and both gone after their retention, attempts only once they are
-// in the sums; with them the leases that paid them, and the windows of budgets that ended before.
+// Adds attempts up into hours and removes both after their retention [usage.retention], attempts only once they are in the sums. With
+// them go the leases that paid for them, and the windows of budgets that ended before.
 import type { Logger } from "pino";
 import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";

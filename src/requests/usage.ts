@@ -1,4 +1,4 @@
-// Usage (contract 9, 10): of an app, of a workspace, of all of them; as data and as CSV, which say the same to the last digit.
+// Usage of an app, of a workspace, or of all of them, as data and as CSV, which agree to the last digit [usage.csv].
 import type { Principal } from "../auth/principal.ts";
 import { BILLING_CLASSES } from "../contract/billing-class.ts";
 import { GatewayError } from "../contract/errors.ts";

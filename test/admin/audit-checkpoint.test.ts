@@ -1,4 +1,4 @@
-// Signed checkpoints of the audit log (reliability 6): when one is written, what it covers, and what a forged one is worth.
+// Signed checkpoints of the audit log: when one is written, what it covers, and that a forged one is found.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
@@ -33,7 +33,7 @@ const servicesWith = (
 const verdict = async (services: CheckpointServices) =>
   verifyAudit(database, { chain: null, checkpoint: await readCheckpoint(services) });
 
-test("reliability 6: one is written when a chain has grown, and none when nothing has happened", async () => {
+test("tenancy.audit-checkpoint: a checkpoint is written when a chain has grown, and none when nothing has happened", async () => {
   const services = servicesWith(OLD_KEY);
   await add();
   assert.equal(await writeCheckpoint(services), true);
@@ -45,7 +45,7 @@ test("reliability 6: one is written when a chain has grown, and none when nothin
   assert.deepEqual([ok, at], [true, "2026-11-21T03:00:00.000Z"]);
 });
 
-test("reliability 6: it names the one before it, so that none is taken out of the row unseen", async () => {
+test("tenancy.audit-checkpoint-chain: a checkpoint names the one before it, so that a removed one is found", async () => {
   const services = servicesWith(OLD_KEY);
   for (let at = 0; at < 3; at += 1) {
     await add();
@@ -60,7 +60,7 @@ test("reliability 6: it names the one before it, so that none is taken out of th
   );
 });
 
-test("contract 10: after the key ring changed, the next one is signed by the new key, and the old key can go", async () => {
+test("tenancy.audit-checkpoint-chain: after a change of the key ring the next checkpoint is signed by the new key, and the old key can be removed", async () => {
   const services = servicesWith(OLD_KEY);
   await add();
   await writeCheckpoint(services);
@@ -70,7 +70,7 @@ test("contract 10: after the key ring changed, the next one is signed by the new
   assert.equal((await verdict({ ...services, seal: createSeal({ keys: [NEW_KEY] }) })).ok, true);
 });
 
-test("reliability 6: one that was changed, or signed by somebody else, is a finding, and stays as evidence", async () => {
+test("tenancy.audit-no-cover-up: a checkpoint that was changed, or signed by another key, is a finding, and stays as evidence", async () => {
   const services = servicesWith(OLD_KEY);
   await add();
   await writeCheckpoint(services);
@@ -91,7 +91,7 @@ test("reliability 6: one that was changed, or signed by somebody else, is a find
   assert.equal((await verdict({ ...services, seal: createSeal({ keys: [NEW_KEY] }) })).ok, false);
 });
 
-test("reliability 6: a log that is shorter than at the last checkpoint is not covered up by a new one", async () => {
+test("tenancy.audit-no-cover-up: a log that is shorter than at the last checkpoint is not covered up by a new one", async () => {
   const services = servicesWith(OLD_KEY);
   await add();
   await writeCheckpoint(services);

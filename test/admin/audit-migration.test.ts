@@ -9,7 +9,7 @@ import { migrate } from "../../src/storage/migrate.ts";
 import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
 import { openTestDatabase } from "../harness/database.ts";
 
-test("reliability 6: an audit log from before is chained by the migration, unchanged, and grows on", async () => {
+test("tenancy.audit-chain: an older audit log is chained by the migration, unchanged, and continues", async () => {
   const database = await openTestDatabase();
   try {
     await sql`drop schema public cascade`.execute(database.db);

@@ -1,5 +1,5 @@
-// The audit log under an attacker who owns the database (reliability 6, K-08): rows edited, removed, forged, swapped, cut off and
-// written anew, each in a transaction of its own that is rolled back afterwards. PATCHBAY_SEED repeats a run.
+// The audit log under an attacker who owns the database: rows edited, removed, forged, swapped, cut off and rewritten, each in a
+// transaction of its own that is rolled back afterwards. PATCHBAY_SEED repeats a run.
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -286,14 +286,14 @@ async function findingsOf(work: (tx: Transacting) => Promise<void>): Promise<rea
   return findings;
 }
 
-test("reliability 6: an untouched log has no findings, and goes on having none as it grows", async () => {
+test("tenancy.audit-clean: an untouched log has no findings, also while it grows", async () => {
   const whole = await verifyAudit(database, { chain: null, checkpoint });
   assert.deepEqual([whole.ok, whole.chains, whole.entries, whole.findings], [true, 3, CHAINS.length * ROWS_EACH, []]);
   const one = await verifyAudit(database, { chain: "ws_one", checkpoint });
   assert.deepEqual([one.ok, one.chains, one.entries], [true, 1, ROWS_EACH]);
 });
 
-test(`reliability 6, K-08: ${TRIALS} random tamperings of the audit log, all found`, async (t) => {
+test(`tenancy.audit-tampering: ${TRIALS} random tamperings of the audit log are all found`, async (t) => {
   const seed = Number(process.env["PATCHBAY_SEED"] ?? randomInt(2 ** 31));
   t.diagnostic(`seed ${seed}`);
   const random = createRandom(seed);

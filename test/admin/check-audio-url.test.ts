@@ -1,11 +1,11 @@
-// How many addresses are checked at once (experience 15): two of a workspace, eight of all, and the rest in line.
+// How many addresses are checked at once: two of a workspace, eight in all. Others wait.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkAudioUrl, MOST_CHECKS } from "../../src/admin/check-audio-url.ts";
 import { newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import { createKeyedSemaphore } from "../../src/lib/concurrency/keyed-semaphore.ts";
 
-test("reliability 4: a workspace's checks wait in line behind two of its own, and no workspace takes the places of all", async () => {
+test("remote-audio.check-concurrency: a workspace's checks wait behind two of its own, and no workspace takes all places", async () => {
   const asked: WorkspaceId[] = [];
   const opened = Promise.withResolvers<void>();
   const services = {

@@ -1,4 +1,4 @@
-// What each answer to a connection's test is called, and that its message says what to do (contract 10). A table, for it is pure.
+// The outcome of each answer to a connection's test, and that its message says what to do. A table, because it is pure.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { judgeTest } from "../../src/admin/judge-test.ts";
@@ -66,14 +66,14 @@ const TABLE: readonly (readonly [
 ];
 
 for (const [answer, outcome, message, known = {}] of TABLE)
-  test(`contract 10: ${answer instanceof Error ? answer.message : JSON.stringify(answer)} is ${outcome}, with what to do`, () => {
+  test(`admin.test-outcome, providers.test-outcome: ${answer instanceof Error ? answer.message : JSON.stringify(answer)} is ${outcome}, with what to do`, () => {
     const judged = judgeTest(answer, { ...KNOWN, ...known });
     assert.deepEqual([judged.outcome, judged.ok], [outcome, outcome === "accepted"]);
     assert.match(judged.message, message);
     assert.equal(judged.status, answer === null ? null : answer.status);
   });
 
-test("contract 10: every outcome has a row, and a code is passed on but where it says the same", () => {
+test("admin.test-outcome: every outcome has a row, and a code is returned except where it repeats the outcome", () => {
   assert.deepEqual([...new Set(TABLE.map(([, outcome]) => outcome))].toSorted(), TEST_OUTCOMES.toSorted());
   const codeOf = (error: ProviderError) => judgeTest(error, KNOWN).code;
   assert.equal(codeOf(failed("connect", { reason: "ENOTFOUND" })), "ENOTFOUND");

@@ -1,4 +1,4 @@
-// A process signs where the audit log ends soon after its start, every hour, and once more when it goes (reliability 6).
+// A process signs where the audit log ends soon after its start, every hour, and once more when it stops.
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import { after, before, test } from "node:test";
@@ -20,7 +20,7 @@ after(() => database.close());
 
 const MINUTE_MS = 60_000;
 
-test("reliability 6: the first checkpoint comes within a minute, then one an hour while there is something new, and a last one", async (t) => {
+test("tenancy.audit-checkpoint: the first checkpoint comes within a minute, then one an hour while there is something new, and one at shutdown", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const store = memoryObjects();
   let nowMs = Date.parse("2026-11-21T03:00:00Z");

@@ -1,4 +1,4 @@
-// What is made in a workspace that is removed in the same moment (contract 2, 10): the 404 of one that never was, and nothing is left.
+// What is created in a workspace that is removed at the same moment: the 404 of one that does not exist, and nothing is left.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
@@ -73,14 +73,14 @@ async function leftOf(workspaceId: WorkspaceId): Promise<number> {
 const isNotFound = (error: unknown) => error instanceof GatewayError && error.code === "NOT_FOUND";
 
 for (const [what, make] of Object.entries(MAKINGS)) {
-  test(`contract 2: ${what} in a workspace that has just been removed is 404, and nothing of it is left`, async () => {
+  test(`admin.removal-race: ${what} in a workspace that has just been removed is 404, and nothing of it is left`, async () => {
     const workspaceId = await makeWorkspace();
     await remove(workspaceId);
     await assert.rejects(make(workspaceId), isNotFound);
     assert.equal(await leftOf(workspaceId), 0);
   });
 
-  test(`contract 2: ${what} in a workspace whose removal is not committed yet waits for it, and is 404`, async () => {
+  test(`admin.removal-race: ${what} in a workspace whose removal is not committed yet waits for it, and is 404`, async () => {
     const workspaceId = await makeWorkspace();
     const other = await database.openSecond();
     const removed = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-// The format of API keys (contract 2, reliability 6).
+// The format of API keys.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ import {
 
 const KINDS = Object.keys(KEY_PREFIXES) as KeyKind[];
 
-test("K-01: 1,000 keys: all well formed, all different, all found in text by the scanner's pattern", () => {
+test("keys.format: 1,000 keys are all well formed, all different, all found in text by the scanner's pattern", () => {
   const keys = Array.from({ length: 1_000 }, (_, index) => generateKey(KINDS[index % KINDS.length] ?? "live"));
   assert.equal(new Set(keys).size, 1_000);
   assert.equal(new Set(keys.map((key) => key.slice(0, -6).slice(-32))).size, 1_000);
@@ -25,7 +25,7 @@ test("K-01: 1,000 keys: all well formed, all different, all found in text by the
   }
 });
 
-test("contract 2: any one changed, missing or added character of a key with our prefix is refused", () => {
+test("keys.checksum: any one changed, missing or added character of a key with an svc_ prefix is refused", () => {
   const key = generateKey("live");
   for (let index = "svc_".length; index < key.length; index += 1) {
     for (const other of ["a", "Z", "0", "_", "é", " "]) {
@@ -46,7 +46,7 @@ test("contract 2: any one changed, missing or added character of a key with our 
     assert.equal(checkFormat(wrong).ok, false, wrong);
 });
 
-test("contract 10: a key of the operator's own has 24 to 128 visible ASCII characters", () => {
+test("keys.chosen: a key of the operator's choice has 24 to 128 visible ASCII characters", () => {
   for (const good of ["k".repeat(24), "~!".repeat(64)]) assert.deepEqual(checkFormat(good), { ok: true });
   for (const bad of [
     "",
@@ -59,7 +59,7 @@ test("contract 10: a key of the operator's own has 24 to 128 visible ASCII chara
     assert.equal(checkFormat(bad).ok, false, bad);
 });
 
-test("K-02: what is kept is an HMAC under the pepper, the prefix and the last four characters", () => {
+test("keys.stored-form: an HMAC under the pepper, the prefix and the last four characters are stored", () => {
   const key = generateKey("admin");
   const pepper = randomBytes(32);
   const hash = hashKey(pepper, key);

@@ -1,4 +1,4 @@
-// Who may touch a workspace's settings (contract 2; spec 5.3).
+// Who may change a workspace's settings.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Principal, Role } from "../../src/auth/principal.ts";
@@ -53,7 +53,7 @@ async function refusal(principal: Principal, tenantId: string) {
   return { code: error.code, message: error.message, param: error.param, details: error.details };
 }
 
-test("contract 2: the operator and the workspace's administrators, by slug or id; a member of it 403, all others one 404", async () => {
+test("tenancy.workspace-admin: the operator and the workspace's administrators pass, by slug or id; its members get 403, all others one 404", async () => {
   const own = await makeWorkspace("own-workspace");
   const other = await makeWorkspace("other-workspace");
   for (const tenantId of [own.id, own.slug]) {
@@ -69,7 +69,7 @@ test("contract 2: the operator and the workspace's administrators, by slug or id
   }
 });
 
-test("contract 2: a slug that looks like another workspace's id does not take its place", async () => {
+test("tenancy.slug-like-id: a slug that looks like another workspace's id does not take its place", async () => {
   const named = await makeWorkspace("named");
   await makeWorkspace(named.id);
   const operator = caller("operator", named);

@@ -1,4 +1,4 @@
-// Keys that were looked up are remembered, and forgotten everywhere when a change is announced (contract 2: within 5 s).
+// Keys that were looked up are remembered, and forgotten everywhere when a change is announced, within 5 s.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { sql } from "kysely";
@@ -34,7 +34,7 @@ afterEach(async () => {
   for (const changes of open.splice(0)) await changes.close();
 });
 
-test("contract 2: a revoked key is refused on another process once the change was announced, with no time passing", async () => {
+test("keys.revoke-announced: a revoked key is refused on another process once the change was announced, with no time passing", async () => {
   const key = await makeKey();
   const { verifier, next } = await startProcess();
   await verifier.verify(key.header);
@@ -44,7 +44,7 @@ test("contract 2: a revoked key is refused on another process once the change wa
   await assert.rejects(async () => verifier.verify(key.header), { code: "UNAUTHENTICATED" });
 });
 
-test("contract 2: whoever ends a key is answered when it no longer works on that process, announced or not", async () => {
+test("keys.revoke-local: a revocation is answered when the key no longer works on that process, announced or not", async () => {
   const verifier = createKeyVerifier({ ...LOOK_UPS, nowMs: Date.now });
   const services = { database, pepper: PEPPER, forgetKeys: () => verifier.forget() };
   const revoked = await makeKey();
@@ -58,7 +58,7 @@ test("contract 2: whoever ends a key is answered when it no longer works on that
   await assert.rejects(async () => verifier.verify(rotated.header), { code: "UNAUTHENTICATED" });
 });
 
-test("contract 2: whoever changes a key, its app or its workspace is answered when that is in force on that process", async () => {
+test("keys.change-in-force: a change of a key, its app or its workspace is answered when it is in force on that process", async () => {
   const verifier = createKeyVerifier({ ...LOOK_UPS, nowMs: Date.now });
   const services = { database, pepper: PEPPER, forgetKeys: () => verifier.forget() };
   const key = await makeKey();
@@ -78,7 +78,7 @@ test("contract 2: whoever changes a key, its app or its workspace is answered wh
   assert.equal((await verifier.verify(key.header)).workspace.plan, "team");
 });
 
-test("contract 2: where the announcement is lost, a revoked key is refused within 5 s", async () => {
+test("keys.revoke-bound: where the announcement is lost, a revoked key is refused within 5 s", async () => {
   const key = await makeKey();
   let monotonicMs = 1_000_000;
   const { verifier } = await startProcess({ monotonicMs: () => monotonicMs });
@@ -90,7 +90,7 @@ test("contract 2: where the announcement is lost, a revoked key is refused withi
   await assert.rejects(async () => verifier.verify(key.header), { code: "UNAUTHENTICATED" });
 });
 
-test("contract 2: a clock that is set, far or by as much as has passed, prolongs no revoked key's life", async () => {
+test("keys.revoke-bound: a clock that is set, far or by as much as has passed, prolongs no revoked key's life", async () => {
   for (const setMs of [-3_600_000, -2_900, 2_900]) {
     const key = await makeKey();
     let [nowMs, monotonicMs] = [1_000_000_000, 0];
@@ -106,7 +106,7 @@ test("contract 2: a clock that is set, far or by as much as has passed, prolongs
   }
 });
 
-test("contract 2: what was looked up before a change is not remembered after it", async () => {
+test("keys.look-up-order: a look-up that began before a change is not remembered after it", async () => {
   const key = await makeKey();
   const read = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
@@ -127,7 +127,7 @@ test("contract 2: what was looked up before a change is not remembered after it"
   await assert.rejects(async () => verifier.verify(key.header), { code: "UNAUTHENTICATED" });
 });
 
-test("contract 2: a key that is known costs no look-up until something changes", async () => {
+test("keys.cache: a known key costs no look-up until something changes", async () => {
   const key = await makeKey();
   let lookUps = 0;
   const { verifier, next } = await startProcess({
@@ -145,7 +145,7 @@ test("contract 2: a key that is known costs no look-up until something changes",
   assert.equal(lookUps, 2);
 });
 
-test("architecture Engines: an announcement of a transaction that rolled back is never heard", async () => {
+test("keys.revoke-announced: an announcement of a transaction that rolled back is never heard", async () => {
   const { next } = await startProcess();
   const heard = next();
   await assert.rejects(
@@ -158,7 +158,7 @@ test("architecture Engines: an announcement of a transaction that rolled back is
   assert.equal(await heard, "committed");
 });
 
-test("contract 2: a listener whose connection was cut comes back, and says that it may have missed something", async () => {
+test("keys.listener-reconnects: a listener whose connection was cut reconnects, and reports that it may have missed a change", async () => {
   const { next } = await startProcess();
   const missed = next();
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
@@ -169,7 +169,7 @@ test("contract 2: a listener whose connection was cut comes back, and says that 
   assert.equal(await heard, "again");
 });
 
-test("contract 10: a key that is taken out of the file stops working on a gateway that runs", async (t) => {
+test("configuration.removed-keys: a key that is removed from the file stops working on a running gateway", async (t) => {
   const gateway = await startGateway();
   try {
     assert.equal((await get(gateway.origin, "/v1/me")).status, 200);

@@ -1,4 +1,4 @@
-// From an Authorization header to a look-up, or to none (contract 2; reliability 6: a cheap shield against floods of guessed keys).
+// From an Authorization header to a look-up, or to none: a cheap shield against floods of guessed keys.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { generateKey, hashKey } from "../../src/auth/key-format.ts";
@@ -24,7 +24,7 @@ async function refusalOf(authorization: string | undefined) {
 const key = generateKey("live");
 const mistyped = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
 
-test("contract 2: a key that cannot exist is refused without a look-up, and told what an unknown one is told", async () => {
+test("keys.checksum, keys.one-401: an impossible key is refused without a look-up, with the answer of an unknown one", async () => {
   const unknown = await refusalOf(`Bearer ${key}`);
   assert.equal(unknown.lookUps, 1);
   for (const authorization of [
@@ -42,7 +42,7 @@ test("contract 2: a key that cannot exist is refused without a look-up, and told
     assert.deepEqual(await refusalOf(authorization), { lookUps: 0, told: unknown.told }, authorization?.slice(0, 60));
 });
 
-test("RFC 6750: between the scheme, in whatever case, and the key stands one blank or several", async () => {
+test("keys.bearer: between the scheme, in any case, and the key are one or more blanks (RFC 6750)", async () => {
   for (const authorization of [`Bearer  ${key}`, `bearer   ${key}`])
     assert.equal((await refusalOf(authorization)).lookUps, 1, authorization);
   for (const authorization of [`Bearer\t${key}`, `Bearer${key}`, `Bearer ${key} `])
@@ -82,7 +82,7 @@ function lookedUpByHand() {
 
 const principal = (id: string) => ({ key: { id, expiresAt: null } }) as unknown as StoredKey;
 
-test("contract 2: requests that come with one key at once share its look-up, and are told the same", async () => {
+test("keys.shared-look-up: concurrent requests with one key share its look-up and its verdict", async () => {
   const { asked, verify } = lookedUpByHand();
   const waiting = Array.from({ length: 100 }, verify);
   await turn();
@@ -93,7 +93,7 @@ test("contract 2: requests that come with one key at once share its look-up, and
   assert.equal(asked.length, 1);
 });
 
-test("contract 2: a look-up that fails fails those who wait for it, and the next request looks again", async () => {
+test("keys.shared-look-up: a look-up that fails fails those that wait for it, and the next request looks again", async () => {
   const { asked, verify } = lookedUpByHand();
   const waiting = [verify(), verify()];
   asked[0]?.reject(new Error("the database is away"));
@@ -103,7 +103,7 @@ test("contract 2: a look-up that fails fails those who wait for it, and the next
   assert.equal((await next).key.id, "second");
 });
 
-test("contract 2: a key in use is looked up again before its time is over, and nobody waits for it", async () => {
+test("keys.cache: a key in use is looked up again in the background before its time is over", async () => {
   const { asked, rememberFirst, setClock, verify } = lookedUpByHand();
   await rememberFirst();
   setClock(2_999);
@@ -118,7 +118,7 @@ test("contract 2: a key in use is looked up again before its time is over, and n
   assert.equal((await verify()).key.id, "renewed");
 });
 
-test("contract 2: a key that was revoked without a word is refused as soon as it is looked up again, after 4 s at the latest", async () => {
+test("keys.revoke-bound: a key that was revoked without an announcement is refused as soon as it is looked up again, after 4 s at the latest", async () => {
   const { asked, rememberFirst, setClock, verify } = lookedUpByHand();
   await rememberFirst();
   setClock(3_000);
@@ -130,7 +130,7 @@ test("contract 2: a key that was revoked without a word is refused as soon as it
   await assert.rejects(refused, { code: "UNAUTHENTICATED" });
 });
 
-test("contract 2: while the database is away a key that is remembered works until its time is over, and not longer", async () => {
+test("keys.database-away: while the database is unavailable a remembered key works until its time is over, and not longer", async () => {
   const { asked, rememberFirst, setClock, verify } = lookedUpByHand();
   await rememberFirst();
   setClock(3_500);
@@ -147,7 +147,7 @@ test("contract 2: while the database is away a key that is remembered works unti
   await assert.rejects(late, /the database is away/u);
 });
 
-test("contract 2: who comes after a change was announced does not share a look-up that began before it, nor is that remembered", async () => {
+test("keys.look-up-order: a request after an announced change does not share a look-up that began before it, nor is that remembered", async () => {
   const { asked, forget, verify } = lookedUpByHand();
   const before = verify();
   forget();
@@ -202,7 +202,7 @@ function guessedAt() {
   };
 }
 
-test("guessed keys are looked up together: whatever their number, one query each 100 ms", async () => {
+test("keys.guessing-batched: guessed keys are looked up together: whatever their number, one query each 100 ms", async () => {
   const { batches, guess, pass } = guessedAt();
   const first = guess(1);
   batches[0]?.answer();
@@ -217,7 +217,7 @@ test("guessed keys are looked up together: whatever their number, one query each
   assert.deepEqual(new Set(await Promise.all(crowd)), new Set(["UNAUTHENTICATED"]));
 });
 
-test("guessed keys beyond what may wait are refused as overload, so that their number is bounded", async () => {
+test("keys.guessing-bounded: guessed keys beyond what may wait are refused as overload", async () => {
   const { batches, guess, pass } = guessedAt();
   const first = guess(1);
   batches[0]?.answer();
@@ -232,7 +232,7 @@ test("guessed keys beyond what may wait are refused as overload, so that their n
   assert.deepEqual(new Set(await Promise.all(crowd.slice(0, -1))), new Set(["UNAUTHENTICATED"]));
 });
 
-test("while keys are guessed, a key in use whose change was announced is looked up at once, and alone", async () => {
+test("keys.guessing-isolated: while keys are guessed, a key in use whose change was announced is looked up at once, and alone", async () => {
   const { batches, guess, verifier, create } = guessedAt();
   create(key);
   const inUse = Promise.resolve(verifier.verify(`Bearer ${key}`));
@@ -250,7 +250,7 @@ test("while keys are guessed, a key in use whose change was announced is looked 
   assert.equal((await again).key.id, "new");
 });
 
-test("an unknown key is remembered for a second, and no longer than until a key is announced", async () => {
+test("keys.unknown-remembered: an unknown key is remembered for a second, and no longer than until a key is announced", async () => {
   const { batches, verifier, create, pass } = guessedAt();
   const verify = async () => (await verifier.verify(`Bearer ${key}`)).key.id;
   const refused = verify();

@@ -1,4 +1,4 @@
-// What a start with a configuration file leaves in storage, and when a process reads it again (contract 4, 10).
+// What a start with a configuration file writes to storage, and when a process reads it again.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -44,7 +44,7 @@ const version = () => readDirectoryVersion(database.db);
 const route = () => database.db.selectFrom("routes").selectAll().where("id", "=", "speech").executeTakeFirstOrThrow();
 const versions = () => database.db.selectFrom("route_versions").selectAll().orderBy("version").execute();
 
-test("contract 10: the same file again changes nothing, so that no process reads anything anew", async () => {
+test("configuration.same-file: the same file again changes nothing, and no process reloads anything", async () => {
   await apply(fileWith("nova-3"));
   const first = await version();
   const audited = await database.db.selectFrom("audit_log").select("id").execute();
@@ -57,7 +57,7 @@ test("contract 10: the same file again changes nothing, so that no process reads
   );
 });
 
-test("contract 4, 10: a changed route of the file is a version of its own, in force as soon as the process has looked", async () => {
+test("configuration.route-versions, admin.immediate: a changed route of the file is a new version, in force as soon as the process has looked", async () => {
   const followed = await followDirectory({ database, seal });
   const served = () => {
     const { version: number, targets } = followed.directory().routesOf(ANYBODY).get("speech") ?? {};
@@ -72,7 +72,7 @@ test("contract 4, 10: a changed route of the file is a version of its own, in fo
   assert.deepEqual([previous_version, latest_version], [1, 2]);
 });
 
-test("contract 10: a credential that changed in the file is sealed anew, and its audit row has nothing of it", async () => {
+test("configuration.changed-credential: a credential that changed in the file is sealed again, and its audit entry has nothing of it", async () => {
   const before = await version();
   await apply(fileWith("nova-2", "dg-secret-0002"));
   assert((await version()) > before);
@@ -83,7 +83,7 @@ test("contract 10: a credential that changed in the file is sealed anew, and its
   assert(!JSON.stringify(audited.map(({ before: was, after: is }) => [was, is])).includes("dg-secret"));
 });
 
-test("contract 10: what the file no longer lists goes on, and is released to the API", async () => {
+test("configuration.release: what the file no longer lists continues, and is released to the API", async () => {
   const kept: ConfigurationFile = { connections: [{ id: "other", kind: "deepgram", api_key: "dg-secret-0003" }] };
   await apply(kept);
   const { managed_by, definition } = await route();
@@ -92,7 +92,7 @@ test("contract 10: what the file no longer lists goes on, and is released to the
   assert.equal((await route()).managed_by, "file");
 });
 
-test("contract 10: an app with its budgets, and a workspace, that the file no longer lists are the API's, until it lists them again", async () => {
+test("configuration.release: an app with its budgets, and a workspace, that the file no longer lists are the API's, until it lists them again", async () => {
   const platform = fileWith("nova-2", "dg-secret-0002");
   const app = { id: "notes", route: "speech", budgets: [{ period: "month" as const, limit_usd: "5" }] };
   const whole: ConfigurationFile = { ...platform, workspaces: [{ id: "acme", apps: [app] }] };
@@ -127,7 +127,7 @@ test("contract 10: an app with its budgets, and a workspace, that the file no lo
   assert.deepEqual(await managers(), ["file", "file", "file"]);
 });
 
-test("contract 10: a start beside a settlement that waits for a budget of the file, and holds what another counts, is made again", async () => {
+test("configuration.apply-concurrent: a start that deadlocks with a settlement over a budget of the file is repeated", async () => {
   const platform = fileWith("nova-2", "dg-secret-0002");
   const [day, month] = [
     { period: "day", limit_usd: "5" },
@@ -193,7 +193,7 @@ async function someoneWaits(): Promise<void> {
   }
 }
 
-test("contract 10: a file that was applied is not told as undone because this process could not look at once", async () => {
+test("configuration.apply-running: a file that was applied is not reported as rolled back because this process could not reload at once", async () => {
   let looks = 0;
   const configuration = await configurationOf(fileWith("nova-2", "dg-secret-0002"), dataDir);
   const services = {
@@ -211,7 +211,7 @@ test("contract 10: a file that was applied is not told as undone because this pr
   assert.equal(looks, 1);
 });
 
-test("contract 9: a workspace that the operator's keys hang on keeps the plan that the file gives it", async () => {
+test("budgets.plan-of-file: a workspace that owns the operator's keys keeps the plan that the file gives it", async () => {
   await apply({
     ...fileWith("nova-2", "dg-secret-0002"),
     plans: [{ id: "team" }],
@@ -222,7 +222,7 @@ test("contract 9: a workspace that the operator's keys hang on keeps the plan th
   assert.deepEqual(found, [{ plan: "team" }]);
 });
 
-test("contract 10: a version never changes and is never removed, and serves first but once", async () => {
+test("admin.route-versions, configuration.route-versions: a version never changes and is never removed, and is first published only once", async () => {
   const refused = /a version of a route never changes/u;
   const all = database.db.updateTable("route_versions");
   await assert.rejects(all.set({ definition: "{}" }).execute(), refused);
@@ -230,7 +230,7 @@ test("contract 10: a version never changes and is never removed, and serves firs
   await assert.rejects(database.db.deleteFrom("route_versions").execute(), refused);
 });
 
-test("contract 10: calls for a refresh that come while one runs share the one behind it", async () => {
+test("admin.refresh-shared, configuration.apply-concurrent: refreshes requested while one runs share the next one", async () => {
   let reads = 0;
   const counting = {
     ...database,

@@ -1,5 +1,5 @@
-// A process whose secrets are not those of its database changes nothing there (contract 10): with another pepper it would make the file's
-// keys anew, and revoke them for all other processes.
+// A process whose secrets are not those of its database changes nothing there: with another pepper it would create the file's keys again,
+// and revoke them for all other processes.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -48,20 +48,20 @@ const apply = async (own: ReturnType<typeof services>, given = file) =>
 const knows = async (pepper: Buffer) => (await findKey(database, hashKey(pepper, SECRET), false)) !== null;
 const refused = (what: RegExp) => (error: unknown) => error instanceof OtherSecrets && what.test(error.message);
 
-test("contract 10: until there is a key any pepper may become the database's", async () => {
+test("tenancy.pepper: until there is a key any pepper may become the database's", async () => {
   await apply(services(OTHER_PEPPER, ENCRYPTION_KEY), { connections: file.connections, routes: file.routes });
   await apply(services(PEPPER, ENCRYPTION_KEY));
   assert.equal(await knows(PEPPER), true);
 });
 
-test("contract 10: a start with another pepper is refused, and every key stays in force", async () => {
+test("tenancy.pepper, storage.pepper-mismatch: a start with another pepper is refused, and every key stays in force", async () => {
   const before = await database.db.selectFrom("api_keys").selectAll().execute();
   await assert.rejects(apply(services(OTHER_PEPPER, ENCRYPTION_KEY)), refused(/^secrets\.key_pepper is not the one/u));
   assert.deepEqual(await database.db.selectFrom("api_keys").selectAll().execute(), before);
   await apply(services(PEPPER, ENCRYPTION_KEY));
 });
 
-test("contract 10: a start without the encryption key that data keys are sealed with is refused, with that key's name", async () => {
+test("tenancy.rotate-needed: a start without the encryption key that data keys are sealed with is refused, with that key's name", async () => {
   const [needed] = createSeal({ keys: [ENCRYPTION_KEY] }).keyIds;
   await assert.rejects(
     apply(services(PEPPER, OTHER_KEY)),
@@ -70,7 +70,7 @@ test("contract 10: a start without the encryption key that data keys are sealed 
   await apply(services(PEPPER, OTHER_KEY, ENCRYPTION_KEY));
 });
 
-test("contract 10: a replaced pepper ends every key in one audited step; the start that follows makes the file's anew", async () => {
+test("tenancy.pepper-replace, storage.replace-pepper: a replaced pepper ends every key in one audited step; the next start creates the file's again", async () => {
   assert.equal(await replacePepper(database, PEPPER), null);
   assert.deepEqual(await replacePepper(database, OTHER_PEPPER), { revokedKeys: 1 });
   assert.equal(await knows(PEPPER), false);
@@ -103,7 +103,7 @@ test("contract 10: a replaced pepper ends every key in one audited step; the sta
   assert.equal(await knows(OTHER_PEPPER), true);
 });
 
-test("contract 10: keys of before there was a mark end as well, whichever pepper made them", async () => {
+test("tenancy.pepper-replace: keys from before the pepper's mark end as well, whichever pepper made them", async () => {
   await database.db.deleteFrom("key_pepper").execute();
   assert.deepEqual(await replacePepper(database, PEPPER), { revokedKeys: 1 });
   assert.equal(await knows(OTHER_PEPPER), false);

@@ -1,5 +1,5 @@
-// Encryption keys that a start, or a change, must have beside whatever runs and waits (contract 10; reliability 6, K-09): what one process
-// seals all others open, and no accepted job is left to a key that nobody has.
+// Encryption keys that a start, or a change, needs because of running processes and waiting work: what one process seals all others open,
+// and no accepted job needs a key that is gone.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -47,7 +47,7 @@ const runs = async (...keys: readonly Buffer[]) => {
   running.push(await listenForChanges(database, { keyIds, onError: () => undefined }));
 };
 
-test("K-09: a first key that a running process does not know is refused; known everywhere, it may seal", async () => {
+test("tenancy.rotate-known, storage.key-refused: a first key that a running process does not know is refused; known everywhere, it may seal", async () => {
   await runs(old);
   await runs(old, fresh);
   assert.match(
@@ -59,7 +59,7 @@ test("K-09: a first key that a running process does not know is refused; known e
   assert.equal(await judge(fresh, old), null);
 });
 
-test("K-09: the key that a running process seals with is asked for, whether or not it has sealed anything", async () => {
+test("tenancy.rotate-needed, storage.key-refused: the key that a running process seals with is required, whether or not it has sealed anything", async () => {
   await runs(fresh, old);
   assert.match(
     (await judge(old)) ?? "",
@@ -69,7 +69,7 @@ test("K-09: the key that a running process seals with is asked for, whether or n
   assert.equal(await judge(old), null);
 });
 
-test("K-09: a process whose connection was cut tells its keys again when it is back", async () => {
+test("tenancy.rotate-presence: a process whose connection was cut announces its keys again when it is back", async () => {
   await runs(old);
   const isBack = new Promise<void>((resolve) => running[0]?.onChange("keys", () => resolve()));
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
@@ -78,7 +78,7 @@ test("K-09: a process whose connection was cut tells its keys again when it is b
   assert.notEqual(await judge(fresh, old), null);
 });
 
-test("K-09: the server gives up the connection of a machine that vanished within a minute, and its keys with it", async () => {
+test("tenancy.rotate-presence: the server drops the connection of a vanished machine within a minute, and its keys with it", async () => {
   const { direct } = database;
   const client = new Client({ connectionString: direct.databaseUrl });
   await client.connect();
@@ -96,7 +96,7 @@ test("K-09: the server gives up the connection of a machine that vanished within
   }
 });
 
-test("K-09: secrets rotate wraps nothing with a key that a running process does not know, exit 9", async () => {
+test("tenancy.rotate-known: secrets rotate wraps nothing with a key that a running process does not know, exit code 9", async () => {
   await runs(old);
   const { direct } = database;
   const config = join(folder, "patchbay.yaml");
@@ -114,7 +114,7 @@ test("K-09: secrets rotate wraps nothing with a key that a running process does 
   assert.equal((await rotate()).exitCode, 0);
 });
 
-test("R3: a job that has not ended needs its key, until its deadline", async () => {
+test("tenancy.rotate-needed: R3, a job that has not ended needs its key, until its deadline", async () => {
   const id = newId("job");
   const sealed = createSeal({ keys: [old] }).seal(Buffer.from("{}"), ["jobs.request", tenant.workspaceId, id]);
   const row = { id, workspace_id: tenant.workspaceId, app_id: tenant.appId, request_id: newId("request") };
@@ -144,7 +144,7 @@ test("R3: a job that has not ended needs its key, until its deadline", async () 
   assert.equal(await judge(fresh), null);
 });
 
-test("contract 10: whose key a stored answer needs is known beforehand, until it expires", async () => {
+test("tenancy.rotate-answers: the key that a stored answer needs is known beforehand, until the answer expires", async () => {
   const seal = createSeal({ keys: [old] });
   const ref = { ...tenant, keySha256: randomBytes(32), owner: "somebody" };
   await insertSlot(database.db, { ref, endpoint: "x", fingerprint: Buffer.alloc(32), ttlSeconds: 60 });
@@ -159,7 +159,7 @@ test("contract 10: whose key a stored answer needs is known beforehand, until it
   assert.deepEqual(await keysOutOfReach(database, createSeal({ keys: [fresh] })), []);
 });
 
-test("contract 10: a job's result asks for its key while it can be given, and no longer, whether or not it was purged", async () => {
+test("tenancy.rotate-answers: a job's result needs its key while it can be returned, and no longer, purged or not", async () => {
   const finish = async (expiresInMs: number) => {
     const id = newId("job");
     const row = { id, workspace_id: tenant.workspaceId, app_id: tenant.appId, request_id: newId("request") };

@@ -1,4 +1,4 @@
-// What a declaration makes of a model (contract 10: "a declaration beats the catalogue"), and what it cannot (spec 1.6).
+// What a declaration changes of a model, and what it cannot.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chatModel } from "../../src/directory/chat-model.ts";
@@ -30,7 +30,7 @@ function declared(provider: SpeechProvider, name: string, features: object, dial
   return { features: Object.keys(model.features).toSorted(), excludes: model.excludes ?? [] };
 }
 
-test("spec 1.6: a declared feature that neither the wire nor the gateway has is not offered", () => {
+test("providers.declared-features: a declared feature that neither the protocol nor the gateway has is not offered", () => {
   assert.deepEqual(declared(openaiCompatible, "m", EVERYTHING, "groq").features, [
     "keyterms",
     "multichannel",
@@ -50,7 +50,7 @@ test("spec 1.6: a declared feature that neither the wire nor the gateway has is 
   assert.deepEqual(declared(openai, "whisper-1", { diarization: true }).features.includes("diarization"), false);
 });
 
-test("spec 1.6: what a server does for transcripts alone is not offered of a translation", () => {
+test("providers.declared-features: what a server does for transcripts alone is not offered for a translation", () => {
   for (const dialect of ["openai", "groq", "speaches", "whisper-cpp"]) {
     const { excludes } = declared(
       openaiCompatible,
@@ -62,7 +62,7 @@ test("spec 1.6: what a server does for transcripts alone is not offered of a tra
   }
 });
 
-test("contract 10: streaming is declared and taken away like any feature, where the adapter can stream", () => {
+test("providers.declared-features, providers.declaration-wins: streaming is declared and removed like any feature, where the adapter can stream", () => {
   const of = (provider: SpeechProvider, name: string, streaming: boolean) =>
     declared(provider, name, { streaming }).features.includes("streaming");
   assert.deepEqual(
@@ -75,14 +75,14 @@ test("contract 10: streaming is declared and taken away like any feature, where 
   );
 });
 
-test("contract 10: a name that every object has is no model of the catalogue", () => {
+test("configuration.models: a name that every object has is no model of the catalogue", () => {
   for (const name of ["constructor", "toString", "__proto__"]) {
     assert.equal(speechModel(openai, name, undefined, {}), null, name);
     assert.equal(chatModel("openai", chatProviders.get("openai"), name, undefined), null, name);
   }
 });
 
-test("contract 10: what a declaration can keep stays, and what the catalogue knows of it", () => {
+test("providers.declaration-wins: what a declaration can keep stays, and what the catalogue has of it", () => {
   const { features, excludes } = declared(elevenlabs, "scribe_v2", { keyterms: false });
   assert.deepEqual(
     features,

@@ -1,4 +1,4 @@
-// What a budget will have spent when its window ends (contract 9), as a pure rule.
+// The spend of a budget at the end of its window, as a pure rule.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -30,7 +30,7 @@ function budget(period: BudgetPeriod, moment: string | Date, changes: Partial<Bu
   };
 }
 
-test("contract 9: a month goes on at the pace of what was spent in it, and the first limit to be met is named with its time", () => {
+test("budgets.forecast: a month continues at the pace of its spend, and the first limit to be met is named with its time", () => {
   const spent = { spentNanoUsd: 20n * USD, spentAudioMs: 90_000n, spentTokens: 7n };
   const limits = { limitNanoUsd: 50n * USD, limitAudioMs: 240_000n };
   assert.deepEqual(forecastBudget(budget("month", "2026-11-11T00:00:00Z", { ...spent, ...limits })), {
@@ -41,7 +41,7 @@ test("contract 9: a month goes on at the pace of what was spent in it, and the f
   });
 });
 
-test("contract 9: what is held is counted once and sets no pace; a limit that is met is met now", () => {
+test("budgets.forecast-reserved, budgets.forecast-met: what is reserved counts once and sets no pace; a limit that is met is met now", () => {
   const noon = "2026-11-11T12:00:00Z";
   const held = { limitNanoUsd: 100n, spentNanoUsd: 10n, reservedNanoUsd: 30n };
   assert.deepEqual(forecastBudget(budget("day", noon, held)), {
@@ -54,7 +54,7 @@ test("contract 9: what is held is counted once and sets no pace; a limit that is
   assert.deepEqual(met?.limitReachedAt, new Date(noon));
 });
 
-test("contract 9: what leases hold in advance is no part of a forecast, and meets no limit", () => {
+test("budgets.forecast-reserved: what leases hold in advance is no part of a forecast, and meets no limit", () => {
   const noon = "2026-11-11T12:00:00Z";
   const held = {
     limitTokens: 7_000n,
@@ -67,7 +67,7 @@ test("contract 9: what leases hold in advance is no part of a forecast, and meet
   assert.deepEqual(forecast, { nanoUsd: 0n, audioMs: 0n, tokens: 60n, limitReachedAt: null });
 });
 
-test("contract 9: nothing is forecast before a twentieth of a window has passed, nor without a period", () => {
+test("budgets.forecast-null: there is no forecast before a twentieth of a window has passed, nor without a period", () => {
   const spent = { limitTokens: 10n, spentTokens: 9n };
   const tokens = (period: BudgetPeriod, moment: string) => forecastBudget(budget(period, moment, spent))?.tokens;
   assert.equal(tokens("day", "2026-11-11T01:11:59.999Z"), undefined);
@@ -89,7 +89,7 @@ const some = fc
     budget(period, readAt, { spentNanoUsd: spent, reservedNanoUsd: reserved, limitNanoUsd: limit }),
   );
 
-test("contract 9: of any budget: never less than what is there, more where more is spent, exact in the end", () => {
+test("budgets.forecast-bounds: of any budget it is never less than what is spent, more where more is spent, exact at the end", () => {
   fc.assert(
     fc.property(some, amount, (state, more) => {
       const forecast = forecastBudget(state);
@@ -106,7 +106,7 @@ test("contract 9: of any budget: never less than what is there, more where more 
   );
 });
 
-test("contract 9: of any budget: a limit is met in time exactly where it is met in the end, between now and then, and sooner where more is spent", () => {
+test("budgets.forecast-bounds: of any budget a limit is met in time exactly where it is met at the end, between now and then, and sooner where more is spent", () => {
   fc.assert(
     fc.property(some, amount, (state, more) => {
       const forecast = forecastBudget(state);

@@ -1,4 +1,4 @@
-// Slices that are taken ahead of need (contract 9): no call waits while there is something left, however fast it is spent.
+// Slices that are requested ahead of need: no call waits while there is something left, however fast it is spent.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -121,7 +121,7 @@ function shutGate(): { readonly open: () => void } {
   return { open: gate.resolve };
 }
 
-test("contract 9: while half of a slice is left the next is taken, and calls go on meanwhile", async () => {
+test("metering.lease-refill: when half of a slice is spent the next is requested, and calls go on meanwhile", async () => {
   await reserveMany(TO_HALF);
   assert.deepEqual([await granted(), transactions], [[FIRST], 1]);
   const gate = shutGate();
@@ -132,7 +132,7 @@ test("contract 9: while half of a slice is left the next is taken, and calls go 
   assert.deepEqual(await granted(), [FIRST + 512 * TOKENS]);
 });
 
-test("contract 9: a slice that is spent within a second is followed by one twice as large; after a calm they are small again", async () => {
+test("metering.lease-size: a slice that is spent within a second is followed by one twice as large; after a calm they are small again", async () => {
   await reserveMany(1);
   for (const [afterMs, calls] of [
     [0, 512],
@@ -147,14 +147,14 @@ test("contract 9: a slice that is spent within a second is followed by one twice
   }
 });
 
-test("contract 9: however fast they are spent, slices are of 16,384 calls at most", async () => {
+test("metering.lease-size: however fast they are spent, slices are of 16,384 calls at most", async () => {
   await reserveMany(1);
   const sizes: number[] = [];
   for (let slices = 0; slices < 8; slices += 1) sizes.push(await spendUntilMore());
   assert.deepEqual(sizes, [512, 1_024, 2_048, 4_096, 8_192, 16_384, 16_384, 16_384]);
 });
 
-test("contract 9: of several budgets the tightest says what a slice takes in advance, and the first that is exceeded refuses", async () => {
+test("metering.lease-share: of several budgets the tightest bounds what a slice takes in advance, and the first that is exceeded refuses", async () => {
   await budget(1_000n, "month");
   await budget(100_000n);
   assert(await reserve());
@@ -164,7 +164,7 @@ test("contract 9: of several budgets the tightest says what a slice takes in adv
   assert.deepEqual([refused.exceeded.period, refused.exceeded.limit], ["month", 1_000n]);
 });
 
-test("contract 9: where a budget has no room for another call in advance, nothing is asked for before it is needed", async () => {
+test("metering.lease-refill: where a budget has no room for another call in advance, nothing is requested before it is needed", async () => {
   await budget(1_000n);
   assert(await reserve(600));
   assert(await reserve(50));
@@ -173,14 +173,14 @@ test("contract 9: where a budget has no room for another call in advance, nothin
   assert.equal(transactions, 2);
 });
 
-test("contract 9: what no budget has room for is refused by one look at them, where nobody else holds some", async () => {
+test("metering.lease-reclaim-needless: what no budget has room for is refused after one look at them, where no other process holds some", async () => {
   await budget(1_000n);
   assert(await reserve(600));
   assert.equal(await reserve(500), false);
   assert.equal(transactions, 2);
 });
 
-test("contract 9: a lease near its end is replaced while it is spent, and goes back when its calls have ended", async () => {
+test("metering.lease-lifetime: a lease near its end is replaced while it is spent, and returned when its calls have ended", async () => {
   const id = await budget(1_000_000n);
   await reserveMany(1);
   nowMs = 54_000;
@@ -200,7 +200,7 @@ test("contract 9: a lease near its end is replaced while it is spent, and goes b
   assert.deepEqual(await windowsOf(id), [{ spent_tokens: 0n, reserved_tokens: 0n }]);
 });
 
-test("contract 9: a lease whose time is over is spent no more, though much of it is left, and that goes back", async () => {
+test("metering.lease-lifetime: a lease whose time is over is spent no more, although much of it is left, and that is returned", async () => {
   await budget(1_000n);
   assert(await reserve(600));
   nowMs = 59_999;
@@ -212,7 +212,7 @@ test("contract 9: a lease whose time is over is spent no more, though much of it
   assert.deepEqual(await granted(), [625, 25 + Math.floor((1_000 - 625 - 25) / 8)]);
 });
 
-test("contract 9: a lease is spent until the first window of its budgets ends", async () => {
+test("metering.lease-lifetime: a lease is spent until the first window of its budgets ends", async () => {
   await setClock(database, "2026-03-30T23:59:50Z");
   for (const period of ["day", "month", "total"] as const) await budget(1_000_000n, period);
   await reserveMany(1);
@@ -224,7 +224,7 @@ test("contract 9: a lease is spent until the first window of its budgets ends", 
   assert.deepEqual([transactions, (await granted()).length], [3, 2]);
 });
 
-test("contract 9: where no window of its budgets ends, or there are none, a lease is spent for a minute", async () => {
+test("metering.lease-lifetime: where no window of its budgets ends, or there are none, a lease is spent for a minute", async () => {
   for (const isLimited of [false, true]) {
     if (isLimited) {
       tenant = await makeTenant(database);
@@ -241,7 +241,7 @@ test("contract 9: where no window of its budgets ends, or there are none, a leas
   }
 });
 
-test("contract 9: what is left of another window is not counted for a call of this one", async () => {
+test("metering.lease-window: what is left of another window is not counted for a call of this one", async () => {
   await setClock(database, "2026-03-30T23:59:50Z");
   const id = await budget(1_000n, "day");
   assert(await reserve(100));
@@ -257,7 +257,7 @@ test("contract 9: what is left of another window is not counted for a call of th
   );
 });
 
-test("contract 9: a lease in use stays while another goes back, and one that was just used is kept", async () => {
+test("metering.lease-idle-return: a lease in use stays while another is returned, and one that was just used is kept", async () => {
   const id = await budget(1_000_000n);
   assert(await reserve());
   const [running] = made.splice(0);
@@ -280,7 +280,7 @@ test("contract 9: a lease in use stays while another goes back, and one that was
   assert.deepEqual(await windowsOf(id), [{ spent_tokens: BigInt(TOKENS), reserved_tokens: 0n }]);
 });
 
-test("contract 9: what is not in use goes back when it is asked for, with what was being taken, and not what is in use", async () => {
+test("metering.lease-reclaim-unused: idle leases are returned on request, with what was being requested; those in use are not", async () => {
   const id = await budget(100_000n);
   const reserved = async () => (await windowsOf(id)).map(({ reserved_tokens: tokens }) => Number(tokens));
   await reserveMany(1);
@@ -312,7 +312,7 @@ test("contract 9: what is not in use goes back when it is asked for, with what w
   assert.deepEqual([await reserved(), errors], [[0], []]);
 });
 
-test("contract 9: what is taken ahead while the process ends goes back too", async () => {
+test("metering.lease-shutdown: a slice that is requested while the process ends is returned too", async () => {
   const id = await budget(1_000_000n);
   await reserveMany(TO_HALF - 1);
   const gate = shutGate();
@@ -327,7 +327,7 @@ test("contract 9: what is taken ahead while the process ends goes back too", asy
   assert.deepEqual(await windowsOf(id), [{ spent_tokens: 0n, reserved_tokens: 0n }]);
 });
 
-test("contract 9: a slice that could not be taken ahead fails no call that finds enough, and is asked for again when one does not", async () => {
+test("metering.lease-refill-failure: a refill that fails fails no call that finds enough, and is requested again by the next call that does not", async () => {
   await reserveMany(TO_HALF);
   beforeEachTransaction = () => Promise.reject(new Error("the database is away"));
   await reserveMany(128);
@@ -337,7 +337,7 @@ test("contract 9: a slice that could not be taken ahead fails no call that finds
   assert(await reserve());
 });
 
-test("contract 9: with 20,000 settlements unwritten a call waits for a batch of them, and not for all", async () => {
+test("metering.lease-unwritten-bound: with 20,000 settlements unwritten a call waits for one batch of them, and not for all", async () => {
   await reserveMany(20_000);
   const waiting: (() => void)[] = [];
   beforeEachTransaction = () => new Promise((resolve) => waiting.push(resolve));

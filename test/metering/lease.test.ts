@@ -1,4 +1,4 @@
-// What a process knows of its lease (contract 9): what may be taken, until when, and when more of it, or another, is to be asked for.
+// A lease as its process knows it: what may be taken, until when, and when more of it, or another one, is due.
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
@@ -13,7 +13,7 @@ beforeEach(() => {
 
 const slice = (nanoUsd: number, tokens: number) => ({ nanoUsd: BigInt(nanoUsd), tokens: BigInt(tokens) });
 
-test("contract 9: a call takes what fits in money and in tokens, to the last of both; what it did not use comes back", () => {
+test("metering.lease-accounting: a call takes what fits in money and in tokens, to the last of both; what it did not use returns", () => {
   assert.equal(lease.take(slice(1, 0)), false, "nothing was granted yet");
   lease.grow(slice(10, 20), slice(1, 1));
   assert.equal(lease.take(slice(11, 1)), false);
@@ -25,7 +25,7 @@ test("contract 9: a call takes what fits in money and in tokens, to the last of 
   assert.deepEqual([lease.empty(), lease.left], [slice(4, 6), slice(0, 0)]);
 });
 
-test("contract 9: it runs while one of its calls does, and is idle so long after the last was begun", () => {
+test("metering.lease-idle-return: a lease runs while one of its calls does, and is idle a fixed time after the last was begun", () => {
   lease.grow(slice(10, 10), slice(1, 1));
   assert.equal(lease.isIdle(100), false);
   nowMs = 600;
@@ -42,7 +42,7 @@ test("contract 9: it runs while one of its calls does, and is idle so long after
   assert.equal(lease.isIdle(100), true);
 });
 
-test("contract 9: the time it may be spent ends to the millisecond, and is nearly over after nine tenths", () => {
+test("metering.lease-lifetime: the time in which a lease may be spent ends to the millisecond, and is nearly over after nine tenths", () => {
   for (const [ms, isEnding, isUsable] of [
     [1_399, false, true],
     [1_400, true, true],
@@ -54,7 +54,7 @@ test("contract 9: the time it may be spent ends to the millisecond, and is nearl
   }
 });
 
-test("contract 9: more is due, once, when half of what a slice left is spent, in money or in tokens, or when its time ends", () => {
+test("metering.lease-refill: the next slice is due, once, when half of what a slice left is spent, in money or in tokens, or when its time ends", () => {
   const [need, spare] = [slice(10, 10), slice(40, 80)];
   const begin = () => {
     lease = new Lease(newId("lease"), 1_000, () => nowMs);
@@ -76,7 +76,7 @@ test("contract 9: more is due, once, when half of what a slice left is spent, in
   assert.equal(lease.isDue, true);
 });
 
-test("contract 9: nothing is due of a slice in which no other call of its kind would fit", () => {
+test("metering.lease-refill: nothing is due of a slice in which no further call of its kind would fit", () => {
   for (const left of [slice(19, 100), slice(100, 19)]) {
     lease = new Lease(newId("lease"), 1_000, () => nowMs);
     lease.grow(left, slice(10, 10));

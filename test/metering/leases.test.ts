@@ -1,4 +1,4 @@
-// Leases (contract 9): a budget is never exceeded, nothing is charged twice, and what a crash left open is visible.
+// Leases: a budget is never exceeded, nothing is charged twice, and what a crash left open is visible.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, mock, test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
@@ -84,7 +84,7 @@ async function ownLeases() {
   return database.db.selectFrom("budget_leases").selectAll().where("app_id", "=", tenant.appId).orderBy("id").execute();
 }
 
-test("contract 9: a budget deleted and made again counts what a lease holds of it, spends from that, and has the rest back", async () => {
+test("metering.lease-budget-change: a budget removed and created again counts what a lease holds of it, spends from that, and gets the remainder back", async () => {
   const id = await budget({ tokens: 1_000n });
   const item = reservation(10);
   assert.equal((await leases.reserve(item)).ok, true);
@@ -101,7 +101,7 @@ test("contract 9: a budget deleted and made again counts what a lease holds of i
   assert.deepEqual(await windows(id), [{ tokens: [5n, 0n], nanoUsd: [0n, 0n] }]);
 });
 
-test("contract 9: what fits exactly is granted, what could exceed is refused with the figures, what comes back fits again", async () => {
+test("metering.lease-accounting: what fits exactly is granted, what could exceed is refused with the figures, what is returned fits again", async () => {
   await budget({ tokens: 1_000n });
   const first = reservation(600);
   assert.deepEqual(await leases.reserve(first), { ok: true });
@@ -115,7 +115,7 @@ test("contract 9: what fits exactly is granted, what could exceed is refused wit
   assert.deepEqual(await leases.reserve(reservation(500)), { ok: true });
 });
 
-test("contract 9: many reservations of one app take one durable slice, and each is settled into a row and the budget once", async () => {
+test("metering.lease-shared: many reservations of one app share one durable slice, and each is settled into a row and the budget once", async () => {
   const id = await budget({ tokens: 1_000_000n, nanoUsd: 1_000_000n });
   const items = Array.from({ length: 50 }, () => reservation(10, 20n));
   const answers = items.map((item) => leases.reserve(item));
@@ -163,7 +163,7 @@ async function asksDuring(others: Leases, work: () => Promise<void>): Promise<re
   return asked;
 }
 
-test("contract 9: what another process holds and does not use is asked for before a chat is refused, and what it uses is not taken", async () => {
+test("metering.lease-reclaim, metering.lease-reclaim-unused: what another process holds and does not use is reclaimed before a chat is refused, and what it uses is not", async () => {
   const id = await budget({ tokens: 1_000n });
   const there = open();
   const asked = await asksDuring(there, async () => {
@@ -185,7 +185,7 @@ test("contract 9: what another process holds and does not use is asked for befor
   assert.deepEqual(asked, [tenant.workspaceId], "once a second at most, whoever is refused");
 });
 
-test("contract 9: a chat that others hold nothing for is refused at once, and nobody is asked", async () => {
+test("metering.lease-reclaim-needless: a chat that others hold nothing for is refused at once, and no process is asked", async () => {
   await budget({ tokens: 1_000n });
   const there = open();
   const asked = await asksDuring(there, async () => {
@@ -196,7 +196,7 @@ test("contract 9: a chat that others hold nothing for is refused at once, and no
   assert.deepEqual(asked, []);
 });
 
-test("contract 9: what cannot be taken in advance is asked of nobody: no call is in want of it", async () => {
+test("metering.lease-reclaim-needless: a refill in advance asks no other process", async () => {
   const id = await budget({ tokens: 1_000n });
   let now = 0;
   const [own, there] = [open(() => now), open()];
@@ -213,7 +213,7 @@ test("contract 9: what cannot be taken in advance is asked of nobody: no call is
   assert.deepEqual(asked, []);
 });
 
-test("contract 9: chats that are refused at one time wait together for what others give back", async () => {
+test("metering.lease-reclaim-shared: chats that are refused together wait together for what others return", async () => {
   await budget({ tokens: 10_000n });
   const there = open();
   assert((await there.reserve(reservation(1_000))).ok);
@@ -225,7 +225,7 @@ test("contract 9: chats that are refused at one time wait together for what othe
   assert.equal(asked.length, 1);
 });
 
-test("contract 9: failed attempts cost the app nothing; more than was reserved is never counted", async () => {
+test("metering.charge-delivered: failed attempts cost the app nothing; more than was reserved is never counted", async () => {
   const id = await budget({ tokens: 10_000n });
   const [failed, greedy] = [reservation(100), reservation(100)];
   await leases.reserve(failed);
@@ -240,7 +240,7 @@ test("contract 9: failed attempts cost the app nothing; more than was reserved i
   );
 });
 
-test("contract 9: after a crash the unsettled remainder is spent and unresolved, and a late settlement counts nothing twice", async () => {
+test("metering.lease-crash: after a crash the unsettled remainder is spent and unresolved, and a late settlement counts nothing twice", async () => {
   const id = await budget({ tokens: 1_000n });
   const [done, lost, late] = [reservation(100), reservation(100), reservation(100)];
   for (const item of [done, lost, late]) assert((await leases.reserve(item)).ok);
@@ -272,7 +272,7 @@ test("contract 9: after a crash the unsettled remainder is spent and unresolved,
   assert.equal((await ownLeases()).length, 2);
 });
 
-test("contract 9, 10: a lease that was given back goes with the request log, one that a dead process left goes with usage", async () => {
+test("metering.lease-retention: a returned lease goes with the request log, one that a dead process left goes with usage", async () => {
   await budget({ tokens: 1_000n });
   const [item, died] = [reservation(1), open()];
   assert((await leases.reserve(item)).ok && (await died.reserve(reservation(1))).ok);
@@ -294,7 +294,7 @@ test("contract 9, 10: a lease that was given back goes with the request log, one
   assert.deepEqual(await keptAfter(401 * DAY), []);
 });
 
-test("contract 9, 10: a window of a budget that ended goes with usage; one that holds something, and that of a budget without a period, stay", async () => {
+test("budgets.retention: an ended window of a budget goes with usage; one that holds a reservation, and that of a budget without a period, stay", async () => {
   for (const period of ["day", "month", "total"] as const) await budget({ tokens: 1_000n, period });
   const item = reservation(1);
   assert((await leases.reserve(item)).ok);
@@ -318,7 +318,7 @@ test("contract 9, 10: a window of a budget that ended goes with usage; one that 
   assert.deepEqual(await keptAfter(463 * DAY), ["total"]);
 });
 
-test("contract 9: a settlement that the database refuses holds up no other", async () => {
+test("metering.lease-settle-isolation: a settlement that the database refuses delays no other", async () => {
   const errors: unknown[] = [];
   const own = createLeases({ database, onError: (error) => errors.push(error) });
   opened.push(own);
@@ -338,7 +338,7 @@ test("contract 9: a settlement that the database refuses holds up no other", asy
   assert.equal(errors.length, 1);
 });
 
-test("contract 9: settlements whose commit was made and never answered for are written again, and count once", async () => {
+test("metering.lease-settle-isolation: settlements whose commit reply was lost are written again, and count once", async () => {
   const id = await budget({ tokens: 1_000_000n });
   let isLost = false;
   const transaction: TestDatabase["transaction"] = async (work) => {
@@ -363,7 +363,7 @@ test("contract 9: settlements whose commit was made and never answered for are w
   assert.deepEqual(await windows(id), [{ tokens: [49n, 0n], nanoUsd: [0n, 0n] }]);
 });
 
-test("contract 9: what is settled while others are written is written behind them, together, with nobody asking for it", async () => {
+test("metering.lease-batching: what is settled during a write is written behind it, together, without a further request", async () => {
   const batches: number[] = [];
   const began = Promise.withResolvers<void>();
   const mayEnd = Promise.withResolvers<void>();
@@ -393,7 +393,7 @@ test("contract 9: what is settled while others are written is written behind the
   assert.deepEqual(batches, [1, 6]);
 });
 
-test("contract 9: what a provider calls its exchange is kept to the letter, and beside what rows have in common each keeps its own", async () => {
+test("metering.lease-batching: a provider's request id is stored to the letter, and each row keeps its own in addition to what rows share", async () => {
   const ids = ["NULL", "null", '"', "\\", '\\"', "a,b", "{}", "'", "$1", null];
   const items = ids.map((_id, index) => reservation(10 + index, BigInt(index), { position: 1 + (index % 2) }));
   for (const item of items) assert((await leases.reserve(item)).ok);
@@ -411,7 +411,7 @@ test("contract 9: what a provider calls its exchange is kept to the letter, and 
   assert(items.every((item) => rows.get(item.attemptId)?.request_id === item.requestId));
 });
 
-test("contract 9: leases in use are renewed, idle ones given back", async () => {
+test("metering.lease-renewal, metering.lease-idle-return: leases in use are renewed, idle ones returned", async () => {
   const id = await budget({ tokens: 1_000n });
   let now = 0;
   const own = open(() => now);
@@ -428,7 +428,7 @@ test("contract 9: leases in use are renewed, idle ones given back", async () => 
   assert.equal((await ownLeases())[0]?.state, "closed");
 });
 
-test("contract 9: leases are renewed first: what cannot be settled or given back makes no process a dead one", async () => {
+test("metering.lease-renewal: leases are renewed first: a failing settlement or return does not make the process count as dead", async () => {
   await budget({ tokens: 1_000n });
   let now = 0;
   let isStuck = false;
@@ -451,7 +451,7 @@ test("contract 9: leases are renewed first: what cannot be settled or given back
   isStuck = false;
 });
 
-test("contract 9: a lease that was granted and never answered for is swept, though its holder lives", async () => {
+test("metering.lease-orphan: a lease that was granted but whose reply was lost is swept, although its holder lives", async () => {
   const id = await budget({ tokens: 1_000n });
   let isLost = true;
   const transaction: TestDatabase["transaction"] = async (work) => {
@@ -468,7 +468,7 @@ test("contract 9: a lease that was granted and never answered for is swept, thou
   assert.equal((await windows(id))[0]?.tokens[1], 0n);
 });
 
-test("contract 9: a lease of yesterday is not spent today", async () => {
+test("metering.lease-window: a lease of yesterday is not spent today", async () => {
   await setClock(database, "2026-03-31T23:59:50Z");
   await budget({ tokens: 1_000n, period: "day" });
   let now = 0;
@@ -495,7 +495,7 @@ test("contract 9: a lease of yesterday is not spent today", async () => {
   );
 });
 
-test("contract 9: whatever two processes do at once, the sum of what is spent and under way never exceeds the budget", async () => {
+test("metering.lease-hard-limit: whatever two processes do at once, the sum of what is spent and under way never exceeds the budget", async () => {
   const id = await budget({ tokens: 5_000n });
   const processes = [leases, open()];
   let underWay = 0;
@@ -531,7 +531,7 @@ test("contract 9: whatever two processes do at once, the sum of what is spent an
   assert.deepEqual(await windows(id), [{ tokens: [BigInt(spent), 0n], nanoUsd: [0n, 0n] }]);
 });
 
-test("contract 10: what a lease pays for is on record from when it was reserved, though it is written when it has ended", async () => {
+test("metering.lease-record: what a lease pays for is on record from its reservation on, although it is written when it has ended", async () => {
   let nowMs = 1_000_000;
   const timed = open(() => nowMs);
   const item = reservation(10);
@@ -547,7 +547,7 @@ test("contract 10: what a lease pays for is on record from when it was reserved,
   assert.equal((settledAt?.getTime() ?? 0) - createdAt.getTime(), 5_000);
 });
 
-test("contract 10: the attempts of one request are read in the order they were made, whenever each was written", async () => {
+test("metering.lease-record: the attempts of one request are read in the order they were made, whenever each was written", async () => {
   let nowMs = Date.now();
   const held = open(() => nowMs);
   const requestId = newId("request");

@@ -1,4 +1,4 @@
-// Reserve and settle against a real database (contract 9): nothing is exceeded, nothing charged twice, nothing lost in a crash.
+// Reserve and settle against a real database: nothing is exceeded, nothing charged twice, nothing lost in a crash.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
@@ -129,7 +129,7 @@ const stateOf = async (slot: SlotRef) =>
       .executeTakeFirst()
   )?.state;
 
-test("contract 9: what is reserved is on disk as an open attempt with its price, and settles to the charge", async () => {
+test("metering.reserve-before-call, metering.price-fixed: what is reserved is on disk as an open attempt with its price, and settles to the charge", async () => {
   await addBudget({ usd: 5_000n });
   const item = reservation();
   assert.deepEqual(await ledger.reserve(item), { ok: true });
@@ -163,7 +163,7 @@ test("contract 9: what is reserved is on disk as an open attempt with its price,
   });
 });
 
-test("contract 9: 500 concurrent requests from two processes against a budget for 100: exactly 100 pass, the limit holds", async () => {
+test("metering.budget-hard-limit: 500 concurrent requests from two processes against a budget for 100: exactly 100 pass, the limit holds", async () => {
   await addBudget({ usd: 100_000n });
   const items = Array.from({ length: 500 }, () => reservation());
   const answers = await Promise.all(items.map((item, index) => (index % 2 === 0 ? ledger : elsewhere).reserve(item)));
@@ -184,7 +184,7 @@ test("contract 9: 500 concurrent requests from two processes against a budget fo
   assert.equal((await ledger.reserve(reservation({ reserveNanoUsd: 1n }))).ok, false);
 });
 
-test("contract 9: a refusal says which limit, what is spent, reserved, asked for, and when it resets", async () => {
+test("metering.refusal-figures: a refusal reports which limit, what is spent, reserved, requested, and when it resets", async () => {
   await setClock(database, "2026-03-31T12:00:00Z");
   const budgetId = await addBudget({ audioSeconds: "25", period: "month" });
   await ledger.settle(settlement(await reserved()));
@@ -211,7 +211,7 @@ test("contract 9: a refusal says which limit, what is spent, reserved, asked for
   }
 });
 
-test("contract 9: the tightest of several budgets decides, and a refused request takes from none of them", async () => {
+test("metering.budget-tightest: the tightest of several budgets decides, and a refused request takes from none of them", async () => {
   await addBudget({ usd: 1_000_000n, period: "day" });
   await addBudget({ audioSeconds: "10" });
   assert.equal((await ledger.reserve(reservation())).ok, true);
@@ -220,7 +220,7 @@ test("contract 9: the tightest of several budgets decides, and a refused request
     assert.equal(budget.reservedNanoUsd, 1_000n);
 });
 
-test("contract 9: another app's budget is neither asked nor changed, also in one batch", async () => {
+test("metering.budget-own-app: another app's budget is neither read nor changed, also in one batch", async () => {
   await addBudget({ usd: 1_000n });
   const other = await makeTenant(database);
   const answers = await Promise.all([
@@ -235,7 +235,7 @@ test("contract 9: another app's budget is neither asked nor changed, also in one
   assert.deepEqual(await ledger.budgetsOf(other.workspaceId, other.appId), []);
 });
 
-test("contract 9: a failed attempt costs nothing and gives everything back; one whose caller left is charged as run", async () => {
+test("metering.charge-delivered, metering.charge-cancelled: a failed attempt costs nothing and returns everything; one whose caller left is charged as run", async () => {
   await addBudget({ usd: 10_000n, audioSeconds: "100" });
   const [failed, unknown, aborted] = [reservation(), reservation(), reservation()];
   await Promise.all([failed, unknown, aborted].map((item) => ledger.reserve(item)));
@@ -256,7 +256,7 @@ test("contract 9: a failed attempt costs nothing and gives everything back; one 
   });
 });
 
-test("contract 9: settling twice, in one batch or later, changes nothing the second time", async () => {
+test("metering.settle-once: settling twice, in one batch or later, changes nothing the second time", async () => {
   await addBudget({ usd: 10_000n });
   const item = reservation();
   await ledger.reserve(item);
@@ -275,7 +275,7 @@ test("contract 9: settling twice, in one batch or later, changes nothing the sec
   assert.equal((await ledger.settle(settlement(reservation()))).changed, false);
 });
 
-test("reliability 1: reserving marks the slot dispatched, settling completes it: the replay is the answer", async () => {
+test("metering.reserve-with-slot, metering.settle-atomic: reserving marks the slot dispatched, settling completes it: the replay is the answer", async () => {
   const slot = await claimSlot("k");
   const item = reservation({ slot });
   await ledger.reserve(item);
@@ -299,7 +299,7 @@ for (const [what, settle] of WAYS)
     ["before", false],
     ["after", true],
   ] as const) {
-    test(`reliability 1: a session cut ${moment} the commit of ${what} loses no answer: it is settled on another, once`, async () => {
+    test(`metering.settle-retry: a session cut ${moment} the commit of ${what} loses no answer: it is settled on another, once`, async () => {
       await addBudget({ usd: 5_000n });
       let cuts = 0;
       const cutOnce: Database = {
@@ -333,7 +333,7 @@ for (const [what, settle] of WAYS)
     });
   }
 
-test("contract 9: what a settlement frees is there for a reservation that comes with it, and no more than that", async () => {
+test("metering.freed-in-batch: what a settlement frees is available to a reservation in the same batch, and no more than that", async () => {
   await addBudget({ usd: 1_000n });
   const first = reservation();
   await ledger.reserve(first);
@@ -347,7 +347,7 @@ test("contract 9: what a settlement frees is there for a reservation that comes 
   assert.deepEqual([spentNanoUsd, reservedNanoUsd], [400n, 600n]);
 });
 
-test("reliability 1: a session cut under both settles what was paid on another, and refuses what was to be reserved", async () => {
+test("metering.reserve-no-retry-when-away: a session cut under both settles what was paid on another, and refuses what was to be reserved", async () => {
   await addBudget({ usd: 5_000n });
   const paid = reservation();
   await ledger.reserve(paid);
@@ -370,7 +370,7 @@ test("reliability 1: a session cut under both settles what was paid on another, 
   assert.deepEqual([cuts, spentNanoUsd, reservedNanoUsd], [2, 1_000n, 0n]);
 });
 
-test("contract 9: what is settled together stands or falls together, the slot with it", async () => {
+test("metering.settle-atomic: what is settled together is committed or rolled back together, the slot with it", async () => {
   const slot = await claimSlot("both");
   const [heard, spoken] = [reservation({ slot }), reservation({ slot })];
   await ledger.reserve(heard);
@@ -392,7 +392,7 @@ test("contract 9: what is settled together stands or falls together, the slot wi
   assert.equal(await stateOf(slot), "completed");
 });
 
-test("reliability 1: a settlement can burn or release the slot of its attempt", async () => {
+test("metering.settle-atomic: a settlement can burn or release the slot of its attempt", async () => {
   const [burned, released] = [await claimSlot("b"), await claimSlot("r")];
   const [first, next] = [reservation({ slot: burned }), reservation({ slot: released })];
   await Promise.all([ledger.reserve(first), ledger.reserve(next)]);
@@ -404,7 +404,7 @@ test("reliability 1: a settlement can burn or release the slot of its attempt", 
   assert.equal(await stateOf(released), undefined);
 });
 
-test("reliability 1: a slot lost to another owner reserves nothing, and leaves its share to those behind it", async () => {
+test("metering.reserve-slot-lost: a slot lost to another owner reserves nothing, and leaves its share to those behind it", async () => {
   await addBudget({ usd: 1_000n });
   const lost = await claimSlot("lost");
   await shiftClock(database, 31);
@@ -419,14 +419,14 @@ test("reliability 1: a slot lost to another owner reserves nothing, and leaves i
   assert.equal(await attemptCount(), 1);
 });
 
-test("contract 1: a refused budget leaves the slot reserved, to be released", async () => {
+test("metering.refusal-keeps-slot: a refused budget leaves the slot reserved, to be released", async () => {
   await addBudget({ usd: 1n });
   const slot = await claimSlot("refused");
   assert.equal((await ledger.reserve(reservation({ slot }))).ok, false);
   assert.equal(await stateOf(slot), "reserved");
 });
 
-test("contract 9: after a crash an open attempt is settled once as unknown, free of charge, and marked unresolved", async () => {
+test("metering.crash-unresolved: after a crash an open attempt is settled once as unknown, free of charge, and marked unresolved", async () => {
   await shiftClock(database, 1_000_000);
   await ledger.sweepReservations();
   await shiftClock(database, 0);
@@ -451,7 +451,7 @@ test("contract 9: after a crash an open attempt is settled once as unknown, free
   assert.equal(await stateOf(slot), "burned");
 });
 
-test("contract 9: a new day opens a new window, and what was reserved before settles where it was taken", async () => {
+test("metering.settle-same-window, budgets.windows: a new day opens a new window, and what was reserved before settles in its own window", async () => {
   await setClock(database, "2026-02-28T23:59:59Z");
   await addBudget({ usd: 1_000n, period: "day" });
   const item = reservation();
@@ -479,7 +479,7 @@ test("contract 9: a new day opens a new window, and what was reserved before set
   ]);
 });
 
-test("contract 3: a provider's seconds are kept, and flagged when more than 2 % or 1 s off", async () => {
+test("metering.provider-seconds: a provider's seconds are stored, and flagged when more than 2 % or 1 s off", async () => {
   const cases: readonly [number, number | null, boolean][] = [
     [10_000, null, false],
     [10_000, 10_200, false],
@@ -501,7 +501,7 @@ test("contract 3: a provider's seconds are kept, and flagged when more than 2 % 
   }
 });
 
-test("contract 9: one broken item in a batch fails alone; a charge above its reservation is refused by the database", async () => {
+test("metering.batch-isolation, metering.charge-at-most-reserved: one invalid item in a batch fails alone; a charge above its reservation is refused by the database", async () => {
   const [good, bad, other] = [reservation(), reservation(), reservation()];
   await ledger.reserve(good);
   const again = await Promise.allSettled([ledger.reserve(other), ledger.reserve(good), ledger.reserve(bad)]);
@@ -521,7 +521,7 @@ test("contract 9: one broken item in a batch fails alone; a charge above its res
   assert.equal((await attemptRow(bad)).state, "open");
 });
 
-test("contract 9: a budget deleted while its attempt runs does not stop the settlement", async () => {
+test("metering.budget-removed: a budget removed while its attempt runs does not stop the settlement", async () => {
   const id = await addBudget({ usd: 10_000n });
   const item = reservation();
   await ledger.reserve(item);
@@ -529,7 +529,7 @@ test("contract 9: a budget deleted while its attempt runs does not stop the sett
   assert.equal((await ledger.settle(settlement(item))).changed, true);
 });
 
-test("contract 9: a budget deleted and made again while its attempt runs counts it as reserved, and then as spent", async () => {
+test("metering.budget-recreated: a budget removed and created again while its attempt runs counts it as reserved, and then as spent", async () => {
   const { workspaceId, appId } = tenant;
   const limits = { limit_nano_usd: 10_000n };
   const name = { id: `${appId}/total`, workspace_id: workspaceId, app_id: appId, period: "total" as const };
@@ -549,7 +549,7 @@ test("contract 9: a budget deleted and made again while its attempt runs counts 
   assert.deepEqual([spentNanoUsd, reservedNanoUsd, reservedAudioMs], [each, 0n, 0n]);
 });
 
-test("contract 9: of two transactions that settle an attempt at once the later one waits, and changes nothing", async () => {
+test("metering.settle-concurrent: of two transactions that settle an attempt at once the later one waits, and changes nothing", async () => {
   await addBudget({ usd: 1_000_000_000n });
   const reserved = reservation();
   await ledger.reserve(reserved);

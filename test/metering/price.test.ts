@@ -1,4 +1,4 @@
-// Money and prices as pure rules (contract 9).
+// Money and prices as pure rules.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -15,7 +15,7 @@ const hourly = (nanoUsdPerAudioHour: bigint): AudioPrice => ({
   asOf: "2026-11-01",
 });
 
-test("contract 9: USD text and nano-USD are exact in both directions", () => {
+test("metering.money-exact: USD text and nano-USD are exact in both directions", () => {
   const cases: readonly [string, bigint][] = [
     ["0.00", 0n],
     ["0.22", 220_000_000n],
@@ -35,7 +35,7 @@ test("contract 9: USD text and nano-USD are exact in both directions", () => {
   fc.assert(fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n - 1n }), (nano) => parseUsd(formatUsd(nano)) === nano));
 });
 
-test("spec 1.9: an hour on elevenlabs/scribe_v2 costs 0.22 USD; an unknown price is null, not 0", () => {
+test("metering.price-built-in, metering.price-unknown: an hour on elevenlabs/scribe_v2 costs 0.22 USD; an unknown price is null, not 0", () => {
   const price = createPriceBook([]).audio("elevenlabs", "scribe_v2");
   assert.ok(price !== null);
   assert.equal(formatUsd(audioCharge(price, 3_600_000)), "0.22");
@@ -43,7 +43,7 @@ test("spec 1.9: an hour on elevenlabs/scribe_v2 costs 0.22 USD; an unknown price
   assert.equal(createPriceBook([]).audio("openai", "whisper-1"), null);
 });
 
-test("contract 9: an operator's price replaces the built-in one", () => {
+test("metering.price-override: an operator's price replaces the built-in one", () => {
   const own = { ...hourly(1n), provider: "elevenlabs", model: "scribe_v2" };
   assert.equal(createPriceBook([own]).audio("elevenlabs", "scribe_v2"), own);
   assert.equal(
@@ -70,7 +70,7 @@ test("contract 9: an operator's price replaces the built-in one", () => {
   );
 });
 
-test("contract 9: charges round half up to a nano-USD, and never lose more than half of one", () => {
+test("metering.rounding: charges round half up to a nano-USD, and never lose more than half of one", () => {
   assert.equal(audioCharge(hourly(1_800_000n), 1), 1n);
   assert.equal(audioCharge(hourly(1_799_999n), 1), 0n);
   assert.equal(audioCharge(hourly(5_400_000n), 1), 2n);
@@ -82,7 +82,7 @@ test("contract 9: charges round half up to a nano-USD, and never lose more than 
   );
 });
 
-test("contract 9: windows are UTC days and months", () => {
+test("budgets.windows: windows are UTC days and months", () => {
   const now = new Date("2024-02-29T23:59:59.999Z");
   assert.equal(windowStart("day", now).toISOString(), "2024-02-29T00:00:00.000Z");
   assert.equal(resetsAt("day", now)?.toISOString(), "2024-03-01T00:00:00.000Z");
@@ -92,7 +92,7 @@ test("contract 9: windows are UTC days and months", () => {
   assert.equal(resetsAt("total", now), null);
 });
 
-test("contract 9: a budget may be reached, not passed; asking for nothing never exceeds", () => {
+test("metering.budget-hard-limit, metering.budget-zero-request: a budget may be reached, not exceeded; asking for nothing never exceeds", () => {
   const budget = {
     id: "b",
     kind: "budget",

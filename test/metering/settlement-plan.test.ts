@@ -98,7 +98,7 @@ async function grow(): Promise<void> {
     select 'bud_' || n, date_trunc('month', now()) from generate_series(1, ${GROWN}::int) as n`.execute(db);
 }
 
-test("a call is reserved and settled without a scan of a table within a plan's lifetime of its growth, without new statistics", async () => {
+test("metering.plan-no-scan: a call is reserved and settled without a table scan within a plan's lifetime of its growth, without new statistics", async () => {
   // The check of a foreign key has a kept plan too, by which 20,000 rows would read the whole table each.
   await sql`alter table budget_windows disable trigger all`.execute(database.db);
   for (let runs = 0; runs < UNTIL_KEPT; runs += 1) await rowsScanned();
@@ -111,12 +111,12 @@ test("a call is reserved and settled without a scan of a table within a plan's l
   assert.equal(await rowsScanned(), 0);
 });
 
-test("the same holds with the statistics of the large tables", async () => {
+test("metering.plan-no-scan: the same holds with the statistics of the large tables", async () => {
   for (const table of GROWING) await sql`analyze ${sql.table(table)}`.execute(database.db);
   for (let runs = 0; runs < UNTIL_KEPT; runs += 1) assert.equal(await rowsScanned(), 0);
 });
 
-test("nothing is compiled: the plan of a settlement costs less than JIT begins at, and JIT is off in our sessions", async () => {
+test("metering.plan-no-scan: nothing is compiled: the plan of a settlement costs less than JIT begins at, and JIT is off in our sessions", async () => {
   const { rows } = await sql<{ jit: string }>`select current_setting('jit') as jit`.execute(database.db);
   assert.deepEqual(rows, [{ jit: "off" }]);
   await rowsScanned();

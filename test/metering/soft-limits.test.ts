@@ -1,4 +1,4 @@
-// The operator is told of soft limits (contract 9): once for each window, whoever looks, and again where a limit was raised and is come to again.
+// The log line of a soft limit: once for each window, in whichever process, and again when the limit was raised and is reached again.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { sql } from "kysely";
@@ -82,7 +82,7 @@ function spend(budgetId: string, more: Partial<typeof NOTHING>, windowStart = NO
 
 const look = (on: Database = database) => tellSoftLimits(on, logger);
 
-test("contract 9: what is spent comes to the soft limit: one line says of which budget, whose, how much of how much", async () => {
+test("budgets.soft-limit-log: when spend reaches the soft limit one line names the budget, its owner, spend and limit", async () => {
   const id = await budget({ usd: 50n * USD, audioSeconds: "100", tokens: 1_000n });
   await spend(id, { spentNanoUsd: 40n * USD - 1n, spentAudioMs: 80_000n - 1n, reservedNanoUsd: 5n * USD });
   await look();
@@ -108,7 +108,7 @@ test("contract 9: what is spent comes to the soft limit: one line says of which 
   );
 });
 
-test("contract 9: it is told once in a window, by no later look and no other process, and again in the next window", async () => {
+test("budgets.soft-limit-log: the line is written once in a window, by no later look and no other process, and again in the next window", async () => {
   const id = await budget({ tokens: 10n });
   await spend(id, { spentTokens: 8n });
   await look();
@@ -128,7 +128,7 @@ test("contract 9: it is told once in a window, by no later look and no other pro
   );
 });
 
-test("contract 9: processes that look at the same moment leave one line for each budget", async () => {
+test("budgets.soft-limit-log: processes that look at the same moment write one line for each budget", async () => {
   const ids: string[] = [];
   for (let made = 0; made < 5; made += 1) {
     tenant = await makeTenant(database);
@@ -140,7 +140,7 @@ test("contract 9: processes that look at the same moment leave one line for each
   assert.deepEqual(lines.map((line) => String(line["budget_id"])).toSorted(), ids.toSorted());
 });
 
-test("contract 9: of two processes that both saw a budget come to its soft limit one has it to tell", async () => {
+test("budgets.soft-limit-log: of two processes that both saw a budget reach its soft limit one writes the line", async () => {
   const id = await budget({ tokens: 10n });
   await spend(id, { spentTokens: 8n });
   assert.deepEqual([await findSoftLimitNews(database.db), await findSoftLimitNews(second.db)], [[id], [id]]);
@@ -152,7 +152,7 @@ test("contract 9: of two processes that both saw a budget come to its soft limit
   );
 });
 
-test("contract 9: a limit that was raised is told of again when its soft limit is come to again", async () => {
+test("budgets.soft-limit-raised: after a limit was raised the line comes again when its soft limit is reached", async () => {
   const id = await budget({ tokens: 10n });
   const setLimit = (limit_tokens: bigint) =>
     database.db.updateTable("budgets").set({ limit_tokens }).where("id", "=", id).execute();
@@ -172,7 +172,7 @@ test("contract 9: a limit that was raised is told of again when its soft limit i
   );
 });
 
-test("contract 9: without a soft limit, or with a limit of nothing, there is nothing to tell", async () => {
+test("budgets.soft-limit-none: without a soft limit, or with a limit of 0, there is no line", async () => {
   const id = await budget({ tokens: 10n, softLimit: null });
   await spend(id, { spentTokens: 10n });
   tenant = await makeTenant(database);
@@ -181,7 +181,7 @@ test("contract 9: without a soft limit, or with a limit of nothing, there is not
   assert.deepEqual(lines, []);
 });
 
-test("contract 10 metrics: budgets are counted by what is spent of them in the windows of now, those nobody used yet among them", async () => {
+test("budgets.metric: budgets are counted by spend in their current windows, unused ones among them", async () => {
   const counts = async () => Object.fromEntries((await budgetsByState(database.db)).map((s) => [s.labels[0], s.value]));
   assert.deepEqual(await counts(), { below_soft_limit: 0, soft_limit_reached: 0, exhausted: 0 });
   const id = await budget({ tokens: 10n });
@@ -197,7 +197,7 @@ test("contract 10 metrics: budgets are counted by what is spent of them in the w
   assert.deepEqual(await counts(), { below_soft_limit: 1, soft_limit_reached: 0, exhausted: 1 });
 });
 
-test("contract 9: however long the past, a look reads the windows of now alone, by their key", async () => {
+test("budgets.soft-limit-cost: however long the past, a look reads the current windows alone, by their key", async () => {
   const { workspaceId } = tenant;
   const { db } = database;
   await sql`insert into apps (id, workspace_id, slug, name, managed_by)

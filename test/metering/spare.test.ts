@@ -1,5 +1,5 @@
-// What leases hold and do not use (contract 1, 9): nobody is refused for want of it, nor charged credits while it is there of the
-// allowance; and it is never counted twice.
+// What leases hold and do not use: no request is refused for want of it, or charged credits while the allowance has it, and it is never
+// counted twice.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, afterEach, before, beforeEach, test } from "node:test";
@@ -106,7 +106,7 @@ async function served(item: Reservation, used: number, own = leases, chargeNanoU
   own.settle(chatSettlement(item, used, chargeNanoUsd));
 }
 
-test("contract 1: what a lease whose time is over holds is there for the next chat", async () => {
+test("metering.lease-reclaim: what a lease whose time is over holds is available to the next chat", async () => {
   const id = await budget({ tokens: 1_000n });
   await served(chat(600), 10);
   nowMs = 60_000;
@@ -115,7 +115,7 @@ test("contract 1: what a lease whose time is over holds is there for the next ch
   assert.deepEqual((await windowOf(id)).tokens, [20n, 0n]);
 });
 
-test("contract 9: a replaced lease holds what its calls may use, and what they did not use goes back with the next renewal", async () => {
+test("metering.lease-idle-return: a replaced lease holds what its calls may use, and what they did not use is returned with the next renewal", async () => {
   const id = await budget({ tokens: 100_000n });
   const streams: Reservation[] = [];
   for (let minute = 0; minute < 12; minute += 1) {
@@ -141,7 +141,7 @@ test("contract 9: a replaced lease holds what its calls may use, and what they d
   assert.equal((await windowOf(id)).tokens[0], 1_200n);
 });
 
-test("contract 1: what calls of a replaced lease did not use is there before anybody is refused for want of it", async () => {
+test("metering.lease-reclaim: what calls of a replaced lease did not use is available before a chat is refused for want of it", async () => {
   await budget({ tokens: 1_000n });
   const [long, brief] = [chat(100), chat(600)];
   for (const item of [long, brief]) assert((await leases.reserve(item)).ok);
@@ -151,7 +151,7 @@ test("contract 1: what calls of a replaced lease did not use is there before any
   assert.deepEqual(await leases.reserve(chat(800)), { ok: true });
 });
 
-test("contract 1: of many that are refused at one time for what a lease holds none is, once it is back", async () => {
+test("metering.lease-reclaim-shared: of many that are refused together for what a lease holds none is refused once it is back", async () => {
   await budget({ kind: "credits", nanoUsd: 10_000n });
   const costing = (whose: Tenant, nanoUsd: bigint) => chatReservation(whose, 0, nanoUsd, { funding: "credits" });
   await served(costing(tenant, 9_000n), 0);
@@ -163,7 +163,7 @@ test("contract 1: of many that are refused at one time for what a lease holds no
   assert.deepEqual(new Set(answers.map(({ ok }) => ok)), new Set([true]));
 });
 
-test("what leases give back to a refused reservation is not taken in advance by another app's lease", async () => {
+test("metering.lease-reclaim-late: what leases return to a refused reservation is not taken in advance by another app's lease", async () => {
   await budget({ kind: "credits", nanoUsd: 10_000n });
   const costing = (whose: Tenant, nanoUsd: bigint) => chatReservation(whose, 0, nanoUsd, { funding: "credits" });
   await served(costing(tenant, 9_000n), 0);
@@ -179,7 +179,7 @@ test("what leases give back to a refused reservation is not taken in advance by 
   assert.deepEqual([answer, tries], [{ ok: true }, 2]);
 });
 
-test("a reservation is retried for what a call gave back after the first reclaim", async () => {
+test("metering.lease-reclaim-late: a reservation is retried for what a call returned after the first reclaim", async () => {
   await budget({ tokens: 1_000n });
   await served(chat(200), 0);
   const running = chat(400);
@@ -198,7 +198,7 @@ test("a reservation is retried for what a call gave back after the first reclaim
   assert.deepEqual([answer, tries], [{ ok: true }, 3]);
 });
 
-test("contract 1: what came back while a reservation was being refused is tried for, though nobody holds it any more", async () => {
+test("metering.lease-reclaim-late: what was returned while a reservation was being refused is tried for, although no process holds it any more", async () => {
   await budget({ tokens: 1_000n });
   await served(chat(600), 0);
   const plain = createLedger({ database, seal });
@@ -213,7 +213,7 @@ test("contract 1: what came back while a reservation was being refused is tried 
   assert.deepEqual([answer, tries], [{ ok: true }, 2]);
 });
 
-test("contract 1: credits that the idle lease of one app holds are there for the other app of its workspace", async () => {
+test("metering.lease-reclaim-all-payers: credits that the idle lease of one app holds are available to the other app of its workspace", async () => {
   const id = await budget({ kind: "credits", nanoUsd: 1_000n });
   await served(chatReservation(tenant, 10, 600n, { funding: "credits" }), 1, leases, 10n);
   const other = chatReservation(neighbour, 10, 900n, { funding: "credits" });
@@ -222,7 +222,7 @@ test("contract 1: credits that the idle lease of one app holds are there for the
   assert.deepEqual((await windowOf(id)).nanoUsd, [910n, 0n]);
 });
 
-test("contract 9: a chat reserved by a row draws on the allowance that an idle lease holds, and a recording on its money", async () => {
+test("metering.lease-reclaim-all-payers: a chat reserved by a row draws on the allowance that an idle lease holds, and a recording on its money", async () => {
   await budget({ kind: "allowance", tokens: 1_000n });
   await budget({ nanoUsd: 1_000n });
   await served(chat(600, { funding: "allowance" }), 10);
@@ -237,7 +237,7 @@ test("contract 9: a chat reserved by a row draws on the allowance that an idle l
   assert.equal((await ledger.reserve({ ...chatReservation(tenant, 0, 900n), audioMs: 1_000 })).ok, false);
 });
 
-test("contract 1: a reservation by a row asks other processes for what they hold before it is refused, once for all of them", async (t) => {
+test("metering.lease-reclaim-all-payers: a reservation by a row asks other processes for what they hold before it is refused, once for all of them", async (t) => {
   // Others are asked once a second at most: here no second passes.
   t.mock.method(performance, "now", () => 0);
   const id = await budget({ tokens: 1_000n });
@@ -264,7 +264,7 @@ test("contract 1: a reservation by a row asks other processes for what they hold
   }
 });
 
-test("contract 9: nothing is taken from a lease for what would be refused all the same, or is paid from elsewhere", async () => {
+test("metering.lease-reclaim-needless: nothing is taken from a lease for what would be refused all the same, or is paid from elsewhere", async () => {
   await budget({ tokens: 1_000n });
   await budget({ kind: "credits", nanoUsd: 1_000n });
   await budget({ kind: "allowance", tokens: 10_000n });
@@ -289,14 +289,14 @@ test("contract 9: nothing is taken from a lease for what would be refused all th
   }
 });
 
-test("contract 9: of calls that outlive their process only what they may use is left to the sweeper", async () => {
+test("metering.lease-crash: of calls that outlive their process only what they may use is left to the sweeper", async () => {
   const id = await budget({ tokens: 10_000n });
   assert((await leases.reserve(chat(100))).ok);
   await leases.close();
   assert.deepEqual((await windowOf(id)).tokens, [0n, 100n]);
 });
 
-test("contract 9: a lease that was to be given back while the database was away holds no chat up, and goes back with its end", async () => {
+test("metering.lease-return-failure: a lease that could not be returned while the database was unavailable delays no chat, and returns with its end", async () => {
   const id = await budget({ tokens: 1_000n });
   let isAway = false;
   const transaction: TestDatabase["transaction"] = (work) =>
@@ -314,7 +314,7 @@ test("contract 9: a lease that was to be given back while the database was away 
   assert.equal((await windowOf(id)).tokens[1], 1_000n);
 });
 
-test("contract 9: whatever two apps, their rows and two processes do at once, what is spent and under way never exceeds budget or credits", async () => {
+test("metering.lease-hard-limit: whatever two apps, their rows and two processes do at once, what is spent and under way never exceeds budget or credits", async () => {
   const ids = [await budget({ nanoUsd: 4_000n }), await budget({ kind: "credits", nanoUsd: 6_000n })];
   const processes = [leases, open()];
   const ledgers = processes.map(({ spare }) => createLedger({ database, seal, spare }));

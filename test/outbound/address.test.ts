@@ -1,5 +1,5 @@
-// Which addresses are public, against a second classifier that shares nothing with the first: bit arithmetic over the
-// registries' blocks (reliability 4; promise R8).
+// Which addresses are public (R8), against a second classifier that shares nothing with the first: bit arithmetic over the registries'
+// blocks.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { behindNat64, isInRange, judgeAddress, sameAddress } from "../../src/outbound/address.ts";
@@ -82,7 +82,7 @@ function agrees(text: string, expected: boolean): void {
   if (verdict.isPublic !== expected) assert.fail(`${text}: ${JSON.stringify(verdict)}, expected ${expected}`);
 }
 
-test("R8: 1,000,000 random addresses, half of them in or beside special blocks: two classifiers agree on each", (t) => {
+test("remote-audio.public-address: R8, two classifiers agree on each of 1,000,000 random addresses, half of them in or next to special blocks", (t) => {
   const seed = 20261121;
   const random = seeded(seed);
   const word = (): number => Math.floor(random() * 2 ** 32);
@@ -128,7 +128,7 @@ test("R8: 1,000,000 random addresses, half of them in or beside special blocks: 
   assert.ok(publicCount > most * 0.2 && publicCount < most * 0.8);
 });
 
-test("reliability 4: the first and last address of every registry block are refused, those before and after as the registries say", () => {
+test("remote-audio.public-address: the first and last address of every registry block are refused, those before and after as the registries say", () => {
   for (const [first, last] of RANGES4) {
     for (const value of [first, last]) agrees(text4(value), false);
     for (const value of [first - 1, last + 1])
@@ -146,7 +146,7 @@ test("reliability 4: the first and last address of every registry block are refu
   }
 });
 
-test("spec 4.4: every spelling that is not one plain address is refused", () => {
+test("remote-audio.public-address: every spelling that is not one plain address is refused", () => {
   for (const text of [
     "",
     " 8.8.8.8",
@@ -168,11 +168,11 @@ test("spec 4.4: every spelling that is not one plain address is refused", () => 
     assert.equal(judgeAddress(text).isPublic, true, text);
 });
 
-test("contract 6: an address whose first byte alone is not zero carries no IPv4 address", () => {
+test("remote-audio.transition-forms: an address whose first byte alone is not zero carries no IPv4 address", () => {
   assert.equal(judgeAddress("2000::102:304").isPublic, true);
 });
 
-test("contract 6: transition forms are refused whole, and the operator's log says what is inside", () => {
+test("remote-audio.transition-forms: transition forms are refused whole, and the operator's log names the address inside", () => {
   for (const [text, range] of [
     ["::ffff:10.0.0.1", "mapped of private 10.0.0.1"],
     ["::ffff:8.8.8.8", "mapped of unicast 8.8.8.8"],
@@ -195,7 +195,7 @@ test("contract 6: transition forms are refused whole, and the operator's log say
   }
 });
 
-test("contract 6: only private, shared, unique local and loopback ranges can be opened, and no metadata service in them", () => {
+test("remote-audio.shared-guard: only private, shared, unique local and loopback ranges can be opened, and no metadata service in them", () => {
   const mayBeOpened = (text: string) => {
     const verdict = judgeAddress(text);
     return !verdict.isPublic && verdict.mayBeOpened;
@@ -222,7 +222,7 @@ test("contract 6: only private, shared, unique local and loopback ranges can be 
     assert.equal(mayBeOpened(text), false, text);
 });
 
-test("reliability 4: the address a socket reached is compared as an address, not as text", () => {
+test("remote-audio.dial-vetted: the address that a socket reached is compared as an address, not as text", () => {
   assert.ok(sameAddress("1.1.1.1", "1.1.1.1"));
   assert.ok(sameAddress("::ffff:1.1.1.1", "1.1.1.1"));
   assert.ok(sameAddress("2606:4700:0:0::1", "2606:4700::1"));
@@ -236,7 +236,7 @@ test("reliability 4: the address a socket reached is compared as an address, not
     assert.equal(sameAddress(one, other), false, `${one} and ${other}`);
 });
 
-test("contract 6: what is no address is in no range, and an address is in those of its own kind alone", () => {
+test("remote-audio.shared-guard: a text that is no address is in no range, and an address is in ranges of its own kind only", () => {
   const both = ["fd00::/8", "10.0.0.0/8"];
   assert.equal(isInRange("10.0.0.1.example", both), false);
   assert.equal(isInRange("", both), false);
@@ -247,7 +247,7 @@ test("contract 6: what is no address is in no range, and an address is in those 
   );
 });
 
-test("reliability 4: behind NAT64 an address stands for the IPv4 address in it, and anything else for itself", () => {
+test("remote-audio.nat64: behind NAT64 an address is judged by its IPv4 address, and any other by itself", () => {
   assert.equal(behindNat64("64:ff9b::808:808"), "8.8.8.8");
   for (const other of ["64:ff9b:1::808:808", "2606:4700:4700::1111", "8.8.8.8", "no address"])
     assert.equal(behindNat64(other), other);

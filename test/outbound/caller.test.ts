@@ -1,4 +1,4 @@
-// Requests to addresses that somebody else supplied: how webhooks and remote audio go out (spec 4.4, contract 6).
+// Requests to addresses that a caller supplied: how webhooks and remote audio are sent.
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { Socket } from "node:net";
@@ -55,7 +55,7 @@ const post = (over: Partial<CallerRequest> = {}): CallerRequest => {
   };
 };
 
-test("contract 6: a webhook goes to the vetted address under its own name, with its query byte for byte", async (t) => {
+test("remote-audio.shared-guard, remote-audio.dial-vetted: a webhook goes to the vetted address under its own name, with its query byte for byte", async (t) => {
   const { internet, outbound } = await setUp(t);
   const seen: unknown[] = [];
   const url = await httpServer(t, async (request, response) => {
@@ -71,7 +71,7 @@ test("contract 6: a webhook goes to the vetted address under its own name, with 
   assert.deepEqual([outbound.judged(), outbound.dispatched()], [1, 1]);
 });
 
-test("SSRF-312: no socket is used twice: the guard runs for every request to somebody else's address, and each one resolves anew", async (t) => {
+test("remote-audio.own-connection, remote-audio.resolve-once: SSRF-312, no socket is used twice: the guard runs and the name is resolved for every request to a caller's address", async (t) => {
   const { internet, outbound } = await setUp(t);
   receiver(internet, await httpServer(t, (_request, response) => void response.end()));
   for (let round = 0; round < 5; round++) await outbound.exchange(post());
@@ -80,7 +80,7 @@ test("SSRF-312: no socket is used twice: the guard runs for every request to som
   assert.deepEqual([outbound.judged(), internet.lookups.length, internet.dialled.length], [7, 7, 6]);
 });
 
-test("SSRF-311, SSRF-449: a name that turns private after it was vetted is refused, and nothing is dialled", async (t) => {
+test("remote-audio.resolve-once: SSRF-311, SSRF-449, a name that turns private after it was vetted is refused, and nothing is dialled", async (t) => {
   const { internet, outbound } = await setUp(t);
   receiver(internet, await socketServer(t, (socket) => socket.resetAndDestroy()));
   internet.rebinding("hooks.example", [[PUBLIC], [PUBLIC], ["10.0.0.5"]]);
@@ -90,7 +90,7 @@ test("SSRF-311, SSRF-449: a name that turns private after it was vetted is refus
   assert.deepEqual([internet.dialled.length, internet.canaryConnections()], [1, 0]);
 });
 
-test("SSRF-450, SSRF-452: redirects are handed back and not followed, compressed replies are not opened", async (t) => {
+test("providers.plain-reply: SSRF-450, SSRF-452, redirects are returned and not followed, compressed replies are not decompressed", async (t) => {
   const { internet, outbound } = await setUp(t);
   const url = await httpServer(t, (_request, response) => {
     response.writeHead(302, { location: "https://169.254.169.254/", "content-encoding": "gzip" }).end("not gzip");
@@ -101,7 +101,7 @@ test("SSRF-450, SSRF-452: redirects are handed back and not followed, compressed
   assert.deepEqual([internet.dialled.length, internet.canaryConnections()], [1, 0]);
 });
 
-test("SSRF-451: of an endless reply at most maxReplyBytes are read, the connection goes and the status decides", async (t) => {
+test("webhooks.reply-limit: SSRF-451, of an endless reply at most maxReplyBytes are read, the connection is closed and the status decides", async (t) => {
   const { internet, outbound } = await setUp(t);
   const closed = Promise.withResolvers<void>();
   const url = await httpServer(t, (_request, response) => {
@@ -117,7 +117,7 @@ test("SSRF-451: of an endless reply at most maxReplyBytes are read, the connecti
   await soon(closed.promise);
 });
 
-test("contract 6: a receiver that never answers is a timeout after the first byte, one that cannot be reached before it", async (t) => {
+test("providers.dispatch: a receiver that never answers is a timeout after the first byte, an unreachable one a timeout before it", async (t) => {
   const { internet, outbound } = await setUp(t);
   t.mock.timers.enable({ apis: ["setTimeout"] });
   receiver(internet, await socketServer(t, (socket) => socket.once("data", () => t.mock.timers.tick(100))));
@@ -130,7 +130,7 @@ test("contract 6: a receiver that never answers is a timeout after the first byt
   assert.deepEqual([unreachable.failure, unreachable.dispatched], ["connection", false]);
 });
 
-test("SSRF-400: a server that sends interim heads without end is given up", async (t) => {
+test("remote-audio.interim-replies: SSRF-400, a server that sends interim heads without end is given up", async (t) => {
   const { internet, outbound } = await setUp(t);
   const url = await socketServer(t, (socket) =>
     socket.once("data", () => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50))),
@@ -141,7 +141,7 @@ test("SSRF-400: a server that sends interim heads without end is given up", asyn
   assert.equal(error.failure, "connection");
 });
 
-test("contract 6: a caller's hang-up ends the request wherever it is", async (t) => {
+test("remote-audio.hang-up: a caller that hangs up ends the request at any point", async (t) => {
   const { internet, outbound } = await setUp(t);
   const hangUp = new AbortController();
   const url = await socketServer(t, (socket) => socket.once("data", () => hangUp.abort()));
@@ -154,7 +154,7 @@ test("contract 6: a caller's hang-up ends the request wherever it is", async (t)
   assert.deepEqual([before.failure, before.dispatched], ["aborted", false]);
 });
 
-test("SSRF-447, SSRF-448, SSRF-455, SSRF-456, SSRF-458: what a webhook may be", async (t) => {
+test("webhooks.url-rules: SSRF-447, SSRF-448, SSRF-455, SSRF-456, SSRF-458, which addresses a webhook may have", async (t) => {
   const { internet, outbound } = await setUp(t);
   internet.name("lan.example", ["10.1.2.3"]);
   internet.name("hooks.example", [PUBLIC]);
@@ -180,7 +180,7 @@ test("SSRF-447, SSRF-448, SSRF-455, SSRF-456, SSRF-458: what a webhook may be", 
   assert.equal(await verdict("https://hooks.example:0/", open), "port");
 });
 
-test("spec 4.4: a remote audio request without a listed host asks no name server", async (t) => {
+test("remote-audio.listed-host: a remote audio request without a listed host asks no name server", async (t) => {
   const { internet, outbound } = await setUp(t);
   const policy = audioUrlPolicy({ domains: ["media.example"], allowedPorts: [443] });
   const error = await thrownBy(outbound.receive(post({ policy }), async () => undefined));
@@ -188,7 +188,7 @@ test("spec 4.4: a remote audio request without a listed host asks no name server
   assert.deepEqual([error.reason, internet.lookups.length], ["host_not_allowed", 0]);
 });
 
-test("closing waits for requests under way, destroying cuts them", async (t) => {
+test("remote-audio.orderly-close: closing waits for requests in progress, destroying cuts them", async (t) => {
   const { internet, outbound } = await setUp(t);
   const arrived = Promise.withResolvers<() => void>();
   receiver(internet, await httpServer(t, (_request, response) => arrived.resolve(() => response.writeHead(204).end())));
@@ -212,7 +212,7 @@ test("closing waits for requests under way, destroying cuts them", async (t) => 
   assert.ok((await cut) instanceof OutboundError);
 });
 
-test("a way out that was given no resolver and no connector sends nothing to a caller's address", async (t) => {
+test("remote-audio.guard-always-runs: an outbound client without a resolver and a connector sends nothing to a caller's address", async (t) => {
   const outbound = createOutbound();
   t.after(() => outbound.destroy());
   await assert.rejects(outbound.exchange(post()), /no resolver/);
@@ -232,7 +232,7 @@ async function openedStream(t: TestContext, over: Partial<CallerRequest>) {
   return { outbound, gone: gone.promise, stream: await outbound.open(post(over)) };
 }
 
-test("contract 7: a stream from somebody else's address is read as it comes, and its connection goes with its reader", async (t) => {
+test("providers.byok-guard, remote-audio.own-connection: a stream from a caller's address is read while it arrives, and its connection closes with its reader", async (t) => {
   const { gone, stream } = await openedStream(t, {});
   assert.equal(stream.status, 200);
   for await (const chunk of eachOf(stream.body)) {
@@ -242,7 +242,7 @@ test("contract 7: a stream from somebody else's address is read as it comes, and
   await soon(gone);
 });
 
-test("contract 7: a stream that nobody reads is let go of when its time is over, or when nobody wants it any more", async (t) => {
+test("remote-audio.reply-bound: a stream that is not read is closed when its time is over, or when it is aborted", async (t) => {
   mock.timers.enable({ apis: ["setTimeout"] });
   t.after(() => mock.timers.reset());
   const timed = await openedStream(t, { timeoutMs: 60_000 });
@@ -257,14 +257,14 @@ test("contract 7: a stream that nobody reads is let go of when its time is over,
   assert.equal(getEventListeners(wanted.signal, "abort").length, 0);
 });
 
-test("contract 7: a stream is no way round the guard", async (t) => {
+test("remote-audio.guard-always-runs: a stream does not bypass the guard", async (t) => {
   const { internet, outbound } = await setUp(t);
   internet.name("hooks.example", ["10.0.0.5"]);
   assert.ok((await thrownBy(outbound.open(post()))) instanceof GuardRefusal);
   assert.deepEqual([outbound.judged(), outbound.dispatched(), internet.dialled.length], [1, 0, 0]);
 });
 
-test("contract 6: the connection of a reply that is received is gone when it was read, and with it its place among those to be closed", async (t) => {
+test("remote-audio.own-connection: the connection of a received reply is closed and forgotten once it was read", async (t) => {
   const { internet, outbound } = await setUp(t);
   const gone = Promise.withResolvers<void>();
   const url = await httpServer(t, (request, response) => {
@@ -281,7 +281,7 @@ test("contract 6: the connection of a reply that is received is gone when it was
   await outbound.close();
 });
 
-test("contract 6: of a reply whose whole is wanted a part is none; of another the status decides", async (t) => {
+test("providers.refusal-without-body: a partial reply fails where the whole one is required; elsewhere the status decides", async (t) => {
   const { internet, outbound } = await setUp(t);
   const url = await socketServer(t, (socket) =>
     socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{")),
@@ -304,7 +304,7 @@ const socketRequest = (over: { readonly signal?: AbortSignal } = {}) =>
     ...over,
   }) as const;
 
-test("contract 10: a WebSocket to somebody else's address goes to the vetted one, over the connection that was vetted", async (t) => {
+test("providers.byok-guard, remote-audio.dial-vetted: a WebSocket to a caller's address uses the vetted address and the vetted connection", async (t) => {
   const { internet, outbound } = await setUp(t);
   const url = await httpServer(t, (_request, response) => void response.writeHead(401).end("who are you"));
   receiver(internet, url);
@@ -317,7 +317,7 @@ test("contract 10: a WebSocket to somebody else's address goes to the vetted one
   assert.deepEqual([outbound.judged(), internet.dialled.length], [2, 1]);
 });
 
-test("contract 10: who gave up a WebSocket before it was dialled has it dialled no more", async (t) => {
+test("providers.abort: a WebSocket that was aborted before it was dialled is not dialled", async (t) => {
   const { internet, outbound } = await setUp(t);
   internet.name("hooks.example", [PUBLIC]);
   const error = await thrownBy(outbound.connect(socketRequest({ signal: AbortSignal.abort() })));
@@ -325,12 +325,12 @@ test("contract 10: who gave up a WebSocket before it was dialled has it dialled 
   assert.deepEqual([error.failure, error.dispatched, internet.dialled.length], ["aborted", false, 0]);
 });
 
-test("a way out that was just opened has sent nothing and judged nothing", async (t) => {
+test("remote-audio.guard-always-runs: a new outbound client has sent nothing and judged nothing", async (t) => {
   const { outbound } = await setUp(t);
   assert.deepEqual([outbound.dispatched(), outbound.judged()], [0, 0]);
 });
 
-test("destroying is over only when what it cut has ended", async (t) => {
+test("remote-audio.orderly-close: destroying ends only when everything that it cut has ended", async (t) => {
   const { internet, outbound } = await setUp(t);
   const asked = Promise.withResolvers<void>();
   receiver(internet, await socketServer(t, (socket) => socket.once("data", () => asked.resolve())));
@@ -344,7 +344,7 @@ test("destroying is over only when what it cut has ended", async (t) => {
   await cut;
 });
 
-test("destroying waits for a connection that is being opened too, and for what is done with a reply", async () => {
+test("remote-audio.orderly-close: destroying also waits for a connection that is being opened, and for the handling of a reply", async () => {
   const internet = pretendInternet();
   internet.name("hooks.example", [PUBLIC]);
   const opening = Promise.withResolvers<void>();
@@ -365,7 +365,7 @@ test("destroying waits for a connection that is being opened too, and for what i
   await destroying;
 });
 
-test("contract 7: a stream from somebody else's address goes on for as long as somebody reads, and then leaves nothing behind", async (t) => {
+test("remote-audio.nothing-left: a stream from a caller's address continues while it is read, and then leaves nothing", async (t) => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
   for (const over of [{}, { timeoutMs: 3_600_000 }]) {
     const { internet, outbound } = await setUp(t);
@@ -391,7 +391,7 @@ test("contract 7: a stream from somebody else's address goes on for as long as s
   }
 });
 
-test("contract 1: a connection that is gone before the request is sent is not replaced: nothing left, and nothing else is dialled", async (t) => {
+test("remote-audio.own-connection: a connection that is lost before the request is sent is not replaced: nothing was sent, and nothing else is dialled", async (t) => {
   const { internet, outbound } = await setUp(t);
   internet.name("hooks.example", [PUBLIC]);
   const given: Socket[] = [];
@@ -409,7 +409,7 @@ test("contract 1: a connection that is gone before the request is sent is not re
   assert.deepEqual([gone.dispatched(), outbound.judged()], [0, 0]);
 });
 
-test("contract 6: what the way to an address took is part of a request's time", async (t) => {
+test("remote-audio.total-time: the time that the connection took is part of the request's time", async (t) => {
   mock.timers.enable({ apis: ["setTimeout"] });
   let nowMs = 1_000_000;
   mock.method(performance, "now", () => nowMs);
@@ -435,7 +435,7 @@ test("contract 6: what the way to an address took is part of a request's time", 
   assert.deepEqual([error.failure, error.dispatched], ["timeout", true]);
 });
 
-test("reliability 6: a client that cannot be put away costs its request alone: whoever destroys the way out is not kept, and nothing is left uncaught", async (t) => {
+test("remote-audio.orderly-close: a client that cannot be destroyed fails its own request only: no rejection is unhandled and destroying does not hang", async (t) => {
   const { internet, outbound } = await setUp(t);
   mock.method(Client.prototype, "destroy", async () => Promise.reject(new Error("stuck")));
   t.after(() => mock.reset());
@@ -457,7 +457,7 @@ test("reliability 6: a client that cannot be put away costs its request alone: w
   }
 });
 
-test("reliability 6: a request to somebody else's address that is over is forgotten", async (t) => {
+test("remote-audio.nothing-left: a finished request to a caller's address is garbage-collected", async (t) => {
   const { internet } = await setUp(t);
   const forgotten: WeakRef<object>[] = [];
   const sockets: WeakRef<object>[] = [];
@@ -483,7 +483,7 @@ test("reliability 6: a request to somebody else's address that is over is forgot
   assert.ok(held(forgotten) <= 1 && held(sockets) <= 2, `${held(forgotten)} replies, ${held(sockets)} sockets`);
 });
 
-test("contract 10: why an address may not be dialled is told as a word, and what is no refusal is thrown on", async () => {
+test("remote-audio.check-same-rules: the reason for a refused address is one word, and an error that is no refusal is thrown", async () => {
   const policy = post().policy;
   assert.equal(await refusalOf({ vet: async () => undefined }, HOOK, policy), null);
   const refuse = async () => {

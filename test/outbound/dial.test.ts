@@ -1,4 +1,4 @@
-// The door out: what is certain about a failed exchange, and what it never does on its own (contract 1; src/outbound/dial.ts).
+// The outbound client (src/outbound/dial.ts): what is certain about a failed exchange, and what it never does on its own.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -23,7 +23,7 @@ function post(url: URL, chunks: readonly Uint8Array[]): OutboundRequest {
   return { trust: "operator", method: "POST", url, headers: {}, body: { sizeBytes, open } };
 }
 
-test("an upload goes with its exact length, unchunked, byte for byte", async (t) => {
+test("providers.repeatable-body: an upload is sent with its exact length, unchunked, byte for byte", async (t) => {
   const outbound = outboundFor(t);
   const url = await httpServer(t, async (request, response) => {
     const body = await readAll(request);
@@ -38,7 +38,7 @@ test("an upload goes with its exact length, unchunked, byte for byte", async (t)
   assert.equal(outbound.dispatched(), 1);
 });
 
-test("a large upload is never held in memory: the source is read as the socket drains", async (t) => {
+test("providers.back-pressure: a large upload is never held in memory: the source is read as the socket drains", async (t) => {
   const outbound = outboundFor(t);
   const stalled = Promise.withResolvers<Socket>();
   const url = await socketServer(t, (socket) => {
@@ -66,7 +66,7 @@ test("a large upload is never held in memory: the source is read as the socket d
 });
 
 for (const scheme of ["http", "https"] as const) {
-  test(`the memory of a piece is used again for the next one: who reads slowly over ${scheme} gets what was sent`, async (t) => {
+  test(`providers.repeatable-body: the memory of a piece is reused for the next one, and a slow reader over ${scheme} gets what was sent`, async (t) => {
     const outbound = outboundFor(t, { connect: { ca: TLS.ca, servername: TLS.host } });
     const answer = async (request: IncomingMessage, response: ServerResponse) => {
       const hash = createHash("sha256");
@@ -92,7 +92,7 @@ for (const scheme of ["http", "https"] as const) {
   });
 }
 
-test("a WebSocket to the operator's address goes there as it is, whatever guards those of others", async (t) => {
+test("providers.file-address: a WebSocket to the operator's address is not judged by the guard", async (t) => {
   const outbound = outboundFor(t);
   const url = await httpServer(t, (_request, response) => void response.writeHead(401).end("who are you"));
   const request = { trust: "operator", url, headers: {}, timeoutMs: 10_000, idleTimeoutMs: 10_000 } as const;
@@ -101,26 +101,26 @@ test("a WebSocket to the operator's address goes there as it is, whatever guards
   assert.deepEqual([opened.reply.status, opened.reply.text], [401, "who are you"]);
 });
 
-test("a refused connection is a failure before the first byte", async (t) => {
+test("providers.dispatch: a refused connection is a failure before the first byte", async (t) => {
   const outbound = outboundFor(t);
   const error = await failureOf(outbound.exchange(post(await refusingUrl(), [Buffer.from("x")])));
   assert.deepEqual([error.failure, error.dispatched, error.reason], ["connection", false, "ECONNREFUSED"]);
   assert.equal(outbound.dispatched(), 0);
 });
 
-test("a host name that does not resolve is a failure before the first byte", async (t) => {
+test("providers.dispatch: a host name that does not resolve is a failure before the first byte", async (t) => {
   const outbound = outboundFor(t);
   const error = await failureOf(outbound.exchange(get(new URL("http://nowhere.invalid/"))));
   assert.deepEqual([error.failure, error.dispatched], ["connection", false]);
 });
 
-test("a deadline that passes while the socket is still being opened leaves nothing sent", async (t) => {
+test("providers.dispatch: a deadline that passes while the socket is being opened leaves nothing sent", async (t) => {
   const outbound = outboundFor(t, { connect: () => {} });
   const error = await failureOf(outbound.exchange({ ...get(new URL("http://127.0.0.1:9/")), timeoutMs: 20 }));
   assert.deepEqual([error.failure, error.dispatched], ["timeout", false]);
 });
 
-test("a body that cannot be opened sends nothing, though the socket was there", async (t) => {
+test("providers.dispatch: a body that cannot be opened sends nothing, although the socket was open", async (t) => {
   const outbound = outboundFor(t);
   let bytes = 0;
   const url = await socketServer(t, (socket) => socket.on("data", (chunk) => (bytes += chunk.byteLength)));
@@ -134,7 +134,7 @@ test("a body that cannot be opened sends nothing, though the socket was there", 
   assert.equal(outbound.dispatched(), 0);
 });
 
-test("a body that begins with nothing and cannot go on has sent nothing", async (t) => {
+test("providers.dispatch: a body that begins with an empty piece and then fails has sent nothing", async (t) => {
   const outbound = outboundFor(t);
   const url = await httpServer(t, (_request, response) => void response.end());
   for (const thrown of [new Error("gone"), "gone"]) {
@@ -148,7 +148,7 @@ test("a body that begins with nothing and cannot go on has sent nothing", async 
   assert.equal(outbound.dispatched(), 0);
 });
 
-test("a source is not asked for more than the size it gave: a reply would come before what has no end", async (t) => {
+test("providers.repeatable-body: a source is not asked for more than its declared size, so an endless one does not delay the reply", async (t) => {
   const outbound = outboundFor(t);
   const url = await httpServer(t, async (request, response) => {
     await readAll(request);
@@ -164,7 +164,7 @@ test("a source is not asked for more than the size it gave: a reply would come b
   assert.deepEqual([reply.text, isAskedForMore], ["ok", false]);
 });
 
-test("the dispatch is announced once, before the server can have seen the request", async (t) => {
+test("providers.dispatch: the dispatch is announced once, before the server can have seen the request", async (t) => {
   const outbound = outboundFor(t);
   const events: string[] = [];
   const url = await httpServer(t, async (request, response) => {
@@ -187,7 +187,7 @@ for (const [what, reason, answer] of [
   ["a reply that is not HTTP", "HPE_MALFORMED", (socket: Socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n")],
   ["a length that is none", "HPE_CONTENT_LENGTH", (socket: Socket) => socket.end(`${OK}Content-Length: +3\r\n\r\n{}.`)],
 ] as const) {
-  test(`${what} after the first byte is a failure with the request sent`, async (t) => {
+  test(`providers.dispatch: ${what} after the first byte is a failure with the request sent`, async (t) => {
     const outbound = outboundFor(t);
     const url = await socketServer(t, (socket) => socket.once("data", () => answer(socket)));
     const error = await failureOf(outbound.exchange(post(url, [Buffer.from("x")])));
@@ -196,7 +196,7 @@ for (const [what, reason, answer] of [
   });
 }
 
-test("a refusal counts though its body is cut: the status was the answer", async (t) => {
+test("providers.refusal-without-body: a refusal counts by its status although its body is cut", async (t) => {
   const outbound = outboundFor(t);
   const url = await socketServer(t, (socket) =>
     socket.once("data", () => socket.end("HTTP/1.1 429 Too Many\r\nRetry-After: 7\r\nContent-Length: 50\r\n\r\n{")),
@@ -210,7 +210,7 @@ for (const [status, isOver] of [
   [400, true],
   [503, true],
 ] as const) {
-  test(`a reply of ${status} whose body stays away is ${isOver ? "over after 5 s, with its status" : "waited for"}`, async (t) => {
+  test(`providers.refusal-without-body: a reply of ${status} whose body does not come is ${isOver ? "over after 5 s, with its status" : "waited for"}`, async (t) => {
     mock.timers.enable({ apis: ["setTimeout"] });
     t.after(() => mock.timers.reset());
     const outbound = outboundFor(t);
@@ -237,7 +237,7 @@ for (const [status, isOver] of [
 }
 
 for (const ending of ["ends", "is given up"] as const) {
-  test(`a refusal that ${ending} leaves no timer behind`, async (t) => {
+  test(`providers.call-timeouts: a refusal that ${ending} leaves no timer behind`, async (t) => {
     const { mock: set } = mock.method(globalThis, "setTimeout");
     const { mock: cleared } = mock.method(globalThis, "clearTimeout");
     t.after(() => mock.restoreAll());
@@ -259,7 +259,7 @@ for (const ending of ["ends", "is given up"] as const) {
   });
 }
 
-test("a refusal begins at 400: a cut reply below it is none", async (t) => {
+test("providers.refusal-without-body: a refusal begins at 400; a cut reply below it is a failure", async (t) => {
   const outbound = outboundFor(t);
   const answerOf = async (status: number) => {
     const url = await socketServer(t, (socket) =>
@@ -271,7 +271,7 @@ test("a refusal begins at 400: a cut reply below it is none", async (t) => {
   assert.equal((await failureOf(answerOf(399))).failure, "connection");
 });
 
-test("a refusal that comes while the upload still runs is read, and the rest is not sent", async (t) => {
+test("providers.refusal-without-body: a refusal that comes during the upload is read, and the rest is not sent", async (t) => {
   const outbound = outboundFor(t);
   const url = await socketServer(t, (socket) => {
     socket.once("data", () => {
@@ -290,7 +290,7 @@ test("a refusal that comes while the upload still runs is read, and the rest is 
   assert.ok(read < 1_000);
 });
 
-test("the deadline passing after dispatch is a timeout with the request sent", async (t) => {
+test("providers.dispatch: a deadline that passes after the dispatch is a timeout with the request sent", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const outbound = outboundFor(t);
   const url = await socketServer(t, (socket) => socket.once("data", () => t.mock.timers.tick(50)));
@@ -298,7 +298,7 @@ test("the deadline passing after dispatch is a timeout with the request sent", a
   assert.deepEqual([error.failure, error.dispatched], ["timeout", true]);
 });
 
-test("the caller's signal aborts at once and closes the socket, so that a server can stop its work", async (t) => {
+test("providers.abort: the caller's signal aborts at once and closes the socket, so that a server can stop its work", async (t) => {
   const outbound = outboundFor(t);
   const hangUp = new AbortController();
   const closed = Promise.withResolvers<void>();
@@ -311,7 +311,7 @@ test("the caller's signal aborts at once and closes the socket, so that a server
   await soon(closed.promise);
 });
 
-test("a signal that fired before the call sends nothing", async (t) => {
+test("providers.dispatch: a signal that fired before the call sends nothing", async (t) => {
   const outbound = outboundFor(t);
   const url = await httpServer(t, (_request, response) => void response.end());
   const error = await failureOf(outbound.exchange({ ...get(url), signal: AbortSignal.abort() }));
@@ -319,7 +319,7 @@ test("a signal that fired before the call sends nothing", async (t) => {
   assert.equal(outbound.dispatched(), 0);
 });
 
-test("a pooled socket that the server closed while it idled costs nothing: the request goes out on a fresh one", async (t) => {
+test("providers.connection-reuse: a pooled socket that the server closed while idle costs nothing: the request is sent on a new one", async (t) => {
   const outbound = outboundFor(t);
   let connections = 0;
   let closed = Promise.withResolvers<void>();
@@ -344,7 +344,7 @@ test("a pooled socket that the server closed while it idled costs nothing: the r
   assert.equal(connections, 20);
 });
 
-test("sockets are reused between requests to one origin", async (t) => {
+test("providers.connection-reuse: sockets are reused between requests to one origin", async (t) => {
   const outbound = outboundFor(t);
   const ports = new Set<number | undefined>();
   const url = await httpServer(t, async (request, response) => {
@@ -357,7 +357,7 @@ test("sockets are reused between requests to one origin", async (t) => {
   assert.ok(ports.size <= 2, `${ports.size} sockets for 5 requests`);
 });
 
-test("redirects are not followed", async (t) => {
+test("providers.plain-reply: redirects are not followed", async (t) => {
   const outbound = outboundFor(t);
   let requests = 0;
   const url = await httpServer(t, (_request, response) => {
@@ -369,7 +369,7 @@ test("redirects are not followed", async (t) => {
   assert.equal(requests, 1);
 });
 
-test("a compressed reply is handed over as it is, with its encoding named", async (t) => {
+test("providers.plain-reply: a compressed reply is returned as it is, with its encoding named", async (t) => {
   const outbound = outboundFor(t);
   const url = await httpServer(t, (_request, response) => {
     response.writeHead(200, { "content-encoding": "gzip" }).end("not really gzip");
@@ -379,7 +379,7 @@ test("a compressed reply is handed over as it is, with its encoding named", asyn
   assert.equal(reply.text, "not really gzip");
 });
 
-test("a reply of one byte more than 64 MiB is refused", async (t) => {
+test("providers.reply-bounds: a reply of one byte more than 64 MiB is refused", async (t) => {
   const outbound = outboundFor(t);
   const mebibyte = Buffer.alloc(1024 * 1024, 32);
   let sent = 0;

@@ -1,6 +1,6 @@
-// The guard against the table of cases/ssrf.json (spec 4.4; contract 6; reliability 4): its URL and DNS rows, through the
-// real guard with a resolver of the test's own. The rows that describe a behaviour are in `caller.test.ts`,
-// `system-network.test.ts`, `test/audio/remote-audio.test.ts` and `test/http/audio-url-domains/`.
+// The guard against the table of cases/ssrf.json: its URL and DNS rows, through the real guard with a resolver of the test's own. The
+// rows that describe a behaviour are in `caller.test.ts`, `system-network.test.ts`, `test/audio/remote-audio.test.ts` and
+// `test/http/audio-url-domains/`.
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { readFileSync } from "node:fs";
@@ -43,7 +43,7 @@ const PUBLIC = "1.1.1.1";
 const audio = (domains: readonly string[] = LISTED, allowedPorts: readonly number[] = [443]) =>
   audioUrlPolicy({ domains, allowedPorts });
 
-test(`spec 4.4: ${CASES.length} URL and DNS rows: what must be refused opens no socket, the rest dials one vetted address`, async (t) => {
+test(`remote-audio.public-address, remote-audio.dial-vetted, remote-audio.plain-url: ${CASES.length} URL and DNS rows: what must be refused opens no socket, the rest dials one vetted address`, async (t) => {
   const world = await socketServer(t, () => {});
   for (const row of CASES) {
     const { config = {}, dns = { [HOST]: [PUBLIC], "global.platform.example": [PUBLIC] } } = row;
@@ -102,7 +102,7 @@ async function refusalOf(
   return { reason: error.reason, dialled };
 }
 
-test("reliability 4, SSRF-263: where the operator says that NAT64 is in use, an address is judged by the IPv4 address in it, and dialled as it is", async () => {
+test("remote-audio.nat64: SSRF-263, with NAT64 configured an address is judged by the IPv4 address in it, and dialled as it is", async () => {
   const answering = (...addresses: readonly string[]) => ({ nat64: true, resolve: async () => addresses });
   const url = `https://${HOST}/a.wav`;
   const { guard, dialled } = guardOf(answering("64:ff9b::808:808", "64:ff9b::1.1.1.1", "8.8.8.8"));
@@ -132,7 +132,7 @@ test("reliability 4, SSRF-263: where the operator says that NAT64 is in use, an 
   assert.equal((await refusalOf(answering("64:ff9b::808:808"), `http://${HOST}/`, plainHttp)).reason, "scheme");
 });
 
-test("reliability 4, SSRF-263: unless the operator says so, NAT64 is refused whole", async () => {
+test("remote-audio.nat64: SSRF-263, without the setting NAT64 is refused whole", async () => {
   const { reason } = await refusalOf({ resolve: async () => ["64:ff9b::808:808"] });
   assert.equal(reason, "address_not_public");
 });
@@ -196,7 +196,7 @@ const REASONS: readonly (readonly [url: string, reason: string])[] = [
 ];
 
 for (const [url, reason] of REASONS) {
-  test(`contract 1: ${JSON.stringify(url)} is refused as ${reason}, and no name server is asked`, async () => {
+  test(`remote-audio.plain-url: ${JSON.stringify(url)} is refused as ${reason}, and no name server is asked`, async () => {
     let asked = 0;
     const resolve: Resolve = async () => [PUBLIC].slice(0, ++asked);
     const refusal = await refusalOf({ resolve }, url);
@@ -211,7 +211,7 @@ for (const [entry, suffix, ofOneSite] of [
   ["*.uk", "co.uk", "example.uk"],
   ["*.allowed.example", null, "cdn.allowed.example"],
 ] as const) {
-  test(`contract 6: ${entry} lists ${ofOneSite}, and no suffix under which anybody can have a name`, async () => {
+  test(`remote-audio.entry-match: ${entry} matches ${ofOneSite}, and no suffix under which anyone can register a name`, async () => {
     const { guard } = guardOf({});
     assert.equal((await guard.vet(`https://${ofOneSite}/a.wav`, audio([entry]))).url.hostname, ofOneSite);
     if (suffix === null) return;
@@ -222,7 +222,7 @@ for (const [entry, suffix, ofOneSite] of [
   });
 }
 
-test("spec 4.4: what is sent is what was given: a signed query byte for byte, dot segments resolved, the fragment dropped", async () => {
+test("remote-audio.sent-as-given: a signed query is sent byte for byte, dot segments are resolved, the fragment is dropped", async () => {
   const { guard } = guardOf({});
   for (const [url, pathAndQuery] of [
     [`https://${HOST}/a.wav?X-Sig=abc%2Fdef&name='x'&list[]={1}|2`, "/a.wav?X-Sig=abc%2Fdef&name='x'&list[]={1}|2"],
@@ -234,14 +234,14 @@ test("spec 4.4: what is sent is what was given: a signed query byte for byte, do
     assert.equal((await guard.vet(url, audio())).pathAndQuery, pathAndQuery, url);
 });
 
-test("reliability 4: a URL of 8,192 characters is judged, one of 8,193 is malformed", async () => {
+test("remote-audio.plain-url: a URL of 8,192 characters is judged, one of 8,193 is malformed", async () => {
   const { guard } = guardOf({});
   const url = (length: number) => `https://${HOST}/`.padEnd(length, "a");
   assert.equal((await guard.vet(url(8_192), audio())).addresses[0], PUBLIC);
   assert.equal((await refusalOf({}, url(8_193))).reason, "malformed");
 });
 
-test("SSRF-307, SSRF-413: no address, an unknown name and a bad answer among good ones are one and the same refusal", async () => {
+test("remote-audio.opaque-name: SSRF-307, SSRF-413, no address, an unknown name and one bad answer among good ones give one refusal", async () => {
   const failing = (): Promise<readonly string[]> => Promise.reject(new Error("queryA ENOTFOUND"));
   const answers: readonly Resolve[] = [
     failing,
@@ -259,7 +259,7 @@ test("SSRF-307, SSRF-413: no address, an unknown name and a bad answer among goo
   assert.equal((await guard.vet(`https://${HOST}/`, audio())).addresses.length, 32);
 });
 
-test("contract 6: why a name was not resolved stands in the refusal's detail, for the operator alone", async () => {
+test("remote-audio.operator-log: the reason why a name was not resolved is in the refusal's detail, for the operator alone", async () => {
   const detailOf = async (reason: unknown) => {
     const { guard } = guardOf({ resolve: () => Promise.reject(reason) });
     const error = await guard.vet(`https://${HOST}/`, audio()).catch((thrown: unknown) => thrown);
@@ -272,7 +272,7 @@ test("contract 6: why a name was not resolved stands in the refusal's detail, fo
   assert.equal(await detailOf("no error at all"), "not resolved: ");
 });
 
-test("reliability 4: what is no address between its brackets is refused as text, before a parser has seen it", async () => {
+test("remote-audio.name-not-address: brackets without an address in them are refused as text, before a parser reads them", async () => {
   for (const host of ["[1+1::1]", "[(1::1)]", "[1*::1]"]) {
     const { guard } = guardOf({});
     const error = await guard.vet(`https://${host}/`, audio()).catch((thrown: unknown) => thrown);
@@ -281,7 +281,7 @@ test("reliability 4: what is no address between its brackets is refused as text,
   }
 });
 
-test("SSRF-315: a resolver that never answers is given up, told so, and refused like an unknown name", async () => {
+test("remote-audio.dns-timeout: SSRF-315, a resolver that never answers is aborted and refused like an unknown name", async () => {
   let told = false;
   const resolve: Resolve = (_name, signal) => {
     signal.addEventListener("abort", () => {
@@ -293,7 +293,7 @@ test("SSRF-315: a resolver that never answers is given up, told so, and refused 
   assert.equal(told, true);
 });
 
-test("reliability 4: a socket that reached another address than the vetted one is refused and destroyed", async () => {
+test("remote-audio.dial-vetted: a socket that reached another address than the vetted one is refused and destroyed", async () => {
   for (const remoteAddress of ["127.0.0.1", "1.1.1.2", undefined]) {
     const socket = new Socket();
     const refusal = await refusalOf({ connect: async () => ({ socket, remoteAddress }) });
@@ -302,7 +302,7 @@ test("reliability 4: a socket that reached another address than the vetted one i
   }
 });
 
-test("reliability 4: the vetted addresses are dialled in their order until one answers, and nothing else is", async () => {
+test("remote-audio.connect-timeout: the vetted addresses are dialled in their order until one answers, and nothing else is", async () => {
   const connect: Connect = async (target) => {
     if (target.address !== "8.8.8.3") throw new ConnectFailure("connect");
     return { socket: new Socket(), remoteAddress: target.address };
@@ -312,7 +312,7 @@ test("reliability 4: the vetted addresses are dialled in their order until one a
   assert.deepEqual(dialled, ["8.8.8.1", "8.8.8.2", "8.8.8.3"]);
 });
 
-test("reliability 4: addresses that refuse at once leave the whole deadline to the last one", async (t) => {
+test("remote-audio.connect-timeout: addresses that refuse at once leave the whole deadline to the last one", async (t) => {
   t.mock.method(performance, "now", () => 1_000);
   const { mock: set } = t.mock.method(globalThis, "setTimeout");
   const connect: Connect = async (target, signal) => {
@@ -328,7 +328,7 @@ test("reliability 4: addresses that refuse at once leave the whole deadline to t
   assert.equal(set.calls.at(-1)?.arguments[1], 500);
 });
 
-test("SSRF-330, SSRF-331: connections that hang are given up together within one deadline, and what still opens then is destroyed", async (t) => {
+test("remote-audio.connect-timeout: SSRF-330, SSRF-331, connections that hang end together within one deadline, and one that opens later is destroyed", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const opened: Socket[] = [];
   const late = Promise.withResolvers<void>();
@@ -351,7 +351,7 @@ test("SSRF-330, SSRF-331: connections that hang are given up together within one
   );
 });
 
-test("SSRF-332, SSRF-454: the gateway's own public address and its own listeners are not called", async () => {
+test("remote-audio.not-itself: SSRF-332, SSRF-454, the gateway's own public address and its own listeners are not called", async () => {
   const own = () => ({ endpoints: ["gateway.example:443", "127.0.0.1:8080"], addresses: ["9.9.9.9", "10.0.0.9"] });
   const open = webhookPolicy({ allowHttp: true, allowedPrivateCidrs: ["10.0.0.0/8", "127.0.0.0/8"] });
   assert.equal((await refusalOf({ own, resolve: async () => ["9.9.9.9"] })).reason, "address_not_public");
@@ -364,7 +364,7 @@ test("SSRF-332, SSRF-454: the gateway's own public address and its own listeners
   await guard.vet("http://127.0.0.1:3000/hook", open);
 });
 
-test("contract 6: a caller that gives up is not told of a refusal", async () => {
+test("remote-audio.hang-up: a caller that gives up gets its own abort reason at once, not a refusal", async () => {
   const hangUp = new AbortController();
   let told: AbortSignal | null = null;
   const resolve: Resolve = (_name, signal) => {
@@ -379,7 +379,7 @@ test("contract 6: a caller that gives up is not told of a refusal", async () => 
   assert.equal(await dialling, hangUp.signal.reason);
 });
 
-test("RFC 1035: a host name of 253 characters is judged, one of 254 is malformed", async () => {
+test("remote-audio.plain-url: a host name of 253 characters is judged, one of 254 is malformed (RFC 1035)", async () => {
   const name = (length: number) => "a.".repeat(120).padEnd(length - ".example.com".length, "b") + ".example.com";
   const policy = webhookPolicy({ allowHttp: false, allowedPrivateCidrs: [] });
   const { guard } = guardOf({});
@@ -387,7 +387,7 @@ test("RFC 1035: a host name of 253 characters is judged, one of 254 is malformed
   assert.equal((await refusalOf({}, `https://${name(254)}/`, policy)).reason, "malformed");
 });
 
-test("contract 6: where http is allowed, it is judged like https, and any other scheme is none", async () => {
+test("remote-audio.shared-guard: where http is allowed, it is judged like https, and any other scheme is refused", async () => {
   const policy = webhookPolicy({ allowHttp: true, allowedPrivateCidrs: [] });
   const { guard, dialled } = guardOf({});
   await guard.dial("http://hooks.example/", policy);
@@ -412,13 +412,13 @@ test("contract 6: where http is allowed, it is judged like https, and any other 
   assert.equal((await refusalOf({}, "ws://hooks.example/", policy)).reason, "scheme");
 });
 
-test("reliability 4: a name server has two seconds unless said otherwise: one that takes a while is waited for", async () => {
+test("remote-audio.dns-timeout: a name server has two seconds by default: a slow one is waited for", async () => {
   const resolve: Resolve = () => new Promise((answer) => setTimeout(() => answer([PUBLIC]), 40));
   const { guard } = guardOf({ resolve });
   assert.deepEqual((await guard.vet(`https://${HOST}/`, audio())).addresses, [PUBLIC]);
 });
 
-test("spec 4.4 rule 2: a list entry is exact, or a wildcard of exactly one label", async () => {
+test("remote-audio.entry-match: a list entry is exact, or a wildcard of exactly one label", async () => {
   const { guard } = guardOf({});
   const verdict = (host: string, domains: readonly string[]) =>
     guard.vet(`https://${host}/`, audio(domains)).then(
@@ -441,7 +441,7 @@ test("spec 4.4 rule 2: a list entry is exact, or a wildcard of exactly one label
   assert.equal(await verdict("a.example.com", []), false);
 });
 
-test("contract 10: a workspace's own server is asked in plain HTTP inside the opened ranges alone, in TLS anywhere public", async () => {
+test("remote-audio.plain-http-ranges: a workspace's own server is called over plain HTTP inside the opened ranges alone, over TLS at any public address", async () => {
   const verdict = async (url: string, allowedPrivateCidrs: readonly string[], addresses: readonly string[] = []) => {
     const { guard } = guardOf({ resolve: async () => addresses });
     return guard.vet(url, byokPolicy({ allowedPrivateCidrs })).then(
@@ -461,7 +461,7 @@ test("contract 10: a workspace's own server is asked in plain HTTP inside the op
   assert.equal(await verdict("https://some.example/", [], [PUBLIC]), "allow");
 });
 
-test("reliability 4: an address that hangs is left at half of the time, and the next one is dialled", async () => {
+test("remote-audio.connect-timeout: an address that hangs is abandoned at half of the time, and the next one is dialled", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
     const hangs = Promise.withResolvers<void>();
@@ -481,7 +481,7 @@ test("reliability 4: an address that hangs is left at half of the time, and the 
   }
 });
 
-test("reliability 4: the first of two addresses that hang has half of the time, the second one all that is left", async () => {
+test("remote-audio.connect-timeout: the first of two addresses that hang has half of the time, the second one all that remains", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
     const asked: AbortSignal[] = [];
@@ -512,7 +512,7 @@ test("reliability 4: the first of two addresses that hang has half of the time, 
   }
 });
 
-test("reliability 4: a judgement that is over leaves neither a timer nor a listener behind", async () => {
+test("remote-audio.nothing-left: a finished judgement leaves neither a timer nor a listener", async () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
   const before = timers();
   const { signal } = new AbortController();

@@ -11,7 +11,7 @@ const open = (memory: ReplyMemory, owner: string, bytes: number): ReplyLease => 
 const isPending = async (promise: Promise<unknown>) =>
   (await Promise.race([promise, Promise.resolve("pending")])) === "pending";
 
-test("R17: one owner leaves a quarter to others, who are served at once", () => {
+test("providers.reply-memory: R17, one owner leaves a quarter to others, who are served at once", () => {
   const memory = createReplyMemory({ totalBytes: 400 });
   using _ = open(memory, "a", 300);
   assert.notEqual(memory.open("a").reserve(1), true);
@@ -20,7 +20,7 @@ test("R17: one owner leaves a quarter to others, who are served at once", () => 
   assert.equal(others.bytes, 100);
 });
 
-test("R17: who waits is granted when room comes back, before smaller claims of those who came later", async () => {
+test("providers.reply-memory: R17, a waiting owner is granted memory when it is free, before smaller claims that came later", async () => {
   const memory = createReplyMemory({ totalBytes: 400 });
   const first = open(memory, "a", 250);
   const second = open(memory, "a", 50);
@@ -36,7 +36,7 @@ test("R17: who waits is granted when room comes back, before smaller claims of t
   assert.equal(await later, true);
 });
 
-test("R17: an owner that waits for itself alone holds up no other", async () => {
+test("providers.reply-memory: R17, an owner that waits for its own replies delays no other", async () => {
   const memory = createReplyMemory({ totalBytes: 400 });
   using _ = open(memory, "a", 300);
   const own = memory.open("a").reserve(50);
@@ -44,7 +44,7 @@ test("R17: an owner that waits for itself alone holds up no other", async () => 
   assert.equal(memory.open("b").reserve(80), true);
 });
 
-test("R17: a wait has an end, and what is larger than any share counts as the largest", async () => {
+test("providers.reply-memory: R17, a wait has an end, and what is larger than any share counts as the largest", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
     const memory = createReplyMemory({ totalBytes: 400, waitMs: 1_000 });
@@ -61,7 +61,7 @@ test("R17: a wait has an end, and what is larger than any share counts as the la
   }
 });
 
-test("R17: a reply that is given up while it waits holds nothing afterwards", async () => {
+test("providers.reply-memory: R17, a reply that is given up while it waits holds nothing afterwards", async () => {
   const memory = createReplyMemory({ totalBytes: 400 });
   const held = open(memory, "a", 300);
   const lease = memory.open("a");

@@ -1,5 +1,5 @@
-// What is made of an HTTP client's words, in whatever order they come: how much is held, who is made to wait, what is over
-// and when (contract 1, "Definite and unknown outcomes"; contract 7). Clock and client are the test's own.
+// How the events of an HTTP client are handled, in whatever order they come: how much is held, who waits, what ends and when. Clock and
+// client are the test's own.
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { mock, type TestContext, test } from "node:test";
@@ -69,7 +69,7 @@ const whole = (
   statusDecides = false,
 ) => new WholeReply(request, { statusDecides }, count).run(client);
 
-test("contract 7: 64 KiB are held while nobody reads; one byte more and the other side is made to wait, until all of it was read", async (t) => {
+test("providers.back-pressure: 64 KiB are held while nothing is read; one byte more pauses the other side until all of it was read", async (t) => {
   const { client, next, asked } = await opened(t);
   client.data(Buffer.alloc(65_536, "a"));
   assert.deepEqual(client.asked, []);
@@ -85,7 +85,7 @@ test("contract 7: 64 KiB are held while nobody reads; one byte more and the othe
   assert.deepEqual(client.asked, ["pause", "resume", "pause"]);
 });
 
-test("contract 7: what is handed over at the very moment when the other side is told to go on is read, however much it is, and so is the end", async (t) => {
+test("providers.back-pressure: what arrives while the other side is resumed is read, whatever its size, and so is the end", async (t) => {
   const { client, next, asked } = await opened(t);
   client.data(Buffer.alloc(65_537));
   await next();
@@ -98,7 +98,7 @@ test("contract 7: what is handed over at the very moment when the other side is 
   assert.equal(await last(), "end");
 });
 
-test("contract 7: a reply that is left, and ends at the very moment when it is told to go on, is not given up", async (t) => {
+test("providers.connection-reuse: a reply that is abandoned, and ends while it is resumed, is not aborted", async (t) => {
   const { client, next, leave } = await opened(t);
   client.data("one");
   await next();
@@ -108,7 +108,7 @@ test("contract 7: a reply that is left, and ends at the very moment when it is t
   assert.deepEqual(client.asked, ["resume"]);
 });
 
-test("contract 7: who is not made to wait is not told to go on", async (t) => {
+test("providers.back-pressure: what was not paused is not resumed", async (t) => {
   const { client, asked } = await opened(t);
   const reading = await asked();
   client.data("one");
@@ -116,7 +116,7 @@ test("contract 7: who is not made to wait is not told to go on", async (t) => {
   assert.deepEqual(client.asked, []);
 });
 
-test("contract 7: the end wakes who waits for more, and what was said before a connection broke is read first", async (t) => {
+test("providers.reply-whole: the end wakes a waiting reader, and what came before a connection broke is read first", async (t) => {
   const ended = await opened(t);
   const waiting = await ended.asked();
   assert.equal(await waiting(), "waits");
@@ -131,7 +131,7 @@ test("contract 7: the end wakes who waits for more, and what was said before a c
   assert.equal((await failureOf(broken.next())).failure, "connection");
 });
 
-test("contract 7: a connection that breaks behind the last byte that was declared has cost nothing, one byte earlier the reply", async (t) => {
+test("providers.reply-whole: a connection that breaks behind the last declared byte costs nothing, one byte earlier it fails the reply", async (t) => {
   const context = setUp(t);
   const { client } = context;
   const replying = whole(context);
@@ -150,7 +150,7 @@ test("contract 7: a connection that breaks behind the last byte that was declare
   assert.equal((await failing).failure, "connection");
 });
 
-test("contract 7: what was sent is not handed over once the caller gave up, though it is there", async (t) => {
+test("providers.abort: what was received is not handed over once the caller gave up", async (t) => {
   const hangUp = new AbortController();
   const { client, next } = await opened(t, { signal: hangUp.signal });
   client.data("one");
@@ -161,7 +161,7 @@ test("contract 7: what was sent is not handed over once the caller gave up, thou
   assert.deepEqual([client.asked, getEventListeners(hangUp.signal, "abort").length], [["abort"], 0]);
 });
 
-test("contract 7: the wait for a head ends with the head, that for a chunk with the chunk", async (t) => {
+test("providers.call-timeouts: the wait for a head ends with the head, that for a chunk with the chunk", async (t) => {
   const { client, asked } = await opened(t, { firstByteTimeoutMs: 1_000, idleTimeoutMs: 2_000 });
   mock.timers.tick(1_000);
   assert.deepEqual(client.asked, []);
@@ -179,7 +179,7 @@ test("contract 7: the wait for a head ends with the head, that for a chunk with 
   assert.deepEqual(client.asked, ["abort"]);
 });
 
-test("contract 7: a head that does not come in its time is a timeout", async (t) => {
+test("providers.call-timeouts: a head that does not come in its time is a timeout", async (t) => {
   const { client, count, request, sent } = setUp(t, { firstByteTimeoutMs: 1_000 });
   const opening = failureOf(new StreamReply(request, count).open(client));
   client.start();
@@ -193,7 +193,7 @@ for (const [status, idleTimeoutMs, limitMs] of [
   [500, 60_000, 5_000],
   [429, 1_000, 1_000],
 ] as const)
-  test(`contract 7: of a reply with ${status} the rest is waited for ${limitMs} ms, where ${idleTimeoutMs ?? "nothing"} was asked for`, async (t) => {
+  test(`providers.refusal-without-body: the rest of a reply with ${status} is waited for ${limitMs} ms, where ${idleTimeoutMs ?? "nothing"} was asked for`, async (t) => {
     const { client, asked } = await opened(t, idleTimeoutMs === undefined ? {} : { idleTimeoutMs }, status);
     const reading = await asked();
     mock.timers.tick(limitMs - 1);
@@ -202,14 +202,14 @@ for (const [status, idleTimeoutMs, limitMs] of [
     assert.deepEqual([await reading(), client.asked], ["timeout", ["abort"]]);
   });
 
-test("contract 7: below 400 a reply takes as long as it takes, unless a limit was asked for", async (t) => {
+test("providers.call-timeouts: below 400 a reply has no time limit unless one was asked for", async (t) => {
   const { asked } = await opened(t, {}, 399);
   const reading = await asked();
   mock.timers.tick(3_600_000);
   assert.equal(await reading(), "waits");
 });
 
-test("contract 7: who leaves a reply keeps nothing of it, lets it go on for 100 ms and then gives it up", async (t) => {
+test("providers.connection-reuse: an abandoned reply is dropped, continues for 100 ms and is then aborted", async (t) => {
   const { client, next, leave } = await opened(t);
   client.data(Buffer.alloc(65_537));
   await next();
@@ -222,7 +222,7 @@ test("contract 7: who leaves a reply keeps nothing of it, lets it go on for 100 
   assert.deepEqual(client.asked, ["pause", "resume", "abort"]);
 });
 
-test("contract 7: a reply that ends within that moment keeps its connection, and so does one that had ended", async (t) => {
+test("providers.connection-reuse: a reply that ends within that moment keeps its connection, and so does one that had ended", async (t) => {
   const left = await opened(t);
   left.client.data("one");
   await left.next();
@@ -240,7 +240,7 @@ test("contract 7: a reply that ends within that moment keeps its connection, and
   assert.deepEqual(ended.client.asked, []);
 });
 
-test("contract 1: a second start would be a second sending, and is given up instead; the first one counts", async (t) => {
+test("providers.connection-reuse: a second start would send the request twice and is aborted; the first one counts", async (t) => {
   const context = setUp(t);
   const replying = whole(context);
   context.client.start();
@@ -251,7 +251,7 @@ test("contract 1: a second start would be a second sending, and is given up inst
   assert.equal((await soon(replying)).status, 204);
 });
 
-test("contract 1: a request that was stopped while it waited for a connection is given up when it gets one: nothing left", async (t) => {
+test("providers.dispatch: a request that was stopped while it waited for a connection is aborted when it gets one: nothing was sent", async (t) => {
   let announced = 0;
   const context = setUp(t, { timeoutMs: 1_000, onDispatch: () => announced++ });
   const replying = failureOf(whole(context));
@@ -265,13 +265,13 @@ test("contract 1: a request that was stopped while it waited for a connection is
   assert.deepEqual([context.client.asked, context.sent.count, announced], [["abort"], 0, 0]);
 });
 
-test("contract 1: a request that nobody wants any more is not handed to the client at all", async (t) => {
+test("providers.dispatch: a request that was aborted before is not handed to the client at all", async (t) => {
   const context = setUp(t, { signal: AbortSignal.abort() });
   const { failure, dispatched } = await failureOf(whole(context));
   assert.deepEqual([failure, dispatched, context.client.requests.length], ["aborted", false, 0]);
 });
 
-test("contract 1: what is over has neither a timer nor a listener any more, however it ended", async (t) => {
+test("providers.call-timeouts: a finished call has neither a timer nor a listener, however it ended", async (t) => {
   const { signal } = new AbortController();
   const ends: readonly ((client: ScriptedClient) => void)[] = [
     (client) => {
@@ -293,7 +293,7 @@ test("contract 1: what is over has neither a timer nor a listener any more, howe
   }
 });
 
-test("RFC 9110, 15.2: ten heads may precede the answer, which is none of them; with the eleventh it is given up", async (t) => {
+test("remote-audio.interim-replies: ten interim heads may precede the answer and are not part of it; with the eleventh it is given up (RFC 9110, 15.2)", async (t) => {
   const answered = setUp(t);
   const opening = new StreamReply(answered.request, answered.count).open(answered.client);
   answered.client.start();
@@ -310,7 +310,7 @@ test("RFC 9110, 15.2: ten heads may precede the answer, which is none of them; w
   assert.equal((await failing).failure, "connection");
 });
 
-test("contract 1: as many bytes as are asked for at most are read, and not one more", async (t) => {
+test("providers.reply-bounds: at most as many bytes as are asked for are read, and not one more", async (t) => {
   const fits = setUp(t, { maxReplyBytes: 5 });
   const replying = whole(fits);
   fits.client.start();
@@ -330,7 +330,7 @@ test("contract 1: as many bytes as are asked for at most are read, and not one m
   assert.equal((await failing).failure, "reply_too_large");
 });
 
-test("contract 1: a reply that has ended is what it was, whatever the socket says in the same turn", async (t) => {
+test("providers.reply-whole: a reply that has ended stays as it is, whatever the socket reports in the same turn", async (t) => {
   const context = setUp(t);
   const replying = whole(context);
   context.client.start();
@@ -343,7 +343,7 @@ test("contract 1: a reply that has ended is what it was, whatever the socket say
   assert.deepEqual([status, text], [200, "whole"]);
 });
 
-test("contract 1: of headers that came more than once one text is made", async (t) => {
+test("providers.reply-whole: headers that came more than once are joined into one text", async (t) => {
   const context = setUp(t);
   const replying = whole(context);
   context.client.start();
@@ -352,7 +352,7 @@ test("contract 1: of headers that came more than once one text is made", async (
   assert.deepEqual((await soon(replying)).headers, { "x-one": "1", "set-cookie": "a=1, b=2" });
 });
 
-test("contract 6: without a head no status has decided anything", async (t) => {
+test("providers.refusal-without-body: without a head no status decides", async (t) => {
   const context = setUp(t);
   const replying = failureOf(whole(context, true));
   context.client.start();
@@ -367,7 +367,7 @@ for (const [what, error, reason] of [
   ["a code that is no text", Object.assign(new Error("x"), { code: ["ECONNRESET"] }), null],
   ["a code of one letter", Object.assign(new Error("x"), { code: "E" }), null],
 ] as const)
-  test(`contract 1: a failure names ${what} as ${reason}, and nothing else of what went wrong`, async (t) => {
+  test(`providers.failure-kinds: a failure names ${what} as ${reason}, and nothing else of the error`, async (t) => {
     const context = setUp(t);
     const replying = failureOf(whole(context));
     context.client.start();

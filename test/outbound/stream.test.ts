@@ -1,4 +1,4 @@
-// Replies read as they come: bounded in memory, timed, stopped at once, and honest about what left (contract 7).
+// Replies read while they arrive: bounded in memory, timed, aborted at once, and exact about what was sent.
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -37,7 +37,7 @@ async function textOf(body: OutboundStream["body"], onChunk: (text: string) => v
   return text;
 }
 
-test("the head comes before the body is there, and the body as it is sent", async (t) => {
+test("providers.reply-whole: the head is returned before the body arrives, and the body as it is sent", async (t) => {
   const outbound = outboundFor(t);
   const go = Promise.withResolvers<void>();
   const url = await httpServer(t, async (request, response) => {
@@ -54,12 +54,12 @@ test("the head comes before the body is there, and the body as it is sent", asyn
   assert.equal(outbound.dispatched(), 1);
 });
 
-test("a refused connection is a failure before the first byte", async (t) => {
+test("providers.dispatch: a refused connection of a stream is a failure before the first byte", async (t) => {
   const error = await failureOf(outboundFor(t).open(post(await refusingUrl())));
   assert.deepEqual([error.failure, error.dispatched, error.reason], ["connection", false, "ECONNREFUSED"]);
 });
 
-test("a head that does not come in time is a timeout with the request sent", async (t) => {
+test("providers.call-timeouts: a head that does not come in time is a timeout with the request sent", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const url = await socketServer(t, (socket) => socket.once("data", () => t.mock.timers.tick(50)));
   const error = await failureOf(outboundFor(t).open(post(url, { firstByteTimeoutMs: 50 })));
@@ -70,7 +70,7 @@ for (const [limit, more] of [
   ["the wait for a next chunk", { idleTimeoutMs: 50 }],
   ["the whole reply", { timeoutMs: 50 }],
 ] as const) {
-  test(`${limit} has a limit; what came before it is handed over`, async (t) => {
+  test(`providers.call-timeouts: ${limit} has a limit; what came before it is handed over`, async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const url = await serverOf(t, () => {}, "one");
     const { body } = await outboundFor(t).open(post(url, more));
@@ -85,7 +85,7 @@ for (const [limit, more] of [
   });
 }
 
-test("a reader that takes its time is not timed", async (t) => {
+test("providers.call-timeouts: a slow reader's own time does not count", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const done = Promise.withResolvers<void>();
   const url = await serverOf(t, (socket) => socket.end(`${chunked("two")}0\r\n\r\n`, () => done.resolve()), "one");
@@ -103,7 +103,7 @@ for (const [what, after] of [
   ["a reset", (socket: Socket) => socket.resetAndDestroy()],
   ["an end of stream in the middle", (socket: Socket) => socket.end()],
 ] as const) {
-  test(`${what} is a failure after what came before it, never an end`, async (t) => {
+  test(`providers.stream-cut: ${what} is a failure after what came before it, never an end`, async (t) => {
     const url = await serverOf(t, (socket) => void setImmediate(() => after(socket)), "one");
     const { body } = await outboundFor(t).open(post(url));
     const error = await failureOf(textOf(body));
@@ -111,7 +111,7 @@ for (const [what, after] of [
   });
 }
 
-test("the caller's signal ends a wait at once and closes the socket", async (t) => {
+test("providers.abort: the caller's signal ends a wait at once and closes the socket", async (t) => {
   const closed = Promise.withResolvers<void>();
   const url = await serverOf(t, (socket) => socket.once("close", () => closed.resolve()), "one");
   const hangUp = new AbortController();
@@ -121,7 +121,7 @@ test("the caller's signal ends a wait at once and closes the socket", async (t) 
   await soon(closed.promise);
 });
 
-test("what was sent before the caller's signal is not handed over after it", async (t) => {
+test("providers.abort: what was sent before the caller's signal is not handed over after it", async (t) => {
   const url = await serverOf(t, () => {}, "one", "two", "three");
   const hangUp = new AbortController();
   const { body } = await outboundFor(t).open(post(url, { signal: hangUp.signal }));
@@ -129,7 +129,7 @@ test("what was sent before the caller's signal is not handed over after it", asy
   assert.equal(error.failure, "aborted");
 });
 
-test("leaving the loop closes the connection of a reply that goes on", async (t) => {
+test("providers.abort: leaving the loop closes the connection of a reply that continues", async (t) => {
   const closed = Promise.withResolvers<void>();
   const url = await serverOf(t, (socket) => socket.once("close", () => closed.resolve()), "one");
   const { body } = await outboundFor(t).open(post(url));
@@ -137,7 +137,7 @@ test("leaving the loop closes the connection of a reply that goes on", async (t)
   await soon(closed.promise);
 });
 
-test("leaving the loop at a reply's last event keeps its connection for the next request", async (t) => {
+test("providers.connection-reuse: leaving the loop at a reply's last event keeps its connection for the next request", async (t) => {
   // The moment that is left to the reply's end does not pass.
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const ports = new Set<number | undefined>();
@@ -171,7 +171,7 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-test("a slow reader makes the other side wait: what is held stays small", async (t) => {
+test("providers.back-pressure: a slow reader makes the other side wait: little is held", async (t) => {
   const mebibyte = Buffer.alloc(1024 * 1024, 32);
   let sent = 0;
   const url = await httpServer(t, async (request, response) => {
@@ -196,7 +196,7 @@ test("a slow reader makes the other side wait: what is held stays small", async 
   assert.equal(received, 48 * mebibyte.byteLength);
 });
 
-test("contract 7: a reply that came whole before its connection was closed is whole for a slow reader too", async (t) => {
+test("providers.reply-whole: a reply that arrived completely before its connection was closed is complete for a slow reader too", async (t) => {
   for (const sizeBytes of [70_000, 200_000]) {
     const answered = Promise.withResolvers<void>();
     const url = await socketServer(t, (socket) =>
@@ -216,7 +216,7 @@ test("contract 7: a reply that came whole before its connection was closed is wh
   }
 });
 
-test("a reply above 64 MiB is cut while it is read", async (t) => {
+test("providers.reply-bounds: a reply above 64 MiB is cut while it is read", async (t) => {
   const mebibyte = Buffer.alloc(1024 * 1024, 32);
   const url = await httpServer(t, async (request, response) => {
     await readAll(request);

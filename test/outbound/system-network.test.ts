@@ -1,5 +1,5 @@
-// The real connector behind the real guard, with real TLS on loopback (reliability 4): the name's certificate is demanded
-// from the vetted address, whatever the environment says.
+// The real connector behind the real guard, with real TLS on loopback: the name's certificate is required from the vetted address,
+// whatever the environment says.
 import assert from "node:assert/strict";
 import { getEventListeners, once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -61,7 +61,7 @@ async function stageOf(exchange: Promise<unknown>): Promise<string> {
   return error.stage;
 }
 
-test("reliability 4: the vetted address is dialled, with the name in SNI and its certificate demanded", async (t) => {
+test("remote-audio.tls: the vetted address is dialled, with the name in SNI and its certificate required", async (t) => {
   const { port, names, hellos } = await tlsServer(t);
   const get = outboundFor(t, { ca: TLS.ca });
   assert.equal((await get(`https://${HOST}:${port}/`)).status, 204);
@@ -72,7 +72,7 @@ test("reliability 4: the vetted address is dialled, with the name in SNI and its
   assert.deepEqual(hellos, [HOST, "other.example"]);
 });
 
-test("reliability 4: a certificate of an unknown authority is refused, whatever NODE_TLS_REJECT_UNAUTHORIZED says", async (t) => {
+test("remote-audio.tls: a certificate of an unknown authority is refused, whatever NODE_TLS_REJECT_UNAUTHORIZED says", async (t) => {
   const { port } = await tlsServer(t);
   const get = outboundFor(t);
   assert.equal(await stageOf(get(`https://${HOST}:${port}/`)), "tls");
@@ -81,7 +81,7 @@ test("reliability 4: a certificate of an unknown authority is refused, whatever 
   assert.equal(await stageOf(get(`https://${HOST}:${port}/`)), "tls");
 });
 
-test("SSRF-324: proxies that the environment names are not used", async (t) => {
+test("remote-audio.tls: SSRF-324, proxies that the environment names are not used", async (t) => {
   let asked = 0;
   const proxy = await socketServer(t, () => asked++);
   const names = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "NODE_USE_ENV_PROXY"];
@@ -96,7 +96,7 @@ test("SSRF-324: proxies that the environment names are not used", async (t) => {
   assert.equal(asked, 0);
 });
 
-test("SSRF-331: a handshake that stalls counts into the connect deadline; a refused connection is told apart", async (t) => {
+test("remote-audio.connect-timeout: SSRF-331, a handshake that stalls counts into the connect deadline; a refused connection is reported apart from it", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const closed = Promise.withResolvers<void>();
   const silent = await socketServer(t, (socket) => {
@@ -110,7 +110,7 @@ test("SSRF-331: a handshake that stalls counts into the connect deadline; a refu
   assert.equal(await stageOf(get(`https://${HOST}:${(await refusingUrl()).port}/`)), "connect");
 });
 
-test("reliability 4: nothing is dialled for whoever gave up, and who gives up in the handshake is not kept by it", async (t) => {
+test("remote-audio.hang-up: nothing is dialled for a caller that gave up, and an abort ends the handshake", async (t) => {
   const arrived = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   const silent = await socketServer(t, (socket) => {
@@ -129,7 +129,7 @@ test("reliability 4: nothing is dialled for whoever gave up, and who gives up in
   await soon(closed.promise);
 });
 
-test("reliability 4: a connection that stands is no longer cut by what would have stopped its opening", async (t) => {
+test("remote-audio.connect-timeout: an established connection is not cut by the deadline or signal of its opening", async (t) => {
   const silent = await socketServer(t, (socket) => void socket.resume());
   const stop = new AbortController();
   const target = { address: "127.0.0.1", port: Number(silent.port), tlsName: null };
@@ -140,7 +140,7 @@ test("reliability 4: a connection that stands is no longer cut by what would hav
   assert.equal(socket.destroyed, false);
 });
 
-test("SSRF-317, SSRF-322: literals and loopback names are judged before any socket", async (t) => {
+test("remote-audio.name-not-address: SSRF-317, SSRF-322, literals and loopback names are judged before any socket", async (t) => {
   const outbound = createOutbound({ guard: { resolve: systemResolver(), connect: systemConnector() } });
   t.after(() => outbound.destroy());
   const policy = webhookPolicy({ allowHttp: true, allowedPrivateCidrs: [] });

@@ -1,4 +1,4 @@
-// Quotas over several processes (contract 2, docs/decisions/0015): none is exceeded, nothing is stranded, little is written.
+// Quotas over several processes (docs/decisions/0015): none is exceeded, nothing is stranded, little is written.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
@@ -24,7 +24,7 @@ const SPLITS = [
 ] as const;
 
 for (const split of SPLITS) {
-  test(`contract 2: a quota of 100 lets exactly 100 of 300 through over three processes, split ${split.join(":")}`, async () => {
+  test(`quotas.exact: a quota of 100 lets exactly 100 of 300 through over three processes, split ${split.join(":")}`, async () => {
     await using processes = await startProcesses(3);
     const limit = requests(100);
     const turns = spread(300, split);
@@ -33,7 +33,7 @@ for (const split of SPLITS) {
     for (const verdict of verdicts) if (!verdict.ok) assert(verdict.waitMs > 50_000 && verdict.waitMs <= MINUTE_MS);
   });
 
-  test(`contract 2: one after the other, a quota of 200 lets 200 ± 2 % of 400 through, split ${split.join(":")}`, async () => {
+  test(`quotas.accuracy: one after the other, a quota of 200 lets 200 ± 2 % of 400 through, split ${split.join(":")}`, async () => {
     await using processes = await startProcesses(3);
     const limit = requests(200);
     let passed = 0;
@@ -47,7 +47,7 @@ for (const split of SPLITS) {
   });
 }
 
-test("contract 2: the smaller of key and app applies, and what the one refused is not lost to the other", async () => {
+test("quotas.smaller-applies: the smaller of key and app applies, and what one refused is not lost to the other", async () => {
   await using processes = await startProcesses(2);
   const app = requests(10);
   const narrow = requests(4);
@@ -60,7 +60,7 @@ test("contract 2: the smaller of key and app applies, and what the one refused i
   assert.equal(passedOf(second) + passedOf(third), 6);
 });
 
-test("contract 3: what a dry run asks is judged by what all processes have taken, and counts nothing", async () => {
+test("quotas.dry-run: a dry run is judged by what all processes have taken, and counts nothing", async () => {
   await using processes = await startProcesses(2);
   const limit = requests(10);
   const judge = async (amount: number) => (await processes.at(1).judge([limit], amount)).ok;
@@ -73,7 +73,7 @@ test("contract 3: what a dry run asks is judged by what all processes have taken
   assert(!refused.ok && refused.limit === limit && refused.waitMs > 0);
 });
 
-test("contract 2: seconds of audio and tokens are counted like requests, whatever their amounts", async () => {
+test("quotas.units: seconds of audio and tokens are counted like requests, whatever their amounts", async () => {
   await using processes = await startProcesses(3);
   const audio: Limit = { ...requests(1_000_000), unit: "audio", periodMs: 3_600_000 };
   let sum = 0;
@@ -86,7 +86,7 @@ test("contract 2: seconds of audio and tokens are counted like requests, whateve
   assert(sum <= 1_000_000 && sum >= 980_000, `${sum}`);
 });
 
-test("contract 2: tokens that were used beyond the estimate count on every process, those that were not used are free again", async () => {
+test("quotas.token-correction: tokens used beyond the estimate count on every process, unused ones are free again", async () => {
   await using processes = await startProcesses(2);
   const tokens: Limit = { ...requests(1_000), unit: "tokens" };
   assert((await processes.at(0).take([tokens], 100)).ok);
@@ -100,7 +100,7 @@ test("contract 2: tokens that were used beyond the estimate count on every proce
   assert(!(await processes.at(0).take([tokens], 1)).ok);
 });
 
-test("contract 2: under steady load a process asks the database seldom, and rarely lets a request wait for it", async () => {
+test("quotas.few-queries: under steady load a process asks the database seldom, and rarely makes a request wait for it", async () => {
   await using processes = await startProcesses(1);
   const limit = requests(60_000);
   let waited = 0;
@@ -117,7 +117,7 @@ test("contract 2: under steady load a process asks the database seldom, and rare
   assert(waited < 20, `${waited} waited`);
 });
 
-test("contract 2: a flood of refused requests draws at most ten times a second", async () => {
+test("quotas.flood-bounded: a flood of refused requests asks the database at most ten times a second", async () => {
   await using processes = await startProcesses(1);
   const limit = requests(5);
   for (let count = 0; count < 5; count += 1) assert((await processes.at(0).take([limit], 1)).ok);
@@ -129,7 +129,7 @@ test("contract 2: a flood of refused requests draws at most ten times a second",
   assert(processes.transactions - before <= 11, `${processes.transactions - before} transactions`);
 });
 
-test("contract 2: what a process drew and does not use is another's within three seconds", async () => {
+test("quotas.unused-returned: what a process took and does not use is available to another within three seconds", async () => {
   await using processes = await startProcesses(2);
   const limit = requests(1_000);
   await all(200, () => processes.at(0).take([limit], 1));
@@ -139,7 +139,7 @@ test("contract 2: what a process drew and does not use is another's within three
   assert.equal(passedOf(rest), 790);
 });
 
-test("contract 2: what left the window is free again, by the database's clock", async () => {
+test("quotas.sliding-window: what left the window is free again, by the database's clock", async () => {
   await using processes = await startProcesses(2);
   const limit = requests(10);
   assert.equal(passedOf(await all(20, (turn) => processes.at(turn % 2).take([limit], 1))), 10);
@@ -152,7 +152,7 @@ test("contract 2: what left the window is free again, by the database's clock", 
   }
 });
 
-test("contract 2: concurrent: of 60 at once over three processes 20 are let in, and as many again when those have left", async () => {
+test("quotas.concurrent-places: of 60 concurrent requests over three processes 20 are let in, and as many again when those have ended", async () => {
   await using processes = await startProcesses(3);
   const limit = places(20);
   const first = await all(60, (turn) => processes.at(turn % 3).enter([limit]));
@@ -164,7 +164,7 @@ test("contract 2: concurrent: of 60 at once over three processes 20 are let in, 
   leaveAll(onOne);
 });
 
-test("contract 2: concurrent: a place that falls free serves the next request here without asking the database", async () => {
+test("quotas.concurrent-reuse: a place that falls free serves the next request of this process without a query", async () => {
   await using processes = await startProcesses(1);
   const limit = places(2);
   leaveAll([await processes.at(0).enter([limit])]);
@@ -173,7 +173,7 @@ test("contract 2: concurrent: a place that falls free serves the next request he
   assert.equal(processes.transactions, before);
 });
 
-test("contract 2: concurrent: the places of a process that died are free within 45 s, those of one that lives are not", async () => {
+test("quotas.concurrent-crash: the places of a process that died are free within 45 s, those of one that lives are not", async () => {
   await using processes = await startProcesses(3);
   const limit = places(10);
   assert.equal(passedOf(await all(4, () => processes.at(0).enter([limit]))), 4);
@@ -192,7 +192,7 @@ test("contract 2: concurrent: the places of a process that died are free within 
   }
 });
 
-test("contract 2: a process that ends in order gives back at once what it does not use", async () => {
+test("quotas.orderly-shutdown: a process that stops in order returns at once what it does not use", async () => {
   await using processes = await startProcesses(2);
   const [requestLimit, placeLimit] = [requests(1_000), places(5)];
   await all(300, () => processes.at(0).take([requestLimit], 1));
@@ -202,7 +202,7 @@ test("contract 2: a process that ends in order gives back at once what it does n
   assert.equal(passedOf(await all(5, () => processes.at(1).enter([placeLimit]))), 5);
 });
 
-test("contract 2: a holder whose workspace is gone fails alone, not those who draw with it", async () => {
+test("quotas.holder-isolation: a holder whose workspace was removed fails alone, not those counted in the same transaction", async () => {
   await using processes = await startProcesses(1);
   const gone = { ...requests(5), workspaceId: brand("workspace", newId("workspace")) };
   const limit = requests(5);

@@ -1,4 +1,4 @@
-// The window and what is drawn from it, as pure functions (contract 2, docs/decisions/0015).
+// The sliding window and what is taken from it, as pure functions (docs/decisions/0015).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { array, assert as assertProperty, integer, property, tuple } from "fast-check";
@@ -16,7 +16,7 @@ const limitOf = (limit: number): Limit => ({
   periodMs: MINUTE_MS,
 });
 
-test("contract 2: whatever is asked when, no 59.5 seconds see more than the quota of a minute", () => {
+test("quotas.sliding-window: whatever is asked when, no 59.5 seconds see more than the quota of a minute", () => {
   assertProperty(
     property(
       integer({ min: 1, max: 50 }),
@@ -48,7 +48,7 @@ test("contract 2: whatever is asked when, no 59.5 seconds see more than the quot
   );
 });
 
-test("contract 2: what is told to come back after so long finds room then, and not a slot sooner", () => {
+test("quotas.retry-after: a request that comes back after its wait finds room, and not a slot sooner", () => {
   let slots: Slots = addTo([], 5, 1_234, MINUTE_MS);
   slots = addTo(slots, 3, 20_000, MINUTE_MS);
   slots = addTo(slots, 2, 20_300, MINUTE_MS);
@@ -66,7 +66,7 @@ test("contract 2: what is told to come back after so long finds room then, and n
   assert.equal(msUntilFree(slots, 11, nowMs, MINUTE_MS), MINUTE_MS);
 });
 
-test("contract 2: a clock that is set back by an hour blocks nobody for longer than the period", () => {
+test("quotas.clock-set-back: a clock that is set back by an hour blocks no one for longer than the period", () => {
   let slots: Slots = addTo([], 10, 3_600_000 * 10, MINUTE_MS);
   slots = slotsAt(slots, 3_600_000 * 9, MINUTE_MS);
   assert.equal(sumOf(slots), 10);
@@ -74,14 +74,14 @@ test("contract 2: a clock that is set back by an hour blocks nobody for longer t
   assert.equal(sumOf(slotsAt(slots, 3_600_000 * 9 + MINUTE_MS, MINUTE_MS)), 0);
 });
 
-test("contract 2: what was drawn and not used is taken from the youngest", () => {
+test("quotas.unused-returned: unused amounts are returned from the youngest slot", () => {
   let slots: Slots = addTo([], 5, 0, MINUTE_MS);
   slots = addTo(slots, 3, 10_000, MINUTE_MS);
   assert.deepEqual(removeFrom(slots, 4), [[0, 4]]);
   assert.deepEqual(removeFrom(slots, 100), []);
 });
 
-test("contract 2: whoever draws is given what waits as far as there is some, and in advance at most a 64th of what is left", () => {
+test("quotas.advance-bounded: what waits is granted as far as there is room, and at most a 64th of what is left in advance", () => {
   const limit = limitOf(1_000);
   const ask = { limit, own: 0, amounts: [1, 1], inAdvance: 500, returned: 0, owed: 0 };
   const first = drawWindow(null, ask, 0);
@@ -94,7 +94,7 @@ test("contract 2: whoever draws is given what waits as far as there is some, and
   assert.equal(sumOf(returned.state), 970);
 });
 
-test("contract 2: what was used beyond what was drawn counts whatever room there is, and goes with its minute", () => {
+test("quotas.overuse-counted: what was used beyond what was taken counts whatever room there is, and leaves with its minute", () => {
   const limit = limitOf(100);
   const ask = { limit, own: 0, amounts: [1], inAdvance: 0, returned: 0, owed: 250 };
   const { state, drawn } = drawWindow(null, ask, 0);
@@ -103,7 +103,7 @@ test("contract 2: what was used beyond what was drawn counts whatever room there
   assert.equal(drawWindow(state, { ...ask, owed: 0 }, MINUTE_MS).drawn.granted, 1);
 });
 
-test("contract 2: places of a process that says nothing for 30 s are free, and no sooner", () => {
+test("quotas.concurrent-crash: places of a process that is silent for 30 s are free, and no sooner", () => {
   const limit = { ...limitOf(5), unit: "concurrent" as const };
   const one = drawPlaces(null, { limit, held: 0, wanted: 4 }, { process: "one", nowMs: 0 });
   assert.equal(one.granted, 4);
@@ -114,7 +114,7 @@ test("contract 2: places of a process that says nothing for 30 s are free, and n
   assert.deepEqual(Object.keys(later.state), ["two"]);
 });
 
-test("contract 2: a process that comes back to places others have taken meanwhile keeps what runs and is given no more", () => {
+test("quotas.concurrent-crash: a process that returns to places that others have taken keeps what runs and is granted no more", () => {
   const limit = { ...limitOf(5), unit: "concurrent" as const };
   const state = { two: [5, 100_000] };
   const back = drawPlaces(state, { limit, held: 4, wanted: 1 }, { process: "one", nowMs: 50_000 });

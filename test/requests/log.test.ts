@@ -1,5 +1,5 @@
-// The request log on its way to the database (contract 10): nothing is lost while the database is away for a moment, one bad
-// record holds up no other, what is over its retention goes, and a shutdown writes what is left.
+// Writing the request log to the database: nothing is lost while it is unavailable for a moment, one bad record delays no other, what is
+// over its retention is removed, and a shutdown writes what is left.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, mock, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -58,7 +58,7 @@ function leave(endpoint = "POST /v1/chat", receivedAtMs = Date.now(), owner: Pri
 
 const rows = () => database.db.selectFrom("requests").select(["endpoint", "at"]).execute();
 
-test("contract 10: records that could not be written are written when the database is back, each once", async () => {
+test("requests.database-away: records that could not be written are written when the database is available again, each once", async () => {
   await sql`alter table requests rename to requests_away`.execute(database.db);
   for (let count = 0; count < 700; count += 1) leave();
   await assert.rejects(log.flush());
@@ -70,7 +70,7 @@ test("contract 10: records that could not be written are written when the databa
   assert.equal((await rows()).length, 701);
 });
 
-test("contract 10: a full batch is written at once, and waits for no timer", async () => {
+test("requests.write-batches: a full batch is written at once, and waits for no timer", async () => {
   mock.timers.enable({ apis: ["setInterval"] });
   try {
     log = open();
@@ -81,7 +81,7 @@ test("contract 10: a full batch is written at once, and waits for no timer", asy
   }
 });
 
-test("contract 10: what comes while a batch is written waits for company", async () => {
+test("requests.write-batches: what comes while a batch is written waits for the next batch", async () => {
   let batches = 0;
   const db = database.db.withPlugin({
     transformQuery: ({ node }) => node,
@@ -107,7 +107,7 @@ test("contract 10: what comes while a batch is written waits for company", async
   await log.close();
 });
 
-test("contract 10: records whose commit was made and never answered for are written again, and stay as they are", async () => {
+test("requests.write-again: records whose commit was never confirmed are written again, and stay as they are", async () => {
   let isLost = true;
   const db = database.db.withPlugin({
     transformQuery: ({ node }) => node,
@@ -127,14 +127,14 @@ test("contract 10: records whose commit was made and never answered for are writ
   assert.equal(logs.filter((line) => line.includes("could not keep a record")).length, 1);
 });
 
-test("contract 10: one bad record is left out and told, and holds up no other", async () => {
+test("requests.bad-record: a record that the database refuses is logged, and delays no other", async () => {
   for (const endpoint of ["a", "b", "not a text\u0000", "c", "d"]) leave(endpoint);
   await log.flush();
   assert.deepEqual((await rows()).map(({ endpoint }) => endpoint).toSorted(), ["a", "b", "c", "d"]);
   assert.equal(logs.filter((line) => line.includes("could not keep a record")).length, 1);
 });
 
-test("retention.request_days: what is older goes, by the database's clock, and nothing else", async () => {
+test("requests.retention: records older than retention.request_days are removed, by the database's clock, and nothing else", async () => {
   const dayMs = 86_400_000;
   leave("old", Date.now() - 31 * dayMs);
   leave("young", Date.now() - 29 * dayMs);
@@ -150,7 +150,7 @@ test("retention.request_days: what is older goes, by the database's clock, and n
   assert.deepEqual(await rows(), []);
 });
 
-test("contract 10: the time of a record is when its request came, whenever it is written", async () => {
+test("requests.time: the time of a record is when its request arrived, whenever it is written", async () => {
   const came = Date.now() - 5_000;
   leave("late", came);
   await log.flush();
@@ -158,7 +158,7 @@ test("contract 10: the time of a record is when its request came, whenever it is
   assert(Math.abs((row?.at.getTime() ?? 0) - came) < 2_000);
 });
 
-test("contract 10: a flood of requests without a valid key takes no room from the others, and the log says that some are left out", async () => {
+test("requests.no-key-flood: a flood of requests without a valid key takes no room from the others, and the log counts the skipped ones", async () => {
   for (let each = 0; each < 2_000; each += 1) {
     leave("POST /v1/chat", Date.now(), null);
     if (each % 100 === 0) leave("POST /v1/transcription");
@@ -173,7 +173,7 @@ test("contract 10: a flood of requests without a valid key takes no room from th
   await log.close();
 });
 
-test("contract 10: a shutdown writes what is left, and a record needs no flush of anybody's", async () => {
+test("requests.shutdown: a shutdown writes what is left, and no record needs a flush", async () => {
   const gateway = await startGateway();
   try {
     const answers = [await postForm(gateway.origin), await postForm(gateway.origin, { fields: { nonsense: "1" } })];

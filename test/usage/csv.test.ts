@@ -1,4 +1,4 @@
-// CSV and data say the same to the last digit (contract 9), whatever is grouped by.
+// CSV and data agree to the last digit, whatever is grouped by.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import * as fc from "fast-check";
@@ -30,7 +30,7 @@ const exact = (column: string, cell: string): bigint =>
       ? (parseUsd(cell) ?? assert.fail(cell)) / 1_000_000n
       : BigInt(cell);
 
-test("contract 9: the rows of the CSV are those of the data, and add up to its totals and to the attempts, class by class", async () => {
+test("usage.csv, usage.classes-separate, usage.estimated: the rows of the CSV are those of the data, and add up to its totals and to the attempts, class by class", async () => {
   const places = somePlaces(3);
   await fc.assert(
     fc.asyncProperty(
@@ -80,7 +80,7 @@ test("contract 9: the rows of the CSV are those of the data, and add up to its t
   );
 });
 
-test("RFC 4180: what holds a comma, a quote or a line break is quoted", async () => {
+test("usage.csv-quoting: a cell with a comma, a quote or a line break is quoted (RFC 4180)", async () => {
   await sql`delete from attempts`.execute(database.db);
   await sql`truncate usage_hours, usage_days`.execute(database.db);
   const [attempt] = fc.sample(someAttempt(somePlaces(1), fc.constant(new Date("2026-11-20T11:00:00Z"))), 1);
@@ -91,7 +91,7 @@ test("RFC 4180: what holds a comma, a quote or a line break is quoted", async ()
   assert(csv.split("\r\n")[1]?.startsWith('"a ""b"", c\nd",'), csv);
 });
 
-test("contract 9: an answer of more rows than anybody can use is refused, with what to do", async () => {
+test("usage.bounds: an answer of too many rows is refused, with what to reduce", async () => {
   await sql`truncate usage_hours, usage_days, attempts`.execute(database.db);
   const amounts = sql.raw(AMOUNT_NAMES.join(", "));
   const ones = sql.raw(AMOUNT_NAMES.map(() => "1").join(", "));

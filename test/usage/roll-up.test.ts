@@ -1,4 +1,4 @@
-// Attempts on their way into the hours (contract 9): each once, never lost, and the sums right at every moment between.
+// Attempts are added up into hours: each once, never lost, and the sums exact at every moment between.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import * as fc from "fast-check";
@@ -85,7 +85,7 @@ async function rollUntil(time: string): Promise<void> {
   }
 }
 
-test("contract 9: whatever is settled and rolled up when, the sums are those of the attempts, exactly, at every moment", async () => {
+test("usage.exact, usage.final, usage.unresolved: whatever is settled and rolled up when, the sums are those of the attempts, exactly, at every moment", async () => {
   const places = somePlaces(3);
   await fc.assert(
     fc.asyncProperty(
@@ -126,7 +126,7 @@ test("contract 9: whatever is settled and rolled up when, the sums are those of 
   );
 });
 
-test("contract 9: however many processes roll up at once, each attempt counts once", async () => {
+test("usage.once: however many processes roll up at once, each attempt counts once", async () => {
   const second = await database.openSecond();
   const attempts = fc.sample(someAttempt(somePlaces(3), beforeNoon), 200);
   await insertAttempts(database, attempts);
@@ -138,7 +138,7 @@ test("contract 9: however many processes roll up at once, each attempt counts on
   await second.close();
 });
 
-test("contract 9: a process that dies while it rolls up leaves nothing behind, and the next one does it all", async () => {
+test("usage.once: a process that dies while it rolls up leaves nothing behind, and the next one does all of it", async () => {
   const attempts = fc.sample(someAttempt(somePlaces(2), beforeNoon), 50);
   await insertAttempts(database, attempts);
   await rollAll();
@@ -158,7 +158,7 @@ test("contract 9: a process that dies while it rolls up leaves nothing behind, a
   assert.deepEqual(sorted(await reported()), sorted(expected(attempts)));
 });
 
-test("contract 9: more attempts than one transaction takes are rolled up in several, none split from those of its moment", async () => {
+test("usage.roll-up-batches: more attempts than one transaction takes are rolled up in several, those of one moment together", async () => {
   await sql`insert into attempts (id, request_id, workspace_id, app_id, endpoint, connection, provider, model, position, billing_class,
       audio_ms, reserved_nano_usd, state, deadline_at, settled_at, outcome, billable_audio_ms, charge_nano_usd)
     select 'att_' || n, 'req', 'ws', 'app', 'e', 'dg', 'deepgram', 'nova-3', 1, 'metered', 1000, 0, 'settled', patchbay_now(),
@@ -176,7 +176,7 @@ test("contract 9: more attempts than one transaction takes are rolled up in seve
   );
 });
 
-test("contract 9: a settlement that is committed long after its moment is not lost", async () => {
+test("usage.late-commit: a settlement that is committed long after its moment is counted", async () => {
   const [late, early] = fc.sample(someAttempt(somePlaces(1), fc.constant(new Date("2026-11-20T11:30:00Z"))), 2) as [
     Attempt,
     Attempt,
@@ -206,7 +206,7 @@ test("contract 9: a settlement that is committed long after its moment is not lo
   await second.close();
 });
 
-test("contract 9: a database that was moved to another server goes on", async () => {
+test("usage.moved-database: a database that was moved to another server continues to roll up", async () => {
   await insertAttempts(database, fc.sample(someAttempt(somePlaces(1), beforeNoon), 3));
   await rollAll();
   await sql`update usage_progress set barrier_xid = '9000000000000'`.execute(database.db);
@@ -214,7 +214,7 @@ test("contract 9: a database that was moved to another server goes on", async ()
   assert.equal(await rolled(), 3);
 });
 
-test("contract 10: attempts go with the request log, but none that is not in the hours; hours go after theirs", async () => {
+test("usage.retention: attempts go with the request log, but none that is not in the hours; hours go after theirs", async () => {
   const attempts = fc.sample(someAttempt(somePlaces(2), beforeNoon), 40);
   await insertAttempts(database, attempts);
   await setClock(database, "2026-12-25T12:00:00Z");

@@ -35,7 +35,7 @@ const PATHS = [
   "/no/such",
 ];
 
-test("a host name that is not configured is refused on every path of the admin listener, with the setting's name", async () => {
+test("admin.allowed-hosts: a host name that is not configured is refused on every path of the admin listener, with the setting's name", async () => {
   const port = new URL(gateway.adminOrigin).port;
   for (const path of PATHS)
     for (const host of [
@@ -53,7 +53,7 @@ test("a host name that is not configured is refused on every path of the admin l
       await assertRefused(gateway.adminOrigin, path, host);
 });
 
-test("addresses, localhost and configured names are answered, with and without a port", async () => {
+test("admin.allowed-hosts-always: addresses, localhost and configured names are answered, with and without a port", async () => {
   const port = new URL(gateway.adminOrigin).port;
   for (const name of [
     "127.0.0.1",
@@ -70,10 +70,10 @@ test("addresses, localhost and configured names are answered, with and without a
       assert.equal(await statusOf(gateway.adminOrigin, "/metrics", host), 200, host);
 });
 
-test("a request of HTTP/1.0 without a host is answered: no browser sends one", async () => {
+test("admin.allowed-hosts-always: a request of HTTP/1.0 without a host is answered: no browser sends one", async () => {
   assert.equal(await statusOf(gateway.adminOrigin, "/healthz", null), 200);
 });
 
-test("the public listener answers to every name that a proxy gives it", async () => {
+test("admin.public-any-host: the public listener answers to every name that a proxy gives it", async () => {
   assert.equal(await statusOf(gateway.origin, "/healthz", "any.proxy.example"), 200);
 });

@@ -1,4 +1,4 @@
-// …/apps, made, set up anew and removed by a workspace's administrator and by the operator (contract 2, 10).
+// …/apps, created, replaced and removed by a workspace's administrator and by the operator.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { listOf } from "../../../src/contract/admin.ts";
@@ -18,7 +18,7 @@ const PATH = "/workspace/acme/apps";
 const make = async (slug: string, more: object = {}) =>
   viewOf(appView, await call(gateway, "POST", PATH, { body: { slug, route: "speech", ...more } }));
 
-test("contract 2, 10: an app is made, read by slug and id, set up anew and removed, on either listener, with an audit row each", async () => {
+test("admin.apps, admin.mirrored, admin.one-audit-entry: an app is created, read by slug and id, replaced and removed, on either listener, with an audit entry each", async () => {
   const before = (await auditRows(gateway)).length;
   const purposes = [{ purpose: "meetings", route: "speech", defaults: { diarization: true } }];
   const made = await make("mobile", { name: "Mobile", purposes, quota: { requests_per_minute: 5 } });
@@ -69,7 +69,7 @@ test("contract 2, 10: an app is made, read by slug and id, set up anew and remov
   );
 });
 
-test("contract 2: what an app is set up with holds for its keys in the running process", async () => {
+test("admin.app-settings, admin.immediate, admin.not-empty: an app's settings apply to its keys in the running process, and an app with a working key stays", async () => {
   const app = await make("limited", { quota: { requests_per_minute: 1 } });
   const key = viewOf(keyView, await call(gateway, "POST", "/workspace/acme/keys", { body: { app: app.slug } }));
   const ask = async () => (await postForm(gateway.origin, { key: key.secret ?? "" })).status;
@@ -82,7 +82,7 @@ test("contract 2: what an app is set up with holds for its keys in the running p
   assert.deepEqual(detailsOf(removal), { reason: "not_empty" });
 });
 
-test("contract 10: an app goes while it gets a key and a budget: they are refused, or it stays", async () => {
+test("admin.removal-race: an app is removed while it gets a key and a budget: they are refused, or it stays", async () => {
   for (let round = 1; round <= 10; round += 1) {
     const { slug } = await make(`brief-${round}`);
     const [removed, key, budget] = await Promise.all([
@@ -96,7 +96,7 @@ test("contract 10: an app goes while it gets a key and a budget: they are refuse
   }
 });
 
-test("contract 10: the file's app is read-only", async () => {
+test("admin.managed-by-file: the file's app is read-only", async () => {
   const notes = await call(gateway, "GET", `${PATH}/notes`);
   assert.equal(viewOf(appView, notes).managed_by, "file");
   await refuses(gateway, [409, "MANAGED_BY_FILE"], () =>
@@ -105,7 +105,7 @@ test("contract 10: the file's app is read-only", async () => {
   await refuses(gateway, [409, "MANAGED_BY_FILE"], () => call(gateway, "DELETE", `${PATH}/notes`));
 });
 
-test("contract 1, 10: a bad app is refused with every fault, and leaves nothing", async () => {
+test("admin.all-faults: an invalid app is refused with every fault, and nothing is stored", async () => {
   const refused = async (body: object, params: readonly string[]) => {
     const answer = await refuses(gateway, [400, "INVALID_REQUEST"], () => call(gateway, "POST", PATH, { body }));
     const issues = detailsOf(answer)["issues"] as readonly { readonly param: string }[];

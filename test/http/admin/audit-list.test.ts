@@ -1,4 +1,4 @@
-// GET /admin/v1/audit and GET /workspace/{tenant_id}/audit: filters, pages, and whose entries are seen (spec 5.4; contract 10).
+// GET /admin/v1/audit and GET /workspace/{tenant_id}/audit: filters, pages, and whose entries are seen.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { listOf } from "../../../src/contract/admin.ts";
@@ -19,7 +19,7 @@ const entries = async (path: string, key?: string) =>
 const putDomains = (tenant: string, key: string, domains: readonly string[]) =>
   call(gateway, "PUT", `/workspace/${tenant}/audio-url-domains`, { key, body: { domains } });
 
-test("spec 5.4: the operator reads everybody's entries, filtered by workspace, action, key, object and time", async () => {
+test("tenancy.audit-read: the operator reads all entries, filtered by workspace, action, key, object and time", async () => {
   await putDomains("acme", ADMIN_KEY, ["a.example.com"]);
   await putDomains("other", OTHER_ADMIN_KEY, ["b.example.com"]);
   const { id } = viewOf(workspaceView, await call(gateway, "GET", "/admin/v1/workspaces/acme"));
@@ -41,7 +41,7 @@ test("spec 5.4: the operator reads everybody's entries, filtered by workspace, a
   assert.equal((await call(gateway, "GET", "/admin/v1/audit?workspace=nobody")).code, "NOT_FOUND");
 });
 
-test("contract 2: a workspace's administrator reads its own entries, on the public listener; the operator reads the same on the other", async () => {
+test("tenancy.audit-read, admin.mirrored: a workspace's administrator reads its own entries on the public listener, the operator the same on the admin listener", async () => {
   const own = await entries("/workspace/acme/audit");
   assert(own.data.length > 0);
   assert.equal(new Set(own.data.map(({ workspace_id }) => workspace_id)).size, 1);
@@ -49,7 +49,7 @@ test("contract 2: a workspace's administrator reads its own entries, on the publ
   assert.deepEqual(await entries("/workspace/acme/audit", OPERATOR_KEY), own);
 });
 
-test("contract 2: a member is refused, and another workspace's audit log is the 404 of one that does not exist", async () => {
+test("tenancy.workspace-admin: a member is refused, and another workspace's audit log is the 404 of one that does not exist", async () => {
   assert.equal((await call(gateway, "GET", "/workspace/acme/audit", { key: KEY })).code, "FORBIDDEN");
   const strip = (text: string) => text.replaceAll(/req_[0-9a-z]{26}/g, "req");
   const foreign = await call(gateway, "GET", "/workspace/acme/audit", { key: OTHER_ADMIN_KEY });
@@ -57,7 +57,7 @@ test("contract 2: a member is refused, and another workspace's audit log is the 
   assert.deepEqual([foreign.status, strip(foreign.text)], [404, strip(missing.text)]);
 });
 
-test("reliability 6: a removed workspace's chain is verified by its id; a name that nothing has is 404, and never a log that is whole", async () => {
+test("tenancy.audit-removed: a removed workspace's chain is verified by its id; an unknown name is 404, and never a log without findings", async () => {
   const verify = (workspace: string) => call(gateway, "GET", `/admin/v1/audit/verification?workspace=${workspace}`);
   const body = { slug: "gone" };
   const { id } = viewOf(workspaceView, await call(gateway, "POST", "/admin/v1/workspaces", { body }));
@@ -68,7 +68,7 @@ test("reliability 6: a removed workspace's chain is verified by its id; a name t
     assert.equal((await verify(unknown)).code, "NOT_FOUND", unknown);
 });
 
-test("contract 10: the log is read page by page while it grows", async () => {
+test("tenancy.audit-pages: the log is read page by page while it grows", async () => {
   for (const at of [1, 2, 3, 4]) await putDomains("other", OTHER_ADMIN_KEY, [`n${at}.example.com`]);
   const path = "/workspace/other/audit?limit=2";
   const first = await entries(path, OTHER_ADMIN_KEY);

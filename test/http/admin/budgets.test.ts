@@ -1,4 +1,4 @@
-// …/apps/{app_id}/budgets, /admin/v1/plans and credits (spec 2.5; contract 9, 10): set, read, and obeyed by the running process.
+// …/apps/{app_id}/budgets, /admin/v1/plans and credits: set, read, and obeyed by the running process.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { limitsReport } from "../../../src/contract/account.ts";
@@ -22,7 +22,7 @@ after(() => gateway.close());
 
 const BUDGETS = "/workspace/acme/apps/notes/budgets";
 
-test("contract 9: a budget is made, holds from the next request on, is raised from the state that was read, and removed", async () => {
+test("budgets.change, admin.etag-stable, admin.own-below-file: a budget of the file's app is created, applies to the next request, is raised from the state that was read, and removed", async () => {
   const before = (await auditRows(gateway)).length;
   const put = await call(gateway, "PUT", `${BUDGETS}/day`, { body: { limit_audio_seconds: 10 } });
   assert.equal(put.status, 201);
@@ -53,7 +53,7 @@ test("contract 9: a budget is made, holds from the next request on, is raised fr
   );
 });
 
-test("contract 9: from its soft limit on a budget says so wherever it is told, and refuses nothing for it", async () => {
+test("budgets.soft-limit: from its soft limit on each report of a budget says so, and nothing is refused for it", async () => {
   const body = { limit_audio_seconds: 20, soft_limit: 0.5 };
   assert.equal((await call(gateway, "PUT", `${BUDGETS}/day`, { body })).status, 201);
   const told = async () => {
@@ -70,7 +70,7 @@ test("contract 9: from its soft limit on a budget says so wherever it is told, a
   assert.equal((await call(gateway, "DELETE", `${BUDGETS}/day`)).status, 200);
 });
 
-test("contract 9: where the pace leads is told to the app and to administrators alike, and not in the first of a window", async () => {
+test("budgets.forecast: app and administrators read the same forecast, and none at the start of a window", async () => {
   await setClock(gateway.database, "2026-11-11T00:30:00Z");
   const body = { limit_audio_seconds: 30, limit_usd: "1" };
   assert.equal((await call(gateway, "PUT", `${BUDGETS}/day`, { body })).status, 201);
@@ -97,7 +97,7 @@ test("contract 9: where the pace leads is told to the app and to administrators 
   await shiftClock(gateway.database, 0);
 });
 
-test("contract 9: two first budgets of one period at once: one is made, the other is told so", async () => {
+test("budgets.create-race: of two first budgets of one period at once one is created, the other gets 428", async () => {
   const put = () => call(gateway, "PUT", `${BUDGETS}/total`, { body: { limit_tokens: 5 } });
   const answers = await Promise.all([put(), put()]);
   const [made, other] = answers.toSorted((one, two) => one.status - two.status);
@@ -105,7 +105,7 @@ test("contract 9: two first budgets of one period at once: one is made, the othe
   assert.equal((await call(gateway, "DELETE", `${BUDGETS}/total`)).status, 200);
 });
 
-test("contract 1, 9: a budget without a limit, of another period, or that cannot be counted is refused", async () => {
+test("budgets.validation: a budget without a limit, of another period, or with an uncountable figure is refused", async () => {
   for (const body of [
     {},
     { limit_usd: null, soft_limit: 0.5 },
@@ -126,7 +126,7 @@ test("contract 1, 9: a budget without a limit, of another period, or that cannot
   );
 });
 
-test("spec 2.5: a plan is made, changed for every workspace on it, and not removed while one is", async () => {
+test("budgets.plan-change, budgets.plan-in-use: a plan is created, changed for every workspace on it, and not removed while one is", async () => {
   const made = await call(gateway, "POST", "/admin/v1/plans", { body: { id: "team", credits_usd: "10" } });
   assert.deepEqual(viewOf(planView, made).credits_usd, "10.00");
   await call(gateway, "POST", "/admin/v1/workspaces", { body: { slug: "planned", plan: "team" } });
@@ -147,7 +147,7 @@ async function creditLimit(workspaceId: string): Promise<bigint | null | undefin
   return (await budgets.where("id", "=", `${workspaceId}/credits`).executeTakeFirst())?.limit_nano_usd;
 }
 
-test("spec 2.5: a plan that changes while a workspace on it is granted credits holds with every grant in it", async () => {
+test("budgets.plan-change: a plan that changes while a workspace on it is granted credits keeps every grant", async () => {
   const made = await call(gateway, "POST", "/admin/v1/plans", { body: { id: "busy", credits_usd: "1" } });
   const { id } = viewOf(
     workspaceView,
@@ -172,7 +172,7 @@ test("spec 2.5: a plan that changes while a workspace on it is granted credits h
   }
 });
 
-test("spec 2.5: a plan of the file that comes with other figures holds for every workspace on it, and stays while one is", async () => {
+test("budgets.plan-of-file: a plan of the file that comes with other figures holds for every workspace on it, and is not removed while one is", async () => {
   const { id } = viewOf(
     workspaceView,
     await call(gateway, "POST", "/admin/v1/workspaces", { body: { slug: "filed", plan: "free" } }),
@@ -198,7 +198,7 @@ test("spec 2.5: a plan of the file that comes with other figures holds for every
   assert.equal(await creditLimit(id), 5_000_000_000n);
 });
 
-test("spec 2.5: credits are granted beside the plan, taken back, kept when the plan or the file comes anew, and what a reservation is judged by", async () => {
+test("budgets.credits-grant: credits are added to the plan's, taken back, kept when the plan or the file is applied again, and judged by reservations", async () => {
   const { id } = viewOf(
     workspaceView,
     await call(gateway, "POST", "/admin/v1/workspaces", { body: { slug: "granted", plan: "free" } }),
@@ -227,7 +227,7 @@ test("spec 2.5: credits are granted beside the plan, taken back, kept when the p
   await refuses(gateway, [400, "INVALID_REQUEST"], () => call(gateway, "POST", path, { body: { amount_usd: "1" } }));
 });
 
-test("contract 3, 10: credits asked for again under their Idempotency-Key are granted once, also by twins at once", async () => {
+test("budgets.credits-idempotent: credits requested again under their Idempotency-Key are granted once, also by concurrent requests", async () => {
   for (const slug of ["keyed", "keyed-too"])
     assert.equal((await call(gateway, "POST", "/admin/v1/workspaces", { body: { slug, plan: "free" } })).status, 201);
   const grant = (
@@ -259,7 +259,7 @@ test("contract 3, 10: credits asked for again under their Idempotency-Key are gr
   assert.equal(viewOf(creditsView, await unkeyed()).granted_usd, "5.50");
 });
 
-test("contract 2: what an app of the new workspace may spend is its administrators' to set, credits are the operator's alone", async () => {
+test("budgets.administrators, budgets.credits-operator: administrators set the budgets of an app in a new workspace, credits are the operator's alone", async () => {
   const app = viewOf(
     appView,
     await call(gateway, "POST", "/admin/v1/workspaces/granted/apps", { body: { slug: "a", route: "speech" } }),

@@ -1,5 +1,4 @@
-// POST …/connections/{connection_id}/test (contract 10): a credential is tried where it is, told apart from all that is not its fault,
-// and nothing is left behind.
+// POST …/connections/{connection_id}/test: a refused credential is distinguished from all other faults, and a test leaves no trace.
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, before, beforeEach, test } from "node:test";
@@ -58,7 +57,7 @@ async function testOf(path: string, key?: string): Promise<ConnectionTest> {
 const deepgram = (rest: Making = {}) => tried("deepgram", { baseUrl: gateway.sandbox.deepgramUrl, ...rest });
 const inShort = ({ ok, outcome, status, code }: ConnectionTest) => [ok, outcome, status, code];
 
-test("contract 10: each provider's account is tried in its own words, and shows what can be done on it and what it lists", async () => {
+test("admin.test-outcome, providers.test-question: each provider's account is tried in its own protocol, and shows what can be done on it and what it lists", async () => {
   const { sandbox } = gateway;
   for (const [kind, baseUrl, found] of [
     ["deepgram", sandbox.deepgramUrl, null],
@@ -80,7 +79,7 @@ test("contract 10: each provider's account is tried in its own words, and shows 
   }
 });
 
-test("contract 10: what a model can do is what the list of models says of it; what else is listed is told by name", async () => {
+test("admin.test-models: what a model can do is what the list of models says; other listed models are named", async () => {
   const models = { "house-model": { capabilities: ["audio_input"] } };
   const answer = await tried("openai", { baseUrl: gateway.sandbox.openaiUrl, models });
   const listed = assignableModels.parse((await call(gateway, "GET", "/workspace/acme/models")).json).data;
@@ -106,7 +105,7 @@ test("contract 10: what a model can do is what the list of models says of it; wh
   assert.deepEqual(compatible.undeclared_models, ["llama-3.3-70b-versatile", "whisper-large-v3-turbo"]);
 });
 
-test("contract 10: what is not the credential's fault is not laid at its door", async () => {
+test("admin.test-outcome: only a refused credential is blamed", async () => {
   const trouble = async (fault: Parameters<typeof gateway.sandbox.addFault>[0]["fault"]) => {
     gateway.sandbox.addFault({ wire: "deepgram", step: "probe", times: 1, fault });
     return inShort(await deepgram(fault.kind === "stall" ? { timeout_seconds: 1 } : {}));
@@ -158,7 +157,7 @@ test("contract 10: what is not the credential's fault is not laid at its door", 
   assert.deepEqual(inShort(bare), [true, "accepted", 200, null]);
 });
 
-test("contract 10: an endless list is not read to its end, and an answer that repeats the credential does not", async (t) => {
+test("admin.test-bounded: an endless list is not read to its end, and an answer that repeats the credential does not get through", async (t) => {
   const endless = await httpServer(t, (_request, response) => {
     response.on("error", () => {});
     response.writeHead(200, { "content-type": "application/json" }).write('{"data": [');
@@ -182,7 +181,7 @@ test("contract 10: an endless list is not read to its end, and an answer that re
   assert.deepEqual(inShort(await tried("openai", { baseUrl: repeating.href })), [false, "refused", 401, null]);
 });
 
-test("contract 10: a redirect is not followed, and the credential goes nowhere else", async (t) => {
+test("admin.test-no-redirect: a redirect is not followed, and the credential is sent nowhere else", async (t) => {
   let followed = 0;
   const elsewhere = await httpServer(t, (_request, response) => {
     followed += 1;
@@ -195,7 +194,7 @@ test("contract 10: a redirect is not followed, and the credential goes nowhere e
   assert.equal(followed, 0);
 });
 
-test("contract 2: administrators try their workspace's own account, by the guard; the platform's and others' are a 404", async () => {
+test("admin.test-scope: administrators test their workspace's own account, through the guard; shared and foreign ones are 404", async () => {
   const own = await tried("deepgram", { baseUrl: "https://own.example/deepgram" }, ACME);
   assert.deepEqual(inShort(own), [true, "accepted", 200, null]);
   assert.deepEqual(internet.dialled.at(-1), { address: PUBLIC, port: 443, tlsName: "own.example" });
@@ -227,7 +226,7 @@ test("contract 2: administrators try their workspace's own account, by the guard
   assert.equal(gateway.sandbox.callCount, calls);
 });
 
-test("contract 10: one of the file's is tried as well, and nothing is left behind by any of them", async () => {
+test("admin.test-no-trace: a connection of the file is tested as well, and no test leaves a trace", async () => {
   const { db } = gateway.database;
   const left = async () => ({
     audits: (await auditRows(gateway)).length,
@@ -252,7 +251,7 @@ test("contract 10: one of the file's is tried as well, and nothing is left behin
   );
 });
 
-test("G-08: of one scope four are tried at once, the others wait in line, no other scope waits for them, and who hangs up in line is no fault", async (t) => {
+test("admin.test-fair: four tests of one scope run at once, others wait, no other scope waits for them, and a hang-up while waiting is no internal error", async (t) => {
   const held: ServerResponse[] = [];
   let isOpen = false;
   const silent = await httpServer(t, (_request, response) => {
@@ -285,7 +284,7 @@ test("G-08: of one scope four are tried at once, the others wait in line, no oth
   );
 });
 
-test("contract 2: what was made or changed on another process a moment ago is tried as it is now", async () => {
+test("admin.test-current: a connection created or changed on another process a moment ago is tested as it is now", async () => {
   await using beside = await startAdminGateway({ network: internet, beside: gateway }).then((other) => ({
     ...other,
     [Symbol.asyncDispose]: () => other.close(),
@@ -302,7 +301,7 @@ for (const [start, path] of [
   ["whisper-cpp", "/v1/audio/transcriptions"],
   ["whisper-cpp-stock", "/inference"],
 ] as const)
-  test(`FLD-20: the test of a whisper.cpp server reports that it takes audio at ${path}, with /v1 in base_url and without`, async () => {
+  test(`admin.test-outcome: FLD-20, the test of a whisper.cpp server reports that it accepts audio at ${path}, with /v1 in base_url and without`, async () => {
     for (const end of ["", "/v1"]) {
       const baseUrl = `${gateway.sandbox.origin}/compatible/${start}${end}`;
       const test = await tried("openai-compatible", { baseUrl, apiKey: null });

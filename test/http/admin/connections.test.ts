@@ -1,4 +1,4 @@
-// Connections in the administration's API: judged, sealed, never shown, rotated; own ones behind the guard (contract 2, 10).
+// Connections in the administration's API: judged, sealed, never shown, rotated. Those of workspaces go through the guard.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { listOf } from "../../../src/contract/admin.ts";
@@ -34,7 +34,7 @@ const deepgram = (id: string, apiKey: string, rest: object = {}) => ({
   ...rest,
 });
 
-test("contract 10: a connection is made, read, changed, rotated and removed, each with one audit row, its credential in none", async () => {
+test("admin.connections, admin.one-audit-entry, admin.connection-credential: a connection is created, read, changed, rotated and removed, each with one audit entry, its credential in none", async () => {
   const before = (await auditRows(gateway)).length;
   const made = await connect(gateway, PLATFORM, deepgram("dg2", FIRST, { base_url: gateway.sandbox.deepgramUrl }));
   assert.deepEqual(
@@ -60,7 +60,7 @@ test("contract 10: a connection is made, read, changed, rotated and removed, eac
   );
 });
 
-test("contract 10: a connection put again as it is is no change: no audit row, the same tag; another credential is one", async () => {
+test("admin.no-change: a connection put again as it is changes nothing: no audit entry, the same tag; another credential is a change", async () => {
   const models = {
     "own-model": { capabilities: ["audio_input"], features: { timestamps: ["word"], diarization: true } },
   };
@@ -80,7 +80,7 @@ test("contract 10: a connection put again as it is is no change: no audit row, t
   assert.equal((await auditRows(gateway)).length, before + 2);
 });
 
-test("contract 10: what the file would refuse is refused, and a faulty credential is told without a word of it", async () => {
+test("admin.connection-credential, admin.all-faults: what the file would refuse is refused, and a faulty credential is reported without a word of it", async () => {
   for (const [body, param] of [
     [{ id: "x", kind: "deepgramm", api_key: FIRST }, "kind"],
     [{ id: "x", kind: "deepgram" }, "api_key"],
@@ -101,7 +101,7 @@ test("contract 10: what the file would refuse is refused, and a faulty credentia
   );
 });
 
-test("contract 10: the file's connections are read-only here, and say so", async () => {
+test("admin.managed-by-file: the file's connections are read-only in the API, and say so", async () => {
   const path = `${PLATFORM}/connections/dg`;
   const read = await call(gateway, "GET", path);
   assert.equal(connectionOf(read).managed_by, "file");
@@ -114,7 +114,7 @@ test("contract 10: the file's connections are read-only here, and say so", async
     await refuses(gateway, [409, "MANAGED_BY_FILE"], () => call(gateway, method, path + below, { body, headers }));
 });
 
-test("reliability 6: a stored credential goes to no address that it was not given for", async () => {
+test("admin.connection-address: a stored credential is sent to no address that it was not given for", async () => {
   const made = await connect(gateway, ACME, deepgram("mine", OWN, { base_url: "https://own.example/deepgram" }));
   assert.equal(made.base_url, "https://own.example/deepgram");
   const path = `${ACME}/connections/mine`;
@@ -127,7 +127,7 @@ test("reliability 6: a stored credential goes to no address that it was not give
   assert.equal((await call(gateway, "DELETE", path)).status, 200);
 });
 
-test("reliability 4: an own address is judged when it is kept: scheme, names and ranges, with no word of what is inside", async () => {
+test("admin.connection-own-address: a workspace's address is judged when it is stored: scheme, names and ranges, with no word of what is inside", async () => {
   for (const url of [
     "http://own.example/deepgram",
     "https://inside.example",
@@ -152,7 +152,7 @@ test("reliability 4: an own address is judged when it is kept: scheme, names and
   assert.equal(internet.canaryConnections(), 0);
 });
 
-test("contract 2: an own connection of a platform one's id serves this workspace at once, and no other; removed, the platform's does", async () => {
+test("admin.connection-byok: a workspace's connection with a shared one's id serves this workspace at once, and no other; removed, the shared one does", async () => {
   const authorizations = () => gateway.sandbox.calls.map(({ headers }) => headers["authorization"]?.slice(-4));
   const servedFor = async (key: string) => {
     gateway.sandbox.clearCalls();
@@ -168,7 +168,7 @@ test("contract 2: an own connection of a platform one's id serves this workspace
   assert.deepEqual(await servedFor(KEY), ["cret"]);
 });
 
-test("contract 2: another workspace's connection is the 404 of a missing one, byte for byte; members are told 403", async () => {
+test("admin.connection-foreign: another workspace's connection is the 404 of a missing one, byte for byte; members get 403", async () => {
   await connect(gateway, ACME, deepgram("secret-name", OWN));
   const answerOf = async (path: string) => {
     const answer = await call(gateway, "GET", path, { key: OTHER_ADMIN_KEY });
@@ -186,7 +186,7 @@ test("contract 2: another workspace's connection is the 404 of a missing one, by
   await refuses(gateway, [403, "FORBIDDEN"], () => call(gateway, "GET", `${ACME}/connections`, { key: KEY }));
 });
 
-test("contract 10: a connection that a published route names is neither removed nor made unfit for it", async () => {
+test("admin.connection-in-use: a connection that a published route names is neither removed nor made unfit for it", async () => {
   await connect(gateway, PLATFORM, deepgram("used", FIRST));
   await publish(gateway, PLATFORM, { id: "using", targets: targets(["used", "nova-3"]) });
   const path = `${PLATFORM}/connections/used`;
@@ -200,7 +200,7 @@ test("contract 10: a connection that a published route names is neither removed 
   }
 });
 
-test("contract 10: an own connection goes only where the platform's of its id can serve the routes on it", async () => {
+test("admin.connection-fit: a workspace's connection replaces a shared one only where it can serve the routes on it", async () => {
   const models = { house: { capabilities: ["audio_input"] } };
   await connect(gateway, PLATFORM, deepgram("twin", FIRST));
   await connect(gateway, ACME, deepgram("twin", OWN, { models }));
@@ -213,7 +213,7 @@ test("contract 10: an own connection goes only where the platform's of its id ca
   assert.equal((await remove()).status, 200);
 });
 
-test("contract 10: pages of connections, by id", async () => {
+test("admin.connections: pages of connections, by id", async () => {
   const page = viewOf(listOf(connectionView), await call(gateway, "GET", `${PLATFORM}/connections?limit=2`));
   const rest = viewOf(
     listOf(connectionView),
@@ -223,14 +223,14 @@ test("contract 10: pages of connections, by id", async () => {
   assert.deepEqual([page.data.length, ids], [2, ids.toSorted()]);
 });
 
-test("reliability 7: circuits are told by account and model, once they were called", async () => {
+test("routing.circuit-report: circuits are reported by account and model, once they were called", async () => {
   envelopeOf(await postForm(gateway.origin));
   const health = viewOf(providerHealth, await call(gateway, "GET", `${PLATFORM}/health/providers`));
   const found = health.circuits.find(({ connection, workspace_id }) => connection === "dg" && workspace_id === null);
   assert.deepEqual([found?.model, found?.state, found?.rests_until], ["nova-3", "closed", null]);
 });
 
-test("reliability 6: no credential is in any answer, audit row or log line", async () => {
+test("admin.connection-credential: no credential is in any answer, audit entry or log line", async () => {
   const audited = JSON.stringify((await auditRows(gateway)).map(({ before: was, after: is }) => [was, is]));
   const stored = await gateway.database.db.selectFrom("connections").selectAll().execute();
   const shown = await call(gateway, "GET", `${PLATFORM}/connections?limit=100`);

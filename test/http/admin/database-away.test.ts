@@ -1,5 +1,5 @@
-// Changes of settings and of jobs while the database does not answer (reliability G-10; contract 1): where nothing has come of one, it is
-// refused to be tried again; where its commit was asked for, nobody knows.
+// Changes of settings and of jobs while the database is unavailable: one that was rolled back is refused as retryable, one whose commit was
+// requested is not.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
@@ -65,14 +65,14 @@ for (const [what, method, path, options] of [
   ["a job's cancellation", "DELETE", JOB, { key: KEY }],
   ["an operator's change", "POST", "/admin/v1/workspaces/acme/keys", { body: { app: "notes" } }],
 ] as const) {
-  test(`reliability G-10: ${what} while the database is away is 503 OVERLOADED, to be tried again`, async () => {
+  test(`admin.database-away: ${what} while the database is unavailable is 503 OVERLOADED, retryable`, async () => {
     leaves = "before";
     const answer = await call(gateway, method, path, options);
     assert.deepEqual([answer.status, answer.code, answer.headers.get("retry-after")], [503, "OVERLOADED", "2"]);
   });
 }
 
-test("reliability G-10: so is a change of the platform's that has first to read, outside of any transaction", async () => {
+test("admin.database-away: a shared change that first has to read, outside of any transaction, is 503 OVERLOADED as well", async () => {
   const path = "/admin/v1/connections/dg";
   // The key is remembered from now on.
   assert.equal((await call(gateway, "GET", path)).status, 200);
@@ -81,7 +81,7 @@ test("reliability G-10: so is a change of the platform's that has first to read,
   assert.deepEqual([answer.status, answer.code], [503, "OVERLOADED"]);
 });
 
-test("contract 1: a change whose commit was asked for may have been made: no word of trying it again", async () => {
+test("admin.change-unconfirmed: a change whose commit was requested may have been made and is not called retryable", async () => {
   leaves = "at commit";
   const answer = await domains("media.lost.example");
   assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [503, "OVERLOADED", "false"]);

@@ -1,4 +1,4 @@
-// POST …/explain: whose request, what is said of it, and what is refused (contract 3, 10). That it decides as the gateway does is for
+// POST …/explain: whose request, what the answer contains, and what is refused. That it decides as the gateway does is tested in
 // test/explain.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -33,7 +33,7 @@ async function explain(base: string, body: object, key?: string) {
 const namesOf = ({ trace }: { readonly trace: { readonly candidates: readonly { model: string }[] | null } }) =>
   trace.candidates?.map(({ model }) => model);
 
-test("experience 4: what serves and the draft lie beside each other, and nobody was called, charged or recorded", async () => {
+test("admin.explain: published and draft decisions are returned together, and nothing is called, charged or recorded", async () => {
   await revise(gateway, PLATFORM, "calls", { targets: targets(["oa", "whisper-1"], ["dg", "nova-3"]) });
   const before = { audits: (await auditRows(gateway)).length, rows: await rowsOf() };
   gateway.sandbox.clearCalls();
@@ -63,7 +63,7 @@ async function rowsOf() {
   );
 }
 
-test("contract 4: a version of a route is named by its number too, one without a draft has none beside it", async () => {
+test("admin.explain: a version of a route can be named by its number, and a route without a draft has none to compare", async () => {
   await publish(gateway, PLATFORM, { id: "twice", targets: targets(["dg", "nova-3"]) });
   await revise(gateway, PLATFORM, "twice", { targets: targets(["dg", "nova-2"]) });
   await call(gateway, "POST", `${PLATFORM}/routes/twice/publish`, { body: {} });
@@ -79,7 +79,7 @@ test("contract 4: a version of a route is named by its number too, one without a
   assert.deepEqual(other.draft, other.live);
 });
 
-test("contract 2, 4: a key's own settings stand over its app's, a test key is answered by the sandbox, and a draft that never served is tried", async () => {
+test("admin.explain, keys.inherit: a key's own settings override its app's, a test key is answered by the sandbox, and a draft that was never published is explained", async () => {
   await call(gateway, "POST", `${PLATFORM}/routes`, { body: { id: "new", targets: targets(["dg", "nova-2"]) } });
   const key = await make<KeyView>("keys", { app: "mobile", name: "own", scopes: ["transcribe"], route: "own" });
   const byKey = await explain(PLATFORM, { key_id: key.id });
@@ -92,7 +92,7 @@ test("contract 2, 4: a key's own settings stand over its app's, a test key is an
   assert.deepEqual([unserved.compared?.state, unserved.compared?.version], ["draft", 1]);
 });
 
-test("contract 9: a budget that would refuse it does, by both, and nothing of it is used", async () => {
+test("admin.explain, metering.budget-hard-limit: a budget that would refuse the request does so in both decisions, and nothing of it is used", async () => {
   const poor = await make<AppView>("apps", { slug: "poor", route: "calls" });
   await call(gateway, "PUT", `${ACME}/apps/poor/budgets/month`, {
     body: { limit_audio_seconds: 60 },
@@ -109,7 +109,7 @@ test("contract 9: a budget that would refuse it does, by both, and nothing of it
   }
 });
 
-test("contract 2: an administrator asks for their own apps, keys and drafts, and sees no draft of the platform", async () => {
+test("admin.explain-scope: an administrator explains their own apps, keys and drafts, and sees no shared draft", async () => {
   await revise(gateway, ACME, "own", { targets: targets(["dg", "nova-3"]) });
   const own = await make<AppView>("apps", { slug: "byok", route: "own" });
   for (const base of [ACME, ACME_BY_OPERATOR]) {
@@ -136,7 +136,7 @@ test("contract 2: an administrator asks for their own apps, keys and drafts, and
   );
 });
 
-test("contract 1: what nobody could send is refused by the name of its field, as the public API words it", async () => {
+test("admin.explain-fields: an invalid field is refused by its name, in the words of the public API", async () => {
   const mobile = { app: "acme/mobile" };
   const admin = await make<KeyView>("keys", { role: "admin", name: "nobody's" });
   // More than a request may hold of both together.
@@ -183,7 +183,7 @@ test("contract 1: what nobody could send is refused by the name of its field, as
   }
 });
 
-test("contract 7, 10: chat and live audio are explained too, a chat without messages as a short one", async () => {
+test("admin.explain-fields: chat and live audio are explained too, a chat without messages as a short one", async () => {
   const chat = await explain(PLATFORM, { app: "acme/mobile", task: "chat" });
   assert.deepEqual([chat.live.trace.asked?.capability, chat.live.trace.refusal], ["chat", "no_model"]);
   assert.equal(chat.live.decision.outcome.code, "NO_HEALTHY_PROVIDER");

@@ -1,4 +1,4 @@
-// …/keys: made and shown once, set up anew, rotated with overlap, revoked, last used (contract 2, 10; reliability 6).
+// …/keys: created and shown once, replaced, rotated with overlap, revoked, last used.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createKeyUse } from "../../../src/auth/key-use.ts";
@@ -23,7 +23,7 @@ const make = async (body: object) => viewOf(keyView, await call(gateway, "POST",
 const secretOf = ({ secret }: KeyView): string => secret ?? "";
 const worksWith = async (secret: string) => (await get(gateway.origin, "/v1/me", secret)).status === 200;
 
-test("contract 2: a key is shown once, works at once, and is stored and told of without its secret", async () => {
+test("keys.shown-once: a key is shown once, works at once, and is stored and returned without its secret", async () => {
   const made = await make({ app: "notes", name: "ci", scopes: ["transcribe"] });
   const secret = secretOf(made);
   assert.deepEqual(
@@ -45,7 +45,7 @@ test("contract 2: a key is shown once, works at once, and is stored and told of 
   assert.deepEqual([row?.action, row?.object], ["key.created", made.id]);
 });
 
-test("contract 2: live, test and administrators' keys have their prefix, and do what they are for", async () => {
+test("keys.format: live, test and administrators' keys have their prefix and their use", async () => {
   const sandboxed = await make({ app: "notes", mode: "test" });
   assert(secretOf(sandboxed).startsWith("svc_test_"));
   const admin = await make({ role: "admin", name: "deputy" });
@@ -54,7 +54,7 @@ test("contract 2: live, test and administrators' keys have their prefix, and do 
   assert.equal((await call(gateway, "GET", "/workspace/other/keys", { key: secretOf(admin) })).code, "NOT_FOUND");
 });
 
-test("contract 2: a revoked key is refused, stays on the list, and is revoked once", async () => {
+test("keys.revoked-listed: a revoked key is refused, stays in the list, and is revoked once", async () => {
   const made = await make({ app: "notes" });
   assert.equal(await worksWith(secretOf(made)), true);
   const revoked = viewOf(keyView, await call(gateway, "DELETE", `${PATH}/${made.id}`));
@@ -71,7 +71,7 @@ test("contract 2: a revoked key is refused, stays on the list, and is revoked on
   assert.deepEqual(detailsOf(rotation), { reason: "revoked" });
 });
 
-test("reliability 6: a rotated key and its successor overlap for as long as was asked, and not at all by default", async () => {
+test("keys.rotate, keys.expiry: a rotated key and its successor overlap for as long as was asked, and not at all by default", async () => {
   const old = await make({ app: "notes", name: "rotating", quota: { requests_per_minute: 1_000 } });
   const next = viewOf(
     keyView,
@@ -101,7 +101,7 @@ test("reliability 6: a rotated key and its successor overlap for as long as was 
   );
 });
 
-test("contract 2, 10: a key is set up anew, whole, from the state that was read; its app, role and secret stay", async () => {
+test("keys.replace: a key is replaced whole, from the state that was read; its app, role and secret stay", async () => {
   const made = await make({ app: "notes", scopes: ["transcribe", "jobs"], quota: { concurrent: 3 } });
   const read = await call(gateway, "GET", `${PATH}/${made.id}`);
   const change = { body: { name: "renamed", scopes: [] }, headers: { "if-match": etagOf(read) } };
@@ -114,7 +114,7 @@ test("contract 2, 10: a key is set up anew, whole, from the state that was read;
   await until(async () => (await get(gateway.origin, "/v1/transcription/jobs", secretOf(made))).code === "FORBIDDEN");
 });
 
-test("contract 10: the file's keys are read-only, and the operator's are nobody else's business", async () => {
+test("keys.operator-hidden, admin.managed-by-file: the file's keys are read-only, and the operator's are hidden", async () => {
   const { data } = viewOf(listOf(keyView), await call(gateway, "GET", PATH));
   const fromFile = data.find(({ name }) => name === "notes-key");
   assert.equal(fromFile?.managed_by, "file");
@@ -136,7 +136,7 @@ test("contract 10: the file's keys are read-only, and the operator's are nobody 
   assert.equal((await call(gateway, "GET", `${theirs}/${operators.id}`, { key: OPERATOR_KEY })).code, "NOT_FOUND");
 });
 
-test("contract 1, 10: a bad key is refused with what is wrong, and leaves nothing", async () => {
+test("keys.invalid: an invalid key is refused with all its faults, and creates nothing", async () => {
   const count = async () => (await gateway.database.db.selectFrom("api_keys").select("id").execute()).length;
   const before = await count();
   const refused = async (body: object, param: string) => {
@@ -163,7 +163,7 @@ test("contract 1, 10: a bad key is refused with what is wrong, and leaves nothin
   assert.equal(await count(), before + 1);
 });
 
-test("reliability 6: when a key was last used is noted for all keys at once", async () => {
+test("keys.last-used: the last use is written for all keys at once", async () => {
   const made = await make({ app: "notes" });
   const use = createKeyUse(gateway.database);
   use.note(brand("key", made.id));
@@ -177,7 +177,7 @@ test("reliability 6: when a key was last used is noted for all keys at once", as
   assert.equal(viewOf(keyView, second).last_used_at, first.last_used_at, "written again within the same minute");
 });
 
-test("reliability 6: a use that could not be written is written with the next", async () => {
+test("keys.last-used: a use that could not be written is written with the next", async () => {
   const made = await make({ app: "notes" });
   let isAway = true;
   const db = new Proxy(gateway.database.db, {

@@ -1,4 +1,4 @@
-// The admin listener (contract 10): what exists on it, what exists beside it, and who may call it.
+// The admin listener: its endpoints, those of the public listener, and who may call them.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { ADMIN_ENDPOINTS } from "../../../src/contract/admin-endpoints.ts";
@@ -25,7 +25,7 @@ const SHARED = new Set([
 ]);
 const named = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`;
 
-test("contract 10: nothing of the administration is on the public listener, nothing of the public one on the admin listener", async () => {
+test("admin.listeners-separate: the administration is not on the public listener, the public API not on the admin listener", async () => {
   const there = async (origin: string, { method, path }: { readonly method: string; readonly path: string }) => {
     const response = await fetch(`${origin}${path}`, { method, headers: { authorization: `Bearer ${OPERATOR_KEY}` } });
     const isMissing = response.status === 404 && (await response.text()).includes("There is nothing at this path");
@@ -41,7 +41,7 @@ test("contract 10: nothing of the administration is on the public listener, noth
       assert.equal(await there(gateway.adminOrigin, contract), false, `admin: ${named(contract)}`);
 });
 
-test("contract 10: the admin listener's OpenAPI document lists exactly its endpoints", async () => {
+test("admin.openapi: the admin listener's OpenAPI document lists exactly its endpoints", async () => {
   const answer = await send(`${gateway.adminOrigin}/openapi.json`, {});
   const { paths } = answer.json as { readonly paths: Readonly<Record<string, object>> };
   const documented = Object.entries(paths).flatMap(([path, methods]) =>
@@ -51,7 +51,7 @@ test("contract 10: the admin listener's OpenAPI document lists exactly its endpo
   assert.deepEqual(documented.toSorted(), served.toSorted());
 });
 
-test("contract 2: every endpoint of the administration needs a key, and the operator's", async () => {
+test("admin.operator-key: every endpoint of the administration needs a key, and the operator's", async () => {
   for (const { method, path, auth } of ADMIN_ENDPOINTS) {
     if (auth === "none") continue;
     const url = path.replaceAll(/:[a-z_]+/g, "acme");
@@ -68,7 +68,7 @@ test("contract 2: every endpoint of the administration needs a key, and the oper
   }
 });
 
-test("contract 10: health and readiness need no key there", async () => {
+test("admin.operator-key: health and readiness of the admin listener need no key", async () => {
   for (const path of ["/healthz", "/readyz"])
     assert.equal((await send(`${gateway.adminOrigin}${path}`, {})).status, 200, path);
 });

@@ -1,5 +1,4 @@
-// Accounts and models that somebody pauses by hand, and resumes (contract 10; reliability 7; experience 31): in force in every process, for
-// every kind of work, until its time.
+// Accounts and models that are paused by hand, and resumed: in force in every process, for every kind of work, until the pause ends.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { keyView } from "../../../src/contract/keys.ts";
@@ -55,7 +54,7 @@ const server = async (gateway: TestGateway, key = KEY) => {
 const heard = (is: string) => until(async () => (await server(there)) === is);
 const attempts = () => here.database.db.selectFrom("attempts").selectAll().execute();
 
-test("experience 31: what is paused on one process is called by none, the next target serves, and the record says why, but not the reason", async () => {
+test("admin.pause, routing.pause-skips: what is paused on one process is called by none, the next target serves, and the record has the pause without its reason", async () => {
   assert.equal(await server(there), "deepgram");
   const paused = await pause(DG, { model: "nova-3", reason: REASON });
   assert.deepEqual(
@@ -87,7 +86,7 @@ test("experience 31: what is paused on one process is called by none, the next t
   assert.deepEqual(health.pauses, [paused]);
 });
 
-test("contract 1: where nothing else is capable the caller is refused as when all rest, until when is said, and nothing is called or billed", async () => {
+test("routing.pause-refusal: where no other target is eligible the request is refused as with open circuits, with the end of the pause, and nothing is called or charged", async () => {
   const before = (await attempts()).length;
   const longer = await pause(`${PLATFORM}/connections/oa`, { duration_seconds: 7_200, reason: REASON });
   const paused = await pause(DG, { reason: REASON });
@@ -107,7 +106,7 @@ test("contract 1: where nothing else is capable the caller is refused as when al
   assert.equal((await attempts()).length, before);
 });
 
-test("contract 1: one that rests after failures beside one that is paused is tried again soon, and both reasons are said", async () => {
+test("routing.pause-refusal: with an open circuit next to a pause the retry comes soon, and both reasons are returned", async () => {
   here.sandbox.addFault({ wire: "openai", fault: { kind: "status", status: 503 } });
   const { until: end } = await pause(DG);
   for (let calls = 0; calls < 5; calls += 1) await postForm(here.origin);
@@ -118,7 +117,7 @@ test("contract 1: one that rests after failures beside one that is paused is tri
   await resume(`${PLATFORM}/connections/oa`);
 });
 
-test("experience 31: it ends by itself at its time, by a process's own clock, and a sweep takes its row away", async () => {
+test("admin.pause-duration: a pause ends by itself at its time, by a process's own clock, and a sweep removes its row", async () => {
   await pause(DG, { duration_seconds: PAUSE_SECONDS.least });
   await heard("openai");
   aheadMs = (PAUSE_SECONDS.least + 1) * 1000;
@@ -140,7 +139,7 @@ test("experience 31: it ends by itself at its time, by a process's own clock, an
   }
 });
 
-test("experience 31: a process that starts afterwards knows of it", async () => {
+test("admin.pause: a process that starts later knows of the pause", async () => {
   await pause(DG);
   const late = await startAdminGateway({ beside: here });
   try {
@@ -150,7 +149,7 @@ test("experience 31: a process that starts afterwards knows of it", async () => 
   }
 });
 
-test("experience 31: resumed early, it serves again everywhere; a model that was resumed alone stays paused with its connection", async () => {
+test("admin.pause-resume: resumed early, a connection serves again everywhere; a model resumed alone stays paused with its connection", async () => {
   await pause(DG, { model: "nova-3" });
   await pause(DG, { reason: REASON });
   const alone = await resume(DG, { model: "nova-3" });
@@ -167,7 +166,7 @@ test("experience 31: resumed early, it serves again everywhere; a model that was
   assert.deepEqual((await resume(DG)).ended, []);
 });
 
-test("experience 31: a rest after failures is closed by hand on every process, and a new failure opens it as ever", async () => {
+test("admin.pause-resume, routing.circuit-reset: an open circuit is closed by hand on every process, and new failures open it as before", async () => {
   const restsAt = async (gateway: TestGateway) => {
     const { circuits } = viewOf(providerHealth, await call(gateway, "GET", `${PLATFORM}/health/providers`));
     return circuits.find(({ connection }) => connection === "dg")?.state;
@@ -193,7 +192,7 @@ test("experience 31: a rest after failures is closed by hand on every process, a
   await until(async () => (await restsAt(there)) === "closed");
 });
 
-test("spec 5.4: each change has its row in the audit log; a pause that is sent again replaces the one before", async () => {
+test("admin.pause-audit, admin.pause-duration: each change has its audit entry; a second pause replaces the first", async () => {
   const before = (await auditRows(here)).length;
   const first = await pause(DG, { model: "nova-3", reason: REASON });
   const second = await pause(DG, { model: "nova-3", duration_seconds: 120 });
@@ -211,7 +210,7 @@ test("spec 5.4: each change has its row in the audit log; a pause that is sent a
   );
 });
 
-test("contract 10: what cannot be meant is refused by name, and changes nothing", async () => {
+test("admin.pause-audit: an impossible pause is refused by field name, and changes nothing", async () => {
   const invalid = [400, "INVALID_REQUEST"] as const;
   const of = (body: object, path = DG) => refuses(here, invalid, () => call(here, "POST", `${path}/pause`, { body }));
   assert.match((await of({ model: "nova3" })).text, /no such model\. Did you mean nova-3\?/u);
@@ -228,7 +227,7 @@ test("contract 10: what cannot be meant is refused by name, and changes nothing"
   assert.deepEqual(await listed(PLATFORM), []);
 });
 
-test("contract 2: administrators pause their workspace's own accounts and no others; nobody else feels it", async () => {
+test("admin.pause-scope, tenancy.accounts: administrators pause their workspace's own accounts only, and no other workspace is affected", async () => {
   const own = { kind: "deepgram", api_key: "s" };
   await connect(here, ACME, { id: "dg", ...own });
   await connect(here, "/workspace/other", { id: "dg", ...own }, OTHER_ADMIN_KEY);
@@ -268,7 +267,7 @@ test("contract 2: administrators pause their workspace's own accounts and no oth
     await call(here, "DELETE", `${base}/connections/dg`, { key });
 });
 
-test("contract 2: test keys are served by the sandbox whatever is paused", async () => {
+test("routing.pause-test-keys, keys.test-mode: test keys are served by the sandbox whatever is paused", async () => {
   const made = await call(here, "POST", `${ACME}/keys`, { body: { app: "notes", mode: "test" } });
   const testKey = viewOf(keyView, made).secret ?? "";
   await pause(DG);

@@ -1,5 +1,5 @@
-// GET /workspace/{tenant_id}/provider-deletions and its twins on the admin listener: what could not be deleted at a provider is
-// listed, by status, page by page, and to whom it belongs (contract 2, 5).
+// GET /workspace/{tenant_id}/provider-deletions and its mirrors on the admin listener: what could not be deleted at a provider is
+// listed by status, page by page, to its owners.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { listOf } from "../../../src/contract/admin.ts";
@@ -55,7 +55,7 @@ const page = async (path: string, key?: string) =>
   viewOf(list, await call(gateway, "GET", path, key === undefined ? {} : { key }));
 const subjects = async (path: string, key?: string) => (await page(path, key)).data.map(({ subject_id: id }) => id);
 
-test("contract 5: what finally could not be deleted is listed with the provider's id and why", async () => {
+test("admin.deletions: what finally could not be deleted is listed with the provider's id and the reason", async () => {
   const { data } = await page(`${PATH}?status=failed`);
   const [latest] = data;
   assert.ok(latest);
@@ -79,7 +79,7 @@ test("contract 5: what finally could not be deleted is listed with the provider'
   assert.deepEqual(await subjects(`${PATH}?status=failed`), failed);
 });
 
-test("contract 5: without a status all of them; what waits says when it is tried", async () => {
+test("admin.deletions: without a status all deletions are listed; a waiting one has its next attempt", async () => {
   const { data } = await page(PATH);
   assert.deepEqual(
     data.map(({ subject_id: id, status }) => [id, status]),
@@ -90,7 +90,7 @@ test("contract 5: without a status all of them; what waits says when it is tried
   assert.deepEqual(await subjects(`${PATH}?status=done`), []);
 });
 
-test("contract 10: read page by page, and a cursor of another list is refused", async () => {
+test("api.pages, api.cursor-own-list: deletions are read page by page, and a cursor of another list is refused", async () => {
   const first = await page(`${PATH}?status=failed&limit=2`);
   const second = await page(`${PATH}?status=failed&limit=2&cursor=${first.next_cursor ?? ""}`);
   assert.deepEqual(
@@ -108,7 +108,7 @@ test("contract 10: read page by page, and a cursor of another list is refused", 
   assert.equal((await call(gateway, "GET", `${PATH}?cursor=${foreign}`)).code, "INVALID_REQUEST");
 });
 
-test("contract 2: the operator reads one workspace's on either listener, and everybody's on its own", async () => {
+test("admin.work-scope: the operator reads one workspace's deletions on either listener, and all on the admin listener", async () => {
   assert.deepEqual(await subjects(PATH, OPERATOR_KEY), await subjects(PATH, ADMIN_KEY));
   assert.deepEqual(await subjects("/admin/v1/workspaces/acme/provider-deletions"), await subjects(PATH));
   assert.deepEqual(
@@ -119,7 +119,7 @@ test("contract 2: the operator reads one workspace's on either listener, and eve
   assert.equal((await call(gateway, "GET", "/admin/v1/provider-deletions?workspace=nobody")).code, "NOT_FOUND");
 });
 
-test("contract 2: a member is refused, and another workspace's list is the 404 of one that does not exist", async () => {
+test("admin.work-scope: a member is refused, and another workspace's list is the 404 of one that does not exist", async () => {
   assert.equal((await call(gateway, "GET", PATH, { key: KEY })).code, "FORBIDDEN");
   const strip = (text: string) => text.replaceAll(/req_[0-9a-z]{26}/g, "req");
   const foreign = await call(gateway, "GET", PATH, { key: OTHER_ADMIN_KEY });

@@ -1,5 +1,4 @@
-// GET /admin/v1/health/providers (contract 10; reliability 7): what all processes saw of providers, beside the circuits of the one that
-// answers.
+// GET /admin/v1/health/providers: what all processes saw of providers, and the circuits of the one that answers.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { keyView } from "../../../src/contract/keys.ts";
@@ -35,7 +34,7 @@ async function recordOf(id: string) {
   }
 }
 
-test("reliability 7: what one process called, another one tells: successes, durations, failures by kind, and the requests behind them", async () => {
+test("admin.health: one process reports what another one called: successes, durations, failures by kind, and the requests behind them", async () => {
   await postForm(here.origin);
   here.sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "status", status: 503 } });
   const first = await postForm(here.origin);
@@ -79,7 +78,7 @@ test("reliability 7: what one process called, another one tells: successes, dura
   assert.ok((await healthAt(here)).circuits.some(({ connection }) => connection === "dg"));
 });
 
-test("contract 10: of one model no more errors are told than the limit says, the latest of all kinds", async () => {
+test("metrics.health-durations: no more errors of one model are listed than the limit, the latest of all kinds", async () => {
   await connect(here, PLATFORM, { id: "dg3", kind: "deepgram", api_key: "s", base_url: here.sandbox.deepgramUrl });
   await publish(here, PLATFORM, { id: "failing", targets: targets(["dg3", "nova-3"]) });
   const key = await keyOn(here, "failing");
@@ -97,7 +96,7 @@ test("contract 10: of one model no more errors are told than the limit says, the
   );
 });
 
-test("contract 10: a job is counted, and what it waited for its turn is in no duration", async () => {
+test("metrics.health-durations: a job is counted, and its wait is in no duration", async () => {
   await connect(here, PLATFORM, { id: "dg4", kind: "deepgram", api_key: "s", base_url: here.sandbox.deepgramUrl });
   await publish(here, PLATFORM, { id: "in-its-turn", targets: targets(["dg4", "nova-3"]) });
   const key = await keyOn(here, "in-its-turn");
@@ -107,7 +106,7 @@ test("contract 10: a job is counted, and what it waited for its turn is in no du
   assert.deepEqual([dg4?.succeeded, dg4?.duration_p50_ms, dg4?.duration_p95_ms], [1, null, null]);
 });
 
-test("contract 10: test keys leave no trace in it, for the sandbox is nobody's account; a connection of that kind does", async () => {
+test("metrics.health-counted: test keys leave no trace in health; a connection of kind sandbox does", async () => {
   const made = await call(here, "POST", "/workspace/acme/keys", { body: { app: "notes", mode: "test" } });
   const testKey = viewOf(keyView, made).secret ?? "";
   const before = of(await healthAt(there), "oa")?.calls;
@@ -122,7 +121,7 @@ test("contract 10: test keys leave no trace in it, for the sandbox is nobody's a
   assert.ok(health.circuits.some(({ connection }) => connection === "sim"));
 });
 
-test("contract 10: it looks back as far as it is asked to, between a minute and a day; anything else is refused by name", async () => {
+test("admin.health: the window is what was asked for, between a minute and a day; anything else is refused by name", async () => {
   const minutes = async (query: string) => {
     const { checked_at: at, since } = await healthAt(here, query);
     return Math.round((Date.parse(at) - Date.parse(since)) / 60_000);
@@ -144,7 +143,7 @@ test("contract 10: it looks back as far as it is asked to, between a minute and 
   }
 });
 
-test("contract 2: it is the operator's alone", async () => {
+test("admin.health: only the operator reads provider health", async () => {
   for (const [key, status] of [
     [null, 401],
     [KEY, 403],

@@ -1,4 +1,4 @@
-// GET /admin/v1/requests and GET /workspace/{tenant_id}/requests: the request log as a list, and one of its records (contract 10).
+// GET /admin/v1/requests and GET /workspace/{tenant_id}/requests: the request log as a list, and one of its records.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -46,7 +46,7 @@ const list = async (path: string, key?: string) =>
   viewOf(page, await call(gateway, "GET", path, key === undefined ? {} : { key }));
 const idsOf = ({ data }: { readonly data: readonly ListedRequestView[] }) => data.map(({ id }) => id);
 
-test("contract 10: the operator sees every request, newest first, those without a valid key too, and where each went", async () => {
+test("requests.list, requests.administrators: the operator sees every request, newest first, those without a valid key too, and where each went", async () => {
   const all = await list("/admin/v1/requests");
   assert.deepEqual(idsOf(all), [ids.keyless, ids.theirs, ids.refused, ids.fellBack, ids.served]);
   const [keyless, theirs, refused, fellBack, served] = all.data;
@@ -67,7 +67,7 @@ test("contract 10: the operator sees every request, newest first, those without 
   assert.deepEqual([served?.route, served?.audio_seconds, served?.charge_usd], ["speech", 1, "0.00"]);
 });
 
-test("contract 10: filtered by time, app, key, outcome, code, workspace and by when it was written", async () => {
+test("requests.filters: requests are filtered by time, app, key, outcome, code, workspace and by when they were written", async () => {
   const { data } = await list("/admin/v1/requests");
   const of = (id: string) => data.find((each) => each.id === id);
   const [served, theirs] = [of(ids.served), of(ids.theirs)];
@@ -92,7 +92,7 @@ test("contract 10: filtered by time, app, key, outcome, code, workspace and by w
   assert.equal((await found("recorded_from=2020-01-01T00:00:00Z")).length, 5);
 });
 
-test("contract 10: read page by page, in order, each once", async () => {
+test("requests.list: requests are read page by page, in order, each once", async () => {
   const seen: string[] = [];
   let cursor: string | null = null;
   do {
@@ -105,7 +105,7 @@ test("contract 10: read page by page, in order, each once", async () => {
   assert.deepEqual(seen, idsOf(await list("/admin/v1/requests")));
 });
 
-test("contract 10: requests of one microsecond are told apart by their ids at the end of a page", async () => {
+test("requests.list: requests of one microsecond are ordered by id at the end of a page", async () => {
   const at = new Date("2026-01-01T00:00:00.000Z");
   const same = Array.from({ length: 5 }, () => newId("request")).toSorted();
   await gateway.database.db
@@ -133,7 +133,7 @@ test("contract 10: requests of one microsecond are told apart by their ids at th
   await gateway.database.db.deleteFrom("requests").where("id", "in", same).execute();
 });
 
-test("contract 10: what is no filter, no time and no cursor of this list is refused", async () => {
+test("requests.list-invalid: an unknown filter, an impossible time and a cursor of another list are refused", async () => {
   const audit = await call(gateway, "GET", "/admin/v1/workspaces?limit=1");
   const { next_cursor: foreign } = audit.json as { next_cursor: string };
   for (const query of [
@@ -156,7 +156,7 @@ test("contract 10: what is no filter, no time and no cursor of this list is refu
   assert.equal((await call(gateway, "GET", "/workspace/acme/requests?workspace=other")).code, "INVALID_REQUEST");
 });
 
-test("contract 2: a workspace's administrator sees its own and no other's; the operator the same of it", async () => {
+test("requests.administrators: a workspace's administrator sees its own requests and no other's; the operator the same of it", async () => {
   const own = await list("/workspace/acme/requests");
   assert.deepEqual(idsOf(own), [ids.refused, ids.fellBack, ids.served]);
   assert.deepEqual(await list("/admin/v1/workspaces/acme/requests"), own);
@@ -171,7 +171,7 @@ test("contract 2: a workspace's administrator sees its own and no other's; the o
   assert.equal((await call(gateway, "GET", "/admin/v1/requests", { key: null })).status, 401);
 });
 
-test("contract 10: one record with names and owner, for administrators; a foreign one is as one that never was", async () => {
+test("requests.administrators, requests.foreign: administrators read one record with names and owner; a foreign one is as one that does not exist", async () => {
   const read = (path: string, key?: string) => call(gateway, "GET", path, key === undefined ? {} : { key });
   const record = viewOf(requestRecord, await read(`/workspace/acme/requests/${ids.fellBack}`));
   assert.equal(record.attempts[1]?.provider, "openai");
@@ -188,7 +188,7 @@ test("contract 10: one record with names and owner, for administrators; a foreig
   assert.equal((await read(`/admin/v1/requests/${newId("request")}`)).code, "NOT_FOUND");
 });
 
-test("contract 9: the operator's usage is that of all workspaces, told apart or picked out as asked", async () => {
+test("usage.operator: the operator's usage covers all workspaces, by workspace or for a selected one", async () => {
   const usage = async (query: string) => {
     const answer = await call(gateway, "GET", `/admin/v1/usage?${query}`);
     assert.equal(answer.status, 200, answer.text);

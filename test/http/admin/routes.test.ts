@@ -1,4 +1,4 @@
-// Routes and purposes in the administration's API: drafts, versions, publishing, rolling back (contract 4, 10).
+// Routes and purposes in the administration's API: drafts, versions, publishing, rolling back.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { listOf } from "../../../src/contract/admin.ts";
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => gateway.close());
 
-test("contract 4, 10: a draft serves nobody; published it serves the next request, rolled back the one before does", async () => {
+test("admin.route-draft: a draft serves no request; published it serves the next one, rolled back the version before does", async () => {
   const first = routeOf(
     await call(gateway, "POST", `${PLATFORM}/routes`, { body: { id: "live", targets: targets(["dg", "nova-3"]) } }),
   );
@@ -38,7 +38,7 @@ test("contract 4, 10: a draft serves nobody; published it serves the next reques
   assert.deepEqual(await served(gateway, key), { code: null, model: "nova-3", route: "live", version: 1 });
 });
 
-test("contract 10: each version stays readable as it was, newest first, and each change has its audit row", async () => {
+test("admin.route-versions, admin.one-audit-entry: each version stays readable as it was, newest first, and each change has its audit entry", async () => {
   const before = (await auditRows(gateway)).length;
   await publish(gateway, PLATFORM, { id: "kept", targets: targets(["dg", "nova-3"]) });
   await revise(gateway, PLATFORM, "kept", { targets: targets(["oa", "whisper-1"]) });
@@ -74,7 +74,7 @@ test("contract 10: each version stays readable as it was, newest first, and each
     assert.equal((await call(gateway, "GET", `${PLATFORM}/routes/kept/versions/${missing}`)).code, "NOT_FOUND");
 });
 
-test("contract 10: what the file would refuse is refused, all faults at once, with what was meant", async () => {
+test("admin.all-faults: what the file would refuse is refused, all faults at once, with did-you-mean", async () => {
   const wrong = {
     id: "bad",
     targets: [
@@ -105,7 +105,7 @@ test("contract 10: what the file would refuse is refused, all faults at once, wi
   assert.equal((await call(gateway, "GET", `${PLATFORM}/routes/bad`)).code, "NOT_FOUND");
 });
 
-test("contract 10: the file's routes are read-only here, and say so", async () => {
+test("admin.managed-by-file: the file's routes are read-only in the API, and say so", async () => {
   const path = `${PLATFORM}/routes/speech`;
   const read = await call(gateway, "GET", path);
   assert.equal(routeOf(read).managed_by, "file");
@@ -121,7 +121,7 @@ test("contract 10: the file's routes are read-only here, and say so", async () =
     await refuses(gateway, [409, "MANAGED_BY_FILE"], () => call(gateway, method, path + below, { body, headers }));
 });
 
-test("contract 1: a version that no column could hold is refused like one that does not exist", async () => {
+test("admin.version-impossible: a version that no column can hold is refused like one that does not exist", async () => {
   await publish(gateway, PLATFORM, { id: "counted", targets: targets(["dg", "nova-3"]) });
   for (const step of ["publish", "roll-back"])
     for (const version of [2_147_483_647, 2_147_483_648, Number.MAX_SAFE_INTEGER])
@@ -130,7 +130,7 @@ test("contract 1: a version that no column could hold is refused like one that d
       );
 });
 
-test("contract 3: a query parameter that an endpoint does not have is refused, before anything is done", async () => {
+test("api.unknown-query: a query parameter that an endpoint does not have is refused before anything is done", async () => {
   const body = { id: "queried", targets: targets(["dg", "nova-3"]) };
   await refuses(gateway, [400, "INVALID_REQUEST"], () =>
     call(gateway, "POST", `${PLATFORM}/routes?dry_run=true`, { body }),
@@ -138,7 +138,7 @@ test("contract 3: a query parameter that an endpoint does not have is refused, b
   assert.equal((await call(gateway, "GET", `${PLATFORM}/routes/queried`)).status, 404);
 });
 
-test("contract 1: NUL and times that no database can say are refused wherever they are sent, and are never a fault of ours", async () => {
+test("admin.version-impossible, errors.never-internal: NUL and times that no database can hold are refused everywhere, and are never an internal error", async () => {
   for (const query of ["key=%00", "code=a%00b", "from=0000-02-29T00:00:00Z", "to=9999-12-31T23:59:59-12:00"])
     for (const list of ["requests", "audit"]) {
       if (list === "audit" && /^(key|code)/u.test(query)) continue;
@@ -154,7 +154,7 @@ test("contract 1: NUL and times that no database can say are refused wherever th
   );
 });
 
-test("contract 10: a change must name the state it was made from, and one that was overtaken changes nothing", async () => {
+test("admin.if-match-required, admin.lost-update: a change must name the state it was made from, and one from an older state changes nothing", async () => {
   await publish(gateway, PLATFORM, { id: "raced", targets: targets(["dg", "nova-3"]) });
   const path = `${PLATFORM}/routes/raced`;
   const body = { targets: targets(["dg", "nova-2"]) };
@@ -171,7 +171,7 @@ test("contract 10: a change must name the state it was made from, and one that w
     );
 });
 
-test("contract 10: a route that an app or a purpose names is not removed; one made anew counts its versions on", async () => {
+test("admin.route-in-use: a route that an app or a purpose names is not removed; one created again continues its version numbers", async () => {
   await publish(gateway, PLATFORM, { id: "named", targets: targets(["dg", "nova-3"]) });
   await keyOn(gateway, "named");
   const refused = await refuses(gateway, [409, "CONFLICT"], () => call(gateway, "DELETE", `${PLATFORM}/routes/named`));
@@ -195,7 +195,7 @@ test("contract 10: a route that an app or a purpose names is not removed; one ma
   assert.equal(again.version, 2);
 });
 
-test("contract 4: a purpose is made, disabled, unpublished and removed, each counting for the next request", async () => {
+test("admin.purposes: a purpose is created, disabled, unpublished and removed, each counting for the next request", async () => {
   await publish(gateway, PLATFORM, { id: "fast", targets: targets(["dg", "nova-2"]) });
   await publish(gateway, PLATFORM, { id: "main", targets: targets(["dg", "nova-3"]) });
   const key = await keyOn(gateway, "main");
@@ -221,7 +221,7 @@ test("contract 4: a purpose is made, disabled, unpublished and removed, each cou
   await refuses(gateway, [400, "INVALID_REQUEST"], () => put({ route: "nowhere" }));
 });
 
-test("contract 10: a route or a purpose put again as it is is no change: no version, no audit row, the same tag", async () => {
+test("admin.no-change: a route or a purpose put again as it is changes nothing: no version, no audit entry, the same tag", async () => {
   await publish(gateway, PLATFORM, { id: "again", targets: targets(["dg", "nova-3"]) });
   const path = `${PLATFORM}/routes/again`;
   const any = { "if-match": "*" };
@@ -247,7 +247,7 @@ test("contract 10: a route or a purpose put again as it is is no change: no vers
   assert.equal(viewOf(purposeList, made).version, 4);
 });
 
-test("contract: a member that is sent as null counts as not sent, in routes and their targets as everywhere", async () => {
+test("admin.null-unset: a member that is sent as null counts as not sent, also in routes and their targets", async () => {
   const target = {
     connection: "dg",
     model: "nova-3",
@@ -271,7 +271,7 @@ test("contract: a member that is sent as null counts as not sent, in routes and 
   );
 });
 
-test("contract 10: a purpose is put without a tag, and with the tag of the route's purposes only over those", async () => {
+test("admin.purpose-tag: a purpose is put without a tag, and with the tag of the route's purposes only over those", async () => {
   await publish(gateway, PLATFORM, { id: "tagged", targets: targets(["dg", "nova-3"]) });
   const path = `${PLATFORM}/routes/tagged/purposes`;
   const body = { route: "tagged" };
@@ -299,7 +299,7 @@ test("contract 10: a purpose is put without a tag, and with the tag of the route
   );
 });
 
-test("contract 2: a workspace's route is its own: others find nothing, and no route of a platform's name is made", async () => {
+test("admin.route-own: a workspace's route is its own: others find nothing, and no route with a shared one's name is created", async () => {
   const body = { id: "own-route", targets: targets(["dg", "nova-3"]) };
   assert.equal((await call(gateway, "POST", `${ACME}/routes`, { body })).status, 201);
   assert.equal((await call(gateway, "GET", `${ACME_BY_OPERATOR}/routes/own-route`)).status, 200);
@@ -333,7 +333,7 @@ test("contract 2: a workspace's route is its own: others find nothing, and no ro
   );
 });
 
-test("contract 5: a job that was accepted runs on the version it was accepted on, whatever was published since", async () => {
+test("admin.route-job: a job runs on the version that was published when it was accepted", async () => {
   await using idle = new AsyncDisposableStack();
   const accepting = await startAdminGateway({ works: false });
   idle.defer(() => accepting.close());
@@ -354,7 +354,7 @@ test("contract 5: a job that was accepted runs on the version it was accepted on
   assert.deepEqual([...new Set(accepting.sandbox.calls.map(({ model }) => model))], ["nova-3"]);
 });
 
-test("contract 10: a route goes while an app is put on it: the app is refused, or the route stays", async () => {
+test("admin.removal-race: a route is removed while an app is put on it: the app is refused, or the route stays", async () => {
   for (let round = 1; round <= 10; round += 1) {
     const id = `brief-${round}`;
     await call(gateway, "POST", `${PLATFORM}/routes`, { body: { id, targets: targets(["dg", "nova-3"]) } });

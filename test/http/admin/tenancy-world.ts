@@ -1,5 +1,5 @@
-// Two workspaces with one object of every kind that a path can name, for the matrix of tenancy (contract 2; reliability K-05). A kind
-// of parameter without a row here fails the matrix by its name.
+// Two workspaces with one object of every kind that a path can name, for the matrix of tenancy. A kind of parameter without a row here
+// fails the matrix by its name [tenancy.matrix-complete].
 import assert from "node:assert/strict";
 import { newId } from "../../../src/contract/ids.ts";
 import { ConnectFailure } from "../../../src/outbound/dial.ts";

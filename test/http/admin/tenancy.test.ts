@@ -1,5 +1,5 @@
-// The matrix of tenancy (contract 2; reliability K-05, R11): every endpoint of both listeners, for every kind of caller and every kind
-// of object of somebody else's. Made from the list of endpoints: a new one, or a new kind of object in a path, cannot be forgotten.
+// The matrix of tenancy (R11): every endpoint of both listeners, for every kind of caller and every kind of foreign object. Made from the
+// list of endpoints: a new one, or a new kind of object in a path, cannot be forgotten.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { ADMIN_ENDPOINTS } from "../../../src/contract/admin-endpoints.ts";
@@ -55,7 +55,7 @@ const MAKES = new Set(["putBudget", "putPurpose", "putPlatformPurpose"]);
 /** Every workspace's, for the operator alone. */
 const SEES_ALL = new Set(["GET /admin/v1/requests/:request_id"]);
 
-test("K-05: a kind of object or a body that the matrix does not know is found by its name", () => {
+test("tenancy.matrix-complete: a kind of object or a body that the matrix does not cover is found by its name", () => {
   for (const endpoint of ALL) {
     fill(endpoint, { ...world.acme.objects, ...world.platform });
     fill(endpoint, world.missing);
@@ -67,7 +67,7 @@ test("K-05: a kind of object or a body that the matrix does not know is found by
   assert.throws(() => bodyOf(bodied as unknown as EndpointContract), /createGadget/u);
 });
 
-test(`contract 2: ${WITH_KEY.length} endpoints: no key, a malformed, unknown, expired or revoked one have one answer, whatever the path names`, async () => {
+test(`keys.one-401: ${WITH_KEY.length} endpoints: no key, a malformed, unknown, expired or revoked one have one answer, whatever the path names`, async () => {
   const made = async () =>
     viewOf(keyView, await call(world.gateway, "POST", "/workspace/acme/keys", { body: { role: "admin" } }));
   const [expired, revoked] = [await made(), await made()];
@@ -96,7 +96,7 @@ test(`contract 2: ${WITH_KEY.length} endpoints: no key, a malformed, unknown, ex
   }
 });
 
-test("K-05: what is somebody else's and what does not exist have one answer, byte for byte but for the request id, and nothing changes", async (t) => {
+test("tenancy.foreign-is-missing: a foreign object and a missing one have one answer, byte for byte except the request id, and nothing changes", async (t) => {
   const { acme, other, missing } = world;
   const before = { audits: (await auditRows(world.gateway)).length, objects: await read() };
   let cells = 0;
@@ -173,7 +173,7 @@ test("K-05: what is somebody else's and what does not exist have one answer, byt
   t.diagnostic(`${ALL.length} endpoints, ${cells} pairs of a foreign and a missing answer`);
 });
 
-test("contract 2: no list or answer of another app, or of another workspace, tells of what is acme's", async () => {
+test("tenancy.lists: no list or answer of another app, or of another workspace, shows an object of acme", async () => {
   const { acme, other, platform } = world;
   const names = Object.entries(acme.objects).filter(
     ([kind]) => kind !== "version" && kind !== "period" && kind !== "tenant_id",
@@ -194,7 +194,7 @@ test("contract 2: no list or answer of another app, or of another workspace, tel
   }
 });
 
-test("contract 2: a name that another workspace uses is free", async () => {
+test("tenancy.names-free: a name that another workspace uses is free", async () => {
   for (const endpoint of ENDPOINTS.filter(({ operationId }) => /^create(App|Connection|Route)$/u.test(operationId))) {
     const name = { createApp: "acme-app", createConnection: "acme-account", createRoute: "acme-route" }[
       endpoint.operationId
@@ -204,7 +204,7 @@ test("contract 2: a name that another workspace uses is free", async () => {
   }
 });
 
-test("contract 2: owners are let in everywhere: every endpoint of the matrix would have worked", async () => {
+test("tenancy.owners-admitted: owners reach every endpoint of the matrix", async () => {
   const rank = ({ method, path }: EndpointContract) =>
     ["GET", "PUT", "POST", "DELETE"].indexOf(method) * 1_000 - path.split("/").length;
   // Jobs that ended are left as they are by what removes other things.

@@ -1,4 +1,4 @@
-// A change of the set-up made through one process is in force on another one (contract 2, 10: within 5 s).
+// A change of the configuration made through one process is in force on another one, within 5 s.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { TestGateway } from "../../harness/gateway.ts";
@@ -16,7 +16,7 @@ after(async () => {
   await here.close();
 });
 
-test("contract 10: what one process publishes, another one serves, with nobody telling it but the database", async () => {
+test("admin.route-two-processes, admin.immediate: what one process publishes, another one serves, notified by the database alone", async () => {
   await publish(here, PLATFORM, { id: "shared", targets: targets(["dg", "nova-3"]) });
   const key = await keyOn(here, "shared");
   const until = async (model: string) => {

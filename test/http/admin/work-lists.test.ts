@@ -1,5 +1,5 @@
-// GET /admin/v1/jobs, GET /admin/v1/deliveries and their twins of one workspace: what is under way and how it ended, for whoever
-// administers it (contract 2, 10).
+// GET /admin/v1/jobs, GET /admin/v1/deliveries and their mirrors of one workspace: what is in progress and how it ended, for operators and
+// administrators.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { listOf } from "../../../src/contract/admin.ts";
@@ -53,7 +53,7 @@ const deliveriesAt = async (path: string) => viewOf(deliveries, await call(gatew
 const eventsAt = async (path: string) => (await deliveriesAt(path)).data.map(({ event }) => event.job_id);
 const withoutRequestId = ({ status, text }: Answer) => [status, text.replaceAll(/req_[0-9a-z]{26}/g, "req")];
 
-test("contract 10: the operator sees every workspace's jobs, newest first, and never a transcript or what apps attached", async () => {
+test("admin.jobs, admin.jobs-no-content: the operator sees every workspace's jobs, newest first, and never a transcript or metadata", async () => {
   const answer = await call(gateway, "GET", "/admin/v1/jobs");
   const { data, next_cursor: next } = viewOf(jobs, answer);
   assert.deepEqual(
@@ -79,7 +79,7 @@ test("contract 10: the operator sees every workspace's jobs, newest first, and n
   assert.equal(record.status, 200, record.text);
 });
 
-test("contract 10: jobs by state, app and workspace, page by page, each once", async () => {
+test("admin.jobs: jobs by state, app and workspace, page by page, each once", async () => {
   const [acme] = (await jobsAt("/admin/v1/jobs?workspace=acme")).data;
   const own = [ids.latest, ids.failed, ids.served];
   assert.deepEqual(await idsAt("/admin/v1/jobs?workspace=acme"), own);
@@ -104,7 +104,7 @@ test("contract 10: jobs by state, app and workspace, page by page, each once", a
   assert.deepEqual(seen, [ids.theirs, ...own]);
 });
 
-test("contract 2: administrators see their own workspace's jobs; the operator the same; members none", async () => {
+test("admin.work-scope: administrators see their own workspace's jobs; the operator the same; members none", async () => {
   const own = await jobsAt("/workspace/acme/jobs");
   assert.deepEqual(await jobsAt("/admin/v1/workspaces/acme/jobs"), own);
   assert.deepEqual(await jobsAt("/workspace/acme/jobs", OPERATOR_KEY), own);
@@ -118,7 +118,7 @@ test("contract 2: administrators see their own workspace's jobs; the operator th
   assert.equal(missing.status, 404);
 });
 
-test("contract 10: the operator sees every workspace's deliveries, without what receivers answered with", async () => {
+test("admin.deliveries: the operator sees every workspace's deliveries, without what receivers answered", async () => {
   const own = [ids.latest, ids.failed, ids.served];
   assert.deepEqual(await eventsAt("/admin/v1/deliveries"), [ids.theirs, ...own]);
   assert.deepEqual(await eventsAt("/admin/v1/deliveries?workspace=acme"), own);
@@ -135,7 +135,7 @@ test("contract 10: the operator sees every workspace's deliveries, without what 
   );
 });
 
-test("contract 10: what is no filter and no cursor of these lists is refused", async () => {
+test("api.unknown-query, api.cursor-own-list: unknown filters and cursors of other lists are refused", async () => {
   const { next_cursor: foreign } = await jobsAt("/admin/v1/jobs?limit=1");
   for (const path of [
     "/admin/v1/jobs?status=lost",

@@ -1,4 +1,4 @@
-// /admin/v1/workspaces: made, listed, changed, removed; and the frame that all lists and changes share (contract 10).
+// /admin/v1/workspaces: created, listed, changed, removed, and the rules that all lists and changes share.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { listOf } from "../../../src/contract/admin.ts";
@@ -24,7 +24,7 @@ const budgetsOf = (id: string) =>
     .orderBy("kind")
     .execute();
 
-test("contract 10: a workspace is made, read by slug and by id, put on a plan and removed, each with one audit row", async () => {
+test("admin.workspaces, admin.one-audit-entry: a workspace is created, read by slug and by id, put on a plan and removed, each with one audit entry", async () => {
   const before = (await auditRows(gateway)).length;
   const made = await make("team-a");
   assert.deepEqual([made.slug, made.plan, made.managed_by], ["team-a", null, "api"]);
@@ -67,7 +67,7 @@ test("contract 10: a workspace is made, read by slug and by id, put on a plan an
   assert(rows.every(({ actor_key_id }) => actor_key_id === operator.id));
 });
 
-test("contract 10: two changes from one state: the second is refused with 412 and changes nothing", async () => {
+test("admin.lost-update: of two changes from one state the second is refused with 412 and changes nothing", async () => {
   await make("racing");
   const etag = etagOf(await call(gateway, "GET", `${PATH}/racing`));
   const put = (plan: string | null, match: string) =>
@@ -85,7 +85,7 @@ test("contract 10: two changes from one state: the second is refused with 412 an
   assert.equal((await put("free", "*")).status, 200);
 });
 
-test("contract 10: a change that replaces the whole without saying what it replaces is refused", async () => {
+test("admin.if-match-required: a change that replaces an object without naming its state is refused", async () => {
   await make("unsaid");
   await refuses(gateway, [428, "PRECONDITION_REQUIRED"], () =>
     call(gateway, "PUT", `${PATH}/unsaid`, { body: { plan: "free" } }),
@@ -95,7 +95,7 @@ test("contract 10: a change that replaces the whole without saying what it repla
   );
 });
 
-test("contract 10: what the configuration file owns is read-only and says so", async () => {
+test("admin.managed-by-file: what the configuration file owns is read-only and says so", async () => {
   const acme = await call(gateway, "GET", `${PATH}/acme`);
   assert.equal(viewOf(workspaceView, acme).managed_by, "file");
   await refuses(gateway, [409, "MANAGED_BY_FILE"], () =>
@@ -104,7 +104,7 @@ test("contract 10: what the configuration file owns is read-only and says so", a
   await refuses(gateway, [409, "MANAGED_BY_FILE"], () => call(gateway, "DELETE", `${PATH}/acme`));
 });
 
-test("contract 1, 10: a bad workspace is refused, and leaves nothing", async () => {
+test("admin.all-faults: an invalid workspace is refused, and nothing is stored", async () => {
   await make("taken");
   const refused = async (body: unknown, param: string) => {
     const answer = await refuses(gateway, [400, "INVALID_REQUEST"], () => call(gateway, "POST", PATH, { body }));
@@ -125,7 +125,7 @@ test("contract 1, 10: a bad workspace is refused, and leaves nothing", async () 
   assert.equal((await call(gateway, "GET", `${PATH}/fine`)).code, "NOT_FOUND");
 });
 
-test("contract 10: a workspace with apps is not removed", async () => {
+test("admin.not-empty: a workspace with apps is not removed", async () => {
   const { id } = await make("full");
   const row = { id: "app_of_full", workspace_id: id, slug: "a", name: "A", managed_by: "api" };
   await gateway.database.db.insertInto("apps").values(row).execute();
@@ -133,7 +133,7 @@ test("contract 10: a workspace with apps is not removed", async () => {
   assert.deepEqual(detailsOf(answer), { reason: "not_empty" });
 });
 
-test("contract 2, 10: a workspace that goes while an account is connected to it leaves neither account nor data key", async () => {
+test("admin.removal-race: a workspace is removed while an account is connected to it: neither account nor data key is left", async () => {
   const { db } = gateway.database;
   for (let round = 1; round <= 10; round += 1) {
     const { id } = await make(`brief-${round}`);
@@ -149,7 +149,7 @@ test("contract 2, 10: a workspace that goes while an account is connected to it 
   }
 });
 
-test("contract 10: a list is read page by page, newest first, and what is added meanwhile moves nothing", async () => {
+test("api.pages, api.page-stability: a list is read page by page, newest first, and what is added meanwhile moves nothing", async () => {
   for (const slug of ["p1", "p2", "p3", "p4", "p5"]) await make(slug, "free");
   const list = listOf(workspaceView);
   const page = async (cursor: string | null) =>
@@ -167,7 +167,7 @@ test("contract 10: a list is read page by page, newest first, and what is added 
   assert.equal((await page(null)).data[0]?.slug, "p6");
 });
 
-test("contract 1: a cursor of another list, a forged one and bad figures are refused", async () => {
+test("api.cursor-own-list: a cursor of another list, a forged one and invalid limits are refused", async () => {
   const audit = viewOf(listOf(workspaceView), await call(gateway, "GET", `${PATH}?limit=1`));
   for (const [path, param] of [
     [`/admin/v1/audit?cursor=${audit.next_cursor}`, "cursor"],

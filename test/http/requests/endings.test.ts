@@ -1,5 +1,5 @@
-// The request log of requests that ended otherwise than by an answer read to its end (contract 10): broken streams, callers who
-// hang up, jobs by another door, what a provider has yet to delete.
+// The request log of requests that ended otherwise than by an answer read to its end: broken streams, callers who hang up, other
+// endpoints, what a provider has yet to delete.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -22,7 +22,7 @@ before(async () => {
 afterEach(() => gateway.sandbox.clearFaults());
 after(() => gateway.close());
 
-test("contract 3, 10: a stream of a transcript that breaks after its 200 has its error's code on record", async () => {
+test("requests.stream-error: a stream of a transcript that breaks after its 200 has its error's code on record", async () => {
   gateway.sandbox.addFault({ wire: "openai", fault: { kind: "cut_reply" } });
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 500 } });
   const answer = await postForm(gateway.origin, { file: AUDIO, fields: { stream: "true" } });
@@ -33,7 +33,7 @@ test("contract 3, 10: a stream of a transcript that breaks after its 200 has its
   assert.match(record.summary, /^Its stream broke with PROVIDER_RESULT_UNKNOWN\./u);
 });
 
-test("contract 7, 10: so has a stream of chat", async () => {
+test("requests.stream-error: a stream of chat that breaks after its 200 has its error's code on record", async () => {
   let cut = (): unknown => undefined;
   gateway.first.behave((call) => {
     beginStream(call);
@@ -58,7 +58,7 @@ test("contract 7, 10: so has a stream of chat", async () => {
   );
 });
 
-test("contract 3, 10: a caller who hangs up leaves 499, and the stopped call as charged", async () => {
+test("requests.hang-up: a caller who hangs up leaves 499, and the stopped call as charged", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "stall" } });
   const caller = new AbortController();
   const lost = assert.rejects(postForm(gateway.origin, { file: AUDIO, signal: caller.signal }), { name: "AbortError" });
@@ -73,7 +73,7 @@ test("contract 3, 10: a caller who hangs up leaves 499, and the stopped call as 
   assert.match(record.summary, /hung up/u);
 });
 
-test("contract 3, 10: under a key the work goes on, and the record waits for its end", async () => {
+test("requests.keyed-hang-up: under a key the work continues, and the record waits for its end", async () => {
   gateway.sandbox.clearCalls();
   gateway.sandbox.addFault({ wire: "deepgram", fault: HELD });
   const caller = new AbortController();
@@ -93,7 +93,7 @@ test("contract 3, 10: under a key the work goes on, and the record waits for its
   assert.match(record.summary, /Served by .* after the caller had hung up/u);
 });
 
-test("contract 3, 8, 10: translations, OpenAI's endpoints and mode async leave records of their own endpoint", async () => {
+test("requests.own-endpoint: translations, OpenAI-compatible endpoints and mode async leave records of their own endpoint", async () => {
   for (const [path, fields, status] of [
     ["/v1/translation", { to_language: "en" }, 200],
     ["/v1/audio/transcriptions", { model: "auto" }, 200],
@@ -108,7 +108,7 @@ test("contract 3, 8, 10: translations, OpenAI's endpoints and mode async leave r
   }
 });
 
-test("contract 5, 10: a job that failed says so in its request's record, with every call it made", async () => {
+test("requests.job: a job that failed is recorded as failed, with every call it made", async () => {
   gateway.sandbox.addFault({ fault: { kind: "status", status: 400 } });
   const answer = await postForm(gateway.origin, { path: "/v1/transcription/jobs", file: AUDIO });
   const taken = await recordOf(gateway, answer);
@@ -125,7 +125,7 @@ test("contract 5, 10: a job that failed says so in its request's record, with ev
   );
 });
 
-test("contract 5, 10: what a provider has yet to delete is told by the record", async () => {
+test("requests.provider-deletion: what a provider has yet to delete is in the record", async () => {
   const answer = await postForm(gateway.origin, { file: AUDIO });
   assert.equal((await recordOf(gateway, answer)).provider_deletion, "none");
   const row = await gateway.database.db

@@ -1,4 +1,4 @@
-// GET /v1/requests/{id} (contract 10): what a request leaves on record, whatever endpoint it came to and however it ended.
+// GET /v1/requests/{id}: what a request leaves on record, on whatever endpoint and however it ended.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { fixture } from "../../audio/build-audio.ts";
@@ -20,7 +20,7 @@ before(async () => {
 afterEach(() => gateway.sandbox.clearFaults());
 after(() => gateway.close());
 
-test("contract 10: who asks right behind the answer finds the record and the calls of a transcription, a chat and a stream", async () => {
+test("requests.readable: right behind the answer the record and the calls of a transcription, a chat and a stream are readable", async () => {
   const ask = [
     () => postForm(gateway.origin, { file: AUDIO }),
     () => postChat(gateway.origin, { messages: HELLO }),
@@ -40,7 +40,7 @@ test("contract 10: who asks right behind the answer finds the record and the cal
   }
 });
 
-test("contract 10: a transcription leaves what was asked, every target, its call, its cost and its receipts", async () => {
+test("requests.contents: a transcription leaves what was asked, every target, its call, its cost and its receipts", async () => {
   const answer = await postForm(gateway.origin, {
     file: AUDIO,
     fields: { timestamps: "word", purpose: "meetings", prompt: "say-nothing-of-this" },
@@ -109,7 +109,7 @@ test("contract 10: a transcription leaves what was asked, every target, its call
   assert.deepEqual([replay.candidates, replay.attempts, replay.usage.charge_usd], [[], [], "0.00"]);
 });
 
-test("contract 10: after a fallback both calls stand there, and only the second is charged", async () => {
+test("requests.fallback: after a fallback both calls are listed, and only the second is charged", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 500 } });
   const record = await recordOf(gateway, await postForm(gateway.origin, { file: AUDIO }));
   assert.deepEqual(
@@ -126,7 +126,7 @@ test("contract 10: after a fallback both calls stand there, and only the second 
   assert.match(record.summary, /^Served by target 2 .*Target 1 \(deepgram nova-3\) failed \(server error\)\./u);
 });
 
-test("contract 10: an unknown outcome is on record as unknown, with the error its caller got", async () => {
+test("requests.fallback: an unknown outcome is recorded as unknown, with the error its caller got", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "cut_reply" } });
   const record = await recordOf(gateway, await postForm(gateway.origin, { file: AUDIO }));
   assert.deepEqual([record.status, record.code], [502, "PROVIDER_RESULT_UNKNOWN"]);
@@ -137,14 +137,14 @@ test("contract 10: an unknown outcome is on record as unknown, with the error it
   assert.equal(record.usage.charge_usd, "0.00");
 });
 
-test("contract 3, 10: a dry run leaves its decision and no call", async () => {
+test("requests.decision: a dry run leaves its decision and no call", async () => {
   const record = await recordOf(gateway, await postForm(gateway.origin, { file: AUDIO, fields: { dry_run: "true" } }));
   assert.equal(record.asked?.dry_run, true);
   assert.deepEqual([record.decision.outcome, record.attempts], ["routed", []]);
   assert.equal(record.candidates.length, 4);
 });
 
-test("contract 10: chat, plain, streamed and by OpenAI's words, leaves its tokens and its charge", async () => {
+test("requests.chat: chat, plain, streamed and OpenAI-compatible, leaves its tokens and its charge", async () => {
   const plain = await recordOf(gateway, await postChat(gateway.origin, { messages: HELLO }));
   assert.deepEqual([plain.endpoint, plain.asked?.capability, plain.route], ["POST /v1/chat", "chat", "chat"]);
   assert(plain.usage.output_tokens > 0 && plain.usage.charge_usd !== "0.00");
@@ -163,7 +163,7 @@ test("contract 10: chat, plain, streamed and by OpenAI's words, leaves its token
   assert.equal((await recordOf(gateway, compatible)).endpoint, "POST /v1/chat/completions");
 });
 
-test("contract 7, 10: a chat that falls back leaves both calls", async () => {
+test("requests.fallback, requests.chat: a chat that falls back leaves both calls", async () => {
   gateway.first.behave((call) => json(call, 500, { error: { message: "no" } }));
   const record = await recordOf(gateway, await postChat(gateway.origin, { messages: HELLO }));
   assert.deepEqual(
@@ -175,7 +175,7 @@ test("contract 7, 10: a chat that falls back leaves both calls", async () => {
   );
 });
 
-test("contract 5, 10: a job's record has its job, what its worker decided and the calls it made", async () => {
+test("requests.job: a job's record has its job, what its worker decided and the calls it made", async () => {
   const submitted = await submit(gateway.origin, { file: AUDIO });
   await ended(gateway.origin, submitted.job_id);
   const { rows } = {
@@ -198,7 +198,7 @@ test("contract 5, 10: a job's record has its job, what its worker decided and th
   );
 });
 
-test("contract 2: without routing:read no provider, model, connection or route is named", async () => {
+test("requests.names: without routing:read no provider, model, connection or route is named", async () => {
   const answer = await postForm(gateway.origin, { file: AUDIO });
   const [blind, seeing] = [await recordOf(gateway, answer, KEY), await recordOf(gateway, answer)];
   // With its dash, since the 16 random characters of an id may well hold "gpt", and never a dash.

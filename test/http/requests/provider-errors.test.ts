@@ -1,5 +1,5 @@
-// Why a provider refused a call, in the request's record (contract 10): all of it for administrators and the operator, status and code
-// with `routing:read`, nothing for other callers.
+// Why a provider refused a call, in the request's record: all of it for administrators and the operator, status and code with
+// `routing:read`, nothing for other callers.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { requestRecord } from "../../../src/contract/requests.ts";
@@ -42,7 +42,7 @@ async function asAdministrators(answer: Answer) {
   return records[0]?.attempts ?? [];
 }
 
-test("FLD-18: the provider's status, code, request id and message are in the record of a transcription, by who may see them", async () => {
+test("requests.provider-error: FLD-18, the provider's status, code, request id and message are in the record of a transcription, by who may see them", async () => {
   gateway.sandbox.addFault({ fault: { kind: "status", status: 429, body: BODY } });
   const answer = await postForm(gateway.origin);
   assert.equal(answer.code, "NO_HEALTHY_PROVIDER");
@@ -63,7 +63,7 @@ test("FLD-18: the provider's status, code, request id and message are in the rec
   for (const attempt of plain.attempts) assert.equal("provider_error" in attempt, false);
 });
 
-test("FLD-18: so it is for chats, paid by leases or under a key, for streams, and what is served has none", async () => {
+test("requests.provider-error: FLD-18, so they are for chats, paid by leases or under a key, and for streams; what is served has none", async () => {
   const refusal = { error: { message: "No such deployment.", code: "deployment_missing" } };
   gateway.first.behave((call) => json(call, 500, refusal));
   const answers = [
@@ -83,7 +83,7 @@ test("FLD-18: so it is for chats, paid by leases or under a key, for streams, an
   }
 });
 
-test("FLD-18: so it is for jobs, whose calls are made later", async () => {
+test("requests.provider-error: FLD-18, so they are for jobs, whose calls are made later", async () => {
   gateway.sandbox.addFault({ fault: { kind: "status", status: 400, body: BODY } });
   const submitted = await postForm(gateway.origin, { path: "/v1/transcription/jobs" });
   assert.equal(submitted.status, 202);

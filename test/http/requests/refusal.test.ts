@@ -1,5 +1,5 @@
-// The request log of what was refused (contract 10): every answer to a known key has exactly one record, with its decision or
-// the reason why none was made, and nothing of what was sent.
+// The request log of refused requests: every answer to a known key has exactly one record, with its decision or the reason why there was
+// none, and nothing of what was sent.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -126,7 +126,7 @@ const CASES: readonly Case[] = [
 ];
 
 for (const [name, ask, code, outcome, reason] of CASES) {
-  test(`contract 10: ${name}: ${code} is on record, and nothing was called`, async () => {
+  test(`requests.refused, requests.summary: ${name}: ${code} is on record, and nothing was called`, async () => {
     const before = gateway.sandbox.callCount + gateway.first.calls.length;
     const answer = await ask();
     assert.equal(answer.code, code, answer.text);
@@ -140,7 +140,7 @@ for (const [name, ask, code, outcome, reason] of CASES) {
   });
 }
 
-test("contract 10: what was refused by quota and by idempotency is on record", async () => {
+test("requests.refused: what was refused by quota and by idempotency is on record", async () => {
   await post({ key: SLOW_KEY });
   const limited = await recordOf(gateway, await post({ key: SLOW_KEY }), SLOW_KEY);
   assert.deepEqual([limited.code, limited.decision.reason], ["RATE_LIMITED", "RATE_LIMITED"]);
@@ -150,7 +150,7 @@ test("contract 10: what was refused by quota and by idempotency is on record", a
   assert.deepEqual([reused.code, reused.idempotency], ["IDEMPOTENCY_KEY_REUSED", { key: "reused", replayed: false }]);
 });
 
-test("contract 10: every request leaves exactly one record; one without a valid key leaves it to nobody", async () => {
+test("requests.one-record, requests.no-key: every request leaves exactly one record; one without a valid key belongs to no workspace", async () => {
   await written(gateway);
   const count = async () => {
     await written(gateway);
@@ -196,7 +196,7 @@ const BROKEN: readonly (readonly [name: string, head: string, code: string, endp
 ];
 
 for (const [name, head, code, endpoint] of BROKEN) {
-  test(`contract 10: ${name} leaves a record of ${code} with its key`, async () => {
+  test(`requests.head-refused, requests.broken-off, requests.no-endpoint: ${name} leaves a record of ${code} with its key`, async () => {
     const reply = await ask(portOf(gateway.origin), head);
     assert.deepEqual(JSON.parse(reply.body).error.code, code);
     const record = await recordOf(gateway, reply.headers["x-request-id"] ?? "");
@@ -211,7 +211,7 @@ for (const [name, head, code, endpoint] of BROKEN) {
   });
 }
 
-test("contract 10: an upload that its caller breaks off leaves a record", async () => {
+test("requests.broken-off: an upload that its caller breaks off leaves a record", async () => {
   const { socket, replies } = await open(portOf(gateway.origin));
   const before = await newest();
   socket.write(
@@ -228,7 +228,7 @@ test("contract 10: an upload that its caller breaks off leaves a record", async 
   assert.deepEqual([now?.endpoint, now?.status], ["POST /v1/transcription", 499]);
 });
 
-test("contract 10: with two keys a refused request is nobody's; without one, a path that is none leaves no record", async () => {
+test("requests.two-keys, requests.no-endpoint: a request refused for two keys belongs to no one; without a key, an unknown path leaves no record", async () => {
   const twice = await ask(
     portOf(gateway.origin),
     `POST /v1/chat HTTP/1.1\r\n${OWN}Authorization: Bearer ${POOR_KEY}\r\n\r\n`,
@@ -247,7 +247,7 @@ test("contract 10: with two keys a refused request is nobody's; without one, a p
   }
 });
 
-test("contract 10: what cannot be read as a request leaves no record: it is counted by its code, and logged", async () => {
+test("requests.unreadable: what is no readable HTTP leaves no record: it is counted by its code, and logged", async () => {
   const reply = await ask(portOf(gateway.origin), `POST /v1/chat HTTP/1.1\r\n${OWN}A: ${"a".repeat(30_000)}\r\n\r\n`);
   assert.equal(reply.status, 431);
   const broken = await ask(portOf(gateway.origin), `POST /v1/chat HTTP/1.1\r\n${OWN}Content-Length: 5x\r\n\r\n`);

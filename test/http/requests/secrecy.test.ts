@@ -1,5 +1,5 @@
-// What the request log must never hold (contract 10; reliability 6): words, names of files, addresses, secrets. And that every
-// answer to a known key has exactly one record, whatever was asked and whatever the providers did.
+// What the request log must never contain: words, names of files, addresses, secrets. And that every answer to a known key has exactly
+// one record, whatever was asked and whatever the providers did.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import * as fc from "fast-check";
@@ -30,7 +30,7 @@ before(async () => {
 });
 after(() => gateway.close());
 
-test("contract 10: no word, prompt, file name, address, idempotency key or secret is in the log, a record or a line", async () => {
+test("requests.no-content: no word, prompt, file name, address, idempotency key or secret is in the log, a record or a line", async () => {
   const canary = (what: string): string => `canary-${what}-4f9d`;
   const secrets = [KEY, SEEING_KEY, "dg-secret", "oa-secret", "first-secret", "second-secret", "simulated transcript"];
   const fileName = `${canary("file")}.wav`;
@@ -75,7 +75,8 @@ test("contract 10: no word, prompt, file name, address, idempotency key or secre
   for (const each of answers) records.push(await recordOf(gateway, each));
   for (const { job } of records) if (job !== null) await ended(gateway.origin, job.id);
   for (const each of answers) records.push(await recordOf(gateway, each, KEY));
-  // What a provider wrote of its refusal is kept for administrators, and in no log or record that a caller reads (FLD-18).
+  // A provider's own words about its refusal are stored for administrators, and in no log or record that a caller reads
+  // [requests.provider-error].
   const { rows } = await sql<{ text: string }>`
     select (select coalesce(json_agg(requests), '[]') from requests)::text || (select coalesce(json_agg(to_jsonb(attempts) - 'provider_failure'), '[]') from attempts)::text
       || (select coalesce(json_agg(candidates), '[]') from jobs)::text as text`.execute(gateway.database.db);
@@ -85,7 +86,7 @@ test("contract 10: no word, prompt, file name, address, idempotency key or secre
   assert.deepEqual([...found, ...secrets.filter((secret) => everything.includes(secret))], []);
 });
 
-test("contract 10: every answer to a known key has exactly one record, with a decision or why there is none", async (t) => {
+test("requests.one-record, requests.decision: every answer to a known key has exactly one record, with a decision or why there is none", async (t) => {
   const path = fc.constantFrom(
     "/v1/transcription",
     "/v1/transcription",

@@ -1,4 +1,4 @@
-// GET /v1/requests/{id}, who may see what (contract 2; reliability 6).
+// Who may read GET /v1/requests/{id}.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { newId } from "../../../src/contract/ids.ts";
@@ -21,12 +21,12 @@ const withoutRequestId = (answer: Answer): string =>
   answer.text.replaceAll(answer.headers.get("x-request-id") ?? "-", "req");
 const read = (which: string, key: string): Promise<Answer> => get(gateway.origin, `/v1/requests/${which}`, key);
 
-test("contract 2: any key of the app reads it, whichever key asked", async () => {
+test("requests.same-app: any key of the app reads a record, whichever key sent the request", async () => {
   assert.equal((await read(id, KEY)).status, 200);
   assert.equal((await read(id, NARROW_KEY)).status, 200);
 });
 
-test("contract 2: another app's and another workspace's request looks like one that never was, byte for byte", async () => {
+test("requests.foreign: another app's and another workspace's record is the 404 of one that does not exist, byte for byte", async () => {
   for (const key of [OTHER_KEY, POOR_KEY]) {
     const [foreign, missing] = [await read(id, key), await read(newId("request"), key)];
     assert.deepEqual([foreign.status, foreign.code], [404, "NOT_FOUND"]);
@@ -38,6 +38,6 @@ test("contract 2: another app's and another workspace's request looks like one t
   }
 });
 
-test("contract 2: without a known key there is nothing to read", async () => {
+test("requests.needs-key: without a valid key nothing can be read", async () => {
   for (const key of ["", "svc_live_nothing", `${KEY}x`]) assert.equal((await read(id, key)).status, 401);
 });

@@ -1,4 +1,4 @@
-// GET /v1/usage (contract 9, 10): the app's attempts added up, never two payers in one sum.
+// GET /v1/usage: the app's attempts added up, never two billing classes in one sum.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type UsageReport, usageReport } from "../../../src/contract/usage.ts";
@@ -26,7 +26,7 @@ async function usage(query = "", key = SEEING_KEY): Promise<UsageReport> {
   return usageReport.parse(answer.json);
 }
 
-test("contract 9: what was delivered adds up by day, purpose, model and payer; a failed call is no seconds", async () => {
+test("usage.default-groups: delivered work adds up by day, purpose, model and billing class; a failed call has no seconds", async () => {
   assert.deepEqual(await usage().then(({ data, totals }) => [data, totals]), [[], []]);
   await postForm(gateway.origin, { file: AUDIO });
   await postForm(gateway.origin, { file: AUDIO, fields: { purpose: "meetings" } });
@@ -61,14 +61,14 @@ test("contract 9: what was delivered adds up by day, purpose, model and payer; a
   assert.equal(BigInt(Math.round(Number(total?.charge_usd) * 1e9)), sum);
 });
 
-test("contract 2: without routing:read models are not told apart, and the sums are the same", async () => {
+test("usage.names: without routing:read models are not shown apart, and the sums are the same", async () => {
   const [blind, seeing] = [await usage("", KEY), await usage()];
   assert.deepEqual(blind.totals, seeing.totals);
   assert(blind.data.length > 0 && blind.data.every((row) => row.model === undefined && row.provider === undefined));
   assert(blind.data.length < seeing.data.length);
 });
 
-test("contract 9: what a provider bills is kept apart from what the app is charged", async () => {
+test("usage.figures, usage.classes-separate: what a provider bills is separate from what the app is charged", async () => {
   await gateway.database.db
     .updateTable("attempts")
     .set({ billing_class: "provider_billed", charge_nano_usd: 0 })
@@ -85,7 +85,7 @@ test("contract 9: what a provider bills is kept apart from what the app is charg
   assert.deepEqual([totals[1]?.charge_usd, totals[1]?.list_usd], ["0.00", "0.002"]);
 });
 
-test("contract 10: the days asked for and no others; days that make no range are refused", async () => {
+test("usage.bounds, usage.invalid: the days asked for and no others; days that make no range are refused", async () => {
   assert.equal((await usage(`?from=${today()}&to=${today()}`)).totals.length, 2);
   assert.deepEqual((await usage("?from=2020-01-01&to=2020-01-31")).data, []);
   const before = (await usage("?from=2020-01-01&to=2020-01-31")).to;
@@ -100,13 +100,13 @@ test("contract 10: the days asked for and no others; days that make no range are
     assert.equal((await ask(query)).code, "INVALID_REQUEST", query);
 });
 
-test("contract 9: the app's budgets stand with it, with what is spent", async () => {
+test("usage.budgets: the app's budgets are in the answer, with what is spent", async () => {
   assert.deepEqual((await usage()).budgets, []);
   const [budget] = (await usage("", POOR_KEY)).budgets;
   assert.deepEqual([budget?.limit_usd, budget?.spent_usd, budget?.remaining_usd], ["0.00", "0.00", "0.00"]);
 });
 
-test("contract 2: another app and another workspace see none of it; any key of the app all of it", async () => {
+test("usage.tenancy: another app and another workspace see none of it; any key of the app all of it", async () => {
   assert.deepEqual((await usage("", OTHER_KEY)).data, []);
   assert.deepEqual((await usage("", POOR_KEY)).data, []);
   assert.deepEqual((await usage("", NARROW_KEY)).totals, (await usage()).totals);

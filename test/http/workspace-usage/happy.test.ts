@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/usage (contract 9): what all apps of a workspace used, told apart as asked.
+// GET /workspace/{tenant_id}/usage: what all apps of a workspace used, grouped as asked.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type WorkspaceUsage, workspaceUsage } from "../../../src/contract/usage.ts";
@@ -23,7 +23,7 @@ async function usage(query = "", key = ADMIN, tenant = "acme"): Promise<Workspac
   return workspaceUsage.parse(answer.json);
 }
 
-test("contract 9: all apps of the workspace and nobody else's, by app, key and hour", async () => {
+test("usage.groups, usage.tenancy: all apps of the workspace and no others, by app, key and hour", async () => {
   const byApp = await usage("?group_by=app,key");
   assert.deepEqual(byApp.group_by, ["app", "key"]);
   assert.deepEqual(
@@ -40,20 +40,20 @@ test("contract 9: all apps of the workspace and nobody else's, by app, key and h
   assert.equal((await usage("", OPERATOR, "other")).totals[0]?.attempts, 1);
 });
 
-test("contract 9: one app, one key", async () => {
+test("usage.filter: usage of one app, and of one key", async () => {
   const [busy, quiet] = (await usage("?group_by=app,key")).data.toSorted((a, b) => b.attempts - a.attempts);
   assert.equal((await usage(`?app=${busy?.app}`)).totals[0]?.attempts, 2);
   assert.equal((await usage(`?key=${quiet?.key}`)).totals[0]?.attempts, 1);
   assert.deepEqual((await usage(`?app=${busy?.app}&key=${quiet?.key}`)).totals, []);
 });
 
-test("contract 9: rolled up or not, the answer is the same", async () => {
+test("usage.exact: rolled up or not, the answer is the same", async () => {
   const before = await usage("?group_by=hour,app,key,model");
   await gateway.app.usage.roll();
   assert.deepEqual(await usage("?group_by=hour,app,key,model"), before);
 });
 
-test("contract 9: the budgets of the workspace's apps stand with it, and nobody else's; of one app where one is asked for", async () => {
+test("usage.budgets, usage.filter: the budgets of the workspace's apps are in the answer, and no others; of one app where one is selected", async () => {
   assert.deepEqual((await usage()).budgets, []);
   for (const [tenant, app, key] of [
     ["acme", "notes", ADMIN],
@@ -83,7 +83,7 @@ test("contract 9: the budgets of the workspace's apps stand with it, and nobody 
   assert.equal((await usage("", OPERATOR, "other")).budgets?.length, 1);
 });
 
-test("contract 9: as CSV for a spreadsheet, with the very rows of the data", async () => {
+test("usage.csv: usage as CSV for a spreadsheet has the rows of the data", async () => {
   const query = "?group_by=app,model";
   const { data } = await usage(query);
   const answer = await ask(gateway, `/workspace/acme/usage${query}`, ADMIN, "text/csv");

@@ -1,4 +1,4 @@
-// What GET /workspace/{tenant_id}/usage refuses (contract 9), and what GET /v1/usage keeps from those who may not see names.
+// What GET /workspace/{tenant_id}/usage refuses, and what GET /v1/usage hides from callers who may not see names.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => gateway.close());
 
-test("contract 9: a question that cannot be answered is refused with what is wrong with it", async () => {
+test("usage.invalid, usage.bounds: an invalid question is refused with what is wrong with it", async () => {
   for (const query of [
     "?group_by=colour",
     "?group_by=app,",
@@ -27,12 +27,12 @@ test("contract 9: a question that cannot be answered is refused with what is wro
   }
 });
 
-test("contract 10: a form that is not made here is refused", async () => {
+test("usage.invalid: a media type that is neither JSON nor CSV is refused", async () => {
   const answer = await ask(gateway, "/workspace/acme/usage", ADMIN, "application/pdf");
   assert.deepEqual([answer.status, answer.code], [406, "NOT_ACCEPTABLE"]);
 });
 
-test("contract 2: providers and models only with routing:read", async () => {
+test("usage.names: providers and models need routing:read", async () => {
   for (const group of ["provider", "day,model"])
     assert.equal((await ask(gateway, `/v1/usage?group_by=${group}`, KEY)).code, "FORBIDDEN");
   assert.equal((await ask(gateway, "/v1/usage?group_by=key,capability", KEY)).status, 200);

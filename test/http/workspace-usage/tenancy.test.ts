@@ -1,4 +1,4 @@
-// Who sees what a workspace used (contract 2).
+// Who sees what a workspace used.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
@@ -15,7 +15,7 @@ const bare = async (tenant: string, key: string): Promise<readonly [number, stri
   return [answer.status, answer.text.replaceAll(answer.headers.get("x-request-id") ?? "", "req")];
 };
 
-test("contract 2: a member 403, whoever belongs elsewhere the 404 of a workspace that does not exist", async () => {
+test("usage.tenancy: a member gets 403, callers from elsewhere the 404 of a workspace that does not exist", async () => {
   assert.equal((await ask(gateway, "/workspace/acme/usage", KEY)).code, "FORBIDDEN");
   const missing = await bare("no-such-workspace", OPERATOR);
   assert.equal(missing[0], 404);
