@@ -1,5 +1,5 @@
 // Resident memory of one gateway process while many long recordings are submitted as jobs at once, and while they are sent on to
-// the provider; the limits are raised to where an operator may raise them (contract 4).
+// the provider. The limits are raised to the highest that an operator may set.
 import { request } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";

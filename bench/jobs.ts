@@ -1,5 +1,5 @@
 // Jobs with a provider that answers at once, with embedded storage and on a server: how long a submission takes, how soon a job is picked up, how
-// many are finished in a second (reliability 2). One process serves and works, as `npm start` does.
+// many are finished in a second. One process serves and works, as `npm start` does.
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
 import type { Running } from "./child-process.ts";
 import { submitUpload, waitForJob, unfinishedJobs } from "./job-api.ts";

@@ -1,5 +1,5 @@
-// `npm run bench -- realtime` (contract 10): the same stream, spoken in real time, through the gateway's WebSocket and straight to
-// the sandbox that stands in for the provider, both at once: what is between them is what the gateway adds.
+// `npm run bench -- realtime`: the same stream, spoken in real time, through the gateway's WebSocket and straight to the sandbox in the
+// provider's place, both at once. The difference is what the gateway adds.
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { WebSocket } from "ws";

@@ -1,4 +1,4 @@
-// What Anthropic's messages refuse, and what a request asks for (anthropic.md).
+// What Anthropic's messages refuse, and what a request asks for [providers.sandbox-refusals].
 import { z } from "zod";
 import type { ChatAsked } from "./chat-simulate.ts";
 import { imageTypeOf } from "./media-content.ts";

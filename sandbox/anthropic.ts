@@ -1,4 +1,4 @@
-// Anthropic's `POST /v1/messages` (anthropic.md): a plain answer, or named events.
+// Anthropic's `POST /v1/messages`: a plain answer, or named events [providers.sandbox-protocols].
 import { randomUUID } from "node:crypto";
 import { judgeAnthropic, type AnthropicChat } from "./anthropic-rules.ts";
 import { inPieces, type SimulatedChat, simulateChat } from "./chat-simulate.ts";

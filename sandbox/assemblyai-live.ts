@@ -1,5 +1,5 @@
-// AssemblyAI's socket `wss …/v3/ws` (assemblyai.md section 8). Stricter than the provider on purpose: a parameter nobody
-// documents, or one whose effect cannot be simulated, is refused, and so is audio that comes much faster than it is spoken.
+// AssemblyAI's socket `wss …/v3/ws`. Stricter than the provider on purpose [providers.sandbox-refusals]: a parameter that is not documented,
+// or whose effect cannot be simulated, is refused, and so is audio that comes much faster than it is spoken.
 import { randomUUID } from "node:crypto";
 import { assemblyAiError } from "./assemblyai.ts";
 import type { LiveClose, LivePiece, LiveSession, LiveWire, SampleRate } from "./live-wire.ts";

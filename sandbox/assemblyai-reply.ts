@@ -1,4 +1,4 @@
-// AssemblyAI's transcript object (assemblyai.md section 3): times in whole milliseconds, every option of the request repeated.
+// AssemblyAI's transcript object: times in whole milliseconds, every option of the request repeated.
 import type { AssemblyAiAsked, Submission } from "./assemblyai-rules.ts";
 import type { AudioFacts } from "./measure-audio.ts";
 import { partsOf, type SimulatedChannel, type SimulatedWord, simulateChannels } from "./simulate.ts";

@@ -1,5 +1,5 @@
-// What `POST /v2/transcript` accepts (assemblyai.md section 2 and 4). Stricter than the provider on purpose: an option nobody
-// documents, or one whose effect cannot be simulated, is refused, so that a wrong adapter cannot pass unnoticed.
+// What `POST /v2/transcript` accepts. Stricter than the provider on purpose [providers.sandbox-refusals]: an option that is not documented,
+// or whose effect cannot be simulated, is refused, so that a wrong adapter cannot pass unnoticed.
 import { z } from "zod";
 import { isLanguageCode } from "./languages.ts";
 

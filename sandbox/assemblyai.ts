@@ -1,5 +1,5 @@
-// AssemblyAI's pre-recorded endpoints: upload, submit, poll, delete (assemblyai.md sections 1 to 6). It remembers uploads and
-// transcripts as the provider does, and forgets them when told to.
+// AssemblyAI's pre-recorded endpoints: upload, submit, poll, delete. It keeps uploads and transcripts until they are deleted, as the provider
+// does [providers.sandbox-kept].
 import { randomUUID } from "node:crypto";
 import { assemblyAiTranscript, type Run } from "./assemblyai-reply.ts";
 import { judgeSubmission, MAX_UPLOAD_BYTES } from "./assemblyai-rules.ts";

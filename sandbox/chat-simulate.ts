@@ -1,5 +1,5 @@
-// What the sandbox "answers" in a chat: counted facts and nothing else, never invented prose ("What is honest with no
-// account"). With tools it calls them, with arguments that fit their schema. Every chat wire takes its answer from here.
+// What the sandbox "answers" in a chat: counted facts and nothing else, never invented prose [providers.sandbox-honest]. With tools it calls
+// them, with arguments that fit their schema [providers.sandbox-answers]. Every chat protocol takes its answer from here.
 import { sampleOf } from "./schema-sample.ts";
 import type { Alteration } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-// OpenAI-compatible speech servers and how each differs (openai-compatible-stt.md): whisper.cpp, speaches, vLLM, Groq, Mistral,
+// OpenAI-compatible speech servers and how each differs [providers.sandbox-dialects]: whisper.cpp, speaches, vLLM, Groq, Mistral,
 // or plain OpenAI.
 import { OPENAI_BODY_BYTES, findWrongKey, openAiWire } from "./openai-audio.ts";
 import { jsonAnswer, type Wire, type WireAnswer, type WireInput } from "./wire.ts";

@@ -1,4 +1,4 @@
-// Deepgram's error bodies (deepgram.md section 5). The 503 sample in its documentation spells `error_code`; so does ours.
+// Deepgram's error bodies. The 503 sample in its documentation spells `error_code`, and so does this one.
 import { jsonAnswer, type WireAnswer } from "./wire.ts";
 
 const CODES: Readonly<Record<number, readonly [code: string, message: string]>> = {

@@ -1,4 +1,4 @@
-// Deepgram's socket `wss …/v1/listen` (deepgram.md section 6). Stricter than the provider on purpose, as for files: what is
+// Deepgram's socket `wss …/v1/listen`. Stricter than the provider on purpose [providers.sandbox-refusals], as for files: what is
 // documented for files alone is refused.
 import { randomUUID } from "node:crypto";
 import { deepgramError, errorForStatus } from "./deepgram-errors.ts";

@@ -1,4 +1,4 @@
-// Deepgram's success body (deepgram.md section 2).
+// Deepgram's success body.
 import { createHash, randomUUID } from "node:crypto";
 import type { DeepgramAsked } from "./deepgram-rules.ts";
 import type { AudioFacts } from "./measure-audio.ts";

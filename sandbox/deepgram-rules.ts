@@ -1,5 +1,5 @@
-// What `/v1/listen` accepts (deepgram.md section 1). Stricter than the provider on purpose: a parameter nobody documents,
-// or one whose effect cannot be simulated, is refused, so that a wrong adapter cannot pass unnoticed.
+// What `/v1/listen` accepts. Stricter than the provider on purpose [providers.sandbox-refusals]: a parameter that is not documented,
+// or whose effect cannot be simulated, is refused, so that a wrong adapter cannot pass unnoticed.
 import { REDACTABLE_ENTITIES } from "./deepgram-entities.ts";
 import { type Pairs, valueOf, valuesOf } from "./wire.ts";
 

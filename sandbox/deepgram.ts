@@ -1,4 +1,4 @@
-// Deepgram's pre-recorded `POST /v1/listen` (providers' wire contract, deepgram.md sections 1, 2 and 5).
+// Deepgram's pre-recorded `POST /v1/listen`.
 import { deepgramReply } from "./deepgram-reply.ts";
 import { deepgramError, errorForStatus } from "./deepgram-errors.ts";
 import { judgeDeepgramQuery } from "./deepgram-rules.ts";

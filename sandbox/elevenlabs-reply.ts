@@ -1,5 +1,4 @@
-// ElevenLabs' transcripts (elevenlabs.md section 2): spaces among the words, ISO 639-3, one object per channel unless the file
-// has but one.
+// ElevenLabs' transcripts: spaces among the words, ISO 639-3, one object per channel unless the file has one channel only.
 import type { ElevenLabsAsked } from "./elevenlabs-rules.ts";
 import type { AudioFacts } from "./measure-audio.ts";
 import { type SimulatedChannel, type SimulatedWord, simulateChannels } from "./simulate.ts";

@@ -1,5 +1,5 @@
-// What `POST /v1/speech-to-text` accepts (elevenlabs.md section 1). Stricter than the provider on purpose: a field nobody
-// documents, or one whose effect cannot be simulated, is refused, so that a wrong adapter cannot pass unnoticed.
+// What `POST /v1/speech-to-text` accepts. Stricter than the provider on purpose [providers.sandbox-refusals]: a field that is not documented,
+// or whose effect cannot be simulated, is refused, so that a wrong adapter cannot pass unnoticed.
 import { randomUUID } from "node:crypto";
 import { invalidField } from "./fastapi-error.ts";
 import { jsonAnswer, type Pairs, valueOf, valuesOf, type WireAnswer } from "./wire.ts";

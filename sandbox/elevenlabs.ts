@@ -1,4 +1,4 @@
-// ElevenLabs' batch endpoint and the transcripts it keeps (elevenlabs.md sections 1 to 4).
+// ElevenLabs' batch endpoint and the transcripts that it keeps [providers.sandbox-kept].
 import { randomUUID } from "node:crypto";
 import { elevenLabsTranscript } from "./elevenlabs-reply.ts";
 import { badRequest, judgeElevenLabsFields, MAX_BODY_BYTES } from "./elevenlabs-rules.ts";

@@ -1,5 +1,5 @@
 // Gemini with audio: `POST /v1beta/interactions` of the transcription model, and a general model's `generateContent` with one
-// audio part and a `text` to fill in (gemini.md sections 3 and 4).
+// audio part and a `text` to fill in.
 import { z } from "zod";
 import { findWrongGeminiKey } from "./gemini-key.ts";
 import { googleError, googleErrorForStatus } from "./google-errors.ts";

@@ -1,4 +1,4 @@
-// What Gemini's generateContent refuses of a conversation, and what a request asks for (gemini.md section 1).
+// What Gemini's generateContent refuses of a conversation, and what a request asks for [providers.sandbox-refusals].
 import { z } from "zod";
 import type { ChatAsked } from "./chat-simulate.ts";
 import { audioFormatOf, imageTypeOf } from "./media-content.ts";

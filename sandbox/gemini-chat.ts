@@ -1,4 +1,4 @@
-// Gemini's `generateContent` and `streamGenerateContent` for conversations (gemini.md section 1).
+// Gemini's `generateContent` and `streamGenerateContent` for conversations.
 import { randomUUID } from "node:crypto";
 import { type SimulatedChat, simulateChat } from "./chat-simulate.ts";
 import { judgeGemini } from "./gemini-chat-rules.ts";

@@ -1,4 +1,4 @@
-// Results of Google's speech API v2 in proto3 JSON: what is zero or empty is left out (google-speech.md section 2).
+// Results of Google's speech API v2 in proto3 JSON: what is zero or empty is omitted.
 import { type GoogleConfig, SEPARATE } from "./google-speech-rules.ts";
 import { segmentsOf, type SimulatedSegment, type SimulatedWord, simulateChannels } from "./simulate.ts";
 import type { Alteration } from "./wire.ts";

@@ -1,4 +1,4 @@
-// What Google's speech API v2 refuses about a `RecognitionConfig`, per model and method (google-speech.md sections 2 to 4).
+// What Google's speech API v2 refuses about a `RecognitionConfig`, per model and method [providers.sandbox-refusals].
 import { z } from "zod";
 
 const MODELS = new Set(["chirp_3", "chirp_2", "long", "short", "telephony"]);

@@ -1,5 +1,5 @@
-// Google Cloud Speech-to-Text v2 over REST with what it needs around it: the token endpoint, a bucket, operations
-// (google-speech.md sections 1 to 6). Uploads and operations are remembered until they are deleted.
+// Google Cloud Speech-to-Text v2 over REST with what it needs around it: the token endpoint, a bucket, operations.
+// Uploads and operations are kept until they are deleted [providers.sandbox-kept].
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { googleError, googleErrorForStatus } from "./google-errors.ts";

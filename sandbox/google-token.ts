@@ -1,4 +1,4 @@
-// Google's token endpoint for service accounts (RFC 7523; google-speech.md section 1).
+// Google's token endpoint for service accounts (RFC 7523).
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { jsonAnswer, type WireAnswer, type WireInput } from "./wire.ts";

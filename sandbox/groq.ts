@@ -1,4 +1,4 @@
-// Groq's Whisper (openai-compatible-stt.md, column five): OpenAI's wire with fewer formats, two models and an id of its own.
+// Groq's Whisper: OpenAI's protocol with fewer formats, two models and an id of its own [providers.sandbox-dialects].
 import { openAiError } from "./openai-errors.ts";
 import { openAiWire } from "./openai-audio.ts";
 import { type Alteration, valueOf, type Wire, type WireAnswer, type WireInput } from "./wire.ts";

@@ -1,4 +1,4 @@
-// The languages Whisper knows: ISO 639-1 code to the English name it answers with (openai-audio.md section 3).
+// The languages that Whisper knows: ISO 639-1 code to the English name that it answers with.
 
 const NAMES =
   `af afrikaans ar arabic hy armenian az azerbaijani be belarusian bs bosnian bg bulgarian ca catalan zh chinese

@@ -1,5 +1,5 @@
-// What a provider's socket supplies to the sandbox's server (deepgram.md section 6, assemblyai.md section 8), and what the
-// sandbox "hears" while it listens: which seconds were sent, and nothing else.
+// What a provider's socket supplies to the sandbox's server, and what the sandbox "hears" while it listens: which seconds were sent,
+// and nothing else [providers.sandbox-honest].
 import type { IncomingHttpHeaders } from "node:http";
 import { milliseconds } from "./simulate.ts";
 import type { Alteration, Pairs, WireAnswer, WireName } from "./wire.ts";

@@ -1,4 +1,4 @@
-// OpenAI's `POST /v1/audio/transcriptions` and `/v1/audio/translations` (openai-audio.md).
+// OpenAI's `POST /v1/audio/transcriptions` and `/v1/audio/translations`.
 import {
   invalidKey,
   missingKey,

@@ -1,4 +1,4 @@
-// The shape of an OpenAI chat request, as strict as OpenAI takes it (openai-chat.md, "Request").
+// The shape of an OpenAI chat request, as strict as OpenAI accepts it [providers.sandbox-refusals].
 import { z } from "zod";
 
 const textPart = z.strictObject({ type: z.literal("text"), text: z.string() });

@@ -1,5 +1,5 @@
-// What OpenAI's chat completions refuse, and what a request asks for (openai-chat.md). Unknown members and wrong types first,
-// then what contradicts itself, then what the model does not take.
+// What OpenAI's chat completions refuse, and what a request asks for [providers.sandbox-refusals]. Unknown members and wrong types first,
+// then what contradicts itself, then what the model does not accept.
 import type { z } from "zod";
 import type { ChatAsked } from "./chat-simulate.ts";
 import { audioFormatOf, imageTypeOf } from "./media-content.ts";

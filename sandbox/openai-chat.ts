@@ -1,5 +1,4 @@
-// OpenAI's `POST /v1/chat/completions`, by OpenAI and by the servers that speak it (openai-chat.md,
-// openai-compatible-chat.md).
+// OpenAI's `POST /v1/chat/completions`, by OpenAI and by the compatible servers.
 import { randomUUID } from "node:crypto";
 import { inPieces, type SimulatedChat, simulateChat } from "./chat-simulate.ts";
 import { findWrongKey } from "./openai-audio.ts";

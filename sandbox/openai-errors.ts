@@ -1,4 +1,4 @@
-// OpenAI's error envelope and response headers (openai-audio.md section 6).
+// OpenAI's error envelope and response headers.
 import { jsonAnswer, type WireAnswer } from "./wire.ts";
 
 export interface OpenAiFault {

@@ -1,5 +1,5 @@
-// OpenAI's `GET /v1/models`, by OpenAI and by the servers that have such a list (platform.openai.com, "List models";
-// openai-compatible-stt.md). whisper.cpp has none.
+// OpenAI's `GET /v1/models`, by OpenAI and by the servers that have such a list (platform.openai.com, "List models").
+// whisper.cpp has none.
 import { findWrongKey } from "./openai-audio.ts";
 import { openAiError, openAiErrorForStatus, openAiHeaders } from "./openai-errors.ts";
 import { MODEL_NAMES } from "./openai-models.ts";

@@ -1,4 +1,4 @@
-// OpenAI's speech models: which fields, formats and lengths each takes and how it is billed (openai-audio.md sections 1 to 4).
+// OpenAI's speech models: which fields, formats and lengths each accepts and how it is billed.
 
 export const RESPONSE_FORMATS = ["json", "text", "srt", "verbose_json", "vtt", "diarized_json"] as const;
 export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];

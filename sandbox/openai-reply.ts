@@ -1,4 +1,4 @@
-// OpenAI's success bodies and stream events (openai-audio.md sections 4 and 5).
+// OpenAI's success bodies and stream events.
 import { toSrt, toVtt } from "./captions.ts";
 import { languageName } from "./languages.ts";
 import { openAiHeaders } from "./openai-errors.ts";

@@ -1,4 +1,4 @@
-// What the OpenAI audio endpoints refuse, in the order they are asked about (openai-audio.md sections 2, 3 and 6).
+// What the OpenAI audio endpoints refuse, in the order in which they check it [providers.sandbox-refusals].
 import { mediaTypeMatches } from "../src/audio/media-types.ts";
 import { isLanguageCode } from "./languages.ts";
 import type { AudioFacts } from "./measure-audio.ts";

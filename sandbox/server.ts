@@ -1,5 +1,5 @@
-// The sandbox: a loopback HTTP server that speaks the providers' wire formats (contract.md section 10). It is what the tests
-// talk to, and what the product uses while no provider account is configured.
+// The sandbox: a loopback HTTP server that speaks the providers' protocols [providers.sandbox-protocols]. Tests call it, and the product
+// uses it while no provider account is configured.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createCallLog, type SandboxCall } from "./calls.ts";

@@ -1,5 +1,5 @@
-// The text the sandbox "hears": measured facts and nothing else, never invented speech ("What is honest with no account").
-// Every wire format takes its words, segments and channels from here.
+// The text that the sandbox "hears": measured facts and nothing else, never invented speech [providers.sandbox-honest].
+// Every protocol takes its words, segments and channels from here.
 import type { Alteration } from "./wire.ts";
 
 export interface SimulatedWord {

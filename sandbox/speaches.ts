@@ -1,4 +1,4 @@
-// speaches (faster-whisper behind FastAPI; openai-compatible-stt.md, column three).
+// speaches (faster-whisper behind FastAPI) [providers.sandbox-dialects].
 import { toSrt, toVtt } from "./captions.ts";
 import { invalidField } from "./fastapi-error.ts";
 import { isLanguageCode } from "./languages.ts";

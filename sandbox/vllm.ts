@@ -1,4 +1,4 @@
-// vLLM's transcription server (openai-compatible-stt.md, column four).
+// vLLM's transcription server [providers.sandbox-dialects].
 import { segmentsOf, type SimulatedChannel, simulateMixed } from "./simulate.ts";
 import { type Alteration, jsonAnswer, type WireAnswer, type WireInput, valueOf } from "./wire.ts";
 import { isLanguageCode } from "./languages.ts";

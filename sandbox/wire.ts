@@ -1,4 +1,4 @@
-// What a wire format supplies to the sandbox's server, and what it gets to judge a request by (contract.md section 10).
+// What a provider's protocol supplies to the sandbox's server, and what it gets to judge a request by.
 import type { IncomingHttpHeaders } from "node:http";
 import type { ReceivedFile } from "./multipart-reader.ts";
 import type { AudioFacts } from "./measure-audio.ts";

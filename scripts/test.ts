@@ -2,7 +2,7 @@
 // where it is installed.
 // `npm test -- pattern…` takes the files whose path contains a pattern; `--engine=postgres|postgres-oldest` takes one server.
 // A few processes share the files, so that modules are loaded, and databases created, for each of them and not for each file.
-// Beside them all runs a canary on loopback: one connection to it, and the run has failed (reliability 4).
+// A canary on loopback runs with all of them: one connection to it fails the run [logs.network-canary].
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";

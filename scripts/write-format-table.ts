@@ -1,5 +1,5 @@
 // docs/formats.md: every recording of the fixtures through the real endpoint, measured against an independent tool
-// (spec 2.1; contract 3 "Seconds"). Writes the page; test/http/formats.test.ts fails when it is out of date.
+// [measuring.true-length]. Writes the page; test/http/formats.test.ts fails when it is out of date.
 import { writeFile } from "node:fs/promises";
 import { formatsPage } from "../test/http/formats-page.ts";
 import { runFormats } from "../test/http/formats-table.ts";

@@ -1,4 +1,4 @@
-// docs/providers.md: what each model can do, as the code knows it (contract 3). Written by `npm run docs`.
+// docs/providers.md: what each model can do, as the code declares it [providers.declared-features]. Written by `npm run docs`.
 import { CHAT_FEATURES, CHAT_PREFERENCES, FEATURES, PREFERENCES } from "../src/contract/features.ts";
 import { CHAT_MODELS } from "../src/providers/catalog.ts";
 import type { ChatModel } from "../src/providers/chat-provider.ts";

@@ -1,5 +1,5 @@
-// The one free, read-only request that shows whether an account's credential is taken, and which models the account has (contract 10).
-// Each adapter says which request that is and how its answer reads; what one means for whoever asked is said in `admin/`.
+// The one free, read-only request that shows whether a provider accepts an account's credential, and which models the account has
+// [providers.test-question]. Each adapter says which request that is and how its answer reads; `admin/` says what an answer means.
 import type { z } from "zod";
 import { MODEL_PATTERN } from "../contract/names.ts";
 import { type FailureKind, type Io, ProviderError, type WireRequest } from "./io.ts";

@@ -1,5 +1,5 @@
-// What a chat request asks of the wire, what of it the model may not be asked, and which preferences are left out (contract 7). Pure.
-// Every adapter's plan begins here, and the plan is routing's verdict.
+// What a chat request asks of the protocol, what of it the model lacks [providers.declared-features], and which preferences are dropped
+// [providers.preference-named]. Pure. Every adapter's plan begins here, and the plan is routing's verdict.
 import type { HistoryField } from "../contract/chat-history.ts";
 import type { ChatFeature, ChatLack, ChatPreference, ReasoningEffort, Verbosity } from "../contract/features.ts";
 import type { ChatModel, ChatPart, ChatRequest } from "./chat-provider.ts";

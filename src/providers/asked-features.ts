@@ -1,4 +1,4 @@
-// The second wall behind routing (contract 3): what a request asks of the wire, and what of it the model may not be asked. Pure.
+// The second check behind routing [providers.declared-features]: what a request asks of the protocol, and what of it the model lacks. Pure.
 import type { Feature, Lack, Preference } from "../contract/features.ts";
 import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import type { LanguageInForce, SpeechModel, SpeechRequest, SpeechTarget } from "./provider.ts";

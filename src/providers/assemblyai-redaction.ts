@@ -1,4 +1,4 @@
-// The contract's redaction groups in AssemblyAI's policy names (docs/guardrails/redact-pii-from-transcripts). Pure data.
+// The redaction groups in AssemblyAI's policy names (docs/guardrails/redact-pii-from-transcripts). Pure data.
 import type { RedactionGroup } from "../contract/features.ts";
 
 const PCI = [

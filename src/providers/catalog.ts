@@ -1,4 +1,4 @@
-// Chat models known from the start, so that a text-only route can be configured (contract 10). Not all there are: an
+// Chat models known from the start, so that a text-only route can be configured [providers.chat-catalogue]. Not all there are: an
 // account may have others, and those are declared under its connection's `models`. Checked 2026-11-20.
 import type { ChatModel } from "./chat-provider.ts";
 import type { ProviderKind } from "./provider.ts";

@@ -1,4 +1,4 @@
-// The chat side of the provider interface (contract 7): what one file per chat wire protocol supplies. `plan` is pure;
+// The chat side of the provider interface: what one file per chat protocol supplies. `plan` is pure;
 // everything impure comes in through `StreamingIo`. Its speech counterpart is provider.ts.
 import type { z } from "zod";
 import type { HistoryField } from "../contract/chat-history.ts";

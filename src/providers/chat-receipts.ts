@@ -1,5 +1,5 @@
-// Receipts of a chat answer: what of the asked features can be seen in it (contract 3 and 7). Pure. A stream is judged when
-// it is over, which is too late to turn to another target but not too late to say so.
+// Receipts of a chat answer: which required features it shows [chat.receipts]. Pure. A stream is judged when
+// it is over, which is too late to turn to another target but not too late to report it.
 import type { ChatFeature } from "../contract/features.ts";
 import { isRecord } from "../lib/json/json-guards.ts";
 import { askedChatFeatures } from "./asked-chat-features.ts";

@@ -1,4 +1,4 @@
-// Figures and pieces of chat replies, read leniently: a senseless figure is missing, never a failure (contract 7, "usage").
+// Figures and pieces of chat replies, read leniently: a figure that makes no sense is missing, never a failure [providers.usage].
 import { createHash, randomUUID } from "node:crypto";
 import { z } from "zod";
 import { isRecord } from "../lib/json/json-guards.ts";

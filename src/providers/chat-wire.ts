@@ -1,5 +1,5 @@
-// What the chat protocols have in common on the way out and back: JSON there, JSON or events here, and the guards that no
-// adapter may be without: no finish, an error body under a success, an error among the events are failures (contract 7).
+// What the chat protocols have in common on the way out and back: JSON there, JSON or events here, and the checks that every adapter
+// needs: no finish, an error body under a success, an error among the events are failures [providers.stream-cut] [providers.stream-framing].
 import { bufferedBody } from "../lib/buffered-body.ts";
 import type { ChatEvent, ChatPlan } from "./chat-provider.ts";
 import type { ChatEnding } from "./finish-reasons.ts";

@@ -1,5 +1,6 @@
-// Circuits: a (account, model) pair that keeps failing rests for a while, so that callers do not queue behind it
-// (reliability figures: 5 in a row, or half of at least 20 in 10 s; 30 s times the number of openings, at most 300 s).
+// Circuit breakers: a circuit opens for an (account, model) pair that keeps failing, so that callers do not queue behind it. It opens after
+// 5 failures in a row, or half of at least 20 calls in 10 s [routing.circuit-opens], for 30 s times the number of openings, at most 300 s
+// [routing.circuit-duration].
 import type { FailureKind } from "./io.ts";
 
 const CONSECUTIVE_FAILURES = 5;

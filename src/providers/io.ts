@@ -103,7 +103,7 @@ export interface WireBody {
   readonly open: OpenBytes;
 }
 
-/** A run that a provider accepted and works on by itself; kept in a row of ours before its first poll (contract 5). */
+/** A run that a provider accepted and works on by itself. It is stored before its first poll [providers.run-before-poll]. */
 export interface RemoteRun {
   /** The provider's own id. */
   readonly id: string;

@@ -1,4 +1,4 @@
-// A transcript over a WebSocket: audio goes out while text comes in (contract 3, "Mode"). What the socket protocols have in
+// A transcript over a WebSocket: audio goes out while text comes in [transcription.stream-socket]. What the socket protocols have in
 // common: no end is a failure, an answer that is no JSON is one, and what the audio's source throws ends it as it is.
 import { ProviderError, type SocketRequest, type StreamingIo, type WireMessage, type WireSocket } from "./io.ts";
 import type { RawTranscript, SpeechEvent } from "./provider.ts";

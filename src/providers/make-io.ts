@@ -1,4 +1,4 @@
-// An adapter's `Io` on one account: its base URL, its secret, the attempt's deadline, and failures by kind (contract 1).
+// An adapter's `Io` on one account: its base URL, its secret, the attempt's deadline, and failures by kind [providers.failure-kinds].
 import { setTimeout as wait } from "node:timers/promises";
 import { mapAsyncIterable } from "../lib/concurrency/map-async-iterable.ts";
 import { isEncoded } from "../lib/is-encoded.ts";

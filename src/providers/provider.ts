@@ -63,7 +63,7 @@ export interface SpeechLimits {
 }
 
 /**
- * Language in force (contract 3): the one asked; with detection, unknown; else the target's documented default.
+ * Language in force [routing.language-in-force]: the one asked; with detection, unknown; else the target's documented default.
  * `asked`: a caller's tag. `detect`: detection asked. `default`: the target's tag, sent explicitly. `auto`: nothing known.
  */
 export type LanguageInForce =
@@ -94,7 +94,7 @@ export interface SpeechRequest {
   readonly prompt: string | null;
 }
 
-/** Audio that is sent while it is spoken (contract 10): bare 16-bit samples of one channel, or what a browser records. */
+/** Audio that is sent while it is spoken [realtime.encodings]: bare 16-bit samples of one channel, or what a browser records. */
 export const LIVE_ENCODINGS = ["pcm_s16le", "webm_opus"] as const;
 export type LiveEncoding = (typeof LIVE_ENCODINGS)[number];
 export const LIVE_SAMPLE_RATE = 16_000;
@@ -164,7 +164,7 @@ export interface ProviderTranscript {
   readonly receipts: readonly Receipt[];
 }
 
-/** Proof, per required feature, that it came back (contract 3). `delivered: false` fails the target. */
+/** Proof, per required feature, that it came back [providers.receipts]. `delivered: false` fails the target. */
 export interface Receipt {
   readonly feature: Feature | "model" | "language";
   readonly grade: ReceiptGrade;

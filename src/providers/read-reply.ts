@@ -1,5 +1,5 @@
-// From an HTTP reply to parsed JSON or to the kind of its failure, in one place for every provider (contract 1,
-// "Definite and unknown outcomes"). Nothing a provider wrote passes through but codes that are clearly codes.
+// From an HTTP reply to parsed JSON or to the kind of its failure, in one place for every provider [providers.failure-kinds].
+// Nothing that a provider wrote passes through but codes that are clearly codes [providers.failure-message].
 import { isEncoded } from "../lib/is-encoded.ts";
 import { weigh } from "../lib/json/json-meter.ts";
 import { ProviderError, type FailureKind } from "./io.ts";

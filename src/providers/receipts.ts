@@ -1,4 +1,4 @@
-// Receipts: proof per asked feature that it came back (contract 3, "Receipts"). The rules all adapters share. Pure.
+// Receipts: proof per required feature that it came back [providers.receipts]. The rules that all adapters share. Pure.
 import type { Feature, ReceiptGrade } from "../contract/features.ts";
 import { stripToLetters } from "../lib/text/strip-to-letters.ts";
 import { askedFeatures } from "./asked-features.ts";

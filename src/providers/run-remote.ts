@@ -1,5 +1,5 @@
-// A provider that takes a submission and is polled, as one call (contract 3, 5): the run is handed out before its first poll,
-// and a poll that fails is asked again, for only the run itself can say how it ended.
+// A provider that accepts a submission and is polled, as one call: the run is handed out before its first poll
+// [providers.run-before-poll], and a poll that fails is repeated, because only the run itself can say how it ended [providers.poll-again].
 import { asKind, type FailureKind, type Io, ProviderError, type RemoteRun } from "./io.ts";
 import type { RawTranscript, RemoteSpeech, SpeechAudio, SpeechPlan, SpeechProvider } from "./provider.ts";
 

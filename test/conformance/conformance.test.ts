@@ -1,9 +1,9 @@
-// Contract 10: what the OpenAPI documents say is what the server does. `npm run conformance` runs longer.
+// The server does what the OpenAPI documents say [api.openapi]. `npm run conformance` runs longer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runConformance } from "./run-conformance.ts";
 
-test("contract 10: every operation of both documents, asked well and badly, answers as its document says", async (t) => {
+test("api.openapi, admin.openapi, errors.listed: every operation of both documents, asked well and badly, answers as its document says", async (t) => {
   // The same every time: what another seed would find must not stop whoever changed something else.
   const seed = 20_261_121;
   const report = await runConformance({ seed, rounds: 1, isShort: true });

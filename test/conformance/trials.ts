@@ -115,7 +115,7 @@ function badParameters(operation: Operation, good: Request, validators: Validato
   return trials;
 }
 
-/** Contract 3: streams and dry runs take no heed of the header. */
+/** Streams and dry runs ignore the header [idempotency.ignored]. */
 function ignoresKey({ body }: Request): boolean {
   const text = typeof body === "string" ? body : Buffer.from(body ?? "").toString("latin1");
   return /"(?:dry_run|stream)"(?::|\r\n\r\n)(?:true|1)|"mode"(?::"|\r\n\r\n)realtime/u.test(text);

@@ -19,14 +19,14 @@ function recording(pauseFactor: number) {
 }
 
 for (const pauseFactor of [0, 4]) {
-  test(`batches, rest ${pauseFactor}: every caller gets its own answer, in the order they came, at most three at once`, async () => {
+  test(`api.batches: pause ${pauseFactor}: every caller gets its own answer, in the order of the calls, at most three at once`, async () => {
     const { add, batches } = recording(pauseFactor);
     const answers = await Promise.all([1, 2, 3, 4, 5, 6, 7].map((item) => add(item)));
     assert.deepEqual(answers, [2, 4, 6, 8, 10, 12, 14]);
     assert.deepEqual(batches, [[1, 2, 3], [4, 5, 6], [7]]);
   });
 
-  test(`batches, rest ${pauseFactor}: one bad item fails alone, and what comes after it is served`, async () => {
+  test(`api.batches: pause ${pauseFactor}: one bad item fails alone, and what comes after it is served`, async () => {
     const { add } = recording(pauseFactor);
     const ended = await Promise.allSettled([1, 13, 3].map((item) => add(item)));
     assert.deepEqual(
@@ -56,7 +56,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 4; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-test("batches that rest: calls made during a rest share the next batch", async () => {
+test("api.batches: calls made during a pause share the next batch", async () => {
   const { add, batches } = resting(1_000);
   await Promise.all([add(1), add(2)]);
   const three = add(3);
@@ -68,7 +68,7 @@ test("batches that rest: calls made during a rest share the next batch", async (
   ]);
 });
 
-test("batches that rest: after a batch of one nobody waits", async () => {
+test("api.batches: after a batch of one there is no pause", async () => {
   const { add, batches } = resting(1_000);
   await add(1);
   const two = add(2);

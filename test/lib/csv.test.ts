@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { csvText } from "../../src/lib/text/csv.ts";
 
-test("contract 10: a cell is quoted where it must be, a formula is made text, and a number stays one", () => {
+test("usage.csv-quoting, usage.csv-formula: a cell is quoted where it must be, a formula is made text, and a number stays a number", () => {
   const cases: readonly (readonly [value: string | number | null | undefined, cell: string])[] = [
     ["plain", "plain"],
     ["a,b", '"a,b"'],

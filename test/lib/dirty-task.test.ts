@@ -1,9 +1,9 @@
-// What was purged is vacuumed within 15 min, also after a vacuum that failed (contract 5).
+// Work that is marked dirty runs once, and again after it failed, such as the vacuum behind a purge.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDirtyTask } from "../../src/lib/concurrency/dirty-task.ts";
 
-test("contract 5: work that failed is still owed; done, it is owed again only when something asks for it", async () => {
+test("storage.vacuum: work that failed is still due; after it succeeded it is due only when requested again", async () => {
   let turns = 0;
   let fails = true;
   const owed = createDirtyTask(async () => {
@@ -21,7 +21,7 @@ test("contract 5: work that failed is still owed; done, it is owed again only wh
   assert.equal(turns, 3);
 });
 
-test("contract 5: what asks for it while it is under way is seen to by another turn", async () => {
+test("storage.vacuum: what is requested while the work runs leads to another run", async () => {
   let turns = 0;
   const first = Promise.withResolvers<void>();
   const owed = createDirtyTask(async () => {

@@ -42,7 +42,7 @@ function assertWhole({ places }: Alignment, left: readonly string[], right: read
 
 const words = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 40 });
 
-test("an alignment read on one side is that side, in order, and its edits are as few as can be, from either side", () => {
+test("playground.differences: each side of an alignment is that side, in order, with the fewest possible edits, from either side", () => {
   fc.assert(
     fc.property(words, words, (left, right) => {
       const forth = align(left, right);
@@ -58,7 +58,7 @@ test("an alignment read on one side is that side, in order, and its edits are as
   );
 });
 
-test("what is equal needs no edit", () => {
+test("playground.differences: equal texts need no edit", () => {
   fc.assert(fc.property(words, (same) => assert.equal(editsOf(align(same, [...same]), same, same), 0)));
 });
 
@@ -67,7 +67,7 @@ const LONG = 20_000;
 const longWords = (kinds: number, seed: number): readonly string[] =>
   Array.from({ length: LONG }, (_, index) => `w${Math.imul(index + seed, 2_654_435_761) % kinds}`);
 
-test("20,000 words a side are aligned within seconds, and what is beyond counting out is said to be", () => {
+test("playground.differences: 20,000 words a side are aligned within seconds, and figures beyond the limit are marked as upper bounds", () => {
   const said = longWords(2_999, 1);
   const misheard = said.map((word, index) => (index % 10 === 3 ? `not ${word}` : word));
   const cases: readonly (readonly [
@@ -95,7 +95,7 @@ test("20,000 words a side are aligned within seconds, and what is beyond countin
   }
 });
 
-test("what both have in common stands side by side where it is not counted out", () => {
+test("playground.differences: words that both sides share are aligned where edits are not counted to the end", () => {
   const left = [...longWords(2_999, 1).map((word) => `A ${word}`), "the", "end"];
   const right = ["the", "beginning", ...longWords(2_999, 1).map((word) => `B ${word}`), "the", "end"];
   const { places, isLeast } = align(left, right);

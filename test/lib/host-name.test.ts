@@ -1,4 +1,4 @@
-// What may stand on an allowlist of hosts (contract 6).
+// Which entries an allowlist of hosts accepts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hostNameFault } from "../../src/lib/text/host-name.ts";
@@ -18,7 +18,7 @@ for (const entry of [
   `${label}.example.com`,
   `${label}.${label}.${label}.${"a".repeat(49)}.example.com`,
 ])
-  test(`contract 6: ${entry} is taken`, () => assert.equal(hostNameFault(entry), null));
+  test(`remote-audio.list-entries: ${entry} is accepted`, () => assert.equal(hostNameFault(entry), null));
 
 for (const [entry, fault] of [
   ["", /must be a host name/],
@@ -55,4 +55,5 @@ for (const [entry, fault] of [
   ["*.s3.amazonaws.com", /suffix/],
   ["*.github.io", /suffix/],
 ] as const)
-  test(`contract 6: ${JSON.stringify(entry)} is refused`, () => assert.match(hostNameFault(entry) ?? "taken", fault));
+  test(`remote-audio.list-entries: ${JSON.stringify(entry)} is refused`, () =>
+    assert.match(hostNameFault(entry) ?? "taken", fault));

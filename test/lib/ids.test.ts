@@ -1,15 +1,15 @@
-// Identifiers (contract 1): what they look like, and that they tell the order in which they were made.
+// Identifiers: what they look like, and that they sort in the order in which they were created.
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
 
-test("contract 1: an id is its prefix and a UUIDv7 in 26 digits of base32, never the same twice", () => {
+test("api.ids: an id is its prefix and a UUIDv7 in 26 digits of base32, never the same twice", () => {
   const ids = Array.from({ length: 10_000 }, () => newId("request"));
   for (const id of ids) assert.match(id, /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/u);
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test("contract 10: ids of one process sort as they were made, however many a millisecond, and when the clock is set back", () => {
+test("api.ids-ordered: ids of one process sort in the order of creation, however many a millisecond, and when the clock is set back", () => {
   mock.timers.enable({ apis: ["Date"], now: 1_800_000_000_000 });
   try {
     const ids: string[] = [];

@@ -1,15 +1,15 @@
-// Much of one kind, a batch at a time (reliability 7: a process that ends waits for no house-keeping).
+// Housekeeping in batches: a process that stops waits for the one in progress only.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runInBatches } from "../../src/lib/concurrency/run-in-batches.ts";
 
-test("reliability R14: what is due is done batch by batch, until one is not full", async () => {
+test("jobs.purge-progress: R14, what is due is done batch by batch, until one is not full", async () => {
   const batches = [5, 5, 2, 5];
   assert.equal(await runInBatches(5, async () => batches.shift() ?? 0), 12);
   assert.deepEqual(batches, [5]);
 });
 
-test("reliability R14: a stop waits for the batch that is under way, and for none behind it", async () => {
+test("api.drain-background: R14, a stop waits for the batch in progress, and for none after it", async () => {
   const stop = new AbortController();
   let batches = 0;
   const work = async (): Promise<number> => {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { gapBetween, UNSPACED } from "../../src/lib/text/join-words.ts";
 
-test("contract 3: between words of scripts without spaces there is none, punctuation aside; everywhere else there is one", () => {
+test("captions.no-added-spaces: between words of scripts without spaces there is none, punctuation aside; everywhere else there is one", () => {
   for (const [left, right, gap] of [
     ["漢字", "漢字", ""],
     ["漢字。", "漢字", ""],
@@ -24,7 +24,7 @@ test("contract 3: between words of scripts without spaces there is none, punctua
   }
 });
 
-test("contract 3: whether a line ends in such a script is what the pattern of one says", () => {
+test("captions.no-added-spaces: whether a line ends in such a script is what a regular expression of one says", () => {
   const pattern = new RegExp(`[${UNSPACED}][^\\p{L}\\p{N}\\s]*$`, "u");
   const text = fc.string({
     unit: fc.constantFrom("漢", "。", "a", "1", " ", "!", "\u{20000}", "\u{1f600}", "\ud840"),
@@ -38,7 +38,7 @@ test("contract 3: whether a line ends in such a script is what the pattern of on
   );
 });
 
-test("reliability 7: a million full stops, which a provider may send, take one look", () => {
+test("api.event-loop: a million full stops, which a provider may send, take one look", () => {
   assert.equal(gapBetween(`${"。".repeat(1_000_000)}a`, "漢"), " ");
   assert.equal(gapBetween(`a${"。".repeat(1_000_000)}`, "漢"), "");
 });

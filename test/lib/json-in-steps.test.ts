@@ -1,4 +1,4 @@
-// JSON in steps is the JSON of one step, to the byte, and gives way where lists are long (reliability R9).
+// JSON written in steps is the JSON of one step, to the byte, and yields to the event loop where lists are long.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { jsonBytes, writeJson } from "../../src/lib/json/write-json.ts";
@@ -14,18 +14,18 @@ const VALUES: readonly (readonly [string, unknown])[] = [
     (length) => [`a list of ${length}`, { a: 1, words: list(length) }] as const,
   ),
   ["a list alone", list(1_500)],
-  ["a list far inside, beside members that are not there", { gone: undefined, a: { b: { c: list(1_200) } }, z: [] }],
+  ["a list far inside, next to missing members", { gone: undefined, a: { b: { c: list(1_200) } }, z: [] }],
   ["two lists, the first member not there", { first: undefined, one: list(1_001), other: list(2_500) }],
   ["a list of lists", { lists: [list(1_200)] }],
   ["holes and dates", { words: [...list(1_000), undefined, new Date(0)] }],
 ];
 for (const [what, value] of VALUES) {
-  test(`R9: ${what}, the same bytes`, async () => {
+  test(`api.event-loop: R9, ${what}, the same bytes`, async () => {
     assert.equal((await jsonBytes(value)).toString("utf8"), JSON.stringify(value));
   });
 }
 
-test("R9: a long list is written in steps", () => {
+test("api.event-loop: R9, a long list is written in steps", () => {
   const steps = writeJson({ words: list(5_000) });
   let count = 0;
   while (steps.next().done !== true) count += 1;

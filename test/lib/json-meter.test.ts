@@ -16,7 +16,7 @@ function valuesIn(value: unknown): number {
   return 1 + Object.values(value).reduce((sum: number, each) => sum + valuesIn(each), 0);
 }
 
-test("R17: the count is never below what is parsed, whatever is in strings and wherever it is split", () => {
+test("api.hostile-json: R17, the count is never below what is parsed, whatever is in strings and wherever it is split", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 1, max: 7 }), (value, pieceBytes) => {
       const text = JSON.stringify(value, null, 1);
@@ -28,11 +28,11 @@ test("R17: the count is never below what is parsed, whatever is in strings and w
   );
 });
 
-test("R17: what is in a string counts as no value", () => {
+test("api.hostile-json: R17, what is in a string counts as no value", () => {
   assert.equal(meterOf(JSON.stringify(`a,b:[{"\\${",".repeat(1_000)}`), 3).values, 1);
 });
 
-test("R17: lists of small values are counted one by one, and depth is bounded", () => {
+test("api.hostile-json: R17, lists of small values are counted one by one, and depth is bounded", () => {
   assert.ok(meterOf(`[${"{},".repeat(1_000)}{}]`).values > 1_000);
   assert.equal(meterOf("[".repeat(MAX_JSON_DEPTH)).isTooDeep, false);
   assert.equal(meterOf("[".repeat(MAX_JSON_DEPTH + 1)).isTooDeep, true);

@@ -16,7 +16,7 @@ const TRANSCRIPT = {
   words: Array.from({ length: 40_000 }, (_, at) => ({ word: `wörd${at}`, start: at / 10, end: at / 10 + 0.09 })),
 };
 
-test("R17: a transcript of 40,000 words comes out as it went in, split anywhere in its bytes", async (t) => {
+test("api.json-thread, api.json-exact: R17, a transcript of 40,000 words comes out as it went in, split anywhere in its bytes", async (t) => {
   const { parser } = parserFor(t);
   const bytes = Buffer.from(JSON.stringify(TRANSCRIPT));
   const blocks: Uint8Array<ArrayBuffer>[] = [];
@@ -25,27 +25,27 @@ test("R17: a transcript of 40,000 words comes out as it went in, split anywhere 
   assert.deepEqual(body, TRANSCRIPT);
 });
 
-test("R17: what is no JSON is undefined, and the next text is parsed", async (t) => {
+test("api.json-thread: R17, what is no JSON is undefined, and the next text is parsed", async (t) => {
   const { parse } = parserFor(t);
   for (const text of ["", "{", "[1,]", "\ufeff{}", "[".repeat(2_000_000)]) assert.equal(await parse(text), undefined);
   assert.deepEqual(await parse("[1]"), [1]);
 });
 
-test("R17: a text that would fill the thread's heap is not parsed, and the process and the next text are well", async (t) => {
+test("api.json-thread: R17, a text that would fill the thread's heap is not parsed, and the process and the next text are unaffected", async (t) => {
   const { parse } = parserFor(t, { heapMebibytes: 32 });
   assert.equal(await parse(`[${"{},".repeat(3_000_000)}{}]`), undefined);
   assert.equal(await parse(JSON.stringify("ж".repeat(10_000_000))), undefined);
   assert.deepEqual(await parse('{"a":[1]}'), { a: [1] });
 });
 
-test("R17: a text that takes too long is given up, and the next one is parsed", async (t) => {
+test("api.json-thread: R17, a text that takes too long is given up, and the next one is parsed", async (t) => {
   const { parse } = parserFor(t, { killAfterMs: 1 });
   assert.equal(await parse(`[${"{},".repeat(1_000_000)}{}]`), undefined);
   const { parse: parsePatiently } = parserFor(t);
   assert.deepEqual(await parsePatiently("[2]"), [2]);
 });
 
-test("R17: who waits has its turn by owner, and a wait can be given up", async (t) => {
+test("api.fair-turns, api.wait-abort: R17, waiting texts are served round-robin by owner, and a wait can be aborted", async (t) => {
   const { parse } = parserFor(t);
   const large = JSON.stringify(TRANSCRIPT);
   const order: string[] = [];

@@ -11,7 +11,7 @@ function joined(pieces: readonly JsonPiece[]): unknown {
   return joiner.value();
 }
 
-test("R17: any JSON that is cut and joined is the same, the order of its members too", () => {
+test("api.json-exact: R17, any JSON that is cut and joined is the same, the order of its members too", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 1, max: 12 }), (value, pieceValues) => {
       const text = JSON.stringify(value);
@@ -23,14 +23,14 @@ test("R17: any JSON that is cut and joined is the same, the order of its members
   );
 });
 
-test("R17: a member called __proto__ stays a member", () => {
+test("api.json-exact: R17, a member called __proto__ stays a member", () => {
   const text = `{"__proto__":{"a":[1,2,3,4,5,6]},"b":[{"__proto__":[1,2,3]},2,3,4,5,6]}`;
   const made = joined(cutJson(JSON.parse(text), 2));
   assert.equal(JSON.stringify(made), text);
   assert.equal(Object.getPrototypeOf(made), Object.prototype);
 });
 
-test("R17: no piece of a long list or a wide object has many more values than asked for", () => {
+test("api.event-loop: R17, no piece of a long list or a wide object has many more values than asked for", () => {
   const words = Array.from({ length: 50_000 }, (_, at) => ({ word: `w${at}`, start: at, end: at + 1 }));
   const wide = Object.fromEntries(words.map((word, at) => [`k${at}`, word]));
   for (const value of [{ results: [{ words }] }, { wide }]) {

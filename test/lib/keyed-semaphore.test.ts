@@ -1,4 +1,4 @@
-// Places that several owners wait for (reliability 7, G-08): how many at once, and whose turn it is when one is free.
+// The keyed semaphore: its limits in all, per kind and per owner, and who is next when a place is free.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -27,7 +27,7 @@ function open(most: ConcurrencyLimits) {
   return { begun, enter, end };
 }
 
-test("reliability G-08: a free place is theirs who had one longest ago, and among one's own the first comes first", async () => {
+test("api.fair-turns: a free place goes to the owner served longest ago, and first come, first served within one owner", async () => {
   const { begun, enter, end } = open({ total: 1, perKind: 1 });
   const all = ["a1", "a2", "a3", "b1", "c1", "b2"].map((name) => enter(name, "kind", name.charAt(0)));
   await turn();
@@ -36,7 +36,7 @@ test("reliability G-08: a free place is theirs who had one longest ago, and amon
   assert.deepEqual(begun, ["a1", "b1", "c1", "a2", "b2", "a3"]);
 });
 
-test("reliability 7: so many of one owner's, whatever their kinds; others and those of nobody go on", async () => {
+test("api.fair-turns: one owner has a limit of its own, whatever the kinds; others and work without an owner go on", async () => {
   const { begun, enter, end } = open({ total: 4, perKind: 2, perOwner: 2 });
   const all = [
     enter("a1", "x", "a"),
@@ -54,7 +54,7 @@ test("reliability 7: so many of one owner's, whatever their kinds; others and th
   assert.equal(begun.at(-1), "a3");
 });
 
-test("reliability 7: a place that was the last of its kind and the last of its owner's lets one of each go on", async () => {
+test("api.fair-turns: a place that was the last of its kind and the last of its owner lets one of each go on", async () => {
   const { begun, enter, end } = open({ total: 4, perKind: 1, perOwner: 1 });
   const all = [enter("a1", "x", "a"), enter("b1", "x", "b"), enter("a2", "y", "a")];
   await turn();
@@ -65,7 +65,7 @@ test("reliability 7: a place that was the last of its kind and the last of its o
   await Promise.all(all);
 });
 
-test("reliability 4: who gives up leaves the line, and takes nobody's turn", async () => {
+test("api.wait-abort: a waiter that is aborted leaves the queue and takes no one's turn", async () => {
   const { begun, enter, end } = open({ total: 1, perKind: 1 });
   const gone = new AbortController();
   const first = enter("a1", "x", "a");

@@ -1,4 +1,4 @@
-// The log and whoever collects it (reliability 6).
+// The log and its reader.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 
-test("reliability 6: a log that nobody reads does not stop the process, and the lines it loses are counted in it", async () => {
+test("logs.not-blocking: a log that is not read does not stop the process, and the lines that it loses are counted in it", async () => {
   const child = spawn(process.execPath, [join(import.meta.dirname, "log-writer.ts")], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -34,7 +34,7 @@ for (const [what, stdout] of [
     ["end", 0],
     ["exit", 7],
   ] as const) {
-    test(`reliability 6: a process ends though whoever takes its log ${what}: ${how}`, async (t) => {
+    test(`logs.shutdown: a process ends though the reader of its log ${what}: ${how}`, async (t) => {
       if (stdout === "/dev/full" && process.platform !== "linux") return t.skip("there is no such device");
       const full = stdout === "/dev/full" ? openSync(stdout, "w") : null;
       const child = spawn(process.execPath, [join(import.meta.dirname, "log-writer.ts"), how], {

@@ -1,4 +1,4 @@
-// The log's allow-list (reliability 6): what is not listed does not get out, whatever it is called and wherever it hides.
+// The log's allow-list: what is not listed is not written, whatever its name and wherever it hides.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ function logged(write: (logger: ReturnType<typeof createLogger>) => void): {
   return { text: lines.join(""), json: JSON.parse(lines.join("")) as Record<string, unknown> };
 }
 
-test("reliability 6: listed fields get out, others and everything inside a structure do not", () => {
+test("logs.allow-list: listed fields are written, others and everything inside a structure are not", () => {
   const { text, json } = logged((logger) =>
     logger.info(
       {
@@ -39,20 +39,20 @@ test("reliability 6: listed fields get out, others and everything inside a struc
   assert.equal(json["reason"], null);
 });
 
-test("reliability 6: every listed field is one line's worth", () => {
+test("logs.field-length: every listed field fits one line", () => {
   for (const name of LOG_FIELDS) {
     const { json } = logged((logger) => logger.info({ [name]: "x".repeat(100_000) }));
     assert.equal(String(json[name]).length, 300);
   }
 });
 
-test("reliability 6: docs/operations.md tells of every listed field", () => {
+test("logs.fields-documented: docs/operations.md describes every listed field", () => {
   const page = readFileSync(join(import.meta.dirname, "../../docs/operations.md"), "utf8");
   const [, section = ""] = /^## Logs$(.*?)^## /msu.exec(page) ?? [];
   for (const name of LOG_FIELDS) assert.ok(section.includes(`\`${name}\``), name);
 });
 
-test("reliability 6: an error is logged with its kind, code and place; nothing that a library quotes, at any depth", async () => {
+test("logs.errors: an error is logged with its kind, code and place; nothing that a library quotes, at any depth", async () => {
   const database = await openTestDatabase();
   const { workspaceId } = await makeTenant(database);
   const fromDatabase = await database.db
@@ -92,12 +92,12 @@ test("reliability 6: an error is logged with its kind, code and place; nothing t
   assert.equal(err.cause.type, "SyntaxError");
 });
 
-test("reliability 6: in tests a field that nobody listed is a fault", () => {
+test("logs.allow-list: in tests an unlisted field is a fault", () => {
   const logger = createLogger({ write: () => undefined }, { isStrict: true });
   assert.throws(() => logger.info({ unlisted: 1 }), /no field unlisted/u);
 });
 
-test("reliability 6: each line says when it was, also the next millisecond's, and one before it when the clock is set back", (t) => {
+test("logs.times: each line has its own time, also the next millisecond's, and one before it when the clock is set back", (t) => {
   t.mock.timers.enable({ apis: ["Date"], now: 1_000_000_000_000 });
   const lines: string[] = [];
   const logger = createLogger({ write: (line: string) => lines.push(line) });

@@ -1,9 +1,9 @@
-// Addresses of PostgreSQL servers (contract 10): what the driver can read is taken; what it would misread is told before it dials.
+// Addresses of PostgreSQL servers: what the driver can read is accepted, what it would misread is refused before it connects.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isPostgresUrl, isReadablePostgresUrl } from "../../src/lib/postgres-url.ts";
 
-test("contract 10: an address of a server that the driver can read is taken, a socket's and a stray percent sign too", () => {
+test("configuration.postgres-url: a server address that the driver can read is accepted, a socket's and a single percent sign too", () => {
   for (const url of [
     "postgres://u:p@db.internal:5432/patchbay",
     "postgresql://u:p@db.internal/patchbay?sslmode=verify-full&sslrootcert=/etc/ca.pem",
@@ -17,7 +17,7 @@ test("contract 10: an address of a server that the driver can read is taken, a s
     assert.ok(isPostgresUrl(url) && isReadablePostgresUrl(url), url);
 });
 
-test("contract 10: a password that is not encoded is a fault, and no part of it is taken for a port or host", () => {
+test("configuration.postgres-url: a password that is not encoded is a fault, and no part of it is used as a port or host", () => {
   for (const url of [
     "postgres://u:se/cret@db.internal:5432/patchbay",
     "postgres://u:12/34@db.internal:5432/patchbay",

@@ -14,7 +14,7 @@ const { value } = fc.letrec((tie) => ({
   ),
 }));
 
-test("any two values are the same exactly where they are equal part by part", () => {
+test("admin.no-change: any two values are the same exactly if they are equal part by part", () => {
   let same = 0;
   fc.assert(
     fc.property(value, value, (one, other) => {
@@ -28,7 +28,7 @@ test("any two values are the same exactly where they are equal part by part", ()
   assert(same > 100, `${same} pairs were the same`);
 });
 
-test("a list is no object, a missing member not null, a text not its number; the order of members does not count", () => {
+test("admin.no-change: a list is no object, a missing member not null, a text not its number; the order of members does not count", () => {
   const different: readonly (readonly [unknown, unknown])[] = [
     [[], {}],
     [{}, []],

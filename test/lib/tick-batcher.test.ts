@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { createTickBatcher } from "../../src/lib/concurrency/tick-batcher.ts";
 
-test("what became ready in one turn of the loop takes each step side by side, in its order", async () => {
+test("api.tick-batching: what became ready in one turn of the loop takes each step together, in its order", async () => {
   const inLockstep = createTickBatcher();
   const steps: string[] = [];
   const take = async (name: string): Promise<void> => {
@@ -21,7 +21,7 @@ test("what became ready in one turn of the loop takes each step side by side, in
   assert.deepEqual(steps, ["a1", "b1", "a2", "b2", "a3", "b3", "c1", "c2", "c3"]);
 });
 
-test("work is held back while others are on their way, and not for ever", async () => {
+test("api.tick-batching: work is held back while others are in progress, for a bounded time", async () => {
   let mayWait = true;
   const inLockstep = createTickBatcher(() => mayWait);
   const done: string[] = [];

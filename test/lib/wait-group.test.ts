@@ -1,10 +1,10 @@
-// Work that a shutdown waits for though its caller has left (reliability 7): all of it, and what it leads to.
+// Work that a shutdown waits for though its caller has left: all of it, and what it leads to.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { createWaitGroup } from "../../src/lib/concurrency/wait-group.ts";
 
-test("reliability 7: what begins where other work ends is waited for too, and a failure is an end", async () => {
+test("api.drain-keyed-work: what begins where other work ends is waited for too, and a failure is an end", async () => {
   const underWay = createWaitGroup();
   const handled = Promise.withResolvers<void>();
   const sent = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-// K-10: secrets that somebody could guess stop the start, and random ones never do.
+// Secrets that can be guessed stop the start, and random ones never do.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,7 +11,7 @@ import { openSecrets } from "../../src/storage/open-secrets.ts";
 
 const N = 2_000;
 
-test("K-10: short, repeated, counted and well-known secrets are refused, with how to make a good one", async () => {
+test("configuration.weak-secrets: short, repeated, sequential and well-known secrets are refused, with how to create a good one", async () => {
   const strong = { pepper: randomBytes(32).toString("base64"), key: randomBytes(32).toString("base64") };
   const open = (keyPepper: string, key: string) =>
     openSecrets({ databaseUrl: "postgres://x", dataDir: "/nowhere", keyPepper, encryptionKeys: [key] });
@@ -47,7 +47,7 @@ test("K-10: short, repeated, counted and well-known secrets are refused, with ho
   assert.ok((await open(strong.pepper, strong.key)).ok);
 });
 
-test(`K-10: ${N} random secrets in each spelling pass`, () => {
+test(`configuration.weak-secrets: ${N} random secrets in each spelling pass`, () => {
   for (let at = 0; at < N; at += 1) {
     const bytes = randomBytes(32);
     assert.equal(weaknessOfKey(bytes), null, bytes.toString("hex"));
@@ -56,14 +56,14 @@ test(`K-10: ${N} random secrets in each spelling pass`, () => {
   }
 });
 
-test("contract 10: what is made in the data directory passes too", async () => {
+test("configuration.weak-secrets: what a start creates in the data directory passes too", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "patchbay-weak-"));
   const settings = { databaseUrl: null, dataDir, keyPepper: null, encryptionKeys: [] };
   assert.ok((await openSecrets(settings)).ok);
   rmSync(dataDir, { recursive: true });
 });
 
-test("K-10: a process that checks no certificate does not start", () => {
+test("configuration.tls-verification: a process that checks no certificate does not start", () => {
   assert.match(unsafeEnvironment({ NODE_TLS_REJECT_UNAUTHORIZED: "0" }) ?? "", /NODE_EXTRA_CA_CERTS/u);
   for (const env of [{}, { NODE_TLS_REJECT_UNAUTHORIZED: "1" }]) assert.equal(unsafeEnvironment(env), null);
 });

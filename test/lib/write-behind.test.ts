@@ -19,7 +19,7 @@ function byHand() {
   return { writes, queue };
 }
 
-test("who asks for the next batch waits until it is there, while those behind it are on their way", async () => {
+test("metering.lease-unwritten-bound: a caller that waits for the next batch waits until it is written, while those after it are in progress", async () => {
   const { writes, queue } = byHand();
   for (const item of [1, 2, 3, 4, 5]) queue.push(item);
   const written = queue.nextWrite();
@@ -39,7 +39,7 @@ test("who asks for the next batch waits until it is there, while those behind it
   );
 });
 
-test("who waits for a batch that could not be written hears of it, and who comes next has it tried again", async () => {
+test("metering.lease-unwritten-bound: a caller that waits for a batch that could not be written gets its error, and the next call tries it again", async () => {
   const { writes, queue } = byHand();
   queue.push(1);
   const failing = queue.nextWrite();
@@ -53,6 +53,6 @@ test("who waits for a batch that could not be written hears of it, and who comes
   assert.deepEqual([writes[1]?.items, queue.size()], [[1], 0]);
 });
 
-test("where nothing is to be written nobody waits", async () => {
+test("metering.lease-unwritten-bound: where nothing is to be written there is no wait", async () => {
   await byHand().queue.nextWrite();
 });

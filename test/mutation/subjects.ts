@@ -32,7 +32,7 @@ const LEASES = [
 ];
 const SLOTS = ["test/idempotency/idempotency.test.ts"];
 
-/** Promises of reliability 4 and 8 (R1, R2, R8): at least 90 % of each are to be noticed. `leases` is none of them, and not there yet. */
+/** The code behind R1, R2 and R8 (docs/reference/guarantees.md): at least 90 % of its mutants must be killed. `leases` is none of them, and has not reached that. */
 export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   guard: [
     { file: "src/outbound/address.ts", tests: ["test/outbound/address.test.ts", "test/outbound/guard.test.ts"] },

@@ -1,5 +1,5 @@
-// What tries the credential of an account, provider by provider (contract 10): the request as each documents it, and every answer that
-// may come of it, on real sockets.
+// The test of an account's credential, provider by provider: the request as each documents it, and every answer that
+// may come back, on real sockets.
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -166,7 +166,7 @@ for (const kind of PROVIDER_KINDS) {
   const { header, refusal } = subject;
   const code = subject.hasNoCodes === true ? null : "some_code";
 
-  test(`contract 10: ${kind}: the documented question, its credential in its header, shows that it is taken and what is listed`, async (t) => {
+  test(`providers.test-question: ${kind}: the documented question with the stored credential is accepted and lists the models`, async (t) => {
     const seen: { method: string | undefined; url: string | undefined; value: unknown; bytes: number }[] = [];
     const url = await httpServer(t, async (request, response) => {
       const { byteLength: bytes } = await readAll(request);
@@ -187,7 +187,7 @@ for (const kind of PROVIDER_KINDS) {
     assert.equal(accountProbes[kind].listsModels, subject.listed !== null);
   });
 
-  test(`contract 10: ${kind}: a 401 is a refusal, a 403 or the lack of a permission a restriction, with no word of the provider's`, async (t) => {
+  test(`providers.test-outcome: ${kind}: a 401 is a refusal, a 403 or a missing permission a restriction, without the provider's own words`, async (t) => {
     const answering = (status: number, body: unknown) =>
       server(t, (response) => response.writeHead(status, { "x-echo": CREDENTIAL }).end(JSON.stringify(body)));
     const text = `${PROVIDER_TEXT} ${CREDENTIAL}`;
@@ -201,7 +201,7 @@ for (const kind of PROVIDER_KINDS) {
     assert.doesNotMatch(JSON.stringify(restricted), /Jane Doe|models_read|api\.model/u);
   });
 
-  test(`contract 10: ${kind}: every other answer has its kind, and none shows that the credential is taken`, async (t) => {
+  test(`providers.test-outcome: ${kind}: every other answer has its own outcome, and none is accepted`, async (t) => {
     for (const [status, expected] of [
       [307, "server_error"],
       [402, "payment"],
@@ -245,7 +245,7 @@ for (const kind of PROVIDER_KINDS) {
     assert.equal(cut.kind, "unknown");
   });
 
-  test(`contract 10: ${kind}: silence ends at the bound, and nobody there, a reset and a refused address are told apart`, async (t) => {
+  test(`providers.test-bounded: ${kind}: a silent provider ends at the limit; no connection, a reset and a refused address are distinguished`, async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const silent = await socketServer(t, (socket) => socket.once("data", () => t.mock.timers.tick(200)));
     assert.equal((await failureAt(t, kind, silent, { deadlineMs: 200 })).kind, "timeout");
@@ -270,7 +270,7 @@ for (const kind of PROVIDER_KINDS) {
     assert.deepEqual([refused.kind, refused.reason, internet.dialled.length], ["connect", "address_refused", 0]);
   });
 
-  test(`contract 10: ${kind}: it counts as no call that is paid for`, async (t) => {
+  test(`providers.test-free: ${kind}: the test does not count as a paid call`, async (t) => {
     const paid: string[] = [];
     const url = await server(t, knowing(subject));
     await ask(t, kind, url, {
@@ -281,7 +281,7 @@ for (const kind of PROVIDER_KINDS) {
   });
 }
 
-test("contract 10: a page of a longer list shows what is there, and not what is missing", async (t) => {
+test("providers.test-question: a page of a longer list shows what exists, and not what is missing", async (t) => {
   for (const [kind, more] of [
     ["anthropic", { has_more: true }],
     ["gemini", { nextPageToken: "2" }],
@@ -293,7 +293,7 @@ test("contract 10: a page of a longer list shows what is there, and not what is 
   }
 });
 
-test("contract 10: what is no name of a model, or has the credential in it, is not passed on", async (t) => {
+test("providers.test-no-secret: a listed name that is no model name, or contains the credential, is not shown", async (t) => {
   const data = ["whisper-1", `x-${CREDENTIAL}`, "two\nlines", "", "ü", "x".repeat(201)].map((id) => ({ id }));
   const answer = await ask(t, "openai", await server(t, knowing({ ...SUBJECTS.openai, success: { data } })));
   assert.deepEqual(answer, {
@@ -303,7 +303,7 @@ test("contract 10: what is no name of a model, or has the credential in it, is n
   });
 });
 
-test("contract 10: a server that tells anybody has not put the credential to the proof; one without a credential is asked once", async (t) => {
+test("providers.test-unproven: a server that answers without the credential too has not tested it; one without a credential is asked once", async (t) => {
   const { success } = SUBJECTS["openai-compatible"];
   let count = 0;
   const url = await server(t, (response) => {
@@ -320,7 +320,7 @@ test("contract 10: a server that tells anybody has not put the credential to the
   assert.deepEqual(answer, { kind: "accepted", status: 200, listed: whole(model("m")) });
 });
 
-test("contract 10: trouble with the second question is no proof", async (t) => {
+test("providers.test-unproven: a failure of the second question proves nothing", async (t) => {
   for (const [status, expected] of [
     [400, "accepted"],
     [401, "accepted"],
@@ -338,14 +338,14 @@ test("contract 10: trouble with the second question is no proof", async (t) => {
   }
 });
 
-test("contract 10: a location without its list of models says that the key is taken, and no more", async (t) => {
+test("providers.test-outcome: a location without its list of models shows that the key is accepted, and nothing else", async (t) => {
   const success = { name: "projects/p/locations/us", locationId: "us" };
   const url = await server(t, knowing({ ...SUBJECTS["google-speech"], success }));
   const answer = await ask(t, "google-speech", url);
   assert.deepEqual(answer, { kind: "accepted", status: 200, listed: null });
 });
 
-test("contract 10: a service account's key is exchanged anew each time, so that one withdrawn is not taken for good", async (t) => {
+test("providers.test-outcome: a service account's key is exchanged again for each test, so that a revoked one is not reported as valid", async (t) => {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const credential = JSON.stringify({
     type: "service_account",

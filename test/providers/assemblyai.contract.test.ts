@@ -66,7 +66,7 @@ replyContract(assemblyai, [
     receipts: ["diarization shown yes", "timestamps.word shown yes", "timestamps.segment shown yes", MODEL],
   },
   {
-    name: "channels are counted from nought, and a channel's number is no speaker",
+    name: "channels are counted from zero, and a channel's number is no speaker",
     golden: UNIVERSAL_3,
     reply: reply("two-channels"),
     wishes: { multichannel: true },
@@ -96,14 +96,14 @@ replyContract(assemblyai, [
     receipts: ["timestamps.segment shown yes", MODEL],
   },
   {
-    name: "speakers left out in silence are diarization not delivered",
+    name: "missing speakers are diarization not delivered",
     golden: UNIVERSAL_3,
     reply: WITHOUT_SPEAKERS,
     wishes: { diarization: true },
     receipts: ["diarization shown no", MODEL],
   },
   {
-    name: "words left out are word and segment times not delivered",
+    name: "missing words are word and segment times not delivered",
     golden: UNIVERSAL_3,
     reply: { ...WITHOUT_SPEAKERS, words: null },
     wishes: { words: true, segments: true },
@@ -158,7 +158,7 @@ replyContract(assemblyai, [
     receipts: ["redaction.pci echoed yes", "keyterms echoed yes", "profanity_filter echoed yes", MODEL],
   },
   {
-    name: "options that the transcript does not repeat were left out, whatever was sent",
+    name: "options that the transcript does not repeat are not delivered, whatever was sent",
     golden: UNIVERSAL_3,
     reply: { ...TWO_SPEAKERS, keyterms_prompt: ["Patchbay"] },
     wishes: { redaction: ["pii"], keyterms: ["Patchbay", "Zürich"], profanityFilter: true },
@@ -179,7 +179,7 @@ replyContract(assemblyai, [
   },
 ]);
 
-test("contract 1: assemblyai, a run that ended without a text was deleted meanwhile: bad_reply, and no silence", () => {
+test("providers.poll-again: assemblyai, a run that ended without a text was deleted: bad_reply, not silence", () => {
   assert.ok(UNIVERSAL_3);
   const { speech, target } = targetOf(assemblyai, UNIVERSAL_3);
   const raw = { body: { ...TWO_SPEAKERS, text: null, words: null, utterances: null }, headers: {} };
@@ -197,29 +197,29 @@ function planned(wishes: Parameters<typeof requestFor>[1], golden = UNIVERSAL_3)
   return { body: result.plan.body, dropped: result.dropped };
 }
 
-test("assemblyai: the speaker hint bounds the labels from above, for a wrong exact count spoils them", () => {
+test("providers.golden-requests: assemblyai, the speaker hint is an upper bound of the labels, because a wrong exact count spoils them", () => {
   assert.deepEqual(planned({ diarization: true, speakerCountHint: 3 }).body["speaker_options"], {
     max_speakers_expected: 3,
   });
 });
 
-test("contract 3: assemblyai, terms and prompt exclude each other: the terms are required, the prompt is named as dropped", () => {
+test("providers.conditional-features, providers.preference-named: assemblyai, terms and prompt exclude each other: the terms are required, the prompt is named as dropped", () => {
   const { body, dropped } = planned({ keyterms: ["Patchbay"], prompt: "A call." });
   assert.deepEqual([body["keyterms_prompt"], body["prompt"], dropped], [["Patchbay"], undefined, ["prompt"]]);
 });
 
-test("contract 3: assemblyai, a prompt beyond 1,500 words is named as dropped", () => {
+test("providers.preference-named: assemblyai, a prompt beyond 1,500 words is named as dropped", () => {
   assert.deepEqual(planned({ prompt: "a ".repeat(1501) }).dropped, ["prompt"]);
   assert.deepEqual(planned({ prompt: "a ".repeat(1500) }).dropped, []);
 });
 
-test("contract 3: assemblyai, formatting stays on where redaction needs it, and that is named", () => {
+test("providers.preference-named: assemblyai, formatting stays on where redaction needs it, and that is named", () => {
   const { body, dropped } = planned({ redaction: ["pii"], smartFormatting: false });
   assert.deepEqual([body["format_text"], dropped], [undefined, ["smart_formatting"]]);
   assert.equal(planned({ smartFormatting: false }).body["format_text"], false);
 });
 
-test("assemblyai: two redaction groups are one list of policies without repeats", () => {
+test("providers.keyterm-encoding: assemblyai, two redaction groups are one list of policies without duplicates", () => {
   const policies = planned({ redaction: ["pii", "pci", "phi"] }).body["redact_pii_policies"];
   assert.ok(Array.isArray(policies));
   assert.equal(new Set(policies).size, policies.length);
@@ -234,7 +234,7 @@ for (const [tag, code] of [
   ["pt-BR", "pt"],
   ["jv-ID", "jw"],
 ] as const) {
-  test(`assemblyai: ${tag} is its language ${code}`, () => {
+  test(`providers.language-codes: assemblyai, ${tag} is its language ${code}`, () => {
     assert.equal(planned({ language: { kind: "asked", tag } }).body["language_code"], code);
   });
 }
@@ -296,7 +296,7 @@ async function failureAt(t: TestContext, url: URL): Promise<ProviderError> {
   return error;
 }
 
-test("assemblyai: upload, submission and polls, each with the bare key; the run is handed out before its first poll", async (t) => {
+test("providers.request-content, providers.run-before-poll: assemblyai, upload, submission and polls, each with the bare key; the run is handed out before its first poll", async (t) => {
   const seen: Seen[] = [];
   const handedOut: RemoteRun[] = [];
   const url = await runServer(t, seen, {
@@ -331,7 +331,7 @@ test("assemblyai: upload, submission and polls, each with the bare key; the run 
   });
 });
 
-test("assemblyai: a server without a credential gets no authorization header", async (t) => {
+test("providers.no-credential: assemblyai, a server without a credential gets no authorization header", async (t) => {
   const seen: Seen[] = [];
   await transcribeAt(t, await runServer(t, seen), { credential: null });
   assert.deepEqual(
@@ -340,7 +340,7 @@ test("assemblyai: a server without a credential gets no authorization header", a
   );
 });
 
-test("contract 1: assemblyai, only the submission counts as dispatched: an upload leads to nothing by itself", async (t) => {
+test("providers.dispatch: assemblyai, only the submission counts as dispatched, an upload does not", async (t) => {
   const seen: Seen[] = [];
   const dispatched: number[] = [];
   await transcribeAt(t, await runServer(t, seen), { onDispatch: () => dispatched.push(seen.length) });
@@ -396,10 +396,10 @@ const STEPS: readonly (readonly [
     "bad_reply",
     3,
   ],
-  ["polls of a state nobody knows", { poll: status(200, { ...QUEUED, status: "paused" }) }, "unknown", 14],
+  ["polls of an unknown state", { poll: status(200, { ...QUEUED, status: "paused" }) }, "unknown", 14],
 ];
 for (const [what, answers, kind, requests] of STEPS) {
-  test(`contract 1: assemblyai, ${what}: ${kind}`, async (t) => {
+  test(`providers.failure-kinds: assemblyai, ${what}: ${kind}`, async (t) => {
     const seen: Seen[] = [];
     const error = await failureAt(t, await runServer(t, seen, answers));
     assert.deepEqual([error.kind, seen.length], [kind, requests]);
@@ -407,7 +407,7 @@ for (const [what, answers, kind, requests] of STEPS) {
   });
 }
 
-test("contract 5: assemblyai, a poll that fails is asked again, for the run goes on", async (t) => {
+test("providers.poll-again: assemblyai, a poll that fails is repeated, because the run goes on", async (t) => {
   const seen: Seen[] = [];
   const url = await runServer(t, seen, {
     poll: (response, times) => (times === 1 ? reset(response) : times === 2 ? status(503)(response) : undefined),
@@ -416,7 +416,7 @@ test("contract 5: assemblyai, a poll that fails is asked again, for the run goes
   assert.equal(seen.length, 5);
 });
 
-test("contract 5: assemblyai, a run that nobody could keep is deleted at once and not polled", async (t) => {
+test("providers.run-before-poll: assemblyai, a run that could not be stored is deleted at once and not polled", async (t) => {
   const seen: Seen[] = [];
   const url = await runServer(t, seen);
   await assert.rejects(
@@ -436,7 +436,7 @@ for (const [what, answer] of [
   ["404", status(404)],
   ["400 of an unknown id", status(400, { error: "Transcript lookup error, transcript id not found" })],
 ] as readonly (readonly [string, (response: ServerResponse) => unknown])[]) {
-  test(`contract 5: assemblyai, deletion:, ${what} is deleted`, async (t) => {
+  test(`providers.deletion: assemblyai, an answer of ${what} counts as deleted`, async (t) => {
     const seen: Seen[] = [];
     const url = await runServer(t, seen, { remove: answer });
     await assemblyai.remote?.remove({ id: "run/1", details: { path: "/v2/transcript" } }, ioFor(t, url));
@@ -449,7 +449,7 @@ for (const [what, answer] of [
   ["200 with an error and no transcript", status(200)],
   ["200 with a page", (response) => response.writeHead(200).end("<!doctype html><title>Sign in</title>")],
 ] as readonly (readonly [string, (response: ServerResponse) => unknown])[]) {
-  test(`contract 5: assemblyai, deletion:, ${what} is not deleted`, async (t) => {
+  test(`providers.deletion: assemblyai, an answer of ${what} does not count as deleted`, async (t) => {
     const url = await runServer(t, [], { remove: answer });
     const removed = assemblyai.remote?.remove({ id: "run-1", details: {} }, ioFor(t, url));
     await assert.rejects(async () => removed, ProviderError);

@@ -39,7 +39,7 @@ const ending = ({ text: said, finishReason, isFinishUnknown }: ChatResult) => [
   isFinishUnknown === true,
 ];
 
-test("FLD-09: Anthropic's pause_turn, and a reason that no table has, are stop and marked as unknown", async () => {
+test("chat.finish-unknown: FLD-09, Anthropic's pause_turn and an unknown reason are stop, marked as unknown", async () => {
   for (const reason of ["pause_turn", "compaction"])
     for (const result of [
       await plain("anthropic", message(reason)),
@@ -48,7 +48,7 @@ test("FLD-09: Anthropic's pause_turn, and a reason that no table has, are stop a
       assert.deepEqual(ending(result), ["Hi", "stop", true]);
 });
 
-test("FLD-09: Anthropic's message_stop without a stop_reason is a whole answer, marked as unknown", async () => {
+test("chat.finish-unknown: FLD-09, Anthropic's message_stop without a stop_reason is a complete answer, marked as unknown", async () => {
   const result = await streamed("anthropic", events(...text, stopped(null), { type: "message_stop" }));
   assert.deepEqual(ending(result), ["Hi", "stop", true]);
 });
@@ -60,7 +60,7 @@ for (const [reason, expected, isUnknown] of [
   ["IMAGE_SAFETY", "content_filter", false],
   ["stop", "stop", false],
 ] as const)
-  test(`FLD-09: Gemini's ${reason} with text is ${expected}${isUnknown ? ", marked as unknown" : ""}`, async () => {
+  test(`chat.finish-reasons, chat.finish-unknown: FLD-09, Gemini's ${reason} with text is ${expected}${isUnknown ? ", marked as unknown" : ""}`, async () => {
     for (const result of [
       await plain("gemini", candidate(reason)),
       await streamed("gemini", events(candidate(reason))),
@@ -68,14 +68,14 @@ for (const [reason, expected, isUnknown] of [
       assert.deepEqual(ending(result), ["Hi", expected, isUnknown]);
   });
 
-test("FLD-12: Gemini's and Anthropic's content behind a finish reason counts", async () => {
+test("chat.finish-in-every-chunk: FLD-12, Gemini's and Anthropic's content after a finish reason counts", async () => {
   const more = [{ text: " there" }];
   assert.equal((await streamed("gemini", events(candidate("STOP"), candidate("STOP", more)))).text, "Hi there");
   const again = { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: " there" } };
   assert.equal((await streamed("anthropic", events(...text, stopped("end_turn"), again))).text, "Hi there");
 });
 
-test("FLD-13: a whole message where Anthropic was asked for events is a stream of one piece", async () => {
+test("providers.stream-framing: FLD-13, a complete message where Anthropic was asked for events is a stream of one piece", async () => {
   const call = { type: "tool_use", id: "a", name: "f", input: { x: 1 } };
   const result = await streamed("anthropic", JSON.stringify(message("tool_use", [{ type: "text", text: "Hi" }, call])));
   assert.deepEqual(
@@ -84,12 +84,12 @@ test("FLD-13: a whole message where Anthropic was asked for events is a stream o
   );
 });
 
-test("FLD-13: Gemini's list of fragments, its answer without alt=sse, is read as the stream", async () => {
+test("providers.stream-framing: FLD-13, Gemini's list of fragments, its answer without alt=sse, is read as the stream", async () => {
   const body = JSON.stringify([candidate(null), candidate("STOP", [{ text: " there" }])]);
   assert.deepEqual(ending(await streamed("gemini", body)), ["Hi there", "stop", false]);
 });
 
-test("FLD-11: calls of one answer that share an id are told apart, on every wire", async () => {
+test("chat.tool-call-arguments: FLD-11, calls of one answer with the same id get ids of their own, in every protocol", async () => {
   const block = { type: "tool_use", id: "a", name: "f", input: {} };
   const part = { functionCall: { id: "a", name: "f", args: {} } };
   for (const result of [

@@ -1,4 +1,4 @@
-// Every way a chat call can fail, on a real socket, and the kind each one gets, plain and streamed (contract 1 and 7).
+// Every way in which a chat call can fail, on a real socket, and the kind of each, plain and streamed.
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -85,7 +85,7 @@ for (const wire of WIRE_NAMES) {
     const name = `${wire}${stream ? ", streamed" : ""}`;
 
     for (const [status, kind] of STATUSES) {
-      test(`contract 1: ${name}: ${status} is ${kind}`, async (t) => {
+      test(`providers.failure-kinds: ${name}: ${status} is ${kind}`, async (t) => {
         const { error, events } = await failureOf(t, wire, stream, (response) =>
           response
             .writeHead(status, { "content-type": "application/json", "x-echo": CREDENTIAL, location: "/elsewhere" })
@@ -99,14 +99,14 @@ for (const wire of WIRE_NAMES) {
       });
     }
 
-    test(`contract 1: ${name}: 429 with Retry-After keeps the seconds`, async (t) => {
+    test(`providers.retry-after: ${name}: 429 with Retry-After keeps the seconds`, async (t) => {
       const { error } = await failureOf(t, wire, stream, (response) =>
         response.writeHead(429, { "retry-after": "17" }).end(JSON.stringify(refusals[wire](429))),
       );
       assert.deepEqual([error.kind, error.retryAfterSeconds], ["rate_limited", 17]);
     });
 
-    test(`contract 1: ${name}: a refusal counts though its body is cut or broken`, async (t) => {
+    test(`providers.refusal-without-body: ${name}: a refusal counts though its body is cut or broken`, async (t) => {
       const { error } = await failureOf(t, wire, stream, (response) => {
         response.writeHead(500, { "content-length": "500" });
         response.write('{"error":', () => response.destroy());
@@ -136,7 +136,7 @@ for (const wire of WIRE_NAMES) {
         Buffer.from([0x64, 0x61, 0x74, 0x61, 0x3a, 0xff, 0xfe, 0x0a, 0x0a]),
       ],
     ] as const) {
-      test(`contract 1: ${name}: ${what} is a bad_reply`, async (t) => {
+      test(`providers.strict-reply, providers.stream-framing: ${name}: ${what} is a bad_reply`, async (t) => {
         const { error, events } = await failureOf(t, wire, stream, (response) =>
           response.writeHead(200, { "content-type": contentType }).end(body),
         );
@@ -145,25 +145,25 @@ for (const wire of WIRE_NAMES) {
       });
     }
 
-    test(`contract 1: ${name}: a compressed success is a bad_reply, for none was asked for`, async (t) => {
+    test(`providers.failure-kinds: ${name}: a compressed success is a bad_reply, because no compression was asked for`, async (t) => {
       const { error } = await failureOf(t, wire, stream, (response) =>
         response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" }).end("x"),
       );
       assert.equal(error.kind, "bad_reply");
     });
 
-    test(`contract 1: ${name}: nobody there is connect, and nothing was sent`, async (t) => {
+    test(`providers.failure-kinds: ${name}: a refused connection is connect, and nothing was sent`, async (t) => {
       const { error } = await failureAt(t, wire, stream, await refusingUrl());
       assert.equal(error.kind, "connect");
     });
 
-    test(`contract 1: ${name}: a reset after the request is unknown`, async (t) => {
+    test(`providers.failure-kinds: ${name}: a reset after the request is unknown`, async (t) => {
       const url = await socketServer(t, (socket) => socket.once("data", () => socket.resetAndDestroy()));
       const { error } = await failureAt(t, wire, stream, url);
       assert.equal(error.kind, "unknown");
     });
 
-    test(`contract 1: ${name}: silence until the deadline is a timeout`, async (t) => {
+    test(`providers.failure-kinds: ${name}: silence until the deadline is a timeout`, async (t) => {
       t.mock.timers.enable({ apis: ["setTimeout"] });
       const url = await socketServer(t, (socket) => socket.once("data", () => t.mock.timers.tick(60)));
       const limit = stream ? { firstByteTimeoutMs: 60 } : { deadlineMs: 60 };
@@ -171,7 +171,7 @@ for (const wire of WIRE_NAMES) {
       assert.equal(error.kind, "timeout");
     });
 
-    test(`contract 7: ${name}: the caller's leaving is aborted, and the provider sees it`, async (t) => {
+    test(`providers.abort: ${name}: a caller that hangs up is aborted, and the provider sees it`, async (t) => {
       const closed = Promise.withResolvers<void>();
       const leave = new AbortController();
       const url = await socketServer(t, (socket) => {
@@ -184,7 +184,7 @@ for (const wire of WIRE_NAMES) {
     });
   }
 
-  test(`contract 1: ${wire}, streamed: a refusal whose body does not come is that refusal`, async (t) => {
+  test(`providers.refusal-without-body: ${wire}, streamed: a refusal whose body does not come counts by its status`, async (t) => {
     const url = await httpServer(t, async (request, response) => {
       await readAll(request);
       response.writeHead(429, { "content-type": "application/json", "retry-after": "9" }).write("{");
@@ -219,20 +219,20 @@ for (const wire of WIRE_NAMES) {
     ["cut by an end of the connection", (socket: Socket) => void setImmediate(() => socket.end()), "unknown"],
     ["cut by a clean end", (socket: Socket) => socket.end("0\r\n\r\n"), "bad_reply"],
   ] as const) {
-    test(`contract 7: ${wire}: a stream ${what} after its first content is ${kind}, and no finish is made up`, async (t) => {
+    test(`providers.stream-cut: ${wire}: a stream ${what} after its first content is ${kind}, and no finish is made up`, async (t) => {
       const { error, events } = await failureAt(t, wire, true, await streaming(t, begun, after));
       assert.deepEqual([error.kind, textIn(events)], [kind, "Hello"]);
       assert.ok(!events.some((event) => event.type === "finish"));
     });
   }
 
-  test(`contract 7: ${wire}: silence after the first content is a timeout by the idle limit`, async (t) => {
+  test(`providers.failure-kinds: ${wire}: silence after the first content is a timeout by the idle limit`, async (t) => {
     const url = await streaming(t, begun, () => {});
     const { error, events } = await failureAt(t, wire, true, url, { idleTimeoutMs: 60 });
     assert.deepEqual([error.kind, textIn(events)], ["timeout", "Hello"]);
   });
 
-  test(`contract 7: ${wire}: a wait that the gateway times ends as the kind it was stopped with`, async (t) => {
+  test(`providers.failure-kinds: ${wire}: a wait that the gateway limits ends with the kind it was stopped with`, async (t) => {
     const stop = new AbortController();
     const url = await streaming(t, begun, () => {});
     const { error } = await failureAt(t, wire, true, url, { signal: stop.signal }, (event) => {
@@ -241,7 +241,7 @@ for (const wire of WIRE_NAMES) {
     assert.deepEqual([error.kind, error.reason], ["timeout", "first_content"]);
   });
 
-  test(`contract 7: ${wire}: the caller's leaving in the middle is aborted, and the provider sees it`, async (t) => {
+  test(`providers.abort: ${wire}: a caller that hangs up in the middle is aborted, and the provider sees it`, async (t) => {
     const closed = Promise.withResolvers<void>();
     const leave = new AbortController();
     const url = await streaming(t, begun, (socket) => socket.once("close", () => closed.resolve()));
@@ -252,7 +252,7 @@ for (const wire of WIRE_NAMES) {
     await closed.promise;
   });
 
-  test(`contract 7: ${wire}: what breaks after the finish breaks nothing`, async (t) => {
+  test(`providers.stream-cut: ${wire}: what breaks after the finish changes nothing`, async (t) => {
     const finished = wire === "openai" ? upTo('"finish_reason":"stop"') : whole.replace("data: [DONE]\n\n", "");
     const url = await streaming(t, finished, (socket) => void setImmediate(() => socket.end()));
     const { provider } = CHAT_WIRES[wire];
@@ -277,7 +277,7 @@ for (const [wire, code, kind] of [
   ["gemini", "UNAVAILABLE", "server_error"],
   ["gemini", "RESOURCE_EXHAUSTED", "rate_limited"],
 ] as const) {
-  test(`contract 7: ${wire}: ${code} among the events is ${kind}`, async (t) => {
+  test(`providers.failure-kinds: ${wire}: ${code} among the events is ${kind}`, async (t) => {
     const { error, events } = await failureOf(t, wire, true, (response) =>
       response
         .writeHead(200, { "content-type": "text/event-stream" })
@@ -325,7 +325,7 @@ for (const [what, status, body, kind, retryAfter] of [
     37,
   ],
 ] as const) {
-  test(`contract 1: gemini: ${what} is ${kind}`, async (t) => {
+  test(`providers.failure-kinds: gemini: ${what} is ${kind}`, async (t) => {
     const { error } = await failureOf(t, "gemini", false, (response) =>
       response.writeHead(status).end(JSON.stringify(body)),
     );
@@ -333,7 +333,7 @@ for (const [what, status, body, kind, retryAfter] of [
   });
 }
 
-test("contract 1: an account out of credit is a matter of payment, whatever its status", async (t) => {
+test("providers.failure-kinds: an account out of credit is payment, whatever its status", async (t) => {
   const body = JSON.stringify(refusals.openai(429, "insufficient_quota"));
   for (const stream of [false, true]) {
     const { error } = await failureOf(t, "openai", stream, (response) => response.writeHead(429).end(body));
@@ -341,7 +341,7 @@ test("contract 1: an account out of credit is a matter of payment, whatever its 
   }
 });
 
-test("contract 1: Mistral's error under 200 is an error", async (t) => {
+test("providers.failure-kinds: Mistral's error under 200 is an error", async (t) => {
   const body = JSON.stringify({
     object: "error",
     message: PROVIDER_TEXT,
@@ -354,7 +354,7 @@ test("contract 1: Mistral's error under 200 is an error", async (t) => {
 });
 
 for (const wire of WIRE_NAMES)
-  test(`contract 7: ${wire}: an answer of more than 8 MiB is given up, and is no answer`, async (t) => {
+  test(`providers.reply-bounds: ${wire}: an answer of more than 8 MiB is a failed call`, async (t) => {
     const [answer] = RECORDED;
     assert.ok(answer);
     const padded = (bytes: number): string => JSON.stringify(answer.wires[wire].plain).padEnd(bytes, " ");
@@ -371,7 +371,7 @@ for (const wire of WIRE_NAMES)
     assert.equal(error.kind, "bad_reply");
   });
 
-test("contract 7: an event of more than two million characters is no chat's", async (t) => {
+test("providers.reply-bounds: an event of more than two million characters is a failed call", async (t) => {
   const event = (characters: number): string => {
     const [head, tail] = ['data: {"choices":[{"delta":{"content":"', '"}}]}'];
     return `${head}${"x".repeat(characters - head.length - tail.length)}${tail}\n\n`;
@@ -385,7 +385,7 @@ test("contract 7: an event of more than two million characters is no chat's", as
   assert.equal((await ofEvent(event(2_200_000))).error.reason, "event_too_long");
 });
 
-test("contract 7: an event without an end is given up before it fills the memory", async (t) => {
+test("providers.reply-bounds: an event without an end is given up before it fills the memory", async (t) => {
   const mebibyte = "x".repeat(1024 * 1024);
   const { error } = await failureOf(t, "openai", true, (response) => {
     response.on("error", () => {});

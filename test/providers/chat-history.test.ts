@@ -21,7 +21,7 @@ const text = (words: string, more: object = {}) => ({ type: "text" as const, tex
 const call = (more: object = {}) => ({ id: "a", name: "f", arguments: "{}", ...more });
 const result = { role: "tool" as const, tool_call_id: "a", content: "x" };
 
-test("FLD-14: Anthropic is sent the cache marks of instructions, parts, messages, results and tools", () => {
+test("providers.cache-marks: FLD-14, Anthropic receives the cache marks of instructions, parts, messages, results and tools", () => {
   const { plan, ignored } = planned("anthropic", {
     messages: [
       { role: "system", content: [text("rules", { cache_control: { type: "ephemeral", ttl: "1h" } }), text("today")] },
@@ -47,7 +47,7 @@ test("FLD-14: Anthropic is sent the cache marks of instructions, parts, messages
   ]);
 });
 
-test("FLD-14: of more cache marks than Anthropic takes the last four are sent", () => {
+test("providers.cache-marks: FLD-14, of more cache marks than Anthropic accepts the last four are sent", () => {
   const parts = ["1", "2", "3", "4", "5", "6"].map((words) => text(words, { cache_control }));
   const { plan } = planned("anthropic", { messages: [{ role: "user", content: parts }] });
   const [{ content }] = plan.body["messages"] as [{ content: readonly object[] }];
@@ -57,7 +57,7 @@ test("FLD-14: of more cache marks than Anthropic takes the last four are sent", 
   );
 });
 
-test("FLD-14: a mark of a whole message is one of its last text, and an unknown kind of mark is not sent", () => {
+test("providers.cache-marks: FLD-14, the mark of a whole message is sent with its last text, and an unknown kind of mark is not sent", () => {
   const { plan } = planned("anthropic", {
     messages: [
       { role: "user", content: [text("a"), text("b")], cache_control },
@@ -76,7 +76,7 @@ for (const [name, field] of [
   ["extra_content", { extra_content: { google: { thought_signature: "sig" } } }],
   ["LiteLLM's provider_specific_fields", { provider_specific_fields: { thought_signature: "sig" } }],
 ] as const)
-  test(`FLD-15: Gemini is sent the signature that a caller kept in ${name}`, () => {
+  test(`chat.foreign-history: FLD-15, Gemini receives the signature that a caller kept in ${name}`, () => {
     const messages: ChatFields["messages"] = [
       { role: "user", content: "Hi" },
       { role: "assistant", content: null, tool_calls: [call(field)] },

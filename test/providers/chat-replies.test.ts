@@ -1,5 +1,4 @@
-// Chat answers of the three wires, whole and streamed: the same answer in, whatever the wire and however its bytes were split
-// (contract 7).
+// Chat answers of the three protocols, whole and streamed: the same answer, whatever the protocol and however its bytes were split.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -31,13 +30,13 @@ const expected = ({ text, calls, finish, usage }: RecordedCase, requestId: strin
 
 for (const recorded of RECORDED) {
   for (const wire of WIRE_NAMES) {
-    test(`contract 7: ${wire}, ${recorded.name}: the normalised answer`, async () => {
+    test(`providers.stream-equals-plain: ${wire}, ${recorded.name}: the plain reply is the normalised answer`, async () => {
       // Gemini alone names the exchange in the body; the others in a header, which these recordings have not.
       const requestId = wire === "gemini" ? "resp1" : null;
       assert.deepEqual(await plain(wire, recorded.wires[wire].plain), expected(recorded, requestId));
     });
 
-    test(`contract 7: ${wire}, ${recorded.name}: the stream is the same answer in pieces`, async () => {
+    test(`providers.stream-equals-plain: ${wire}, ${recorded.name}: the stream is the same answer in pieces`, async () => {
       const events = await streamed(wire, [Buffer.from(recorded.wires[wire].stream)]);
       assert.deepEqual(assembled(events), expected(recorded));
       assert.deepEqual(events[0], { type: "open", providerRequestId: null });
@@ -48,7 +47,7 @@ for (const recorded of RECORDED) {
       assert.equal(firsts.length, recorded.calls.length, "each call has its id and name once");
     });
 
-    test(`contract 7: ${wire}, ${recorded.name}: bytes one by one give the same events`, async () => {
+    test(`providers.stream-splits: ${wire}, ${recorded.name}: bytes one by one give the same events`, async () => {
       const bytes = Buffer.from(recorded.wires[wire].stream);
       const whole = await streamed(wire, [bytes]);
       const single = await streamed(
@@ -60,7 +59,7 @@ for (const recorded of RECORDED) {
   }
 }
 
-test("contract 7: every byte split of every recorded stream gives the same events", async () => {
+test("providers.stream-splits: every byte split of every recorded stream gives the same events", async () => {
   const streams = RECORDED.flatMap((recorded) =>
     WIRE_NAMES.map((wire) => ({ wire, text: recorded.wires[wire].stream })),
   );
@@ -93,7 +92,7 @@ for (const [what, fault] of [
   ],
 ] as const) {
   for (const wire of WIRE_NAMES)
-    test(`contract 7: ${wire}: ${what} in the middle: what came before is handed over, however much came at once`, async () => {
+    test(`providers.stream-cut: ${wire}: ${what} in the middle: what came before is delivered, however much came at once`, async () => {
       const { stream } = (RECORDED[0] as RecordedCase).wires[wire];
       const end = stream.indexOf("\n\n", stream.indexOf("world")) + 2;
       const chunks = [Buffer.from(stream.slice(0, end)), fault, Buffer.from(stream.slice(end))];
@@ -117,7 +116,7 @@ for (const [what, fault] of [
 
 const listOf = (length: number, piece: string): string => Array<string>(length).fill(piece).join(",");
 
-test("R17: openai: a message of more values than are read in one step is refused, one of fewer is read whole", async () => {
+test("providers.reply-bounds: R17, openai: a message of more values than one step reads is refused, one of fewer is read whole", async () => {
   const choice = `{"delta":{"tool_calls":[${listOf(500, '{"index":0}')}]}}`;
   const read = async (choices: number) => {
     const message = `{"choices":[${listOf(choices, choice)},{"delta":{},"finish_reason":"stop"}]}`;
@@ -158,7 +157,7 @@ for (const [wire, what, whole] of [
   ],
   ["gemini", "candidates", (n) => `{"candidates":[{"finishReason":"STOP"},${listOf(n - 1, "{}")}]}`],
 ] as const satisfies readonly (readonly [ChatWire, string, (n: number) => string])[]) {
-  test(`contract 7: ${wire}: more than a thousand ${what} are no answer`, async () => {
+  test(`providers.reply-bounds: ${wire}: more than a thousand ${what} are a failed call`, async () => {
     const taken = await outcomeOf(plainText(wire, whole(1_000)));
     assert.ok(isAnswer(taken), String(taken));
     assert.equal(whyBad(await outcomeOf(plainText(wire, whole(1_001)))), "bad_reply: odd_shape");
@@ -189,7 +188,7 @@ for (const [wire, whole, event] of [
     { candidates: [{ content: { parts: [{ functionCall: { name: "f", args: HELD } }] } }] },
   ],
 ] as const) {
-  test(`contract 1: ${wire}: arguments nested too deeply to be written again are a bad_reply, plain and streamed`, async () => {
+  test(`providers.strict-reply: ${wire}: arguments nested too deeply to be written again are a bad_reply, plain and streamed`, async () => {
     const deep = (body: object): string => JSON.stringify(body).replace('"DEEP"', DEEP);
     assert.equal(whyBad(await outcomeOf(plainText(wire, deep(whole)))), "bad_reply: too_deep");
     const end = { type: "message_delta", delta: { stop_reason: "tool_use" } };
@@ -200,7 +199,7 @@ for (const [wire, whole, event] of [
 
 const outcomeOf = async (work: Promise<unknown>): Promise<unknown> => work.catch((thrown: unknown) => thrown);
 
-test("whatever JSON comes as an answer or as an event, it is an answer or a ProviderError, and nothing else", async () => {
+test("providers.strict-reply: any JSON as an answer or as an event leads to an answer or a ProviderError, and nothing else", async () => {
   const keys = [
     "choices",
     "message",
@@ -233,7 +232,7 @@ test("whatever JSON comes as an answer or as an event, it is an answer or a Prov
   );
 });
 
-test("a stream with bytes changed or lost on the way ends in a finish or in a ProviderError, and nothing else", async () => {
+test("providers.strict-reply: a stream with changed or lost bytes ends in a finish or a ProviderError, and nothing else", async () => {
   const streams = RECORDED.flatMap((recorded) =>
     WIRE_NAMES.map((wire) => ({ wire, text: recorded.wires[wire].stream })),
   );
@@ -255,7 +254,7 @@ test("a stream with bytes changed or lost on the way ends in a finish or in a Pr
 
 const isAnswer = (value: unknown): boolean => typeof value === "object" && value !== null && "finishReason" in value;
 
-test("every two-way split of a unicode stream, on each wire", async () => {
+test("providers.stream-splits: every two-way split of a unicode stream gives the same events, in each protocol", async () => {
   const unicode = RECORDED.find(({ name }) => name === "unicode");
   assert.ok(unicode);
   for (const wire of WIRE_NAMES) {
@@ -266,7 +265,7 @@ test("every two-way split of a unicode stream, on each wire", async () => {
   }
 });
 
-test("a stream cut anywhere before its finish fails, and never passes for a whole answer", async () => {
+test("providers.stream-cut: a stream that is cut anywhere before its finish fails, and is never a complete answer", async () => {
   for (const recorded of RECORDED) {
     for (const wire of WIRE_NAMES) {
       const { stream } = recorded.wires[wire];
@@ -283,7 +282,7 @@ test("a stream cut anywhere before its finish fails, and never passes for a whol
   }
 });
 
-test("contract 1: a stream that only the end of its connection ends is unknown wherever it is cut, in a letter too", async () => {
+test("providers.unended-body: a stream that only the end of its connection ends is unknown wherever it is cut, inside a character too", async () => {
   const unicode = RECORDED.find(({ name }) => name === "unicode");
   assert.ok(unicode);
   for (const wire of WIRE_NAMES) {
@@ -307,7 +306,7 @@ test("contract 1: a stream that only the end of its connection ends is unknown w
   }
 });
 
-test("Gemini's signature rides on the id of the call it came with", async () => {
+test("chat.reasoning-round-trip: Gemini's signature is part of the id of the call that it came with", async () => {
   const { toolCalls } = await plain("gemini", SIGNED.plain);
   assert.deepEqual(
     toolCalls.map((call) => call.id),
@@ -317,7 +316,7 @@ test("Gemini's signature rides on the id of the call it came with", async () => 
   assert.deepEqual(assembled(events).toolCalls, toolCalls);
 });
 
-test("Gemini: a call whose id is empty gets one, for its result has to name it", async () => {
+test("chat.tool-call-arguments: Gemini: a call with an empty id gets one, because its result has to name it", async () => {
   const parts = [{ functionCall: { id: "", name: "get_time", args: {} } }];
   const { toolCalls } = await plain("gemini", { candidates: [{ content: { parts }, finishReason: "STOP" }] });
   assert.match(toolCalls[0]?.id ?? "", /^call_[0-9a-f]{32}$/u);
@@ -337,14 +336,14 @@ const anthropicStream = async (...events: readonly object[]): Promise<ChatResult
     await streamed("anthropic", [Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""))]),
   );
 
-test("Anthropic: arguments that stand at the start of a call, with none to follow, are the call's", async () => {
+test("chat.tool-call-arguments: Anthropic: arguments in the start event of a call, without any after it, are the call's", async () => {
   for (const reason of ["tool_use", "max_tokens"]) {
     const { toolCalls } = await anthropicStream(...toolUse(0, "a", { x: 1 }), endedBy(reason));
     assert.deepEqual(toolCalls, [{ id: "a", name: "f", arguments: '{"x":1}' }]);
   }
 });
 
-test("contract 7: Anthropic: of a call whose arguments had not begun when the answer was cut by its length, none are made up", async () => {
+test("chat.cut-call: Anthropic: no arguments are made up for a call that the length cut before they began", async () => {
   const content = [{ type: "tool_use", id: "a", name: "f", input: {} }];
   for (const [reason, written] of [
     ["max_tokens", ""],
@@ -357,7 +356,7 @@ test("contract 7: Anthropic: of a call whose arguments had not begun when the an
   }
 });
 
-test("Anthropic: calls are told apart, also by a server that gives every block the same index", async () => {
+test("chat.tool-call-arguments: Anthropic: calls are distinguished, also where a server gives every block the same index", async () => {
   const { toolCalls } = await anthropicStream(
     ...["a", "b", "c"].flatMap((id) => toolUse(0, id, { of: id })),
     endedBy("tool_use"),
@@ -368,20 +367,20 @@ test("Anthropic: calls are told apart, also by a server that gives every block t
   );
 });
 
-test("Gemini: a blocked prompt is an answer withheld by a filter", async () => {
+test("chat.finish-reasons: Gemini: a blocked prompt is an answer that a filter withheld", async () => {
   const body = { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, usageMetadata: { promptTokenCount: 7 } };
   const result = await plain("gemini", body);
   assert.deepEqual([result.text, result.finishReason], ["", "content_filter"]);
   assert.deepEqual(result.usage, { inputTokens: 7, outputTokens: 0, cachedInputTokens: 0 });
 });
 
-test("contract 9: Gemini: of an answer that is counted in the total alone, the total less the prompt was written", async () => {
+test("providers.usage: Gemini: where only the total is counted, output is the total less the prompt", async () => {
   const usageMetadata = { promptTokenCount: 10, toolUsePromptTokenCount: 5, totalTokenCount: 60 };
   const body = { candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }], usageMetadata };
   assert.deepEqual((await plain("gemini", body)).usage, { inputTokens: 15, outputTokens: 45, cachedInputTokens: 0 });
 });
 
-test("Anthropic: what is counted before the end is marked as not final", async () => {
+test("providers.usage: Anthropic: figures that came before the end are marked as not final", async () => {
   const [text] = RECORDED;
   assert.ok(text);
   const events = await streamed("anthropic", [Buffer.from(text.wires.anthropic.stream)]);
@@ -394,7 +393,7 @@ test("Anthropic: what is counted before the end is marked as not final", async (
   );
 });
 
-test("contract 9: Gemini: only figures that came with the end or behind it are those of the answer", async () => {
+test("providers.usage: Gemini: only figures that came with the end or after it are final", async () => {
   const fragment = (text: string, finishReason?: string) => ({
     candidates: [{ content: { parts: [{ text }] }, finishReason }],
   });
@@ -418,7 +417,7 @@ for (const [wire, plainBody] of [
   ["anthropic", { type: "message", content: [{ type: "text", text: "Hi" }], stop_reason: "end_turn" }],
   ["gemini", { candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }] }],
 ] as const) {
-  test(`${wire}: usage that is missing or senseless is missing, not zero`, async () => {
+  test(`providers.usage: ${wire}: usage that is missing or makes no sense is missing, not zero`, async () => {
     const result = await plain(wire, plainBody);
     assert.deepEqual([result.text, result.usage], ["Hi", null]);
   });
@@ -442,14 +441,14 @@ for (const [wire, body] of [
   ["gemini", { candidates: [{ finishReason: "OTHER" }] }],
   ["gemini", {}],
 ] as const) {
-  test(`${wire}: ${JSON.stringify(body)} is no answer`, async () => {
+  test(`providers.strict-reply: ${wire}: ${JSON.stringify(body)} is no answer`, async () => {
     const error = await plain(wire, body).catch((thrown: unknown) => thrown);
     assert.ok(error instanceof ProviderError);
     assert.equal(error.kind, "bad_reply");
   });
 }
 
-// What compatible servers make of the protocol (openai-compatible-chat.md).
+// How compatible servers vary the protocol [providers.chat-dialects].
 
 const compatible = (...bodies: readonly object[]): Promise<readonly ChatEvent[]> => {
   const target = { model: "any", chat: openaiCompatibleChat.unknownModel, settings: {} };
@@ -463,11 +462,11 @@ const delta = (piece: object, finish: string | null = null): object => ({
 });
 const call = (piece: object): object => delta({ tool_calls: [piece] });
 
-test("compatible servers: a stream that ends without [DONE] but with a finish is whole", async () => {
+test("providers.stream-cut: compatible servers: a stream with a finish and without [DONE] is complete", async () => {
   assert.equal(assembled(await compatible(delta({ content: "Hi" }), delta({}, "stop"))).text, "Hi");
 });
 
-test("compatible servers: calls without an index, or all with index 0, are told apart by their ids", async () => {
+test("chat.tool-call-arguments: compatible servers: calls without an index, or all with index 0, are distinguished by their ids", async () => {
   for (const index of [{}, { index: 0 }]) {
     const events = await compatible(
       call({ ...index, id: "a", function: { name: "one", arguments: '{"x":1}' } }),
@@ -486,7 +485,7 @@ test("compatible servers: calls without an index, or all with index 0, are told 
 
 const begun = call({ index: 0, id: "a", function: { name: "one", arguments: "" } });
 
-test("contract 7: of a call whose arguments had not begun when the answer was cut by its length, none are made up", async () => {
+test("chat.cut-call: openai: no arguments are made up for a call that the length cut before they began", async () => {
   assert.equal(assembled(await compatible(begun, delta({}, "stop"))).toolCalls[0]?.arguments, "{}");
   assert.equal(assembled(await compatible(begun, delta({}, "length"))).toolCalls[0]?.arguments, "");
   for (const [finish, written] of [
@@ -499,7 +498,7 @@ test("contract 7: of a call whose arguments had not begun when the answer was cu
   }
 });
 
-test("contract 7: openai: another finish or an error behind the finish changes nothing of the answer", async () => {
+test("providers.stream-cut: openai: another finish or an error after the finish changes nothing of the answer", async () => {
   const events = await compatible(
     begun,
     delta({ content: "Hi" }, "stop"),
@@ -516,7 +515,7 @@ test("contract 7: openai: another finish or an error behind the finish changes n
   });
 });
 
-test("contract 7: no stream has more than a thousand calls", async () => {
+test("providers.reply-bounds: no stream has more than a thousand calls", async () => {
   const every = (length: number) => Array.from({ length }, (_, index) => index);
   const [most, tooMany] = [1_000, 1_001].map(every);
   assert.ok(most && tooMany);
@@ -533,7 +532,7 @@ test("contract 7: no stream has more than a thousand calls", async () => {
     assert.equal(whyBad(await outcomeOf(failed)), "bad_reply: too_many_calls");
 });
 
-test("contract 7: openai: of several choices the first is the answer", async () => {
+test("providers.strict-reply: openai: of several choices the first is the answer, and it needs its own finish", async () => {
   const events = await compatible(
     {
       choices: [
@@ -550,12 +549,12 @@ test("contract 7: openai: of several choices the first is the answer", async () 
   assert.equal(whyBad(error), "bad_reply: no_finish");
 });
 
-test("contract 7: openai: an end by calls, with neither calls nor words, is no answer", async () => {
+test("providers.strict-reply: openai: a finish by calls, with neither calls nor words, is no answer", async () => {
   const error = await compatible(delta({}, "tool_calls")).catch((thrown: unknown) => thrown);
   assert.equal(whyBad(error), "bad_reply: no_calls");
 });
 
-test("compatible servers: arguments as an object, a call without an id, content in parts, usage where Groq puts it", async () => {
+test("providers.chat-dialects: arguments as an object, a call without an id, content in parts, usage where Groq puts it", async () => {
   const events = await compatible(
     delta({
       content: [
@@ -573,7 +572,7 @@ test("compatible servers: arguments as an object, a call without an id, content 
   assert.deepEqual(result.usage, { inputTokens: 5, outputTokens: 6, cachedInputTokens: 0 });
 });
 
-test("OpenAI: a refusal is what the model said, ended by a filter", async () => {
+test("compatible.refusal: OpenAI's refusal is the answer's text, marked as a refusal and ended by a filter", async () => {
   const refusal = { content: null, refusal: "I can't help with that." };
   const whole = await plain("openai", { choices: [{ message: refusal, finish_reason: "stop" }] });
   const events = await compatible(
@@ -594,7 +593,7 @@ test("OpenAI: a refusal is what the model said, ended by a filter", async () => 
   assert.equal(mixed.isRefusal, undefined);
 });
 
-test("the provider's own name of the exchange is kept, plain and streamed, where it comes in a header", async () => {
+test("providers.request-id: the provider's request id is kept, plain and streamed, where it comes in a header", async () => {
   const [text] = RECORDED;
   assert.ok(text);
   for (const [wire, header] of [
@@ -652,7 +651,7 @@ const saidPlainly = fc.record(
   { requiredKeys: ["choices"] },
 );
 
-test("contract 7: openai: an answer of one text is read without the schema as the schema reads it", async () => {
+test("providers.strict-reply: openai: an answer of one text is read without the schema exactly as the schema reads it", async () => {
   await fc.assert(
     fc.asyncProperty(saidPlainly, async (body) => {
       // An empty refusal is none, and says nothing of what is plain.

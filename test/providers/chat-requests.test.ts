@@ -1,5 +1,4 @@
-// What a chat request looks like on each wire: every wish against golden requests, what is refused, what is dropped and named
-// (contract 7).
+// What a chat request looks like in each protocol: recorded requests, what is refused, what is dropped and named.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CHAT_FEATURES, CHAT_PREFERENCES } from "../../src/contract/features.ts";
@@ -33,11 +32,11 @@ for (const { name, wishes, feature, wires } of GOLDEN_WISHES) {
     const target = chatTarget(provider, model);
     const change = wires[wire];
     if (change === null) {
-      test(`contract 7: ${wire} refuses ${name} instead of dropping it, and its data say so`, () => {
+      test(`providers.declared-features: ${wire} refuses ${name} instead of dropping it, and its model data agree`, () => {
         assert.deepEqual(provider.plan({ ...HELLO, ...wishes }, target), { ok: false, missing: [feature] });
         assert.ok(feature !== undefined && !target.chat.features.includes(feature));
       });
-      test(`contract 7: a declaration alone does not make ${wire} drop ${name} silently`, () => {
+      test(`providers.declared-features: a declaration alone does not make ${wire} drop ${name} silently`, () => {
         const declared = { ...target, chat: { ...target.chat, features: CHAT_FEATURES } };
         const result = provider.plan({ ...HELLO, ...wishes }, declared);
         if (result.ok) assert.notDeepEqual(result.plan.body, golden.base);
@@ -46,7 +45,7 @@ for (const { name, wishes, feature, wires } of GOLDEN_WISHES) {
       continue;
     }
     for (const stream of [false, true]) {
-      test(`contract 7: ${wire} puts ${name} on the wire${stream ? ", streamed" : ""}`, () => {
+      test(`providers.golden-requests: ${wire} sends ${name}${stream ? ", streamed" : ""}`, () => {
         const result = provider.plan({ ...HELLO, ...wishes, stream }, target);
         assert.ok(result.ok, JSON.stringify(result));
         assert.deepEqual(result.plan.body, { ...golden.base, ...change, ...(stream ? golden.stream : {}) });
@@ -59,7 +58,7 @@ for (const { name, wishes, feature, wires } of GOLDEN_WISHES) {
   }
 }
 
-test("contract 7: every feature has a golden row, and every model declares only features there are", () => {
+test("providers.golden-requests: every chat feature has a recorded request, and every model declares only known features", () => {
   const rows = new Set(GOLDEN_WISHES.map(({ feature }) => feature));
   for (const feature of CHAT_FEATURES) assert.ok(rows.has(feature), feature);
   for (const provider of chatProviders.values()) {
@@ -78,7 +77,7 @@ test("contract 7: every feature has a golden row, and every model declares only 
 });
 
 for (const wire of WIRE_NAMES) {
-  test(`${wire}: the plan and the credential arrive, in one request, and nothing of the caller's besides`, async (t) => {
+  test(`providers.request-content: ${wire}: the plan and the credential arrive, in one request, and nothing else of the caller's`, async (t) => {
     const golden = GOLDEN_WIRES[wire];
     const [recorded] = RECORDED;
     assert.ok(recorded);
@@ -111,7 +110,7 @@ for (const wire of WIRE_NAMES) {
     }
   });
 
-  test(`${wire}: a server without a credential gets none`, async (t) => {
+  test(`providers.no-credential: ${wire}: a server without a credential gets none`, async (t) => {
     const [recorded] = RECORDED;
     assert.ok(recorded);
     let headers: NodeJS.Dict<string | string[]> = {};
@@ -153,24 +152,24 @@ for (const [wire, model, wishes, expected] of [
   ["gemini", "gemini-3.5-flash", { verbosity: "low" }, ["verbosity"]],
   ["gemini", "gemini-3.5-flash", { stop: ["1", "2", "3", "4", "5", "6"] }, ["stop"]],
 ] as const) {
-  test(`contract 7: ${model} with ${JSON.stringify(wishes)} drops and names ${JSON.stringify(expected)}`, () => {
+  test(`providers.preference-named: ${model} with ${JSON.stringify(wishes)} drops and names ${JSON.stringify(expected)}`, () => {
     assert.deepEqual(dropped(wire, model, wishes), expected);
   });
 }
 
-test("contract 7: what is dropped does not reach the wire", () => {
+test("providers.preference-named: what is dropped is not sent", () => {
   const { body } = planned(openaiChat, chatTarget(openaiChat, "gpt-5"), EVERY_PREFERENCE);
   assert.deepEqual(Object.keys(body), ["model", "messages", "max_completion_tokens", "seed"]);
 });
 
-test("contract 7: Anthropic gets the stop sequences that are not blank; Gemini no seed that it could not read", () => {
+test("providers.preference-named: Anthropic gets the stop sequences that are not blank, Gemini no seed that it could not read", () => {
   const stops = (stop: readonly string[]): unknown => planFor("anthropic", { stop }).body["stop_sequences"];
   assert.deepEqual(stops([" ", "END", "\n"]), ["END"]);
   assert.deepEqual(stops(["\n"]), undefined);
   assert.deepEqual(planFor("gemini", { seed: 2 ** 31 }).body["generationConfig"], { maxOutputTokens: 100 });
 });
 
-test("contract 8: a target's own effort and verbosity go before what a caller asks", () => {
+test("providers.settings, compatible.effort: a target's own effort and verbosity win over what a caller asks", () => {
   const target = chatTarget(openaiChat, "gpt-5", { reasoning_effort: "low" });
   const result = openaiChat.plan({ ...HELLO, reasoningEffort: "high", verbosity: "high" }, target);
   assert(result.ok);
@@ -178,7 +177,7 @@ test("contract 8: a target's own effort and verbosity go before what a caller as
   assert.deepEqual([effort, verbosity, result.dropped], ["low", "high", ["reasoning_effort"]]);
 });
 
-test("reasoning models of OpenAI are instructed as developer", () => {
+test("providers.golden-requests: reasoning models of OpenAI get instructions in the role developer", () => {
   const { body } = planned(openaiChat, chatTarget(openaiChat, "gpt-5"), {
     messages: [{ role: "system", text: "Be." }],
   });
@@ -195,7 +194,7 @@ for (const [wire, model, settings, expected] of [
   ["anthropic", "claude-opus-5", { effort: "low", service_tier: "auto" }, ["output_config", "service_tier"]],
   ["gemini", "gemini-3.5-flash", { thinking_level: "low" }, ["generationConfig"]],
 ] as const) {
-  test(`${wire}: a target's settings reach the wire, unknown ones do not`, () => {
+  test(`providers.settings: ${wire}: a target's settings are sent, unknown ones are not`, () => {
     const { provider } = CHAT_WIRES[wire];
     assert.ok(provider.settings.safeParse(settings).success);
     assert.ok(!provider.settings.safeParse({ ...settings, temperature: 1 }).success);
@@ -206,7 +205,7 @@ for (const [wire, model, settings, expected] of [
   });
 }
 
-test("Gemini before version 3 takes tools or JSON, not both; after it, both", () => {
+test("providers.conditional-features: Gemini before version 3 accepts tools or JSON, not both; after it, both", () => {
   const both = { tools: [WEATHER], responseFormat: { kind: "json_object" } } as const;
   const { provider } = CHAT_WIRES.gemini;
   assert.deepEqual(provider.plan({ ...HELLO, ...both }, chatTarget(provider, "gemini-2.5-flash")), {
@@ -216,7 +215,7 @@ test("Gemini before version 3 takes tools or JSON, not both; after it, both", ()
   assert.ok(provider.plan({ ...HELLO, ...both }, chatTarget(provider, "gemini-3.5-flash")).ok);
 });
 
-test("Gemini before version 3 gets no stand-in for a signature; a signature that is there goes back with its own call", () => {
+test("chat.reasoning-same-target: Gemini before version 3 gets no placeholder for a signature; a signature goes back with its own call", () => {
   const { provider } = CHAT_WIRES.gemini;
   const brought = (model: string, id: string): unknown => {
     const { body } = planned(provider, chatTarget(provider, model), {
@@ -240,7 +239,7 @@ test("Gemini before version 3 gets no stand-in for a signature; a signature that
   ]);
 });
 
-test("Gemini: ids of another server's that hold a tilde stay ids, each its own", () => {
+test("providers.chat-adaptation: Gemini: ids of another server that contain a tilde stay distinct ids", () => {
   const ids = ["a~1", "a~2"];
   const { body } = planned(CHAT_WIRES.gemini.provider, chatTarget(CHAT_WIRES.gemini.provider, "gemini-2.5-pro"), {
     messages: [
@@ -258,7 +257,7 @@ test("Gemini: ids of another server's that hold a tilde stay ids, each its own",
   assert.ok(!JSON.stringify(body).includes("thoughtSignature"));
 });
 
-test("Gemini: a result names the function of the call before it, where a server gave the same id in each of its answers", () => {
+test("providers.chat-adaptation: Gemini: a result names the function of the call before it, where a server used the same id in each of its answers", () => {
   const { provider } = CHAT_WIRES.gemini;
   const turn = (name: string): ChatRequest["messages"] => [
     { role: "assistant", text: null, toolCalls: [{ id: "call_0", name, arguments: "{}" }] },
@@ -275,7 +274,7 @@ test("Gemini: a result names the function of the call before it, where a server 
   );
 });
 
-test("Anthropic: ids that a server gave again in each of its answers become unlike, each result with its own call", () => {
+test("providers.chat-adaptation: Anthropic: ids that a server used in each of its answers become distinct, each result with its own call", () => {
   const turn = (text: string): ChatRequest["messages"] => [
     { role: "assistant", text: null, toolCalls: [{ id: "call_0", name: "get_time", arguments: "{}" }] },
     { role: "tool", toolCallId: "call_0", text },
@@ -291,7 +290,7 @@ test("Anthropic: ids that a server gave again in each of its answers become unli
   for (const id of calls) assert.match(id ?? "", /^[A-Za-z0-9_-]{1,64}$/u);
 });
 
-test("ids that a provider would refuse become ids it takes, the same for a call and its result", () => {
+test("providers.chat-adaptation: ids that a provider would refuse become ids that it accepts, the same for a call and its result", () => {
   const id = `call_${"x".repeat(50)}~patchbay-signature~SIG/+==`;
   const messages: ChatRequest["messages"] = [
     { role: "user", parts: [{ kind: "text", text: "Time?" }] },
@@ -311,7 +310,7 @@ test("ids that a provider would refuse become ids it takes, the same for a call 
   }
 });
 
-test("arguments that are no object go back to the providers that want one under a name of their own", () => {
+test("providers.chat-adaptation: arguments that are no object are sent under a name of their own to the providers that need an object", () => {
   const toolCalls = [{ id: "a", name: "get_time", arguments: '{"cut":"of' }];
   const messages: ChatRequest["messages"] = [{ role: "assistant", text: null, toolCalls }];
   assert.ok(
@@ -320,7 +319,7 @@ test("arguments that are no object go back to the providers that want one under 
   assert.ok(JSON.stringify(planFor("gemini", { messages }).body).includes('"args":{"unparsed":"{\\"cut\\":\\"of"}'));
 });
 
-test("arguments and results nested deeper than 64 levels go to those providers as the text they are", () => {
+test("providers.chat-adaptation: arguments and results nested deeper than 64 levels are sent to those providers as text", () => {
   const nested = (levels: number): string => `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
   for (const [levels, isObject] of [
     [64, true],
@@ -342,7 +341,7 @@ test("arguments and results nested deeper than 64 levels go to those providers a
   }
 });
 
-test("contract 7: Anthropic gets a schema closed where it was silent, and refuses one that is open", () => {
+test("providers.chat-adaptation: Anthropic gets a schema that says nothing of other properties as a closed one, and refuses one that is open", () => {
   const { provider, model } = CHAT_WIRES.anthropic;
   const planOf = (schema: object) =>
     provider.plan(
@@ -361,7 +360,7 @@ test("contract 7: Anthropic gets a schema closed where it was silent, and refuse
   assert.deepEqual(planOf({ type: "object" }), open);
 });
 
-test("Anthropic gets the type that a tool's schema leaves out", () => {
+test("providers.chat-adaptation: Anthropic gets the type that a tool's schema omits", () => {
   const { type: _, ...untyped } = WEATHER.parameters ?? {};
   const schemaOf = (parameters: object): unknown =>
     planFor("anthropic", { tools: [{ ...TIME, parameters: { ...parameters } }] }).body["tools"];
@@ -369,7 +368,7 @@ test("Anthropic gets the type that a tool's schema leaves out", () => {
   assert.deepEqual(schemaOf({}), [{ name: "get_time", input_schema: { type: "object" } }]);
 });
 
-test("contract 7: a tool whose name Gemini does not take makes it lack tools, before it is asked", () => {
+test("providers.chat-adaptation: a tool whose name Gemini does not accept makes it lack tools before it is called", () => {
   const { provider, model } = CHAT_WIRES.gemini;
   const planOf = (name: string) =>
     provider.plan({ ...HELLO, tools: [WEATHER, { ...TIME, name }] }, chatTarget(provider, model));
@@ -377,7 +376,7 @@ test("contract 7: a tool whose name Gemini does not take makes it lack tools, be
   for (const name of ["_2fa", "f-2"]) assert.ok(planOf(name).ok);
 });
 
-// Dialects of compatible servers (openai-compatible-chat.md).
+// Dialects of compatible servers [providers.chat-dialects].
 
 const compatibleBody = (
   dialect: string | undefined,
@@ -389,7 +388,7 @@ const compatibleBody = (
 };
 
 for (const dialect of [undefined, "openai", "groq", "together", "vllm", "ollama", "mistral", "unheard-of"]) {
-  test(`dialect ${dialect}: cap, seed, forced tools and usage in the server's own words`, () => {
+  test(`providers.chat-dialects: dialect ${dialect}: cap, seed, forced tools and usage in the server's own words`, () => {
     const body = compatibleBody(dialect, { seed: 7, tools: [TIME], toolChoice: { kind: "required" }, stream: true });
     const isMistral = dialect === "mistral";
     assert.deepEqual(body, {
@@ -405,7 +404,7 @@ for (const dialect of [undefined, "openai", "groq", "together", "vllm", "ollama"
   });
 }
 
-test("compatible servers: what is not declared is refused, and without a cap none is sent", () => {
+test("providers.declared-features: compatible servers: what is not declared is refused, and without a cap none is sent", () => {
   const target = { model: "any", chat: openaiCompatibleChat.unknownModel, settings: {} };
   const result = openaiCompatibleChat.plan({ ...HELLO, tools: [TIME], toolChoice: { kind: "required" } }, target);
   assert.deepEqual(result, { ok: false, missing: ["tools", "tool_choice"] });
@@ -413,7 +412,7 @@ test("compatible servers: what is not declared is refused, and without a cap non
   assert.equal(outputCap({ maxTokens: null }, target.chat), null);
 });
 
-test("OpenAI's audio models, once declared, get audio as the protocol has it", () => {
+test("providers.golden-requests: OpenAI's audio models, once declared, get audio as the protocol has it", () => {
   const chat: ChatModel = { ...openaiChat.unknownModel, features: ["audio_parts"] };
   const { body } = planned(
     openaiChat,
@@ -429,7 +428,7 @@ test("OpenAI's audio models, once declared, get audio as the protocol has it", (
 
 // Limits and features, pure.
 
-test("contract 7: more tokens than a model writes, or an image it cannot read, is refused", () => {
+test("providers.model-limits: more tokens than a model writes, or an image that it cannot read, is refused", () => {
   const { chat } = chatTarget(openaiChat, "gpt-4o");
   assert.deepEqual(unmetChatFeatures({ ...HELLO, maxTokens: 16_384 }, chat), []);
   assert.deepEqual(unmetChatFeatures({ ...HELLO, maxTokens: 16_385 }, chat), ["max_tokens"]);
@@ -446,7 +445,7 @@ for (const [wire, detail, sent, dropped] of [
   ["anthropic", "auto", undefined, []],
   ["gemini", "high", undefined, ["detail"]],
 ] as const) {
-  test(`contract 7: detail ${detail} of an image is ${sent === undefined ? "left out" : "sent"} by ${wire}, and what is left out is named`, () => {
+  test(`chat.images: detail ${detail} of an image is ${sent === undefined ? "dropped" : "sent"} by ${wire}, and what is dropped is named`, () => {
     const { provider, model } = CHAT_WIRES[wire];
     const image = { kind: "image", mediaType: "image/png", base64: "AA==", detail } as const;
     const request: ChatRequest = { ...HELLO, messages: [{ role: "user", parts: [image] }] };
@@ -457,7 +456,7 @@ for (const [wire, detail, sent, dropped] of [
   });
 }
 
-test("contract 7: an unknown Anthropic model without a cap of its own is refused rather than guessed at", () => {
+test("providers.model-limits: an unknown Anthropic model without a cap of its own is refused, not guessed", () => {
   const { provider } = CHAT_WIRES.anthropic;
   const chat: ChatModel = { features: [], preferences: [], limits: {} };
   const result = provider.plan({ ...HELLO, maxTokens: null }, { model: "claude-x", chat, settings: {} });
@@ -521,7 +520,7 @@ for (const [name, wishes, result, expected] of [
     [true, false],
   ],
 ] as const) {
-  test(`contract 3: the receipt of ${name}`, () => {
+  test(`providers.receipts, chat.receipts: the receipt of ${name}`, () => {
     const request: ChatRequest = { ...HELLO, ...wishes };
     const receipts = chatReceipts(request, { ...answer, ...result });
     assert.deepEqual(

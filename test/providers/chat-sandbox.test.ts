@@ -1,5 +1,5 @@
-// The three chat wires against the sandbox, which refuses what the providers refuse: one request, one normalised answer,
-// whatever the wire, plain or streamed (contract 7).
+// The three chat protocols against the sandbox, which refuses what the providers refuse: one request, one normalised answer,
+// whatever the protocol, plain or streamed.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { startSandbox } from "../../sandbox/server.ts";
@@ -111,7 +111,7 @@ async function sameEverywhere(t: TestContext, wishes: Partial<ChatRequest>): Pro
 
 const user = (text: string): ChatMessage => ({ role: "user", parts: [{ kind: "text", text }] });
 
-test("plain and stream: counted facts, whatever the wire", async (t) => {
+test("providers.sandbox-understands: plain and stream: the same counted facts in every protocol", async (t) => {
   const result = await sameEverywhere(t, {
     messages: [
       { role: "system", text: "Be brief." },
@@ -125,7 +125,7 @@ test("plain and stream: counted facts, whatever the wire", async (t) => {
   assert.deepEqual(result.usage, { inputTokens: 9, outputTokens: 6, cachedInputTokens: 0 });
 });
 
-test("a tool call: arguments that fit the schema", async (t) => {
+test("providers.sandbox-answers: a tool call has arguments that fit the schema", async (t) => {
   const result = await sameEverywhere(t, { messages: [user("Weather?")], tools: [WEATHER] });
   assert.deepEqual([result.text, result.finishReason], [null, "tool_calls"]);
   assert.deepEqual(
@@ -137,7 +137,7 @@ test("a tool call: arguments that fit the schema", async (t) => {
   );
 });
 
-test("parallel calls, their ids unlike, one without arguments", async (t) => {
+test("providers.sandbox-answers: parallel calls have different ids, one is without arguments", async (t) => {
   const result = await sameEverywhere(t, {
     messages: [user("Both?")],
     tools: [WEATHER, TIME],
@@ -153,7 +153,7 @@ test("parallel calls, their ids unlike, one without arguments", async (t) => {
   assert.equal(new Set(result.toolCalls.map((call) => call.id)).size, 2);
 });
 
-test("one call by name; none at all; one at a time where it can be said", async (t) => {
+test("providers.sandbox-understands: one call by name; none at all; one at a time where the protocol can ask for it", async (t) => {
   const tools = [WEATHER, TIME];
   const messages = [user("Now.")];
   const named = await sameEverywhere(t, { messages, tools, toolChoice: { kind: "tool", name: "get_time" } });
@@ -178,7 +178,7 @@ test("one call by name; none at all; one at a time where it can be said", async 
 
 for (const place of PLACES) {
   for (const stream of [false, true]) {
-    test(`${place.name}: results go back with the ids that came${stream ? " out of a stream" : ""}, and words follow`, async () => {
+    test(`providers.sandbox-understands: ${place.name}: results go back with the ids that came${stream ? " from a stream" : ""}, and text follows`, async () => {
       const io = ioTo(place.baseUrl);
       const wishes = { messages: [user("Weather and time?")], tools: [WEATHER, TIME] };
       const { provider, target } = place;
@@ -199,7 +199,7 @@ for (const place of PLACES) {
   }
 }
 
-test("a conversation that begins at one provider goes on at the others, calls and all", async () => {
+test("providers.chat-adaptation, providers.sandbox-understands: a conversation with calls that begins at one provider goes on at the others", async () => {
   for (const from of PLACES) {
     const wishes = { messages: [user("Weather and time?")], tools: [WEATHER, TIME] };
     const first = await from.provider.chat(planned(from.provider, from.target, wishes), ioTo(from.baseUrl));
@@ -215,7 +215,7 @@ test("a conversation that begins at one provider goes on at the others, calls an
   }
 });
 
-test("a conversation with a server that gives its calls the same id in each answer goes on everywhere", async (t) => {
+test("providers.chat-adaptation, providers.sandbox-understands: a conversation with a server that gives its calls the same id in each answer goes on everywhere", async (t) => {
   const turn = (name: string): ChatMessage[] => [
     { role: "assistant", text: null, toolCalls: [{ id: "call_0", name, arguments: "{}" }] },
     { role: "tool", toolCallId: "call_0", text: "ok" },
@@ -225,7 +225,7 @@ test("a conversation with a server that gives its calls the same id in each answ
   assert.equal(result.text, "[simulated reply, 5 messages, 3 words, 2 tool results]");
 });
 
-test("JSON by a schema fits it; JSON without one is an object; receipts hold", async (t) => {
+test("providers.sandbox-answers: JSON by a schema fits it; JSON without one is an object; receipts hold", async (t) => {
   const bySchema = {
     messages: [user("As JSON.")],
     responseFormat: { kind: "json_schema", name: "person", description: null, schema: SCHEMA, strict: true },
@@ -239,7 +239,7 @@ test("JSON by a schema fits it; JSON without one is an object; receipts hold", a
   assert.deepEqual(JSON.parse(object.text ?? ""), { simulated: true, messages: 1, words: 2 });
 });
 
-test("a schema that is silent, and tools without a type, are understood everywhere", async (t) => {
+test("providers.sandbox-understands: a schema that says nothing of other properties, and tools without a type, are understood everywhere", async (t) => {
   const schema = { type: "object", properties: { who: { type: "object", properties: { name: { type: "string" } } } } };
   const responseFormat = { kind: "json_schema", name: "x", description: null, schema, strict: null } as const;
   const result = await sameEverywhere(t, { messages: [user("As JSON.")], responseFormat });
@@ -247,7 +247,7 @@ test("a schema that is silent, and tools without a type, are understood everywhe
   await sameEverywhere(t, { messages: [user("Time?")], tools: [{ ...TIME, parameters: { properties: {} } }] });
 });
 
-test("an image is taken by its content; audio where there is an ear", async (t) => {
+test("providers.sandbox-understands: an image is accepted by its content, audio where the protocol has it", async (t) => {
   const image = { kind: "image", mediaType: "image/png", base64: PNG } as const;
   const seen = await sameEverywhere(t, {
     messages: [{ role: "user", parts: [{ kind: "text", text: "What is it?" }, image] }],
@@ -264,7 +264,7 @@ test("an image is taken by its content; audio where there is an ear", async (t) 
   assert.equal(heard.text, "[simulated reply, 1 message, 2 words, 1 audio part]");
 });
 
-test("stop reasons: the cap, a stop sequence, a filter", async (t) => {
+test("providers.sandbox-answers: finish reasons: the cap, a stop sequence, a filter", async (t) => {
   const messages = [user("Hello")];
   const capped = await sameEverywhere(t, { messages, maxTokens: 3 });
   assert.deepEqual([capped.text, capped.finishReason], ["[simulated reply, 1", "length"]);
@@ -276,14 +276,14 @@ test("stop reasons: the cap, a stop sequence, a filter", async (t) => {
   assert.deepEqual([withheld.text, withheld.finishReason], ["", "content_filter"]);
 });
 
-test("usage that is not reported is missing on every wire", async (t) => {
+test("providers.usage: usage that is not reported is missing in every protocol", async (t) => {
   server.addFault({ fault: { kind: "drop", feature: "usage" } });
   const result = await sameEverywhere(t, { messages: [user("Hello")] });
   server.clearFaults();
   assert.equal(result.usage, null);
 });
 
-test("schemas with references, choices, bounds and foreign letters come back as calls that fit them", async (t) => {
+test("providers.sandbox-answers: schemas with references, choices, bounds and non-ASCII letters come back as calls that fit them", async (t) => {
   const parameters = {
     type: "object",
     properties: {
@@ -308,7 +308,7 @@ test("schemas with references, choices, bounds and foreign letters come back as 
 for (const { name, wishes, wires } of GOLDEN_WISHES) {
   for (const place of PLACES) {
     if (wires[place.wire] === null) continue;
-    test(`${place.name} is understood: ${name}`, async () => {
+    test(`providers.sandbox-understands: ${place.name}, ${name}`, async () => {
       const isJson = wishes.responseFormat?.kind === "json_object";
       const audio = wishes.messages?.some(
         (each) => each.role === "user" && each.parts.some((part) => part.kind === "audio"),
@@ -320,7 +320,7 @@ for (const { name, wishes, wires } of GOLDEN_WISHES) {
 }
 
 for (const dialect of ["openai", "vllm", "groq", "mistral"] as const) {
-  test(`a compatible server of dialect ${dialect} understands its dialect, calls and results included`, async () => {
+  test(`providers.chat-dialects, providers.sandbox-understands: a compatible server of dialect ${dialect} understands its dialect, calls and results included`, async () => {
     const chat: ChatModel = { ...openaiCompatibleChat.unknownModel, features: CHAT_FEATURES };
     const place: Place = {
       name: dialect,
@@ -342,7 +342,7 @@ for (const dialect of ["openai", "vllm", "groq", "mistral"] as const) {
   });
 }
 
-test("the simulated model does everything, and says what it is", async () => {
+test("providers.sandbox-honest: the simulated model does everything, and says that it is simulated", async () => {
   const place: Place = {
     name: "simulated",
     provider: sandboxChat,

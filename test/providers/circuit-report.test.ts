@@ -1,10 +1,10 @@
-// What circuits tell of themselves (contract 10, provider health; reliability 7).
+// What circuit breakers report, and how they are closed by hand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isWithin } from "../../src/directory/account-key.ts";
 import { createCircuits } from "../../src/providers/health.ts";
 
-test("reliability 7: a circuit is told as closed, open after five failures in a row, half open when its rest is over", () => {
+test("routing.circuit-report: a circuit is reported as closed, open after five failures in a row, half open after the cooldown", () => {
   let nowMs = 1_000_000;
   const circuits = createCircuits(() => nowMs);
   const call = (key: string, failure: "server_error" | null) => {
@@ -26,7 +26,7 @@ test("reliability 7: a circuit is told as closed, open after five failures in a 
   assert.deepEqual([circuits.report()[0]?.state, circuits.report()[0]?.openings], ["closed", 0]);
 });
 
-test("experience 31: closed by hand a circuit begins anew: the next rest is the first one, and a probe from before decides nothing", () => {
+test("routing.circuit-reset: a circuit that is closed by hand starts at zero: its next cooldown is the first one, and an earlier probe decides nothing", () => {
   let nowMs = 1_000_000;
   const circuits = createCircuits(() => nowMs);
   const fail = (times: number, key = "platform/a/m") => {
@@ -48,7 +48,7 @@ test("experience 31: closed by hand a circuit begins anew: the next rest is the 
   assert.equal(rest(), 30_000);
 });
 
-test("experience 31: what is closed is the account or the model that was named, and no other, nor the sandbox of test keys", () => {
+test("routing.circuit-reset, routing.circuit-isolated: only the named account or model is closed, no other and not the sandbox of test keys", () => {
   const circuits = createCircuits(() => 1_000_000);
   const keys = ["platform/a/m", "platform/a/m/large", "platform/ab/m", "test/platform/a/m", "ws_1/a/m"];
   const resting = () => keys.filter((key) => !circuits.isHealthy(key));

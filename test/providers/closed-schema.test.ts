@@ -1,5 +1,5 @@
-// Schemas for a provider that wants every object closed: what is closed, what is refused instead (contract 7: a required feature
-// is never dropped).
+// Schemas for a provider that requires every object closed: what is closed, and what is refused instead, because a required feature
+// is never dropped.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { closedSchema } from "../../src/providers/closed-schema.ts";
@@ -33,11 +33,11 @@ for (const [name, given, expected] of [
   ["without properties, inside", closed({ properties: { a: { type: "object" } } }), null],
   ["demanding what it does not name", object({ required: ["b"] }), null],
   ["whose parts demand others", { allOf: [object(), { properties: { b: TEXT } }] }, null],
-  ["with alternatives beside it", object({ anyOf: [{ required: ["b"] }] }), null],
+  ["with alternatives next to it", object({ anyOf: [{ required: ["b"] }] }), null],
   ["of which one alone may fit", { oneOf: [object(), { properties: { b: TEXT } }] }, null],
   ["that must not fit", { not: object() }, null],
 ] as const) {
-  test(`contract 7: an object ${name} is ${expected === null ? "not to be closed" : "closed, or was"}`, () => {
+  test(`providers.chat-adaptation: an object ${name} is ${expected === null ? "not to be closed" : "closed, or was"}`, () => {
     assert.deepEqual(closedSchema(given), expected);
   });
 }

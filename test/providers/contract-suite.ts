@@ -1,5 +1,5 @@
 // What every speech provider must prove (ARCHITECTURE.md, "A provider is one file, one line, one contract test"):
-// each declared feature changes the wire as documented, and each failure gets its kind (contract 1 and 3).
+// each declared feature changes the request as documented, and each failure has its kind.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FEATURES, PREFERENCES, type Feature } from "../../src/contract/features.ts";
@@ -27,25 +27,25 @@ function goldenRequests(provider: SpeechProvider, golden: GoldenModel): void {
   /** What the gateway does is not on the wire. */
   const onWire = Object.entries(speech.features).filter(([, support]) => support.byGateway !== true);
 
-  test(`${name}: a request without wishes sends the documented base and nothing else`, () => {
+  test(`providers.golden-requests: ${name}: a request without features sends the documented base and nothing else`, () => {
     assertWire(planned({}), golden, {});
   });
 
-  test(`contract 3: ${name} declares exactly the features that have a golden request`, () => {
+  test(`providers.golden-requests: ${name} declares exactly the features that have a recorded request`, () => {
     assert.deepEqual(onWire.map(([feature]) => feature).toSorted(), Object.keys(golden.features).toSorted());
   });
 
   for (const feature of FEATURES) {
     const change = golden.features[feature];
     if (change !== undefined) {
-      test(`contract 3: ${name} puts ${feature} on the wire`, () => {
+      test(`providers.golden-requests: ${name} sends ${feature}`, () => {
         assertWire(planned(ASKING[feature]), golden, change);
       });
     } else {
-      test(`contract 3: ${name} refuses ${feature}, which it does not have, instead of dropping it`, () => {
+      test(`providers.declared-features: ${name} refuses ${feature}, which it does not have, instead of dropping it`, () => {
         assertRefused(planned(ASKING[feature]), feature);
       });
-      test(`contract 3: a declaration alone does not make ${name} drop ${feature} silently`, () => {
+      test(`providers.declared-features: a declaration alone does not make ${name} drop ${feature} silently`, () => {
         assertSentOrRefused(provider, golden, target, feature);
       });
     }
@@ -53,8 +53,8 @@ function goldenRequests(provider: SpeechProvider, golden: GoldenModel): void {
 
   for (const preference of PREFERENCES) {
     const change = golden.preferences[preference];
-    const verb = change === "dropped" ? "names as dropped" : "takes";
-    test(`contract 3: ${name} ${verb} the preference ${preference}`, () => {
+    const verb = change === "dropped" ? "names as dropped" : "accepts";
+    test(`providers.golden-requests, providers.preference-named: ${name} ${verb} the preference ${preference}`, () => {
       const result = planned(PREFERRING[preference]);
       assertWire(result, golden, change === "dropped" ? {} : change);
       assert.ok(result.ok);
@@ -65,7 +65,7 @@ function goldenRequests(provider: SpeechProvider, golden: GoldenModel): void {
 
   for (const [feature, support] of onWire) {
     if (support.languages === undefined) continue;
-    test(`contract 3: ${name} refuses ${feature} outside its languages, and where the language is unknown`, () => {
+    test(`providers.conditional-features: ${name} refuses ${feature} outside its languages, and where the language is unknown`, () => {
       const wishes = ASKING[feature as keyof typeof ASKING];
       for (const language of [{ kind: "asked", tag: "eo" }, { kind: "detect" }, { kind: "auto" }] as const) {
         assertRefused(planned({ ...wishes, language }), feature as Feature);
@@ -97,7 +97,7 @@ function assertSentOrRefused(
 }
 
 function modelsAreGolden({ provider, golden }: ContractSubject): void {
-  test(`${provider.kind}: every model in the catalogue has golden requests`, () => {
+  test(`providers.golden-requests: ${provider.kind}: every model in the catalogue has recorded requests`, () => {
     const covered = new Set(golden.map(({ model }) => model));
     assert.deepEqual(
       Object.keys(provider.models).filter((model) => !covered.has(model)),

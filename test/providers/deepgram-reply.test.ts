@@ -18,7 +18,7 @@ const TAKEN: readonly (readonly [string, object, object])[] = [
   ["a confidence that is none", { confidence: "high" }, { confidence: null }],
 ];
 for (const [what, change, expected] of TAKEN) {
-  test(`contract 3: a word is read with ${what}`, () => {
+  test(`providers.strict-reply: deepgram, a word is read with ${what}`, () => {
     const [word] = readDeepgramReply(bodyWith({ ...WORD, ...change }), false).words;
     assert.partialDeepStrictEqual(word, expected);
   });
@@ -35,7 +35,7 @@ const REFUSED: readonly (readonly [string, unknown])[] = [
   ["an object for a speaker", { ...WORD, speaker: {} }],
 ];
 for (const [what, word] of REFUSED) {
-  test(`contract 3: a reply with a word that is or has ${what} is a bad reply`, () => {
+  test(`providers.strict-reply: deepgram, a reply with a word that is or has ${what} is a bad reply`, () => {
     assert.throws(
       () => readDeepgramReply(bodyWith(WORD, word), false),
       (error) => error instanceof ProviderError && error.kind === "bad_reply",

@@ -67,7 +67,7 @@ replyContract(deepgram, [
     receipts: [ECHOED],
   },
   {
-    name: "each channel keeps its number, and the texts stand one per line",
+    name: "each channel keeps its number, and the texts are one per line",
     golden: NOVA_3,
     reply: reply("two-channels"),
     wishes: { multichannel: true },
@@ -208,7 +208,7 @@ function withModel(info: object): object {
   return { ...TWO_SPEAKERS, metadata: { ...TWO_SPEAKERS.metadata, model_info: { m: info } } };
 }
 
-test("contract 3: deepgram, a sent receipt fails when the parameter could not be part of the request", async () => {
+test("providers.receipts: deepgram, a sent receipt fails when the parameter could not be part of the request", async () => {
   // The language in force is not English, so no request with `redact=pii` can have gone out.
   const transcript = await normalised(deepgram, {
     name: "",
@@ -220,7 +220,7 @@ test("contract 3: deepgram, a sent receipt fails when the parameter could not be
   assert.deepEqual(transcript.receipts[0], { feature: "redaction.pii", grade: "sent", delivered: false });
 });
 
-test("deepgram: several groups and terms repeat their parameter, never joined", () => {
+test("providers.keyterm-encoding: deepgram, several groups and terms repeat their parameter and are never joined", () => {
   const { speech, target } = targetOf(deepgram, NOVA_3);
   const result = deepgram.plan(requestFor(speech, { redaction: ["pii", "pci"], keyterms: ["a b", "c,d"] }), target);
   assert.ok(result.ok && result.plan.kind === "raw");
@@ -236,7 +236,7 @@ test("deepgram: several groups and terms repeat their parameter, never joined", 
 });
 
 for (const term of ["two words", "boost:9"]) {
-  test(`deepgram: nova-2 refuses the key term ${JSON.stringify(term)}, which its keywords cannot hold`, () => {
+  test(`providers.keyterm-encoding: deepgram, nova-2 refuses the key term ${JSON.stringify(term)}, which its keywords cannot hold`, () => {
     const { speech, target } = targetOf(deepgram, NOVA_2);
     const result = deepgram.plan(requestFor(speech, { keyterms: [term] }), target);
     assert.deepEqual(result, { ok: false, missing: ["keyterms_limit"] });
@@ -260,7 +260,7 @@ for (const [golden, tag, code] of [
   [NOVA_2_MEETING, "en-GB", "en"],
   [{ ...NOVA_3, model: "of-our-own", declared: targetOf(deepgram, NOVA_3).speech }, "de-AT", "de-AT"],
 ] as const) {
-  test(`contract 3: deepgram ${golden.model} is asked for ${tag} by a code that it has: ${code}`, () => {
+  test(`providers.language-codes: deepgram, ${golden.model} is asked for ${tag} by a code that it has: ${code}`, () => {
     const { speech, target } = targetOf(deepgram, golden);
     const result = deepgram.plan(requestFor(speech, { language: { kind: "asked", tag } }), target);
     assert.ok(result.ok && result.plan.kind === "raw");
@@ -271,21 +271,21 @@ for (const [golden, tag, code] of [
   });
 }
 
-test("deepgram: training on the audio is declined unless the settings allow it", () => {
+test("providers.training-declined: deepgram, training on the audio is declined unless the settings allow it", () => {
   const { speech, target } = targetOf(deepgram, NOVA_3);
   const allowed = deepgram.plan(requestFor(speech, {}), { ...target, settings: { mip_opt_out: false } });
   assert.ok(allowed.ok && allowed.plan.kind === "raw");
   assert.ok(!allowed.plan.query.some(([name]) => name === "mip_opt_out"));
 });
 
-test("deepgram: formatting declined is declined altogether, punctuation included", () => {
+test("transcription.smart-formatting-off: deepgram, unformatted text has no punctuation either", () => {
   const { speech, target } = targetOf(deepgram, NOVA_3);
   const result = deepgram.plan(requestFor(speech, { smartFormatting: false }), target);
   assert.ok(result.ok && result.plan.kind === "raw");
   assert.ok(!result.plan.query.some(([name]) => name === "punctuate" || name === "smart_format"));
 });
 
-test("deepgram: a target may hold on to one version of the diarizer", () => {
+test("providers.settings: deepgram, a target may keep one version of the diarizer", () => {
   const { speech, target } = targetOf(deepgram, NOVA_3);
   const settings = { diarize_model: "v1" };
   assert.ok(

@@ -59,7 +59,7 @@ replyContract(elevenlabs, [
     ],
   },
   {
-    name: "channels stand in their order, whatever the order of the answer, texts one per line",
+    name: "channels are in their order, whatever the order of the answer, texts one per line",
     golden: SCRIBE_V2,
     reply: reply("two-channels"),
     wishes: { multichannel: true },
@@ -178,7 +178,7 @@ for (const [code, tag] of [
   ["not a code", null],
   ["", null],
 ] as const) {
-  test(`contract 3: elevenlabs, its language ${JSON.stringify(code)} is ${tag} in BCP-47`, () => {
+  test(`providers.language-codes: elevenlabs, its language ${JSON.stringify(code)} is ${tag} in BCP-47`, () => {
     const { speech, target } = targetOf(elevenlabs, SCRIBE_V2);
     const raw = { body: { ...TWO_SPEAKERS, language_code: code }, headers: {} };
     assert.equal(elevenlabs.normalise(raw, requestFor(speech, {}), target, audioFixture()).language, tag);
@@ -193,14 +193,14 @@ function fieldsOf(wishes: Parameters<typeof requestFor>[1], settings: Record<str
   return { path: result.plan.path, fields: result.plan.fields, dropped: result.dropped };
 }
 
-test("elevenlabs: the speaker hint is the maximum, with labels only", () => {
+test("providers.golden-requests: elevenlabs, the speaker hint is the maximum, and is sent with labels only", () => {
   const has = (wishes: Parameters<typeof requestFor>[1]) =>
     fieldsOf(wishes).fields.find(([name]) => name === "num_speakers")?.[1];
   assert.equal(has({ diarization: true, speakerCountHint: 3 }), "3");
   assert.equal(has({ speakerCountHint: 3 }), undefined);
 });
 
-test("elevenlabs: redacted groups repeat their fields, detected and redacted alike, never joined", () => {
+test("providers.keyterm-encoding: elevenlabs, redaction groups repeat their fields, detected and redacted alike, and are never joined", () => {
   assert.deepEqual(
     fieldsOf({ redaction: ["pii", "pci"] }).fields.filter(([name]) => name.startsWith("entity_")),
     [
@@ -213,18 +213,18 @@ test("elevenlabs: redacted groups repeat their fields, detected and redacted ali
   );
 });
 
-test("contract 3: elevenlabs refuses speakers and channels together, as it would itself", () => {
+test("providers.conditional-features: elevenlabs refuses speakers and channels together, as the provider would", () => {
   assert.ok(SCRIBE_V2);
   const { speech, target } = targetOf(elevenlabs, SCRIBE_V2);
   const result = elevenlabs.plan(requestFor(speech, { diarization: true, multichannel: true }), target);
   assert.deepEqual(result, { ok: false, missing: ["diarization"] });
 });
 
-test("contract 3: elevenlabs, a wish for unformatted text is named as dropped: it cannot be turned off", () => {
+test("providers.preference-named: elevenlabs, unformatted text is named as dropped, because formatting cannot be switched off", () => {
   assert.deepEqual(fieldsOf({ smartFormatting: false }).dropped, ["smart_formatting"]);
 });
 
-test("elevenlabs: its settings reach the wire", () => {
+test("providers.settings: elevenlabs, its settings are sent", () => {
   const { path, fields } = fieldsOf({}, { no_verbatim: true, zero_retention: true });
   assert.equal(path, "/v1/speech-to-text?enable_logging=false");
   assert.ok(fields.some(([name, value]) => name === "no_verbatim" && value === "true"));
@@ -269,7 +269,7 @@ const REFUSALS: readonly (readonly [
   ["busy", 429, { detail: { status: "system_busy", message: "x" } }, "rate_limited", "system_busy"],
 ];
 for (const [what, status, body, kind, reason] of REFUSALS) {
-  test(`contract 1: elevenlabs, ${what}: ${kind}`, async (t) => {
+  test(`providers.failure-kinds: elevenlabs, ${what}: ${kind}`, async (t) => {
     const url = await httpServer(t, async (request, response) => {
       await readAll(request);
       response.writeHead(status).end(JSON.stringify(body));
@@ -282,7 +282,7 @@ for (const [what, status, body, kind, reason] of REFUSALS) {
   });
 }
 
-test("contract 5: elevenlabs tells what it keeps as soon as the answer names it, and nothing with zero retention", async (t) => {
+test("providers.deletion: elevenlabs reports what it keeps as soon as the answer names it, and nothing with zero retention", async (t) => {
   const url = await httpServer(t, async (request, response) => {
     await readAll(request);
     response.end(JSON.stringify(TWO_SPEAKERS));
@@ -303,7 +303,7 @@ for (const [status, isDeleted] of [
   [422, false],
   [500, false],
 ] as const) {
-  test(`contract 5: elevenlabs, a deletion answered by ${status} is ${isDeleted ? "done" : "not done"}`, async (t) => {
+  test(`providers.deletion: elevenlabs, a deletion answered by ${status} is ${isDeleted ? "done" : "not done"}`, async (t) => {
     const seen: unknown[] = [];
     const url = await httpServer(t, (request, response) => {
       seen.push([request.method, request.url, request.headers["xi-api-key"]]);

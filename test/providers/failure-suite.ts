@@ -1,4 +1,4 @@
-// Every way a provider can fail, on a real socket, and the kind each one gets (contract 1, "Definite and unknown outcomes").
+// Every way in which a provider can fail, on a real socket, and the kind of each.
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { type TestContext, test } from "node:test";
@@ -42,7 +42,7 @@ export function failureContract(subject: ContractSubject): void {
   const brokenAtOnce = (kindWhenPaid: FailureKind): FailureKind =>
     subject.before === undefined ? kindWhenPaid : "connect";
   for (const [status, expected] of STATUSES) {
-    test(`contract 1: ${kind} answers ${status}: ${expected}`, async (t) => {
+    test(`providers.failure-kinds: ${kind} answers ${status}: ${expected}`, async (t) => {
       const error = await failureOf(t, subject, (response) => {
         const body = JSON.stringify(subject.refusal("some_code", `${PROVIDER_TEXT} ${CREDENTIAL}`));
         response.writeHead(status, { "x-echo": CREDENTIAL, location: "/elsewhere" }).end(body);
@@ -52,12 +52,12 @@ export function failureContract(subject: ContractSubject): void {
     });
   }
 
-  test(`${kind}: 429 with Retry-After keeps the seconds`, async (t) => {
+  test(`providers.retry-after: ${kind}, 429 with Retry-After keeps the seconds`, async (t) => {
     const error = await failureOf(t, subject, (response) => response.writeHead(429, { "retry-after": "17" }).end("{}"));
     assert.deepEqual([error.kind, error.retryAfterSeconds], ["rate_limited", 17]);
   });
 
-  test(`${kind}: 429 that says the account is out of credit is a matter of payment`, async (t) => {
+  test(`providers.failure-kinds: ${kind}, 429 of an account without credit is payment`, async (t) => {
     const body = {
       error: { message: PROVIDER_TEXT, type: "insufficient_quota", param: null, code: "insufficient_quota" },
     };
@@ -75,20 +75,20 @@ export function failureContract(subject: ContractSubject): void {
     ["a list instead of an object", "[]"],
   ];
   for (const [what, body] of badReplies) {
-    test(`contract 1: ${kind}, ${what}: bad_reply`, async (t) => {
+    test(`providers.strict-reply: ${kind}, ${what}: bad_reply`, async (t) => {
       const error = await failureOf(t, subject, (response) => response.writeHead(200).end(body));
       assert.equal(error.kind, "bad_reply");
     });
   }
 
-  test(`contract 1: ${kind}, a compressed success is a bad_reply: none was asked for`, async (t) => {
+  test(`providers.failure-kinds: ${kind}, a compressed success is a bad_reply, because no compression was asked for`, async (t) => {
     const error = await failureOf(t, subject, (response) =>
       response.writeHead(200, { "content-encoding": "gzip" }).end(JSON.stringify(subject.success)),
     );
     assert.deepEqual([error.kind, error.reason], ["bad_reply", "content_encoding"]);
   });
 
-  test(`contract 1: ${kind}, a success cut in its body: unknown`, async (t) => {
+  test(`providers.failure-kinds: ${kind}, a success that is cut in its body: unknown`, async (t) => {
     const error = await failureOf(t, subject, (response) => {
       response.writeHead(200, { "content-length": "500" });
       response.write("{", () => response.destroy());
@@ -96,7 +96,7 @@ export function failureContract(subject: ContractSubject): void {
     assert.equal(error.kind, "unknown");
   });
 
-  test(`contract 1: ${kind}, a success that only its connection's end would end, broken off: unknown, where it cannot be a page`, async (t) => {
+  test(`providers.unended-body: ${kind}, a success that only the end of its connection would end, broken off: unknown, unless it is a page`, async (t) => {
     for (const [begun, expected] of [
       ['{"text": "', "unknown"],
       ["[", "unknown"],
@@ -112,24 +112,24 @@ export function failureContract(subject: ContractSubject): void {
     assert.equal(whole.kind, "bad_reply");
   });
 
-  test(`contract 1: ${kind}, a reset after the first byte: unknown`, async (t) => {
+  test(`providers.failure-kinds: ${kind}, a reset after the first byte: unknown`, async (t) => {
     const url = await socketServer(t, (socket) => socket.once("data", () => socket.resetAndDestroy()));
     assert.equal((await failureAt(t, subject, url)).kind, brokenAtOnce("unknown"));
   });
 
-  test(`contract 1: ${kind}, a refused connection: connect, and nothing dispatched`, async (t) => {
+  test(`providers.failure-kinds, providers.dispatch: ${kind}, a refused connection: connect, and nothing dispatched`, async (t) => {
     const outbound = outboundFor(t);
     const error = await failureAt(t, subject, await refusingUrl(), { outbound });
     assert.deepEqual([error.kind, error.reason, outbound.dispatched()], ["connect", "ECONNREFUSED", 0]);
   });
 
-  test(`contract 1: ${kind}, no first byte by the deadline: timeout`, async (t) => {
+  test(`providers.failure-kinds: ${kind}, no first byte by the deadline: timeout`, async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const url = await socketServer(t, (socket) => socket.once("data", () => t.mock.timers.tick(250)));
     assert.equal((await failureAt(t, subject, url, { deadlineMs: 250 })).kind, brokenAtOnce("timeout"));
   });
 
-  test(`contract 1: ${kind}, a body that trickles past the deadline: timeout`, async (t) => {
+  test(`providers.failure-kinds: ${kind}, a body that trickles past the deadline: timeout`, async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const url = await socketServer(t, (socket) => {
       const begun = "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{";
@@ -138,7 +138,7 @@ export function failureContract(subject: ContractSubject): void {
     assert.equal((await failureAt(t, subject, url, { deadlineMs: 250 })).kind, brokenAtOnce("timeout"));
   });
 
-  test(`contract 3: ${kind}, the caller gone: aborted`, async (t) => {
+  test(`providers.abort: ${kind}, a caller that hangs up: aborted`, async (t) => {
     const caller = new AbortController();
     const url = await socketServer(t, (socket) => socket.once("data", () => caller.abort()));
     assert.equal((await failureAt(t, subject, url, { signal: caller.signal })).kind, "aborted");

@@ -66,7 +66,7 @@ const annotated = (first: object, second: object) => ({
 
 replyContract(geminiAudio, [
   {
-    name: "words with times and speakers, a word without its text read by its bytes, thoughts and echoes left out",
+    name: "words with times and speakers, a word without its text read by its bytes, thoughts and echoes omitted",
     golden: TRANSCRIBE,
     reply: TWO_SPEAKERS,
     wishes: { words: true, segments: true, diarization: true },
@@ -94,7 +94,7 @@ replyContract(geminiAudio, [
     receipts: ["diarization shown no", "timestamps.word shown no", "timestamps.segment shown no", "keyterms sent yes"],
   },
   {
-    name: "speakers on words without times place nobody",
+    name: "speakers on words without times are diarization not delivered",
     golden: TRANSCRIBE,
     reply: {
       ...wordless,
@@ -134,7 +134,7 @@ replyContract(geminiAudio, [
     receipts: ["diarization shown yes", "timestamps.word shown yes"],
   },
   {
-    name: "a general model's text is what stands in the field, thoughts left out, nothing claimed beside it",
+    name: "a general model's text is what is in the field, thoughts omitted, nothing else claimed",
     golden: GENERAL,
     reply: GENERATED,
     wishes: { keyterms: ["Patchbay"], profanityFilter: true },
@@ -182,7 +182,7 @@ for (const [what, golden, body, kind, reason] of [
   ],
   ["an interaction that failed", TRANSCRIBE, { ...TWO_SPEAKERS, status: "failed" }, "bad_reply", "not_completed"],
 ] as const) {
-  test(`contract 1: gemini, ${what} under status 200: ${kind}`, async () => {
+  test(`providers.failure-kinds: gemini, ${what} under status 200: ${kind}`, async () => {
     await assert.rejects(
       normalised(geminiAudio, { name: what, golden, reply: body, receipts: [] }),
       (error) => error instanceof ProviderError && error.kind === kind && error.reason === reason,
@@ -190,14 +190,14 @@ for (const [what, golden, body, kind, reason] of [
   });
 }
 
-test("contract 3: gemini translates into the language asked by name and tag", () => {
+test("providers.language-codes: gemini translates into the language that is asked by name and tag", () => {
   const { speech, target } = targetOf(geminiAudio, GENERAL);
   const result = geminiAudio.plan(requestFor(speech, { task: "translate", toLanguage: "fr-CA" }), target);
   assert.ok(result.ok && result.plan.kind === "json");
   assert.match(JSON.stringify(result.plan.body), /into Canadian French \(fr-CA\)/u);
 });
 
-test("contract 3: gemini, nothing a general model could only claim is declared of it", () => {
+test("providers.declared-features: gemini declares nothing that a general model could only claim", () => {
   for (const [name, { features }] of Object.entries(geminiAudio.models)) {
     if (name.includes("-transcribe")) continue;
     const own = Object.entries(features).filter(([, { byGateway }]) => byGateway !== true);
@@ -205,7 +205,7 @@ test("contract 3: gemini, nothing a general model could only claim is declared o
   }
 });
 
-test("contract 1: gemini says 400 to a bad key, and it is unauthorized all the same; a delay it asks for is kept", async (t) => {
+test("providers.failure-kinds, providers.retry-after: gemini answers 400 to a bad key, which is unauthorized; a delay that it asks for is kept", async (t) => {
   const answers = [
     [400, { code: 400, status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] }, "unauthorized", null],
     [429, { code: 429, status: "RESOURCE_EXHAUSTED", details: [{ retryDelay: "37s" }] }, "rate_limited", 37],

@@ -36,7 +36,7 @@ const ENGLISH = { kind: "asked", tag: "en-US" } as const;
 
 replyContract(googleSpeech, [
   {
-    name: "words with times, a start of zero that was left out, speakers, one segment a turn",
+    name: "words with times, an omitted start of zero, speakers, one segment a turn",
     golden: CHIRP_3,
     reply: reply("two-speakers"),
     wishes: { diarization: true, segments: true, language: ENGLISH },
@@ -84,7 +84,7 @@ replyContract(googleSpeech, [
     receipts: ["multichannel shown no"],
   },
   {
-    name: "a channel on which nobody speaks is there all the same, in its empty result",
+    name: "a silent channel is present too, in its empty result",
     golden: LONG,
     reply: {
       results: [
@@ -99,7 +99,7 @@ replyContract(googleSpeech, [
     receipts: ["multichannel shown yes"],
   },
   {
-    name: "speakers of words without times lie within their result, and nothing closer is claimed",
+    name: "speakers of words without times are within their result, and nothing closer is claimed",
     golden: CHIRP_3,
     reply: {
       results: [
@@ -170,7 +170,8 @@ for (const [tag, locale] of [
   ["nb-NO", "no-NO"],
   ["eo", "eo"],
 ] as const) {
-  test(`google-speech: the language ${tag} is asked for as ${locale}`, () => assert.equal(googleLocale(tag), locale));
+  test(`providers.language-codes: google-speech, the language ${tag} is asked for as ${locale}`, () =>
+    assert.equal(googleLocale(tag), locale));
 }
 
 for (const [locale, tag] of [
@@ -179,25 +180,25 @@ for (const [locale, tag] of [
   ["iw-il", "he-IL"],
   ["", null],
 ] as const) {
-  test(`contract 3: google-speech, what it calls ${JSON.stringify(locale)} is told as ${tag}, as callers ask for it`, () => {
+  test(`providers.language-codes: google-speech, its ${JSON.stringify(locale)} is returned as ${tag}, as callers ask for it`, () => {
     const results = [{ alternatives: [{ transcript: "Hi." }], languageCode: locale }];
     assert.equal(readGoogleReply({ results }, false).language, tag);
   });
 }
 
-test("google-speech: a reply of very many results is read like any other", () => {
+test("providers.bounded-work: google-speech, a reply of very many results is read like any other", () => {
   const results = Array.from({ length: 200_000 }, (_, index) => ({ channelTag: index === 7 ? 2 : 1 }));
   assert.equal(readGoogleReply({ results }, true).channels, 2);
 });
 
-test("google-speech: unformatted text is had by not asking for punctuation", () => {
+test("transcription.smart-formatting-off: google-speech, unformatted text is asked for without punctuation", () => {
   const { speech, target } = targetOf(googleSpeech, LONG);
   const result = googleSpeech.plan(requestFor(speech, { smartFormatting: false }), target);
   assert.ok(result.ok && result.plan.kind === "json");
   assert.ok(!JSON.stringify(result.plan.body).includes("enableAutomaticPunctuation"));
 });
 
-test("google-speech: settings name a place, a project and a bucket, and nothing else", () => {
+test("providers.settings: google-speech, settings name a place, a project and a bucket, and nothing else", () => {
   const { settings } = googleSpeech;
   assert.equal(settings.safeParse({ location: "europe-west4", project: "acme-1", bucket: "acme.audio" }).success, true);
   for (const wrong of [{ location: "us/../x" }, { project: "a/b" }, { bucket: "gs://x" }, { region: "us" }]) {
@@ -258,7 +259,7 @@ function planOf(golden = CHIRP_3, wishes: Parameters<typeof requestFor>[1] = {})
   return result.plan;
 }
 
-test("google-speech: a service account signs for a token, and its project stands in the path", async (t) => {
+test("providers.account-tokens: google-speech, a service account signs for a token, and its project is in the path", async (t) => {
   const { url, asked } = await google(t, grant);
   const nowMs = () => Date.parse("2026-03-01T12:00:00.900Z");
   await googleSpeech.transcribe(planOf(), audioFixture(), ioFor(t, url, { credential: CREDENTIAL, nowMs }));
@@ -293,7 +294,7 @@ test("google-speech: a service account signs for a token, and its project stands
   assert.ok(isSigned);
 });
 
-test("google-speech: one token serves an account's calls until it is about to expire, and no other account's", async (t) => {
+test("providers.account-tokens: google-speech, one token serves an account's calls until shortly before it expires, and no other account's", async (t) => {
   let nowMs = 0;
   const memory = createMemory(() => nowMs);
   const { url, asked } = await google(t, grant);
@@ -313,7 +314,7 @@ test("google-speech: one token serves an account's calls until it is about to ex
   assert.equal(tokens(), 3, "five minutes before its end it is given up");
 });
 
-test("google-speech: a token that was refused is asked for anew at the next call", async (t) => {
+test("providers.account-tokens: google-speech, a refused token is replaced at the next call", async (t) => {
   const memory = createMemory();
   let refused = true;
   const { url, asked } = await google(t, (one, response) => {
@@ -336,7 +337,7 @@ for (const [what, answer, kind] of [
   ["an answer that is no token", (response) => json(response, { access_token: 7 }), "server_error"],
   ["a connection cut during the exchange", (response) => response.destroy(), "connect"],
 ] as const satisfies readonly (readonly [string, (response: ServerResponse) => unknown, FailureKind])[]) {
-  test(`contract 1: google-speech, ${what}: ${kind}, nothing dispatched, no key in the error`, async (t) => {
+  test(`providers.failure-kinds, providers.failure-message: google-speech, ${what}: ${kind}, nothing dispatched, no key in the error`, async (t) => {
     let dispatched = 0;
     const { url, asked } = await google(t, (_one, response) => void answer(response));
     const io = ioFor(t, url, { credential: CREDENTIAL, onDispatch: () => (dispatched += 1) });
@@ -356,7 +357,7 @@ for (const [what, credential] of [
   ["JSON that is no service account", '{"type":"authorized_user"}'],
   ["broken JSON", '{"private_key": '],
 ] as const) {
-  test(`contract 1: google-speech, ${what}: unauthorized, and nobody is asked`, async (t) => {
+  test(`providers.failure-kinds: google-speech, ${what}: unauthorized, and no request is sent`, async (t) => {
     const { url, asked } = await google(t, grant);
     await assert.rejects(
       googleSpeech.transcribe(planOf(), audioFixture(), ioFor(t, url, { credential })),
@@ -403,7 +404,7 @@ function stepOf({ method, path }: Pick<Asked, "method" | "path">): string {
   return method === "DELETE" ? "remove_operation" : "poll";
 }
 
-test("google-speech: audio too long for a request goes through the bucket; the run is handed out before its first poll", async (t) => {
+test("providers.configured-model, providers.run-before-poll: google-speech, audio too long for a request goes through the bucket; the run is handed out before its first poll", async (t) => {
   const { url, asked } = await google(t, batching());
   const runs: [RemoteRun, string[]][] = [];
   let dispatched = 0;
@@ -429,7 +430,7 @@ test("google-speech: audio too long for a request goes through the bucket; the r
   assert.deepEqual(runs, [[run, ["token", "upload", "submit"]]]);
 });
 
-test("google-speech: audio that fits a request stays out of the bucket", async (t) => {
+test("providers.configured-model: google-speech, audio that fits a request is not stored in the bucket", async (t) => {
   const { url, asked } = await google(t, (one, response) => grant(one, response));
   await googleSpeech.transcribe(planOf(IN_BUCKET), audioFixture(), ioFor(t, url, { credential: CREDENTIAL }));
   assert.deepEqual(
@@ -465,7 +466,7 @@ for (const [what, steps, kind, uncollected] of [
     [],
   ],
 ] as const satisfies readonly (readonly [string, Record<string, Answer>, FailureKind, readonly string[]])[]) {
-  test(`contract 1: google-speech, ${what}: ${kind}`, async (t) => {
+  test(`providers.failure-kinds: google-speech, ${what}: ${kind}`, async (t) => {
     const { url, asked } = await google(t, batching(steps));
     const io = ioFor(t, url, { credential: CREDENTIAL });
     await assert.rejects(
@@ -479,7 +480,7 @@ for (const [what, steps, kind, uncollected] of [
   });
 }
 
-test("contract 5: google-speech, a poll for which no token could be had is asked again, for the run goes on", async (t) => {
+test("providers.poll-again: google-speech, a poll for which there was no token is repeated, because the run goes on", async (t) => {
   let exchanges = 0;
   const { url, asked } = await google(
     t,
@@ -497,7 +498,7 @@ test("contract 5: google-speech, a poll for which no token could be had is asked
   assert.deepEqual(asked.map(stepOf), ["token", "upload", "token", "submit", "token", "token", "poll"]);
 });
 
-test("google-speech: a deletion stops the operation, then takes the audio and the transcript; gone already is deleted", async (t) => {
+test("providers.deletion: google-speech, a deletion stops the operation, then removes the audio and the transcript; already gone is deleted", async (t) => {
   const remote = googleSpeech.remote;
   assert.ok(remote);
   const run = { id: "op-1", details: { operation: OPERATION, bucket: "acme-audio", object: "patchbay-1" } };

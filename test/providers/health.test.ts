@@ -1,4 +1,4 @@
-// Circuits: when a target rests, for how long, and what does not count against it (reliability figures; contract 1 step 5).
+// Circuit breakers: when a circuit opens, for how long, and what does not count.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Circuits, createCircuits } from "../../src/providers/health.ts";
@@ -21,7 +21,7 @@ function call(circuits: Circuits, failure: FailureKind | null, key = KEY): void 
   circuits.begin(key)(failure);
 }
 
-test("five failures in a row open the circuit for 30 s; four do not", () => {
+test("routing.circuit-opens: five failures in a row open the circuit for 30 s; four do not", () => {
   const { circuits, advance } = startCircuits();
   for (let count = 0; count < 4; count += 1) call(circuits, "server_error");
   assert(circuits.isHealthy(KEY));
@@ -33,7 +33,7 @@ test("five failures in a row open the circuit for 30 s; four do not", () => {
   assert(circuits.isHealthy(KEY), "its time is up");
 });
 
-test("after the rest exactly one probe passes; its success closes, its failure rests twice as long", () => {
+test("routing.circuit-probe, routing.circuit-duration: after the cooldown exactly one probe passes; its success closes the circuit, its failure makes the next cooldown twice as long", () => {
   const { circuits, advance } = startCircuits();
   for (let count = 0; count < 5; count += 1) call(circuits, "timeout");
   advance(30_000);
@@ -49,7 +49,7 @@ test("after the rest exactly one probe passes; its success closes, its failure r
   assert(circuits.isHealthy(KEY), "the count began anew");
 });
 
-test("many calls that fail at once open the circuit once: it rests 30 s, however many there were", () => {
+test("routing.circuit-duration: many calls that fail at once open the circuit once: the cooldown is 30 s, however many there were", () => {
   const { circuits, advance } = startCircuits();
   const ends = Array.from({ length: 50 }, () => circuits.begin(KEY));
   for (const end of ends) end("timeout");
@@ -57,7 +57,7 @@ test("many calls that fail at once open the circuit once: it rests 30 s, however
   assert(circuits.isHealthy(KEY));
 });
 
-test("a call that began before the rest is not taken for the probe, however it ends", () => {
+test("routing.circuit-probe: a call that began before the cooldown is no probe, however it ends", () => {
   for (const late of ["timeout", null] as const) {
     const { circuits, advance } = startCircuits();
     const end = circuits.begin(KEY);
@@ -71,7 +71,7 @@ test("a call that began before the rest is not taken for the probe, however it e
   }
 });
 
-test("a probe keeps others away no longer than the rest before it: a live session may be one, and lasts for hours", () => {
+test("routing.circuit-probe: others wait for a probe no longer than the cooldown before it, because a live session may last for hours", () => {
   for (const late of ["timeout", null] as const) {
     const { circuits, advance } = startCircuits();
     for (let count = 0; count < 5; count += 1) call(circuits, "timeout");
@@ -90,7 +90,7 @@ test("a probe keeps others away no longer than the rest before it: a live sessio
   }
 });
 
-test("a probe that was overtaken closes what still rests, and makes no rest longer", () => {
+test("routing.circuit-probe: a probe that was overtaken closes an open circuit and lengthens no cooldown", () => {
   const { circuits, advance } = startCircuits();
   for (let count = 0; count < 5; count += 1) call(circuits, "timeout");
   advance(30_000);
@@ -110,7 +110,7 @@ test("a probe that was overtaken closes what still rests, and makes no rest long
   assert(circuits.isHealthy(KEY), "the count began anew");
 });
 
-test("a circuit never rests longer than 300 s", () => {
+test("routing.circuit-duration: a cooldown is never longer than 300 s", () => {
   const { circuits, advance } = startCircuits();
   for (let count = 0; count < 5; count += 1) call(circuits, "connect");
   for (let opening = 0; opening < 20; opening += 1) {
@@ -120,7 +120,7 @@ test("a circuit never rests longer than 300 s", () => {
   }
 });
 
-test("half of at least 20 calls in 10 s opens it, also without five in a row", () => {
+test("routing.circuit-opens: half of at least 20 calls in 10 s opens it, also without five in a row", () => {
   const { circuits, advance } = startCircuits();
   for (let count = 0; count < 9; count += 1) {
     call(circuits, null);
@@ -139,7 +139,7 @@ test("half of at least 20 calls in 10 s opens it, also without five in a row", (
   advance(0);
 });
 
-test("refusals of one request, missing features and hang-ups say nothing about a provider's health", () => {
+test("routing.circuit-failures: refused input, missing features and callers that hang up say nothing about a provider's health", () => {
   const { circuits } = startCircuits();
   for (const kind of ["rejected", "unauthorized", "payment", "not_found", "feature_dropped", "aborted"] as const) {
     for (let count = 0; count < 10; count += 1) call(circuits, kind);
@@ -147,14 +147,14 @@ test("refusals of one request, missing features and hang-ups say nothing about a
   }
 });
 
-test("one account's failures never take a provider away from another account", () => {
+test("routing.circuit-isolated: one account's failures never make a provider unavailable for another account", () => {
   const { circuits } = startCircuits();
   for (let count = 0; count < 5; count += 1) call(circuits, "server_error", "ws_1/dg/nova-3");
   assert(!circuits.isHealthy("ws_1/dg/nova-3"));
   assert(circuits.isHealthy(KEY));
 });
 
-test("of a busy window the last hundred calls decide: half of them failed opens the circuit, whatever succeeded before", () => {
+test("routing.circuit-opens: of a busy window the last hundred calls decide: half of them failed opens the circuit, whatever succeeded before", () => {
   const { circuits } = startCircuits();
   for (let count = 0; count < 350; count += 1) call(circuits, null);
   // Never five failures in a row: 49 in the first 61 calls.

@@ -11,7 +11,7 @@ async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(list);
 }
 
-test("the audio of any chunks stands whole in the document, at the length that was said", async () => {
+test("providers.repeatable-body: audio in chunks of any size is whole in the document, at the declared length", async () => {
   const parts = fc.array(fc.uint8Array({ maxLength: 9 }), { maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(parts, fc.string({ unit: "binary" }), async (chunks, text) => {
@@ -31,12 +31,12 @@ test("the audio of any chunks stands whole in the document, at the length that w
   );
 });
 
-test("a body opened twice is the same twice: every attempt reads from the beginning", async () => {
+test("providers.repeatable-body: a body opened twice is the same twice, so that every attempt reads from the beginning", async () => {
   const { open } = jsonWithAudio((base64) => ({ base64 }), audioFixture());
   assert.deepEqual(await bytesOf(open()), await bytesOf(open()));
 });
 
-test("the most audio that a request takes, with its frame, is never more than the request", () => {
+test("providers.model-limits: the largest audio that a request accepts, with the JSON around it, is never larger than the request", () => {
   const most = audioBytesWithin(20_000_000);
   assert.ok(Math.ceil(most / 3) * 4 + 65_536 <= 20_000_000);
   assert.ok(Math.ceil((most + 3) / 3) * 4 + 65_536 > 20_000_000);

@@ -195,7 +195,7 @@ const found: string[] = [];
 
 for (const [row, model, data] of ROWS) {
   for (const [column, features] of Object.entries(FEATURE_COLUMNS)) {
-    test(`contract 3: ${model} declares ${column} as the matrix has it, or for a listed reason otherwise`, () => {
+    test(`providers.matrix: ${model} declares ${column} as the matrix has it, or differs for a listed reason`, () => {
       const { cell, speech } = cellAndModel(row, column, data);
       for (const feature of features) {
         compare(row, model, column, WANTED[cell.s], speech.features[feature]?.support ?? "absent");
@@ -206,19 +206,19 @@ for (const [row, model, data] of ROWS) {
     });
   }
   for (const [column, preference] of Object.entries(PREFERENCE_COLUMNS)) {
-    test(`contract 3: ${model} takes the preference ${column} as the matrix has it`, () => {
+    test(`providers.matrix: ${model} accepts the preference ${column} as the matrix has it`, () => {
       const { cell, speech } = cellAndModel(row, column, data);
       compare(row, model, column, TAKEN[cell.s], speech.preferences.includes(preference) ? "taken" : "absent");
     });
   }
 }
 
-test("every difference that is listed exists", () => {
+test("providers.matrix: every listed difference exists", () => {
   const listed = DIFFERENCES.flatMap(({ rows, column }) => rows.map((row) => `${row} ${column}`));
   assert.deepEqual([...new Set(found)].toSorted(), listed.toSorted());
 });
 
-test("every row and column of the matrix is compared or accounted for", () => {
+test("providers.matrix: every row and column of the matrix is compared or accounted for", () => {
   assert.deepEqual(
     Object.keys(matrix.models).toSorted(),
     [...new Set(ROWS.map(([row]) => row)), ...OTHER_ROWS].toSorted(),
@@ -227,7 +227,7 @@ test("every row and column of the matrix is compared or accounted for", () => {
   assert.deepEqual(columns.toSorted(), matrix.features.toSorted());
 });
 
-test("every model of these catalogues has a row in the matrix", () => {
+test("providers.matrix: every model of these catalogues has a row in the matrix", () => {
   const known = [assemblyai, deepgram, elevenlabs, geminiAudio, googleSpeech, openai].flatMap(({ models }) =>
     Object.keys(models),
   );
@@ -256,7 +256,7 @@ const LIMITS: Readonly<Record<string, Partial<SpeechModel["limits"]>>> = {
   "25 MiB; 1400 s": { maxBytes: 26_214_400 - 65_536, maxSeconds: 1400 },
 };
 
-test("contract 3: size and duration limits are the matrix's", () => {
+test("providers.matrix, providers.model-limits: size and duration limits are those of the matrix", () => {
   for (const [row, model, data] of ROWS) {
     const { cell, speech } = cellAndModel(row, "limits", data);
     const { maxBytes, maxSeconds } = speech.limits;
@@ -299,7 +299,7 @@ function hasCondition(speech: SpeechModel, feature: Feature): boolean {
   return feature === "multichannel" && speech.limits.maxChannels !== undefined;
 }
 
-test("contract 3: a bucket gives Google's models their batches: longer audio, and chirp_3 its word times of 20 minutes", () => {
+test("providers.configured-model: a bucket gives Google's models their batches: longer audio, and chirp_3 its word times of 20 minutes", () => {
   const bucket = { bucket: "acme-audio" };
   const configured = Object.entries(googleSpeech.models).map(([name, model]) => {
     const { features, limits } = googleSpeech.configured?.(name, model, bucket) ?? model;

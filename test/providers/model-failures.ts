@@ -1,6 +1,5 @@
 // The failure table over every model but the first, which has a test for each line: how a failure is read must not depend on
-// what was asked for (contract 1, "Definite and unknown outcomes"). One server and one way out for all of them; the deadline
-// passes because its clock is moved, not because anybody waits.
+// what was asked for. One server and one connection pool for all of them; the deadline passes because its clock is moved, without a wait.
 import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { test } from "node:test";
@@ -22,7 +21,7 @@ export function everyModelFails(subject: ContractSubject): void {
     .filter((golden) => targetOf(subject.provider, golden).speech.streamsOnly !== true);
   if (others.length === 0) return;
 
-  test(`contract 1: ${kind}, every other model fails as the first does`, async (t) => {
+  test(`providers.failure-kinds: ${kind}, every other model fails as the first does`, async (t) => {
     let reply: Reply = () => undefined;
     let before: ContractSubject["before"];
     const url = await httpServer(t, async (request, response) => {
@@ -37,7 +36,7 @@ export function everyModelFails(subject: ContractSubject): void {
       const wire = { ...subject, ...subject.wireOf?.(golden) };
       const name = `${kind}/${golden.model}${golden.settings === undefined ? "" : ` ${JSON.stringify(golden.settings)}`}`;
       await t.test(
-        `contract 1: ${name}, each status, bad reply, cut, slow first byte, reset and abort`,
+        `providers.failure-kinds: ${name}, each status, bad reply, cut, slow first byte, reset and abort`,
         async (each) => {
           before = wire.before;
           const caller = new AbortController();

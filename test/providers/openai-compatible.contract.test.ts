@@ -106,7 +106,7 @@ replyContract(openaiCompatible, [
     receipts: ["diarization shown yes", "keyterms sent yes"],
   },
   {
-    name: "speaches names speakers in its segments alone: a word is its segment's, and nobody's outside of all",
+    name: "speaches names speakers in its segments alone: a word has its segment's speaker, and none outside of all segments",
     golden: SPEACHES,
     reply: {
       text: "Hi. You? Hm.",
@@ -145,7 +145,7 @@ replyContract(openaiCompatible, [
     receipts: ["timestamps.word shown no", "timestamps.segment shown yes"],
   },
   {
-    name: "Groq names the language, and its id stands in the body",
+    name: "Groq names the language, and its id is in the body",
     golden: GROQ,
     reply: {
       task: "transcribe",
@@ -200,7 +200,7 @@ replyContract(openaiCompatible, [
     receipts: ["timestamps.word shown yes", "timestamps.segment shown yes", "diarization shown yes"],
   },
   {
-    name: "Mistral's segments without a speaker do not tell speakers apart",
+    name: "Mistral's segments without a speaker do not distinguish speakers",
     golden: MISTRAL,
     reply: {
       text: "Hi.",
@@ -228,7 +228,7 @@ replyContract(openaiCompatible, [
   },
 ]);
 
-test("openai-compatible: settings name a known dialect and a path, and nothing else", () => {
+test("providers.settings: openai-compatible, settings name a known dialect and a path, and nothing else", () => {
   const { settings } = openaiCompatible;
   assert.equal(
     settings.safeParse({ dialect: "whisper-cpp", transcribe_path: "/v1/audio/transcriptions" }).success,
@@ -243,7 +243,7 @@ test("openai-compatible: settings name a known dialect and a path, and nothing e
   }
 });
 
-test("contract 3: mistral, a language beside times is named as dropped: the two are not taken together", () => {
+test("providers.preference-named: mistral, a language sent together with times is named as dropped, because the two exclude each other", () => {
   const { speech, target } = targetOf(openaiCompatible, MISTRAL);
   const language = { kind: "asked", tag: "de" } as const;
   const result = openaiCompatible.plan(requestFor(speech, { words: true, segments: true, language }), target);
@@ -255,7 +255,7 @@ test("contract 3: mistral, a language beside times is named as dropped: the two 
   ]);
 });
 
-test("contract 3: mistral, a term of several words is one term: joined as documented, not split", () => {
+test("providers.keyterm-encoding: mistral, a term of several words is one term: joined as documented, not split", () => {
   const { speech, target } = targetOf(openaiCompatible, MISTRAL);
   const result = openaiCompatible.plan(requestFor(speech, { keyterms: ["Acme, Inc.", "New  York"] }), target);
   assert.ok(result.ok && result.plan.kind === "multipart");

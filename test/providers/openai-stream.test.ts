@@ -1,5 +1,5 @@
-// The OpenAI audio wire, streamed: the same transcript as in one piece, whatever way the bytes were split, and every way a
-// stream can break (contract 1, 3).
+// The OpenAI audio protocol, streamed: the same transcript as in one piece, however the bytes were split, and every way in which a
+// stream can break.
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { type TestContext, test } from "node:test";
@@ -74,7 +74,7 @@ async function streamed(io: StreamingIo, model = "gpt-4o-transcribe", wishes = {
 const sse = (response: ServerResponse): ServerResponse =>
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "x-request-id": "req_1" });
 
-test("contract 3: openai, a stream's pieces are the whole, and its end is the transcript of one piece", async (t) => {
+test("providers.stream-equals-plain: openai, a stream's pieces joined are the text, and its end is the transcript of the plain reply", async (t) => {
   const { events, transcript } = await streamed(await ioTo(t, (response) => sse(response).end(text(EVENTS))));
   assert.deepEqual(events, [
     { type: "text", text: "Grüezi" },
@@ -85,14 +85,14 @@ test("contract 3: openai, a stream's pieces are the whole, and its end is the tr
   assert.deepEqual(transcript.receipts, [{ feature: "streaming", grade: "shown", delivered: true }]);
 });
 
-test("FLD-10: openai, keep-alives among the events of a transcript are ignored", async (t) => {
+test("providers.keep-alives: FLD-10, openai, keep-alives among the events of a transcript are ignored", async (t) => {
   const keepAlives = 'data:\n\ndata: null\n\ndata: ""\n\nevent: ping\ndata:\n\ndata: : comment\n\n';
   const all = EVENTS.map((event) => keepAlives + text([event])).join("") + keepAlives;
   const { transcript } = await streamed(await ioTo(t, (response) => sse(response).end(all)));
   assert.equal(transcript.text, "Grüezi, 世界 👋.");
 });
 
-test("contract 3: openai, speakers come segment by segment, and all of them with the end", async (t) => {
+test("providers.stream-equals-plain: openai, speakers come segment by segment, and all of them with the end", async (t) => {
   const io = await ioTo(t, (response) => sse(response).end(text(DIARIZED)));
   const { events, transcript } = await streamed(io, "gpt-4o-transcribe-diarize", { diarization: true });
   assert.deepEqual(
@@ -109,7 +109,7 @@ test("contract 3: openai, speakers come segment by segment, and all of them with
   assert.ok(transcript.receipts.length > 0 && transcript.receipts.every(({ delivered }) => delivered));
 });
 
-test("contract 3: openai, a byte at a time is the same stream", async (t) => {
+test("providers.stream-splits: openai, a byte at a time is the same stream", async (t) => {
   const io = await ioTo(t, async (response) => {
     sse(response);
     for (const byte of Buffer.from(text(EVENTS))) if (!response.write(Buffer.of(byte))) await new Promise(setImmediate);
@@ -133,7 +133,7 @@ const SUBJECTS = [
   ),
 ];
 
-test("contract 1: every model that streams events: each status, and every way its stream can break", async (t) => {
+test("providers.failure-kinds, providers.stream-cut: every model that streams events: each status, and every way in which its stream can break", async (t) => {
   let answer: (response: ServerResponse) => unknown = () => undefined;
   const url = await httpServer(t, async (request, response) => {
     await readAll(request);
@@ -144,7 +144,7 @@ test("contract 1: every model that streams events: each status, and every way it
 
   for (const { provider, model } of SUBJECTS) {
     await t.test(
-      `contract 1: ${provider.kind}/${model.model} ${JSON.stringify(model.settings ?? {})}`,
+      `providers.failure-kinds, providers.stream-cut: ${provider.kind}/${model.model} ${JSON.stringify(model.settings ?? {})}`,
       async (each) => {
         const { speech, target } = targetOf(provider, model);
         const caller = new AbortController();

@@ -48,7 +48,7 @@ replyContract(openai, [
     receipts: ["timestamps.word shown no"],
   },
   {
-    name: "a language whose name nobody knows is no language",
+    name: "a language with an unknown name is no language",
     golden: WHISPER_1,
     reply: { text: "Hello.", language: "old high martian", duration: 1.5 },
     wishes: { language: { kind: "detect" } },
@@ -104,7 +104,7 @@ replyContract(openai, [
     receipts: [],
   },
   {
-    name: "gpt-transcribe says the language as a code, and billed seconds stand in for a duration",
+    name: "gpt-transcribe returns the language as a code, and billed seconds instead of a duration",
     golden: GPT_TRANSCRIBE,
     reply: reply("gpt-transcribe"),
     wishes: { language: { kind: "detect" }, keyterms: ["Patchbay"] },
@@ -121,13 +121,13 @@ replyContract(openai, [
   },
 ]);
 
-test("contract 3: openai, word times of a translation are refused: its answers have none", () => {
+test("translation.features: openai, word times of a translation are refused, because its answers have none", () => {
   const { speech, target } = targetOf(openai, WHISPER_1);
   const result = openai.plan(requestFor(speech, { task: "translate", words: true, segments: true }), target);
   assert.deepEqual(result, { ok: false, missing: ["timestamps.word"] });
 });
 
-test("openai: segments of a translation come with verbose_json, without granularities, which that endpoint lacks", () => {
+test("providers.golden-requests: openai, segments of a translation come with verbose_json, without granularities, which that endpoint lacks", () => {
   const { speech, target } = targetOf(openai, WHISPER_1);
   const result = openai.plan(requestFor(speech, { task: "translate", segments: true }), target);
   assert.ok(result.ok && result.plan.kind === "multipart");
@@ -141,7 +141,7 @@ test("openai: segments of a translation come with verbose_json, without granular
   });
 });
 
-test("contract 3: openai, a language asked of the translation endpoint, which takes none, is named as dropped", () => {
+test("providers.preference-named: openai, a language asked of the translation endpoint, which accepts none, is named as dropped", () => {
   const { speech, target } = targetOf(openai, WHISPER_1);
   const result = openai.plan(requestFor(speech, { task: "translate", language: { kind: "asked", tag: "de" } }), target);
   assert.ok(result.ok);
@@ -149,13 +149,13 @@ test("contract 3: openai, a language asked of the translation endpoint, which ta
   assert.ok(result.plan.kind === "multipart" && !result.plan.fields.some(([name]) => name === "language"));
 });
 
-test("contract 3: openai, a wish for unformatted text is named as dropped: it cannot be turned off", () => {
+test("providers.preference-named: openai, unformatted text is named as dropped, because formatting cannot be switched off", () => {
   const { speech, target } = targetOf(openai, GPT_TRANSCRIBE);
   const result = openai.plan(requestFor(speech, { smartFormatting: false }), target);
   assert.deepEqual(result.ok && result.dropped, ["smart_formatting"]);
 });
 
-test("openai: prompt and terms share whisper-1's prompt, the terms last, where they survive its cut", () => {
+test("providers.keyterm-encoding: openai, prompt and terms share whisper-1's prompt, the terms last, so that they survive its cut", () => {
   const { speech, target } = targetOf(openai, WHISPER_1);
   const result = openai.plan(requestFor(speech, { prompt: "A call.", keyterms: ["Patchbay", "Zürich"] }), target);
   assert.ok(result.ok && result.plan.kind === "multipart");
@@ -165,7 +165,7 @@ test("openai: prompt and terms share whisper-1's prompt, the terms last, where t
   );
 });
 
-test("openai: words and segments asked together are both asked for", () => {
+test("providers.golden-requests: openai, words and segments asked together are both asked for", () => {
   const { speech, target } = targetOf(openai, WHISPER_1);
   const result = openai.plan(requestFor(speech, { words: true, segments: true }), target);
   assert.ok(result.ok && result.plan.kind === "multipart");
@@ -175,12 +175,12 @@ test("openai: words and segments asked together are both asked for", () => {
   );
 });
 
-test("openai: the size limit leaves room for the fields, because 25 MiB is the cap of the whole body", () => {
+test("providers.model-limits: openai, the size limit leaves room for the fields, because 25 MiB is the cap of the whole body", () => {
   for (const model of Object.values(openai.models))
     assert.ok((model.limits.maxBytes ?? Infinity) <= 26_214_400 - 65_536);
 });
 
-test("contract 3: openai, samples of known voices count towards the limit that a file is judged by", () => {
+test("providers.model-limits: openai, samples of known voices count towards the limit of a file", () => {
   const reference = `data:audio/wav;base64,${"A".repeat(400_000)}`;
   const settings = { known_speakers: [{ name: "Ada", reference }] };
   const limitOf = (name: string, given: object): number =>

@@ -1,4 +1,4 @@
-// What is kept of the addresses that providers are called at: those of every call, and nothing of a caller's (reliability R13).
+// Which parsed addresses of providers are kept: those of every call, and nothing of a caller's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Outbound, OutboundRequest } from "../../src/outbound/dial.ts";
@@ -28,7 +28,7 @@ async function addressOf(terms: readonly string[]): Promise<URL> {
   return url;
 }
 
-test("R13: an address is parsed once for all its calls, and one with a caller's long list of words is not kept", async () => {
+test("providers.address-cache: R13, an address is parsed once for all its calls, and one with a caller's long list of words is not kept", async () => {
   assert.equal(await addressOf([]), await addressOf([]));
   const terms = Array.from({ length: 100 }, (_, at) => `漢字${at}`);
   const url = await addressOf(terms);

@@ -52,7 +52,7 @@ const BODIES: readonly [string, unknown, string | null, string | null][] = [
   ["nothing", "", null, null],
 ];
 for (const [name, body, code, message] of BODIES) {
-  test(`FLD-18: of a refusal as ${name} writes it, its own code and message are kept`, () => {
+  test(`providers.failure-message: FLD-18, of a refusal as ${name} writes it, its own code and message are kept`, () => {
     assert.deepEqual(failure(429, body, { "x-request-id": "req-7" }), {
       status: 429,
       code,
@@ -73,7 +73,7 @@ const SECRETS = [
   "svc_live_0123456789abcdefABCDEF0123456789",
   "0123456789abcdef0123456789abcdef01234567",
 ];
-test("FLD-18: no secret is in a message, a code or an id, whatever spelling it has", () => {
+test("providers.failure-message: FLD-18, no secret is in a message, a code or an id, whatever its spelling", () => {
   for (const secret of SECRETS) {
     const { message, code, requestId } = failure(
       401,
@@ -95,7 +95,7 @@ test("FLD-18: no secret is in a message, a code or an id, whatever spelling it h
   assert.equal(cleanMessage("authorization: Bearer abcdefgh", null)?.includes("abcdefgh"), false);
 });
 
-test("FLD-18: a message is cut at 500 characters behind the removal, on one line, and whole characters", () => {
+test("providers.failure-message: FLD-18, a message is cut at 500 characters after the removal, on one line, and in whole characters", () => {
   const cut = cleanMessage(`${"👋 ".repeat(400)}${CREDENTIAL}`, CREDENTIAL) ?? "";
   assert.equal(Array.from(cut).length, MAX_MESSAGE_CHARACTERS);
   assert.ok(cut.isWellFormed() && cut.endsWith("…"));

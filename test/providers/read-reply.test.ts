@@ -23,7 +23,7 @@ const RETRY_AFTER: readonly (readonly [Readonly<Record<string, string>>, number 
   [{ "retry-after": "Infinity" }, undefined],
 ];
 for (const [headers, expected] of RETRY_AFTER) {
-  test(`contract 1: ${JSON.stringify(headers)} means ${expected} seconds`, () => {
+  test(`providers.retry-after: ${JSON.stringify(headers)} means ${expected} seconds`, () => {
     assert.equal(
       retryAfterSeconds(headers, () => NOW),
       expected,
@@ -48,7 +48,7 @@ const REASONS: readonly (readonly [unknown, string | null])[] = [
   [null, null],
 ];
 for (const [body, expected] of REASONS) {
-  test(`only codes are taken from a failed reply: ${JSON.stringify(body).slice(0, 70)} gives ${expected}`, () => {
+  test(`providers.failure-message: only codes are taken from a failed reply: ${JSON.stringify(body).slice(0, 70)} gives ${expected}`, () => {
     assert.throws(
       () => readJsonReply({ status: 400, headers: {}, text: JSON.stringify(body) }, "secretword"),
       (error: unknown) => error instanceof ProviderError && error.reason === expected,
@@ -68,7 +68,7 @@ const SUCCESS: readonly (readonly [object, boolean])[] = [
   [{ text: "Hi.", object: "error" }, false],
 ];
 for (const [body, succeeded] of SUCCESS) {
-  test(`contract 1: under status 200, ${JSON.stringify(body)} is ${succeeded ? "no error: its field is empty" : "an error body"}`, () => {
+  test(`providers.error-fields: under status 200, ${JSON.stringify(body)} is ${succeeded ? "no error: its field is empty" : "an error body"}`, () => {
     const read = () => readJsonReply({ status: 200, headers: {}, text: JSON.stringify(body) }, null);
     if (succeeded) assert.deepEqual(read().body, body);
     else assert.throws(read, (error: unknown) => error instanceof ProviderError && error.kind === "bad_reply");
@@ -81,14 +81,14 @@ for (const [encoding, read] of [
   ["gzip", false],
   ["identity, br", false],
 ] as const) {
-  test(`contract 1: a success whose Content-Encoding is ${JSON.stringify(encoding)} is ${read ? "read" : "no reply"}`, () => {
+  test(`providers.failure-kinds: a success whose Content-Encoding is ${JSON.stringify(encoding)} is ${read ? "read" : "no reply"}`, () => {
     const reply = { status: 200, headers: { "content-encoding": encoding }, text: '{"text":"Hi."}' };
     if (read) assert.deepEqual(readJsonReply(reply, null).body, { text: "Hi." });
     else assert.throws(() => readJsonReply(reply, null), ProviderError);
   });
 }
 
-test("a request id is kept when it is one visible word of at most 128 characters", () => {
+test("providers.request-id: a request id is kept if it is one visible word of at most 128 characters", () => {
   assert.equal(requestIdOf({ "x-request-id": "req_0f2c" }, "x-request-id"), "req_0f2c");
   assert.equal(requestIdOf({}, "x-request-id"), null);
   for (const wrong of ["", "two words", "x".repeat(129), "ümlaut"]) {

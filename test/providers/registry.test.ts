@@ -1,4 +1,4 @@
-// The registry and the chat catalogue, as data (contract 10).
+// The registry and the chat catalogue, as data.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
@@ -8,14 +8,14 @@ import { PROVIDER_KINDS } from "../../src/providers/provider.ts";
 import { USUAL_GRADE } from "../../src/providers/receipts.ts";
 import { chatProviders, providers } from "../../src/providers/registry.ts";
 
-test("no provider without a contract test", () => {
+test("providers.golden-requests: each provider has a contract test", () => {
   assert.ok(providers.size >= 6);
   for (const kind of providers.keys()) {
     assert.ok(existsSync(new URL(`${kind}.contract.test.ts`, import.meta.url)), kind);
   }
 });
 
-test("contract 7: every chat provider is one of those whose requests, replies and failures are proven", () => {
+test("providers.golden-requests: every chat provider is one of those whose requests, replies and failures are tested", () => {
   assert.deepEqual([...chatProviders.keys()].toSorted(), [
     "anthropic",
     "gemini",
@@ -25,7 +25,7 @@ test("contract 7: every chat provider is one of those whose requests, replies an
   ]);
 });
 
-test("contract 3: every feature of every model carries the grade by which its receipt is judged", () => {
+test("providers.feature-grades: every feature of every model has the grade of its receipt", () => {
   for (const provider of providers.values()) {
     for (const [name, model] of Object.entries(provider.models)) {
       for (const [feature, support] of Object.entries(model.features)) {
@@ -38,7 +38,7 @@ test("contract 3: every feature of every model carries the grade by which its re
   }
 });
 
-test("contract 10: the catalogue knows chat models of openai, anthropic and gemini, and only Gemini's hear speech too", () => {
+test("providers.chat-catalogue: the catalogue knows chat models of openai, anthropic and gemini, and only Gemini's accept speech too", () => {
   assert.deepEqual(Object.keys(CHAT_MODELS).toSorted(), ["anthropic", "gemini", "openai"]);
   for (const kind of PROVIDER_KINDS) {
     const names = Object.keys(CHAT_MODELS[kind] ?? {});
@@ -74,7 +74,7 @@ for (const [said, tag] of [
   ["", null],
   ["toString", null],
 ] as const) {
-  test(`contract 3: a provider's language ${JSON.stringify(said)} is ${tag} in BCP-47`, () => {
+  test(`providers.language-codes: a provider's language ${JSON.stringify(said)} is ${tag} in BCP-47`, () => {
     assert.equal(languageTag(said), tag);
   });
 }

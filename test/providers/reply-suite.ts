@@ -31,7 +31,7 @@ export interface ReplyCase {
 
 export function replyContract(provider: SpeechProvider, cases: readonly ReplyCase[]): void {
   for (const each of cases) {
-    test(`contract 3: ${provider.kind}, ${each.name}`, async () => {
+    test(`providers.receipts, providers.strict-reply: ${provider.kind}, ${each.name}`, async () => {
       const transcript = await normalised(provider, each);
       for (const [member, value] of Object.entries(each.transcript ?? {})) {
         assert.deepEqual(transcript[member as keyof ProviderTranscript], value, member);

@@ -1,4 +1,4 @@
-// Pieces of a redacted transcript are let through when its text holds each of them (contract 3, "Receipts").
+// Pieces of a redacted transcript are returned if its text contains each of them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -18,7 +18,7 @@ const pieceOf = (text: string): ProviderWord => ({
   channel: null,
 });
 
-test("contract 3: all pieces where the text holds each of them, in whatever order, and none otherwise", () => {
+test("providers.redacted-pieces: all pieces if the text contains each of them, in any order, and none otherwise", () => {
   const text = fc.stringMatching(/^[ab ]{0,12}$/);
   fc.assert(
     fc.property(text, fc.array(text, { maxLength: 6 }), (whole, texts) => {
@@ -30,7 +30,7 @@ test("contract 3: all pieces where the text holds each of them, in whatever orde
   );
 });
 
-test("R9: 60,000 different words are found in a turn of the loop", async () => {
+test("providers.bounded-work: R9, 60,000 different words are found in one turn of the event loop", async () => {
   const words = Array.from({ length: 60_000 }, (_, at) => `w${at.toString(36)}`);
   const pieces = words.map(pieceOf);
   const find = async (): Promise<void> => assert.equal(saidInText(REDACTED, words.join(" "), pieces), pieces);

@@ -1,5 +1,5 @@
-// Every golden request against the sandbox server, which refuses what the providers refuse: two readings of the same wire
-// contracts, by different hands, agree. And every receipt of a kept promise holds.
+// Every recorded request against the sandbox, which refuses what the providers refuse: two readings of the same documentation
+// agree. And every receipt holds.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Dialect, startSandbox } from "../../sandbox/server.ts";
@@ -113,7 +113,7 @@ for (const { provider, baseUrl, golden } of PLACES) {
       )
       .map((preference) => [preference, PREFERRING[preference]] as const),
   ];
-  test(`${provider.kind}/${golden.model}: the sandbox takes every golden request and every receipt holds`, async (t) => {
+  test(`providers.sandbox-understands: ${provider.kind}/${golden.model}, the sandbox accepts every recorded request, and every receipt holds`, async (t) => {
     for (const [name, wish] of wishes) {
       await t.test(name, () => transcribed(provider, target, baseUrl, requestFor(speech, wish)));
     }

@@ -15,7 +15,7 @@ for (const [baseUrl, expected] of [
   ["https://evilgoogleapis.com", "https://evilgoogleapis.com/x"],
   ["https://googleapis.com.evil.example", "https://googleapis.com.evil.example/x"],
 ] as const) {
-  test(`contract 2: behind ${baseUrl} a sibling's path goes to ${expected}`, async () => {
+  test(`providers.base-url: with the base URL ${baseUrl} the path of another host of the provider goes to ${expected}`, async () => {
     const seen: string[] = [];
     const outbound = {
       exchange: async (request: OutboundRequest) => {

@@ -1,5 +1,5 @@
-// The sockets' failures over every model that streams over one, simulated ones included (contract 1, "Definite and unknown
-// outcomes"). One server and one way out for all of them; deadlines pass because their clock is moved.
+// The sockets' failures over every model that streams over one, simulated ones included. One server and one connection pool for all of
+// them; deadlines pass because their clock is moved.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assemblyai } from "../../src/providers/assemblyai.ts";
@@ -30,7 +30,7 @@ const SUBJECTS = [
 ];
 const DEADLINE_MS = 10_000;
 
-test("contract 1: every model that streams over a socket fails as the first of its provider does", async (t) => {
+test("providers.failure-kinds: every model that streams over a socket fails as the first of its provider does", async (t) => {
   let script: Script = {};
   const { url } = await provider(t, () => script);
   const outbound = outboundFor(t);
@@ -38,41 +38,44 @@ test("contract 1: every model that streams over a socket fails as the first of i
 
   for (const subject of SUBJECTS) {
     const name = `${subject.provider.kind}/${subject.golden?.model}`;
-    await t.test(`contract 1: ${name}'s socket, each status, cut, error, slow end and abort`, async (each) => {
-      const caller = new AbortController();
-      const ask = async (what: string, expected: FailureKind, played: Script): Promise<ProviderError> => {
-        script = played;
-        const options = { outbound, deadlineMs: DEADLINE_MS, signal: caller.signal };
-        const error = await failure(each, subject, url, options);
-        assert.equal(error.kind, expected, what);
-        return error;
-      };
+    await t.test(
+      `providers.failure-kinds: ${name}'s socket, each status, cut, error, slow end and abort`,
+      async (each) => {
+        const caller = new AbortController();
+        const ask = async (what: string, expected: FailureKind, played: Script): Promise<ProviderError> => {
+          script = played;
+          const options = { outbound, deadlineMs: DEADLINE_MS, signal: caller.signal };
+          const error = await failure(each, subject, url, options);
+          assert.equal(error.kind, expected, what);
+          return error;
+        };
 
-      const refused = JSON.stringify(subject.refusal);
-      for (const [status, expected] of STATUSES) {
-        // Nothing was sent that could be worked on.
-        const definite = expected === "unknown" ? "server_error" : expected;
-        assert.equal((await ask(String(status), definite, { refuse: refusal(status, refused) })).status, status);
-      }
-      const limited = await ask("429", "rate_limited", { refuse: refusal(429, "{}", ["retry-after: 17"]) });
-      assert.equal(limited.retryAfterSeconds, 17);
+        const refused = JSON.stringify(subject.refusal);
+        for (const [status, expected] of STATUSES) {
+          // Nothing was sent that could be worked on.
+          const definite = expected === "unknown" ? "server_error" : expected;
+          assert.equal((await ask(String(status), definite, { refuse: refusal(status, refused) })).status, status);
+        }
+        const limited = await ask("429", "rate_limited", { refuse: refusal(429, "{}", ["retry-after: 17"]) });
+        assert.equal(limited.retryAfterSeconds, 17);
 
-      await ask("a cut", "unknown", { onAudio: (client) => client.terminate() });
-      await ask("no end", "unknown", { onFinish: (client) => client.close(1000) });
-      await ask("half of it", "unknown", {
-        onFinish: (client) => {
-          say(client, subject.messages.slice(0, -1));
-          client.close(1011);
-        },
-      });
-      await ask("an error", "bad_reply", { onFinish: (client) => say(client, [subject.refusal]) });
-      await ask("no JSON", "bad_reply", { onFinish: (client) => client.send(`<html>${PROVIDER_TEXT}`) });
+        await ask("a cut", "unknown", { onAudio: (client) => client.terminate() });
+        await ask("no end", "unknown", { onFinish: (client) => client.close(1000) });
+        await ask("half of it", "unknown", {
+          onFinish: (client) => {
+            say(client, subject.messages.slice(0, -1));
+            client.close(1011);
+          },
+        });
+        await ask("an error", "bad_reply", { onFinish: (client) => say(client, [subject.refusal]) });
+        await ask("no JSON", "bad_reply", { onFinish: (client) => client.send(`<html>${PROVIDER_TEXT}`) });
 
-      each.mock.timers.enable({ apis: ["setTimeout"] });
-      await ask("no answer", "timeout", { onFinish: () => each.mock.timers.tick(DEADLINE_MS) });
-      each.mock.timers.reset();
+        each.mock.timers.enable({ apis: ["setTimeout"] });
+        await ask("no answer", "timeout", { onFinish: () => each.mock.timers.tick(DEADLINE_MS) });
+        each.mock.timers.reset();
 
-      await ask("the caller gone", "aborted", { onAudio: () => caller.abort() });
-    });
+        await ask("the caller gone", "aborted", { onAudio: () => caller.abort() });
+      },
+    );
   }
 });

@@ -1,5 +1,5 @@
-// The two socket protocols against every way in which a socket can fail, each with its kind (contract 1, "Definite and unknown
-// outcomes"): nothing is dispatched before the first audio, and a transcript without its end is none.
+// The two socket protocols against every way in which a socket can fail, each with its kind: nothing is dispatched before the first
+// audio, and a transcript without its end is none.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { WebSocket } from "ws";
@@ -28,7 +28,7 @@ import { ioFor } from "./wire-suite.ts";
 for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
   const { kind } = subject.provider;
 
-  test(`contract 3: ${kind}'s socket gets the plan, the credential and the whole audio, and gives the transcript`, async (t) => {
+  test(`providers.request-content: ${kind}'s socket gets the plan, the credential and the whole audio, and returns the transcript`, async (t) => {
     const finished: unknown[] = [];
     const { url, heard } = await provider(t, {
       onFinish: (client, message) => {
@@ -55,7 +55,7 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
   for (const [status, expected] of STATUSES) {
     // Nothing was sent that could be worked on.
     const definite: FailureKind = expected === "unknown" ? "server_error" : expected;
-    test(`contract 1: ${kind}'s socket refused with ${status}: ${definite}, and nothing dispatched`, async (t) => {
+    test(`providers.socket-refusal: ${kind}'s socket refused with ${status}: ${definite}, and nothing dispatched`, async (t) => {
       const { url } = await provider(t, { refuse: refusal(status, JSON.stringify(subject.refusal)) });
       let dispatched = 0;
       const error = await failure(t, subject, url, { onDispatch: () => (dispatched += 1) });
@@ -63,14 +63,14 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
     });
   }
 
-  test(`contract 1: ${kind}'s socket refused with 429 and Retry-After keeps the seconds`, async (t) => {
+  test(`providers.retry-after: ${kind}'s socket refused with 429 and Retry-After keeps the seconds`, async (t) => {
     const { url } = await provider(t, { refuse: refusal(429, "{}", ["retry-after: 17"]) });
     const error = await failure(t, subject, url);
     assert.deepEqual([error.kind, error.retryAfterSeconds], ["rate_limited", 17]);
   });
 
   for (const [what, at] of [
-    ["nobody listens", () => refusingUrl()],
+    ["no server listens", () => refusingUrl()],
     [
       "the connection is reset before the upgrade",
       (t) => socketServer(t, (s) => s.once("data", () => s.resetAndDestroy())),
@@ -80,7 +80,7 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
       (t) => socketServer(t, (s) => s.once("data", () => s.end("nonsense\r\n\r\n"))),
     ],
   ] as const satisfies readonly (readonly [string, (t: TestContext) => Promise<URL>])[]) {
-    test(`contract 1: ${kind}'s socket, ${what}: connect`, async (t) => {
+    test(`providers.socket-refusal: ${kind}'s socket, ${what}: connect`, async (t) => {
       assert.equal((await failure(t, subject, await at(t))).kind, "connect");
     });
   }
@@ -109,7 +109,7 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
       "bad_reply",
     ],
   ] as const satisfies readonly (readonly [string, Script, FailureKind])[]) {
-    test(`contract 1: ${kind}'s socket, ${what}: ${expected}`, async (t) => {
+    test(`providers.failure-kinds: ${kind}'s socket, ${what}: ${expected}`, async (t) => {
       const { url } = await provider(t, script);
       // A goodbye before any audio can come while the first frame leaves: then nobody knows.
       const silent = audioFixture({ ...AUDIO, open: () => nothingYet() });
@@ -118,7 +118,7 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
     });
   }
 
-  test(`contract 1: ${kind}'s socket, an end that nobody asked for, while audio was still to come: unknown`, async (t) => {
+  test(`providers.socket-refusal: ${kind}'s socket, an end while audio was still to come: unknown`, async (t) => {
     const { url } = await provider(t, { onAudio: (client) => say(client, subject.messages) });
     const spoken = async function* () {
       yield new Uint8Array(3_200);
@@ -128,7 +128,7 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
     assert.equal(error.kind, "unknown");
   });
 
-  test(`contract 1: ${kind}'s socket, silence after the audio: timeout`, async (t) => {
+  test(`providers.socket-refusal: ${kind}'s socket, silence after the audio: timeout`, async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     let isOver = false;
     // The silence is timed once the caller waits for the answer: some turns after the provider has heard all.
@@ -143,13 +143,13 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
     assert.equal(error.kind, "timeout");
   });
 
-  test(`contract 1: ${kind}'s socket, a deadline that passes: timeout`, async (t) => {
+  test(`providers.failure-kinds: ${kind}'s socket, a deadline that passes: timeout`, async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const { url } = await provider(t, { onFinish: () => t.mock.timers.tick(300) });
     assert.equal((await failure(t, subject, url, { deadlineMs: 300 })).kind, "timeout");
   });
 
-  test(`contract 3: ${kind}'s socket, the caller gone: aborted, and the socket is closed`, async (t) => {
+  test(`providers.abort: ${kind}'s socket, a caller that hangs up: aborted, and the socket is closed`, async (t) => {
     const caller = new AbortController();
     const closed = Promise.withResolvers<void>();
     const { url } = await provider(t, {
@@ -185,7 +185,7 @@ for (const [code, reason, expected] of [
       },
     ],
   ] as const) {
-    test(`contract 1: assemblyai says ${code} ${reason.slice(25)} ${how}: ${expected}`, async (t) => {
+    test(`providers.failure-kinds: assemblyai closes with ${code} ${reason.slice(25)} ${how}: ${expected}`, async (t) => {
       const { url } = await provider(t, { onOpen: send });
       assert.equal((await failure(t, ASSEMBLYAI, url)).kind, expected);
     });
@@ -198,14 +198,14 @@ for (const [code, expected] of [
   [3007, "rejected"],
   [3008, "server_error"],
 ] as const) {
-  test(`contract 1: assemblyai says ${code} as a message: ${expected}`, async (t) => {
+  test(`providers.failure-kinds: assemblyai sends ${code} as a message: ${expected}`, async (t) => {
     const error = { type: "Error", error_code: code, error: PROVIDER_TEXT };
     const { url } = await provider(t, { onFinish: (client) => say(client, [error]) });
     assert.equal((await failure(t, ASSEMBLYAI, url)).kind, expected);
   });
 }
 
-test("contract 3: assemblyai, speakers, word times in seconds, language and id are what the turns said", async (t) => {
+test("providers.live-turns: assemblyai, speakers, word times in seconds, language and id are those of the turns", async (t) => {
   const { url } = await provider(t, {
     onFinish: (client) =>
       say(client, [
@@ -245,7 +245,7 @@ test("contract 3: assemblyai, speakers, word times in seconds, language and id a
   assert.deepEqual([whole.language, whole.languageConfidence, whole.providerRequestId], ["de", 0.9, "s-1"]);
 });
 
-test("contract 3: assemblyai, a turn that ended and was never formatted is told all the same, once and in its place", async (t) => {
+test("providers.live-turns: assemblyai, a turn that ended and was never formatted is returned too, once and in its place", async (t) => {
   const { url } = await provider(t, {
     onFinish: (client) =>
       say(client, [
@@ -263,7 +263,7 @@ test("contract 3: assemblyai, a turn that ended and was never formatted is told 
   assert.equal(events.flatMap((event) => (event.type === "text" ? [event.text] : [])).join(""), whole.text);
 });
 
-test("contract 3: assemblyai, speakers that do not come are diarization not delivered; terms are proven by their parameter", async (t) => {
+test("providers.receipts: assemblyai, missing speakers are diarization not delivered; terms are proven by their parameter", async (t) => {
   const { url } = await provider(t, { onFinish: (client) => say(client, ASSEMBLYAI.messages) });
   const { transcript: whole } = await transcript(t, ASSEMBLYAI, url, {
     wishes: { diarization: true, keyterms: ["Patchbay"] },
@@ -279,7 +279,7 @@ for (const [what, chunks] of [
   ["all at once", [32_100]],
   ["odd pieces", [1, 4_999, 7, 27_093]],
 ] as const) {
-  test(`contract 10: assemblyai, audio that comes as ${what} goes on in frames of 50 to 1000 ms, whole`, async (t) => {
+  test(`providers.live-pacing: assemblyai, audio that comes as ${what} goes on in frames of 50 to 1000 ms, whole`, async (t) => {
     const sizes: number[] = [];
     const bytes: Buffer[] = [];
     const server = await provider(t, {
@@ -309,7 +309,7 @@ for (const [what, chunks] of [
   });
 }
 
-test("contract 10: assemblyai, a recording is not sent faster than it is spoken, but for its first second", async (t) => {
+test("providers.live-pacing: assemblyai, a recording is sent no faster than it is spoken, except for its first second", async (t) => {
   const { url, heard } = await provider(t, { onFinish: (client) => say(client, ASSEMBLYAI.messages) });
   const pauses: number[] = [];
   const io = ioFor(t, url);

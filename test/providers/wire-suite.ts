@@ -55,7 +55,7 @@ export function wireContract(subject: ContractSubject): void {
   // Several requests: told in that provider's own test.
   if (subject.before !== undefined) return;
 
-  test(`${provider.kind}: the plan, the credential and the whole audio arrive, in one request`, async (t) => {
+  test(`providers.request-content: ${provider.kind}, the plan, the credential and the whole audio arrive, in one request`, async (t) => {
     const seen: Seen[] = [];
     const url = await httpServer(t, async (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? "", "http://provider.invalid");
@@ -95,7 +95,7 @@ export function wireContract(subject: ContractSubject): void {
     }
   });
 
-  test(`${provider.kind}: a server without a credential gets no authorization header`, async (t) => {
+  test(`providers.no-credential: ${provider.kind}, a server without a credential gets no authorization header`, async (t) => {
     let authorization: string | string[] | undefined = "not called";
     const url = await httpServer(t, async (request, response) => {
       authorization = request.headers[header];

@@ -1,4 +1,4 @@
-// The sandbox as AssemblyAI: what it refuses, forgets and is made to do wrong, by section of assemblyai.md.
+// The sandbox as AssemblyAI: what it refuses, forgets and does wrong when a fault is set.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
@@ -48,34 +48,34 @@ const words = (count: number): string => Array.from({ length: count }, () => "w"
 const terms = (count: number): string[] => Array.from({ length: count }, (_, index) => `t${index}`);
 
 const REFUSED: readonly (readonly [why: string, options: object, error: RegExp])[] = [
-  ["§2 an unknown option cannot hide", { speaker_label: true }, /speaker_label/],
-  ["§2 the deprecated single model is no list", { speech_models: "universal-2" }, /speech_models/],
-  ["§2 an unknown model", { speech_models: ["universal-9"] }, /speech_models/],
-  ["§2 a language and its detection", { language_code: "en", language_detection: true }, /together/],
-  ["§2 terms and prompt", { keyterms_prompt: ["a"], prompt: "b" }, /together/],
-  ["§2 a prompt for universal-2", { speech_models: ["universal-2"], prompt: "b" }, /prompt is not supported/],
-  ["§2 a prompt of 1,501 words", { prompt: words(1501) }, /1500 words/],
-  ["§2 1,001 terms", { keyterms_prompt: terms(1001) }, /at most 1000 terms/],
-  ["§2 201 terms for universal-2", { speech_models: ["universal-2"], keyterms_prompt: terms(201) }, /at most 200/],
-  ["§2 a term of seven words", { keyterms_prompt: [words(7)] }, /at most 6 words/],
-  ["§2 redaction without policies", { redact_pii: true }, /at least one policy/],
-  ["§2 a policy nobody knows", { redact_pii: true, redact_pii_policies: ["pii"] }, /redact_pii_policies/],
-  ["§2 policies without redaction", { redact_pii_policies: ["person_name"] }, /needs redact_pii/],
+  ["an unknown option cannot hide", { speaker_label: true }, /speaker_label/],
+  ["the deprecated single model is no list", { speech_models: "universal-2" }, /speech_models/],
+  ["an unknown model", { speech_models: ["universal-9"] }, /speech_models/],
+  ["a language and its detection", { language_code: "en", language_detection: true }, /together/],
+  ["terms and prompt", { keyterms_prompt: ["a"], prompt: "b" }, /together/],
+  ["a prompt for universal-2", { speech_models: ["universal-2"], prompt: "b" }, /prompt is not supported/],
+  ["a prompt of 1,501 words", { prompt: words(1501) }, /1500 words/],
+  ["1,001 terms", { keyterms_prompt: terms(1001) }, /at most 1000 terms/],
+  ["201 terms for universal-2", { speech_models: ["universal-2"], keyterms_prompt: terms(201) }, /at most 200/],
+  ["a term of seven words", { keyterms_prompt: [words(7)] }, /at most 6 words/],
+  ["redaction without policies", { redact_pii: true }, /at least one policy/],
+  ["an unknown policy", { redact_pii: true, redact_pii_policies: ["pii"] }, /redact_pii_policies/],
+  ["policies without redaction", { redact_pii_policies: ["person_name"] }, /needs redact_pii/],
   [
-    "§2 redaction of unformatted text",
+    "redaction of unformatted text",
     { redact_pii: true, redact_pii_policies: ["person_name"], format_text: false },
     /needs format_text/,
   ],
-  ["§2 a bound on speakers nobody labels", { speaker_options: { max_speakers_expected: 2 } }, /needs speaker_labels/],
-  ["§4 a language the model lacks", { language_code: "ja" }, /not available in this language: universal-3-pro/],
+  ["a bound on speakers without labels", { speaker_options: { max_speakers_expected: 2 } }, /needs speaker_labels/],
+  ["a language the model lacks", { language_code: "ja" }, /not available in this language: universal-3-pro/],
   [
-    "§4 a feature the language lacks",
+    "a feature the language lacks",
     { speech_models: ["universal-2"], language_code: "sw", filter_profanity: true },
     /not available in this language: filter_profanity/,
   ],
 ];
 for (const [why, options, error] of REFUSED) {
-  test(`${why}: 400`, async () => {
+  test(`providers.sandbox-refusals: assemblyai, ${why}: 400`, async () => {
     const answer = await submit(options);
     assert.equal(answer.status, 400);
     assert.match(String(answer.json["error"]), error);
@@ -83,12 +83,12 @@ for (const [why, options, error] of REFUSED) {
 }
 
 for (const key of ["", "invalid", "Bearer aa-wire"]) {
-  test(`§1 the bare key is the credential, "${key}" is none: 401`, async () => {
+  test(`providers.sandbox-refusals: assemblyai, the bare key is the credential, "${key}" is none: 401`, async () => {
     assert.equal((await call("POST", "/v2/upload", wav(1), key)).status, 401);
   });
 }
 
-test("§1 a URL that was not uploaded here is refused: the sandbox fetches nothing", async () => {
+test("providers.sandbox-refusals: assemblyai, a URL that was not uploaded here is refused: the sandbox fetches nothing", async () => {
   const body = { audio_url: "http://127.0.0.1:9/a.wav", speech_models: ["universal-2"] };
   const answer = await call("POST", "/v2/transcript", JSON.stringify(body));
   assert.deepEqual(
@@ -97,7 +97,7 @@ test("§1 a URL that was not uploaded here is refused: the sandbox fetches nothi
   );
 });
 
-test("§1 a run is unfinished as often as told, cannot be deleted before its end, and takes its audio along", async () => {
+test("providers.sandbox-kept: assemblyai, a run is unfinished as often as configured, cannot be deleted before its end, and takes its audio along", async () => {
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
   const { json } = await submit({});
   const path = `/v2/transcript/${String(json["id"])}`;
@@ -115,7 +115,7 @@ test("§1 a run is unfinished as often as told, cannot be deleted before its end
   assert.equal(again.status, 400);
 });
 
-test("§4 what is dropped in silence is neither done nor repeated", async () => {
+test("providers.sandbox-faults: assemblyai, a feature that is dropped in silence is neither done nor repeated", async () => {
   const options = {
     speaker_labels: true,
     redact_pii: true,
@@ -138,7 +138,7 @@ test("§4 what is dropped in silence is neither done nor repeated", async () => 
   );
 });
 
-test("a rule concerns the step it names, and the submission when it names none", async () => {
+test("providers.sandbox-faults: assemblyai, a rule concerns the step that it names, and the submission when it names none", async () => {
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "status", status: 500 } });
   assert.equal((await call("POST", "/v2/upload", wav(1))).status, 200);
   assert.equal((await submit({})).status, 500);
@@ -153,7 +153,7 @@ test("a rule concerns the step it names, and the submission when it names none",
   }
 });
 
-test("the credential stands in no record of a call", async () => {
+test("providers.sandbox-calls: assemblyai, the credential is in no record of a call", async () => {
   await call("POST", "/v2/upload", wav(1), "aa-secret-of-somebody");
   assert.doesNotMatch(JSON.stringify(sandbox.calls), /aa-secret/);
 });

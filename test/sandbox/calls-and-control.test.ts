@@ -21,7 +21,7 @@ beforeEach(() => {
   sandbox.clearCalls();
 });
 
-test("a call is recorded as it was made, its credential only by scheme and last four", async () => {
+test("providers.sandbox-calls: a call is recorded as it was made, its credential only by scheme and last four characters", async () => {
   const audio = wav(1);
   await transcribe(
     sandbox.openaiUrl,
@@ -59,7 +59,7 @@ test("a call is recorded as it was made, its credential only by scheme and last 
   assert.doesNotMatch(JSON.stringify(call), /very-secret/);
 });
 
-test("repeated query parameters keep their order and the raw body is the file", async () => {
+test("providers.sandbox-calls: repeated query parameters keep their order, and the raw body is the file", async () => {
   await listen(sandbox.deepgramUrl, "model=nova-3&redact=pci&redact=ssn&keyterm=a%20b");
   assert.deepEqual(sandbox.calls[0]?.query, [
     ["model", "nova-3"],
@@ -70,7 +70,7 @@ test("repeated query parameters keep their order and the raw body is the file", 
   assert.deepEqual([sandbox.calls[0]?.file?.name, sandbox.calls[0]?.file?.contentType], ["", "audio/wav"]);
 });
 
-test("keepCalls bounds what is kept, not what is counted", async () => {
+test("providers.sandbox-calls: keepCalls limits what is kept, not what is counted", async () => {
   const own = await startSandbox({ keepCalls: 2 });
   for (const model of ["nova-2", "nova-3", "base"]) await listen(own.deepgramUrl, `model=${model}`);
   assert.deepEqual([own.callCount, own.calls.map(({ model }) => model)], [3, ["nova-3", "base"]]);
@@ -79,7 +79,7 @@ test("keepCalls bounds what is kept, not what is counted", async () => {
   await own.close();
 });
 
-test("a large upload passes through a temporary file, which close() does not leave behind", async () => {
+test("providers.sandbox-bodies: a large upload goes through a temporary file, which close() removes", async () => {
   const directory = await mkdtemp(join(tmpdir(), "sandbox-test-"));
   const usual = process.env["TMPDIR"];
   process.env["TMPDIR"] = directory;
@@ -98,7 +98,7 @@ test("a large upload passes through a temporary file, which close() does not lea
 
 const control = (path: string, init: RequestInit = {}) => fetch(`${sandbox.origin}/_sandbox/${path}`, init);
 
-test("control: PUT replaces the faults, GET shows what is left, DELETE clears", async () => {
+test("providers.sandbox-control: PUT replaces the faults, GET shows what is left, DELETE clears", async () => {
   const rules = [{ wire: "deepgram", times: 2, fault: { kind: "status", status: 500 } }];
   assert.equal((await control("faults", { method: "PUT", body: JSON.stringify(rules) })).status, 200);
   assert.equal((await listen(sandbox.deepgramUrl, "model=nova-3")).status, 500);
@@ -107,7 +107,7 @@ test("control: PUT replaces the faults, GET shows what is left, DELETE clears", 
   assert.equal((await listen(sandbox.deepgramUrl, "model=nova-3")).status, 200);
 });
 
-test("control: a rule it does not know is refused with its place, and nothing changes", async () => {
+test("providers.sandbox-control: an unknown rule is refused with its place, and nothing changes", async () => {
   for (const body of ["", "{}", '[{"fault":{"kind":"explode"}}]', '[{"fault":{"kind":"stall"},"tmes":1}]']) {
     const answer = await control("faults", { method: "PUT", body });
     assert.equal(answer.status, 400, body);
@@ -116,7 +116,7 @@ test("control: a rule it does not know is refused with its place, and nothing ch
   assert.deepEqual(await (await control("faults")).json(), []);
 });
 
-test("control: calls are listed and cleared, health answers, and none of it counts as a call", async () => {
+test("providers.sandbox-control: calls are listed and cleared, health answers, and none of it counts as a call", async () => {
   await listen(sandbox.deepgramUrl, "model=nova-3");
   assert.equal((await control("health")).status, 200);
   const { call_count: count } = (await (await control("calls")).json()) as { call_count: number };
@@ -126,12 +126,12 @@ test("control: calls are listed and cleared, health answers, and none of it coun
   assert.equal((await control("nothing")).status, 404);
 });
 
-test("paths of no provider are 404 and other methods 405", async () => {
+test("providers.sandbox-refusals: paths of no provider are 404 and other methods 405", async () => {
   assert.equal((await fetch(`${sandbox.origin}/v1/listen`, { method: "POST", body: "x" })).status, 404);
   assert.equal((await fetch(`${sandbox.deepgramUrl}/v1/listen`)).status, 405);
 });
 
-test("main: prints its addresses, answers on them and ends on SIGTERM", async () => {
+test("providers.sandbox-control: main prints its addresses, answers on them and ends on SIGTERM", async () => {
   const main = spawn(
     process.execPath,
     [fileURLToPath(new URL("../../sandbox/main.ts", import.meta.url)), "--port", "0"],
@@ -149,7 +149,7 @@ test("main: prints its addresses, answers on them and ends on SIGTERM", async ()
   assert.equal(await ended, 0);
 });
 
-test("main: a port that is none: usage and exit 2", async () => {
+test("providers.sandbox-control: main with an invalid port: usage and exit 2", async () => {
   const main = spawn(
     process.execPath,
     [fileURLToPath(new URL("../../sandbox/main.ts", import.meta.url)), "--port", "many"],

@@ -24,7 +24,7 @@ for (const wire of WIRE_NAMES) {
   const faulty = (fault: FaultRule["fault"]): void => sandbox.addFault({ wire, times: 1, fault });
   const model = wire === "openai" ? "gpt-4o" : wire === "anthropic" ? "claude-sonnet-4-5" : "gemini-3.5-flash";
 
-  test(`${wire}: a whole stream, and the call on record with its model`, async () => {
+  test(`providers.sandbox-calls: ${wire}, a whole stream, and the call on record with its model`, async () => {
     const text = await (await stream(wire)).text();
     assert.ok(contentIn(text) === 6, text);
     assert.match(text, /"finish_reason":"stop"|"stop_reason":"end_turn"|"finishReason":"STOP"/u);
@@ -34,7 +34,7 @@ for (const wire of WIRE_NAMES) {
     );
   });
 
-  test(`${wire}: stall before the first byte, and the caller's leaving is seen`, async () => {
+  test(`providers.sandbox-faults: ${wire}, stall before the first byte, and the caller's hanging up is seen`, async () => {
     faulty({ kind: "stall" });
     const leave = new AbortController();
     const pending = stream(wire, leave.signal);
@@ -44,7 +44,7 @@ for (const wire of WIRE_NAMES) {
     await sandbox.waitForCall(({ aborted }) => aborted);
   });
 
-  test(`${wire}: stall after the second piece, and the caller's leaving is seen`, async () => {
+  test(`providers.sandbox-faults: ${wire}, stall after the second piece, and the caller's hanging up is seen`, async () => {
     faulty({ kind: "stall_stream", afterContent: 2 });
     const leave = new AbortController();
     const response = await stream(wire, leave.signal);
@@ -60,7 +60,7 @@ for (const wire of WIRE_NAMES) {
     await sandbox.waitForCall(({ aborted }) => aborted);
   });
 
-  test(`${wire}: stall after the head alone`, async () => {
+  test(`providers.sandbox-faults: ${wire}, stall after the head alone`, async () => {
     faulty({ kind: "stall_stream", afterContent: 0 });
     const leave = new AbortController();
     assert.equal((await stream(wire, leave.signal)).status, 200);
@@ -68,7 +68,7 @@ for (const wire of WIRE_NAMES) {
     leave.abort();
   });
 
-  test(`${wire}: a stream cut after its first piece breaks off`, async () => {
+  test(`providers.sandbox-faults: ${wire}, a stream cut after its first piece breaks off`, async () => {
     faulty({ kind: "cut_stream" });
     const response = await stream(wire);
     let text = "";
@@ -79,26 +79,26 @@ for (const wire of WIRE_NAMES) {
     assert.equal(sandbox.calls[0]?.aborted, false);
   });
 
-  test(`${wire}: an error among the events, in the wire's own shape`, async () => {
+  test(`providers.sandbox-faults: ${wire}, an error among the events, in the protocol's own shape`, async () => {
     faulty({ kind: "error_event", afterContent: 3 });
     const text = await (await stream(wire)).text();
     assert.equal(contentIn(text), 3);
     assert.match(text.trim().split("\n").at(-1) ?? "", /"error":\{/u);
   });
 
-  test(`${wire}: a stream that ends without a finish, cleanly`, async () => {
+  test(`providers.sandbox-faults: ${wire}, a stream that ends without a finish, cleanly`, async () => {
     faulty({ kind: "no_finish" });
     const text = await (await stream(wire)).text();
     assert.equal(contentIn(text), 6);
     assert.doesNotMatch(text, /"finish_reason":"|"stop_reason":"|"finishReason":"|\[DONE\]/u);
   });
 
-  test(`${wire}: a paced stream comes whole`, async () => {
+  test(`providers.sandbox-faults: ${wire}, a paced stream comes whole`, async () => {
     faulty({ kind: "pace", ms: 1 });
     assert.equal(contentIn(await (await stream(wire)).text()), 6);
   });
 
-  test(`${wire}: a huge answer comes whole, plain and streamed`, async () => {
+  test(`providers.sandbox-faults: ${wire}, a huge answer comes whole, plain and streamed`, async () => {
     sandbox.addFault({ wire, fault: { kind: "huge", bytes: 3_000_000 } });
     const plain = await ask(wire);
     assert.ok(plain.text.length > 3_000_000);
@@ -106,7 +106,7 @@ for (const wire of WIRE_NAMES) {
     assert.ok(streamed.length > plain.text.length);
   });
 
-  test(`${wire}: garbage and an error body under 200`, async () => {
+  test(`providers.sandbox-faults: ${wire}, garbage and an error body under 200`, async () => {
     faulty({ kind: "garbage" });
     assert.match(await (await stream(wire)).text(), /^<html>/u);
     faulty({ kind: "error_body" });

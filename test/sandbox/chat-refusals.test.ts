@@ -319,19 +319,19 @@ for (const [wire, refusals] of [
   ["anthropic", ANTHROPIC],
   ["gemini", GEMINI],
 ] as const) {
-  test(`${wire}: the request that the refusals change is itself taken`, async () => {
+  test(`providers.sandbox-refusals: ${wire}, the request that the refusals change is itself accepted`, async () => {
     const taken = await ask(wire);
     assert.equal(taken.status, 200, taken.text);
     assert.ok(taken.text.includes("[simulated reply, 1 message, 2 words]"));
   });
   for (const [name, change, status, message] of refusals) {
-    test(`${wire} refuses ${name}`, async () => {
+    test(`providers.sandbox-refusals: ${wire} refuses ${name}`, async () => {
       const refused = await ask(wire, change);
       assert.equal(refused.status, status, refused.text);
       assert.match(messageOf(refused), message);
     });
   }
-  test(`${wire} refuses what is no JSON`, async () => {
+  test(`providers.sandbox-refusals: ${wire} refuses what is no JSON`, async () => {
     assert.equal((await post(wire, "{")).status, 400);
   });
 }
@@ -348,7 +348,7 @@ for (const [wire, what, headers, path, status, code] of [
   ["gemini", "an unknown model", {}, "/gemini/v1beta/models/gpt-4o:generateContent", 404, "NOT_FOUND"],
   ["gemini", "an unknown method", {}, "/gemini/v1beta/models/gemini-3.5-flash:sing", 404, "NOT_FOUND"],
 ] as const) {
-  test(`${wire} refuses ${what}`, async () => {
+  test(`providers.sandbox-refusals: ${wire} refuses ${what}`, async () => {
     const refused = await ask(wire, {}, { headers, ...(path === undefined ? {} : { path }) });
     const error = refused.json?.["error"];
     assert.deepEqual(
@@ -360,21 +360,21 @@ for (const [wire, what, headers, path, status, code] of [
   });
 }
 
-test("Anthropic's version of 2026-10-21 takes no temperature from any model, and a bearer key as well", async () => {
+test("providers.sandbox-refusals: Anthropic's version of 2026-10-21 accepts no temperature for any model, and accepts a bearer key as well", async () => {
   const headers = { "anthropic-version": "2026-10-21", "x-api-key": undefined, authorization: "Bearer sk-1" };
   assert.equal((await ask("anthropic", {}, { headers })).status, 200);
   const refused = await ask("anthropic", { temperature: 1 }, { headers });
   assert.match(messageOf(refused), /^temperature: Extra inputs are not permitted$/);
 });
 
-test("Gemini before version 3 takes tools or JSON, and calls without a signature", async () => {
+test("providers.sandbox-refusals: Gemini before version 3 accepts tools or JSON, and calls without a signature", async () => {
   const path = "/gemini/v1beta/models/gemini-2.5-flash:generateContent";
   const both = { ...GEMINI_TOOLS, generationConfig: { responseMimeType: "application/json" } };
   assert.match(messageOf(await ask("gemini", both, { path })), /is unsupported/);
   assert.equal((await ask("gemini", { ...GEMINI_TOOLS, contents: [asked, called(), answered] }, { path })).status, 200);
 });
 
-test("Mistral answers the user or a tool: a conversation that ends with the assistant is refused, as no other dialect does", async () => {
+test("providers.sandbox-refusals: Mistral answers the user or a tool: a conversation that ends with the assistant is refused, as in no other dialect", async () => {
   const messages = [
     { role: "user", content: "x" },
     { role: "assistant", content: "Sure," },
@@ -391,7 +391,7 @@ test("Mistral answers the user or a tool: a conversation that ends with the assi
 });
 
 for (const status of [400, 401, 402, 403, 404, 409, 413, 429, 500, 503, 529]) {
-  test(`status ${status}: each provider's own error body`, async () => {
+  test(`providers.sandbox-faults: status ${status}: each provider's own error body`, async () => {
     sandbox.addFault({ fault: { kind: "status", status, retryAfterSeconds: 7 } });
     for (const wire of WIRE_NAMES) {
       const refused = await ask(wire);
@@ -401,7 +401,7 @@ for (const status of [400, 401, 402, 403, 404, 409, 413, 429, 500, 503, 529]) {
   });
 }
 
-test("a call's credential is not in the record", async () => {
+test("providers.sandbox-calls: a call's credential is not in the record", async () => {
   for (const wire of WIRE_NAMES) await ask(wire);
   const recorded = JSON.stringify(sandbox.calls.map(({ headers }) => headers));
   assert.ok(!/"(?:sk-1|k-1|Bearer sk-1)"/u.test(recorded), recorded);

@@ -1,4 +1,4 @@
-// The sandbox as an OpenAI-compatible server: how each dialect differs, by the table of openai-compatible-stt.md.
+// The sandbox as an OpenAI-compatible server: how each dialect differs.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
@@ -18,7 +18,7 @@ const VERBOSE = [
 ] as const;
 const NO_KEY = { authorization: null };
 
-test("every dialect answers json without a key and with any; speaches, vLLM and openai refuse a wrong one", async () => {
+test("providers.sandbox-dialects: every dialect answers json without a key and with any; speaches, vLLM and openai refuse a wrong one", async () => {
   for (const dialect of ["openai", "whisper-cpp", "speaches", "vllm"] as const) {
     const url = sandbox.compatibleUrl(dialect);
     assert.equal((await transcribe(url, [["model", "any"]], NO_KEY)).json?.["text"], TEXT, dialect);
@@ -31,7 +31,7 @@ test("every dialect answers json without a key and with any; speaches, vLLM and 
   }
 });
 
-test("openai: any model name is a Whisper with top-level words, and unknown fields stay refused", async () => {
+test("providers.sandbox-dialects: openai, any model name is a Whisper with top-level words, and unknown fields are still refused", async () => {
   const answer = await transcribe(sandbox.compatibleUrl("openai"), [...VERBOSE, ["timestamp_granularities[]", "word"]]);
   assert.equal(list(answer.json?.["words"]).length, 5);
   assert.equal(
@@ -45,7 +45,7 @@ test("openai: any model name is a Whisper with top-level words, and unknown fiel
   );
 });
 
-test("groq: an id of its own, three formats, a key, and no translation by the turbo model", async () => {
+test("providers.sandbox-dialects: groq, an id of its own, three formats, a key, and no translation by the turbo model", async () => {
   const url = sandbox.compatibleUrl("groq");
   const { json } = await transcribe(url, VERBOSE);
   assert.match(String(at(json, "x_groq", "id")), /^req_/);
@@ -66,7 +66,7 @@ test("groq: an id of its own, three formats, a key, and no translation by the tu
   }
 });
 
-test("mistral: words in the place of segments, speakers beside a granularity alone, its own refusals", async () => {
+test("providers.sandbox-dialects: mistral, words in the place of segments, speakers only with a granularity, its own refusals", async () => {
   const url = sandbox.compatibleUrl("mistral");
   const model = ["model", "voxtral-mini-latest"] as const;
   const { json } = await transcribe(url, [model, ["timestamp_granularities", "word"], ["diarize", "true"]]);
@@ -92,7 +92,7 @@ test("mistral: words in the place of segments, speakers beside a granularity alo
   assert.equal((await transcribe(url, [model], { authorization: "Bearer invalid" })).status, 401);
 });
 
-test("whisper.cpp: words are tokens inside segments, with leading spaces, pieces and probability", async () => {
+test("providers.sandbox-dialects: whisper.cpp, words are tokens inside segments, with leading spaces, pieces and probability", async () => {
   const { json } = await transcribe(sandbox.compatibleUrl("whisper-cpp"), VERBOSE);
   assert.equal(json?.["words"], undefined);
   const tokens = list(json?.["segments"]).flatMap((segment) => list(at(segment, "words")));
@@ -101,7 +101,7 @@ test("whisper.cpp: words are tokens inside segments, with leading spaces, pieces
   assert.equal(at(tokens[0], "probability"), 0.99);
 });
 
-test("whisper.cpp: the default language is English, auto detects, the name is English", async () => {
+test("providers.sandbox-dialects: whisper.cpp, the default language is English, auto detects, the name is English", async () => {
   const url = sandbox.compatibleUrl("whisper-cpp");
   const plain = await transcribe(url, VERBOSE);
   assert.deepEqual([plain.json?.["language"], plain.json?.["detected_language"]], ["english", "english"]);
@@ -115,7 +115,7 @@ test("whisper.cpp: the default language is English, auto detects, the name is En
   );
 });
 
-test("whisper.cpp: unknown fields are ignored, a 400 is the text Invalid request, translations do not exist", async () => {
+test("providers.sandbox-dialects: whisper.cpp, unknown fields are ignored, a 400 is the text Invalid request, translations do not exist", async () => {
   const url = sandbox.compatibleUrl("whisper-cpp");
   assert.equal((await transcribe(url, [["nonsense", "1"]])).status, 200);
   const refused = await transcribe(url, [], { audio: null });
@@ -123,7 +123,7 @@ test("whisper.cpp: unknown fields are ignored, a 400 is the text Invalid request
   assert.equal((await transcribe(url, VERBOSE, { path: "translations" })).status, 404);
 });
 
-test("whisper.cpp: diarize tells two channels apart and does nothing for one", async () => {
+test("providers.sandbox-dialects: whisper.cpp, diarize distinguishes two channels and does nothing for one", async () => {
   const url = sandbox.compatibleUrl("whisper-cpp");
   const speakers = async (channels: number): Promise<unknown[]> =>
     list(
@@ -133,7 +133,7 @@ test("whisper.cpp: diarize tells two channels apart and does nothing for one", a
   assert.deepEqual(await speakers(1), [undefined, undefined]);
 });
 
-test("whisper.cpp: content types of text, srt and vtt are its own", async () => {
+test("providers.sandbox-dialects: whisper.cpp, content types of text, srt and vtt are its own", async () => {
   for (const [format, contentType] of [
     ["text", "text/html; charset=utf-8"],
     ["srt", "application/x-subrip"],
@@ -148,7 +148,7 @@ test("whisper.cpp: content types of text, srt and vtt are its own", async () => 
   }
 });
 
-test("speaches: top-level words on demand, a language code, speakers with diarization=true, hotwords taken", async () => {
+test("providers.sandbox-dialects: speaches, top-level words on demand, a language code, speakers with diarization=true, hotwords accepted", async () => {
   const { json } = await transcribe(sandbox.compatibleUrl("speaches"), [
     ...VERBOSE,
     ["timestamp_granularities[]", "word"],
@@ -170,7 +170,7 @@ test("speaches: top-level words on demand, a language code, speakers with diariz
   );
 });
 
-test("speaches: FastAPI's errors: 422 with detail, 404 for a model not installed, 500 for a failed assertion", async () => {
+test("providers.sandbox-dialects: speaches, FastAPI's errors: 422 with detail, 404 for a model not installed, 500 for a failed assertion", async () => {
   const url = sandbox.compatibleUrl("speaches");
   const missing = await transcribe(url, []);
   assert.equal(missing.status, 422);
@@ -191,7 +191,7 @@ test("speaches: FastAPI's errors: 422 with detail, 404 for a model not installed
   );
 });
 
-test("vLLM: duration is a string, word granularity is ignored, text is answered as JSON, errors carry a numeric code", async () => {
+test("providers.sandbox-dialects: vLLM, duration is a string, word granularity is ignored, text is answered as JSON, errors carry a numeric code", async () => {
   const url = sandbox.compatibleUrl("vllm");
   const { json } = await transcribe(url, [...VERBOSE, ["timestamp_granularities[]", "word"]]);
   assert.deepEqual(
@@ -204,7 +204,7 @@ test("vLLM: duration is a string, word granularity is ignored, text is answered 
   assert.deepEqual([refused.status, at(refused.json, "error", "code")], [400, 400]);
 });
 
-test("vLLM: a stream is chat-like chunks and ends with [DONE]; not with verbose_json", async () => {
+test("providers.sandbox-dialects: vLLM, a stream is chat-like chunks and ends with [DONE]; not with verbose_json", async () => {
   const url = sandbox.compatibleUrl("vllm");
   const answer = await transcribe(url, [
     ["model", "any"],

@@ -1,4 +1,4 @@
-// The sandbox as Deepgram: what it refuses and what it answers, by section of deepgram.md.
+// The sandbox as Deepgram: what it refuses and what it answers.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
@@ -22,59 +22,59 @@ const words = (count: number): string => Array.from({ length: count }, (_, index
 
 const REFUSED: readonly (readonly [why: string, query: string, code: string, message: RegExp])[] = [
   [
-    "§1 an unknown parameter, which the provider may ignore, cannot hide",
+    "an unknown parameter, which the provider may ignore, cannot hide",
     "model=nova-3&diarise=true",
     "INVALID_QUERY_PARAMETER",
     /diarise/,
   ],
-  ["§1 keywords are not for nova-3", "model=nova-3&keywords=a:2", "INVALID_QUERY_PARAMETER", /use `keyterm` instead/],
-  ["§1 keyterm is only for nova-3", "model=nova-2&keyterm=a", "INVALID_QUERY_PARAMETER", /only supported for Nova-3/],
+  ["keywords are not for nova-3", "model=nova-3&keywords=a:2", "INVALID_QUERY_PARAMETER", /use `keyterm` instead/],
+  ["keyterm is only for nova-3", "model=nova-2&keyterm=a", "INVALID_QUERY_PARAMETER", /only supported for Nova-3/],
   [
-    "§1 at most 500 keyterm tokens",
+    "at most 500 keyterm tokens",
     `model=nova-3&${words(501)}`,
     "INVALID_QUERY_PARAMETER",
     /^Keyterm limit exceeded\. The maximum number of tokens across all keyterms is 500\.$/,
   ],
-  ["§1 diarize_model has three values", "model=nova-3&diarize_model=v3", "INVALID_QUERY_PARAMETER", /latest, v1 or v2/],
-  ["§1 a boolean is true or false", "model=nova-3&utterances=1", "INVALID_QUERY_PARAMETER", /utterances/],
+  ["diarize_model has three values", "model=nova-3&diarize_model=v3", "INVALID_QUERY_PARAMETER", /latest, v1 or v2/],
+  ["a boolean is true or false", "model=nova-3&utterances=1", "INVALID_QUERY_PARAMETER", /utterances/],
   [
-    "§1 a boolean is given once",
+    "a boolean is given once",
     "model=nova-3&utterances=true&utterances=true",
     "INVALID_QUERY_PARAMETER",
     /more than once/,
   ],
-  ["§1 redact ordinal is refused", "model=nova-3&redact=ordinal", "INVALID_QUERY_PARAMETER", /redact/],
+  ["redact ordinal is refused", "model=nova-3&redact=ordinal", "INVALID_QUERY_PARAMETER", /redact/],
   [
-    "§1 redact lists repeat the key and are never joined by commas",
+    "redact lists repeat the key and are never joined by commas",
     "model=nova-3&redact=pci,ssn",
     "INVALID_QUERY_PARAMETER",
     /repeat/,
   ],
-  ["§1 entity redaction is for English", "model=nova-3&language=de&redact=pii", "INVALID_QUERY_PARAMETER", /English/],
+  ["entity redaction is for English", "model=nova-3&language=de&redact=pii", "INVALID_QUERY_PARAMETER", /English/],
   [
-    "§1 entity redaction needs a known language",
+    "entity redaction needs a known language",
     "model=nova-3&detect_language=true&redact=pii",
     "INVALID_QUERY_PARAMETER",
     /English/,
   ],
   [
-    "§1 detect_language is a boolean or codes, not both",
+    "detect_language is a boolean or codes, not both",
     "model=nova-3&detect_language=true&detect_language=de",
     "INVALID_QUERY_PARAMETER",
     /detect_language/,
   ],
-  ["§1 a language is a BCP-47 tag", "model=nova-3&language=english", "INVALID_QUERY_PARAMETER", /BCP-47/],
-  ["§1 nova-3-medical is English only", "model=nova-3-medical&language=de", "INVALID_QUERY_PARAMETER", /combination/],
+  ["a language is a BCP-47 tag", "model=nova-3&language=english", "INVALID_QUERY_PARAMETER", /BCP-47/],
+  ["nova-3-medical is English only", "model=nova-3-medical&language=de", "INVALID_QUERY_PARAMETER", /combination/],
   [
-    "§3 callbacks are not simulated and say so",
+    "callbacks are not simulated and say so",
     "model=nova-3&callback=http://127.0.0.1/",
     "INVALID_QUERY_PARAMETER",
     /does not simulate/,
   ],
-  ["§5 an unknown model", "model=nova-9", "Bad Request", /No such model/],
+  ["an unknown model", "model=nova-9", "Bad Request", /No such model/],
 ];
 for (const [why, query, code, message] of REFUSED) {
-  test(`${why}: 400 ${code}`, async () => {
+  test(`providers.sandbox-refusals: deepgram, ${why}: 400 ${code}`, async () => {
     const answer = await listen(sandbox.deepgramUrl, query);
     assert.equal(answer.status, 400);
     assert.equal(answer.json?.["err_code"], code);
@@ -92,33 +92,33 @@ for (const query of [
   "diarize_model=v2&utt_split=1.5",
   "language=multi",
 ]) {
-  test(`§1 accepted: ${query.slice(0, 60)}`, async () => {
+  test(`providers.sandbox-refusals: deepgram, accepted: ${query.slice(0, 60)}`, async () => {
     assert.equal((await listen(sandbox.deepgramUrl, `model=nova-3&${query}`)).status, 200);
   });
 }
 
 for (const authorization of ["", "Token", "Token invalid", "Bearer dg-wire", "dg-wire"]) {
-  test(`§1 credential "${authorization}": 401 INVALID_AUTH`, async () => {
+  test(`providers.sandbox-refusals: deepgram, credential "${authorization}": 401 INVALID_AUTH`, async () => {
     const answer = await listen(sandbox.deepgramUrl, "model=nova-3", wav(1), { authorization });
     assert.equal(answer.status, 401);
     assert.equal(answer.json?.["err_code"], "INVALID_AUTH");
   });
 }
 
-test("§5 bytes that are no audio: 400 corrupt or unsupported data", async () => {
+test("providers.sandbox-refusals: deepgram, bytes that are no audio: 400 corrupt or unsupported data", async () => {
   const answer = await listen(sandbox.deepgramUrl, "model=nova-3", "these are no samples");
   assert.equal(answer.status, 400);
   assert.match(String(answer.json?.["err_msg"]), /corrupt or unsupported data/);
 });
 
-test("§1 a URL source is refused: the sandbox fetches nothing", async () => {
+test("providers.sandbox-refusals: deepgram, a URL source is refused: the sandbox fetches nothing", async () => {
   const answer = await listen(sandbox.deepgramUrl, "model=nova-3", '{"url":"http://127.0.0.1:9/a.wav"}', {
     "content-type": "application/json",
   });
   assert.equal(answer.json?.["err_code"], "REMOTE_CONTENT_ERROR");
 });
 
-test("§2 one second of stereo: text states the measured facts, word times cover the length evenly", async () => {
+test("providers.sandbox-answers: deepgram, one second of stereo: the text has the measured facts, word times cover the length evenly", async () => {
   const { json } = await listen(sandbox.deepgramUrl, "model=nova-3", wav(12.34, 2));
   assert.equal(
     at(json, "results", "channels", 0, "alternatives", 0, "transcript"),
@@ -133,7 +133,7 @@ test("§2 one second of stereo: text states the measured facts, word times cover
   assert.equal(at(heard[0], "speaker"), undefined, "no speaker unless asked");
 });
 
-test("§1 more than two channels are counted in the text", async () => {
+test("providers.sandbox-answers: deepgram, more than two channels are counted in the text", async () => {
   const { json } = await listen(sandbox.deepgramUrl, "model=nova-3", wav(1, 6));
   assert.equal(
     at(json, "results", "channels", 0, "alternatives", 0, "transcript"),
@@ -141,7 +141,7 @@ test("§1 more than two channels are counted in the text", async () => {
   );
 });
 
-test("§1 multichannel with utterances: every channel has its own, in order of start and channel", async () => {
+test("providers.sandbox-answers: deepgram, multichannel with utterances: every channel has its own, in order of start and channel", async () => {
   const { json } = await listen(
     sandbox.deepgramUrl,
     "model=nova-3&multichannel=true&utterances=true&diarize_model=v2",
@@ -158,13 +158,13 @@ test("§1 multichannel with utterances: every channel has its own, in order of s
   );
 });
 
-test("§1 language=multi: languages per alternative and per word", async () => {
+test("providers.sandbox-answers: deepgram, language=multi: languages per alternative and per word", async () => {
   const { json } = await listen(sandbox.deepgramUrl, "model=nova-3&language=multi");
   assert.deepEqual(at(json, "results", "channels", 0, "alternatives", 0, "languages"), ["en"]);
   assert.equal(at(json, "results", "channels", 0, "alternatives", 0, "words", 0, "language"), "en");
 });
 
-test("§2 model_info names the model used", async () => {
+test("providers.sandbox-answers: deepgram, model_info names the model used", async () => {
   for (const [model, name, arch] of [
     ["nova-3", "general-nova-3", "nova-3"],
     ["nova-3-medical", "medical-nova-3", "nova-3"],
@@ -176,7 +176,7 @@ test("§2 model_info names the model used", async () => {
   }
 });
 
-test("simulated-speech is a nova-3 without language conditions", async () => {
+test("providers.sandbox-answers: simulated-speech is a nova-3 without language conditions", async () => {
   assert.equal(
     (await listen(sandbox.deepgramUrl, "model=simulated-speech&language=de&redact=pii&keyterm=a&diarize_model=latest"))
       .status,
@@ -184,7 +184,7 @@ test("simulated-speech is a nova-3 without language conditions", async () => {
   );
 });
 
-test("§2 metadata.sha256 is the hash of the bytes received, also when they went through a file", async () => {
+test("providers.sandbox-bodies: deepgram, metadata.sha256 is the hash of the bytes received, also when they went through a file", async () => {
   const audio = wav(200);
   assert.ok(audio.length > 1_048_576);
   const { json } = await listen(sandbox.deepgramUrl, "model=nova-3", audio);
@@ -192,7 +192,7 @@ test("§2 metadata.sha256 is the hash of the bytes received, also when they went
   assert.equal(at(json, "metadata", "duration"), 200);
 });
 
-test("§6 a socket whose handshake is refused leaves nothing behind for the next one", async () => {
+test("providers.sandbox-bodies: deepgram, a socket whose handshake is refused leaves nothing behind for the next one", async () => {
   const path = `${sandbox.deepgramUrl}/v1/listen?model=nova-3&encoding=linear16&sample_rate=16000`;
   const authorization = "Token dg-wire";
   const headers = { authorization, connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13" };

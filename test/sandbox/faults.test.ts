@@ -20,7 +20,7 @@ const whisper = (extra: readonly (readonly [string, string])[] = []) =>
   transcribe(sandbox.openaiUrl, [["model", "whisper-1"], ...extra]);
 const nova = (query = "") => listen(sandbox.deepgramUrl, `model=nova-3${query}`);
 
-test("status: the provider's own body, Retry-After when given, as many times as said", async () => {
+test("providers.sandbox-faults: status: the provider's own body, Retry-After when given, as many times as configured", async () => {
   sandbox.addFault({ times: 2, fault: { kind: "status", status: 429, retryAfterSeconds: 7 } });
   const first = await nova();
   assert.deepEqual(
@@ -32,14 +32,14 @@ test("status: the provider's own body, Retry-After when given, as many times as 
   assert.equal((await nova()).status, 200);
 });
 
-test("status: Deepgram's documented 503 spells error_code; a body of one's own replaces it", async () => {
+test("providers.sandbox-faults: status: Deepgram's documented 503 spells error_code; a custom body replaces it", async () => {
   sandbox.addFault({ times: 1, fault: { kind: "status", status: 503 } });
   assert.equal((await nova()).json?.["error_code"], "SERVICE_UNAVAILABLE");
   sandbox.addFault({ times: 1, fault: { kind: "status", status: 500, body: "oops" } });
   assert.equal((await nova()).text, "oops");
 });
 
-test("wire and model: a rule concerns only whom it names", async () => {
+test("providers.sandbox-faults: wire and model: a rule concerns only what it names", async () => {
   sandbox.addFault({ wire: "openai", model: "whisper-1", fault: { kind: "status", status: 500 } });
   assert.equal((await nova()).status, 200);
   assert.equal((await transcribe(sandbox.openaiUrl, [["model", "gpt-4o-transcribe"]])).status, 200);
@@ -48,7 +48,7 @@ test("wire and model: a rule concerns only whom it names", async () => {
 });
 
 for (const kind of ["reset_before_body", "reset_after_body"] as const) {
-  test(`${kind}: the connection breaks without an answer byte and the call is on record`, async () => {
+  test(`providers.sandbox-faults: ${kind}: the connection breaks without an answer byte and the call is on record`, async () => {
     sandbox.addFault({ wire: "openai", model: "whisper-1", times: 1, fault: { kind } });
     sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind } });
     await assert.rejects(whisper(), TypeError);
@@ -65,7 +65,7 @@ for (const kind of ["reset_before_body", "reset_after_body"] as const) {
   });
 }
 
-test("reset_before_body: no byte of the body is waited for", async () => {
+test("providers.sandbox-faults: reset_before_body: no byte of the body is waited for", async () => {
   sandbox.addFault({ fault: { kind: "reset_before_body" } });
   const { hostname, port } = new URL(sandbox.origin);
   const ended = await new Promise<string>((resolve) => {
@@ -79,7 +79,7 @@ test("reset_before_body: no byte of the body is waited for", async () => {
   assert.equal(ended, "ECONNRESET");
 });
 
-test("cut_reply: headers with the full length, then half of the JSON, then the end", async () => {
+test("providers.sandbox-faults: cut_reply: headers with the full length, then half of the JSON, then the end", async () => {
   sandbox.addFault({ times: 1, fault: { kind: "cut_reply" } });
   const response = await fetch(`${sandbox.deepgramUrl}/v1/listen?model=nova-3`, {
     method: "POST",
@@ -96,7 +96,7 @@ test("cut_reply: headers with the full length, then half of the JSON, then the e
   assert.deepEqual([sandbox.calls[0]?.outcome, sandbox.calls[0]?.aborted], [200, false]);
 });
 
-test("cut_reply on a stream: ends before the done event", async () => {
+test("providers.sandbox-faults: cut_reply on a stream: ends before the done event", async () => {
   sandbox.addFault({ times: 1, fault: { kind: "cut_reply" } });
   await assert.rejects(
     transcribe(sandbox.openaiUrl, [
@@ -107,7 +107,7 @@ test("cut_reply on a stream: ends before the done event", async () => {
   );
 });
 
-test("stall: everything is read, nothing answered; the caller's hanging up is seen", async () => {
+test("providers.sandbox-faults: stall: everything is read, nothing answered; the caller's hanging up is seen", async () => {
   sandbox.addFault({ fault: { kind: "stall" } });
   const caller = new AbortController();
   const pending = transcribe(sandbox.openaiUrl, [["model", "whisper-1"]], { signal: caller.signal });
@@ -118,7 +118,7 @@ test("stall: everything is read, nothing answered; the caller's hanging up is se
   await sandbox.waitForCall(({ aborted }) => aborted);
 });
 
-test("stall: close() releases the caller", async () => {
+test("providers.sandbox-faults: stall: close() releases the caller", async () => {
   const own = await startSandbox();
   own.addFault({ fault: { kind: "stall" } });
   const pending = assert.rejects(listen(own.deepgramUrl, "model=nova-3"), TypeError);
@@ -128,7 +128,7 @@ test("stall: close() releases the caller", async () => {
   assert.equal(own.calls[0]?.aborted, false, "the caller did not hang up");
 });
 
-test("delay: the answer is the right one, not before its time, and a caller may hang up meanwhile", async () => {
+test("providers.sandbox-faults: delay: the answer is the right one, not before its time, and a caller may hang up meanwhile", async () => {
   sandbox.addFault({ times: 1, fault: { kind: "delay", ms: 60 } });
   const before = performance.now();
   assert.equal((await nova()).status, 200);
@@ -142,7 +142,7 @@ test("delay: the answer is the right one, not before its time, and a caller may 
   assert.equal((await sandbox.waitForCall(({ aborted }) => aborted)).outcome, "pending");
 });
 
-test("garbage: 200 with HTML", async () => {
+test("providers.sandbox-faults: garbage: 200 with HTML", async () => {
   sandbox.addFault({ fault: { kind: "garbage" } });
   const answer = await nova();
   assert.deepEqual(
@@ -151,7 +151,7 @@ test("garbage: 200 with HTML", async () => {
   );
 });
 
-test("error_body: 200 with the provider's error JSON", async () => {
+test("providers.sandbox-faults: error_body: 200 with the provider's error JSON", async () => {
   sandbox.addFault({ fault: { kind: "error_body" } });
   const deepgram = await nova();
   assert.deepEqual(
@@ -162,7 +162,7 @@ test("error_body: 200 with the provider's error JSON", async () => {
   assert.deepEqual([openai.status, at(openai.json, "error", "type")], [200, "server_error"]);
 });
 
-test("empty: 200 with an empty text and no words", async () => {
+test("providers.sandbox-faults: empty: 200 with an empty text and no words", async () => {
   sandbox.addFault({ fault: { kind: "empty" } });
   const { json } = await nova("&utterances=true&diarize_model=latest");
   assert.deepEqual(at(json, "results", "channels", 0, "alternatives", 0, "words"), []);
@@ -176,7 +176,7 @@ test("empty: 200 with an empty text and no words", async () => {
 const drop = (feature: Extract<FaultRule["fault"], { kind: "drop" }>["feature"]): void =>
   sandbox.addFault({ fault: { kind: "drop", feature } });
 
-test("drop diarization: no speaker anywhere, as if it had not been asked", async () => {
+test("providers.sandbox-faults: drop diarization: no speaker anywhere, as if it had not been asked", async () => {
   drop("diarization");
   const { json, text } = await nova("&utterances=true&diarize_model=latest");
   assert.doesNotMatch(text, /speaker/);
@@ -189,7 +189,7 @@ test("drop diarization: no speaker anywhere, as if it had not been asked", async
   assert.equal(at(openai.json, "segments", 0, "speaker"), undefined);
 });
 
-test("drop timestamps.word and timestamps.segment: text without times", async () => {
+test("providers.sandbox-faults: drop timestamps.word and timestamps.segment: text without times", async () => {
   drop("timestamps.word");
   drop("timestamps.segment");
   const { json } = await nova("&utterances=true");
@@ -206,7 +206,7 @@ test("drop timestamps.word and timestamps.segment: text without times", async ()
   assert.deepEqual([openai.json?.["words"], openai.json?.["segments"]], [undefined, undefined]);
 });
 
-test("drop multichannel, language and model: the answer of a provider that did something else", async () => {
+test("providers.sandbox-faults: drop multichannel, language and model: the answer of a provider that did something else", async () => {
   drop("multichannel");
   drop("language");
   drop("model");
@@ -221,7 +221,7 @@ test("drop multichannel, language and model: the answer of a provider that did s
 });
 
 for (const seconds of [9999, -1, "NaN"] as const) {
-  test(`duration ${seconds}: the provider's own figure is wrong, everything else is right`, async () => {
+  test(`providers.sandbox-faults: duration ${seconds}: the provider's own figure is wrong, everything else is right`, async () => {
     sandbox.addFault({ fault: { kind: "duration", seconds } });
     assert.equal(at((await nova()).json, "metadata", "duration"), seconds);
     const openai = await whisper([["response_format", "verbose_json"]]);
@@ -232,7 +232,7 @@ for (const seconds of [9999, -1, "NaN"] as const) {
   });
 }
 
-test("a rule that makes no sense is refused when it is added", () => {
+test("providers.sandbox-faults: a rule that makes no sense is refused when it is added", () => {
   assert.throws(() => sandbox.addFault({ times: 0, fault: { kind: "stall" } }));
   assert.throws(() => sandbox.addFault({ fault: { kind: "status", status: 42 } }));
 });

@@ -14,7 +14,7 @@ const part = (head: string, body: string): string =>
 const CONTENT = "\r\n--\r\n--x\r\n-\0\xff--b not at a line's start\r\n--a";
 const BODY = `${part('name="model"', "whisper-1")}${part('name="file"; filename="a \\"b\\".wav"', CONTENT)}${part('name="after"', "")}--b--\r\n`;
 
-test("fields and file are the same for every way the bytes may be cut", async () => {
+test("providers.sandbox-bodies: fields and file are the same wherever the bytes are split", async () => {
   for (let size = 1; size <= BODY.length; size++) {
     const { fields, file } = await read(BODY, size);
     assert.deepEqual(
@@ -31,7 +31,7 @@ test("fields and file are the same for every way the bytes may be cut", async ()
   }
 });
 
-test("a field is told as soon as it is complete", async () => {
+test("providers.sandbox-bodies: a field is reported as soon as it is complete", async () => {
   const seen: string[] = [];
   await readMultipart(cut(BODY, 9), "b", (name, value) => seen.push(`${name}=${value}`));
   assert.deepEqual(seen, ["model=whisper-1", "after="]);
@@ -49,12 +49,12 @@ const MALFORMED: readonly (readonly [string, string])[] = [
   ["a header without end", `--b\r\n${"x".repeat(20_000)}`],
 ];
 for (const [why, text] of MALFORMED) {
-  test(`malformed: ${why}`, async () => {
+  test(`providers.sandbox-bodies: malformed: ${why}`, async () => {
     await assert.rejects(read(text, 64), MalformedMultipart);
   });
 }
 
-test("the boundary is read from any parameter order and quoting, and only from multipart/form-data", () => {
+test("providers.sandbox-bodies: the boundary is read from any parameter order and quoting, and only from multipart/form-data", () => {
   assert.equal(boundaryOf("multipart/form-data; boundary=abc"), "abc");
   assert.equal(boundaryOf('Multipart/Form-Data; charset=utf-8; boundary="a b"'), "a b");
   assert.equal(boundaryOf("multipart/form-data; boundary=abc; charset=utf-8"), "abc");

@@ -1,4 +1,4 @@
-// The sandbox as OpenAI: what it refuses and what it answers, by section of openai-audio.md.
+// The sandbox as OpenAI: what it refuses and what it answers.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
@@ -25,7 +25,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "gpt-transcribe": ["json", "text"],
 };
 for (const [model, allowed] of Object.entries(ALLOWED)) {
-  test(`§3 ${model} answers ${allowed.join(", ")} and refuses the other formats with unsupported_value`, async () => {
+  test(`providers.sandbox-refusals: openai, ${model} answers ${allowed.join(", ")} and refuses the other formats with unsupported_value`, async () => {
     for (const format of FORMATS) {
       const chunking = model.endsWith("diarize") ? [["chunking_strategy", "auto"] as const] : [];
       const answer = await transcribe(sandbox.openaiUrl, [["model", model], ["response_format", format], ...chunking]);
@@ -52,7 +52,7 @@ const DIARIZE = [
 ] as const;
 const REFUSED: readonly Case[] = [
   [
-    "§2 an unknown field",
+    "an unknown field",
     [
       ["model", "whisper-1"],
       ["diarize", "true"],
@@ -61,7 +61,7 @@ const REFUSED: readonly Case[] = [
     "unknown_parameter",
   ],
   [
-    "§2 array keys carry brackets",
+    "array keys carry brackets",
     [
       ["model", "whisper-1"],
       ["timestamp_granularities", "word"],
@@ -70,7 +70,7 @@ const REFUSED: readonly Case[] = [
     "unknown_parameter",
   ],
   [
-    "§2 granularities are for whisper-1",
+    "granularities are for whisper-1",
     [
       ["model", "gpt-4o-transcribe"],
       ["timestamp_granularities[]", "word"],
@@ -79,7 +79,7 @@ const REFUSED: readonly Case[] = [
     "unsupported_value",
   ],
   [
-    "§2 granularities need verbose_json",
+    "granularities need verbose_json",
     [
       ["model", "whisper-1"],
       ["timestamp_granularities[]", "word"],
@@ -88,27 +88,27 @@ const REFUSED: readonly Case[] = [
     "unsupported_value",
   ],
   [
-    "§2 diarization needs chunking_strategy",
+    "diarization needs chunking_strategy",
     [["model", "gpt-4o-transcribe-diarize"]],
     "chunking_strategy",
     "invalid_value",
   ],
-  ["§2 diarization takes no prompt", [...DIARIZE, ["prompt", "a"]], "prompt", "unsupported_value"],
-  ["§2 diarization takes no include", [...DIARIZE, ["include[]", "logprobs"]], "include[]", "unsupported_value"],
+  ["diarization takes no prompt", [...DIARIZE, ["prompt", "a"]], "prompt", "unsupported_value"],
+  ["diarization takes no include", [...DIARIZE, ["include[]", "logprobs"]], "include[]", "unsupported_value"],
   [
-    "§2 diarization takes no granularities",
+    "diarization takes no granularities",
     [...DIARIZE, ["timestamp_granularities[]", "segment"]],
     "timestamp_granularities[]",
     "unsupported_value",
   ],
   [
-    "§2 a known speaker needs a name and a reference",
+    "a known speaker needs a name and a reference",
     [...DIARIZE, ["known_speaker_names[]", "a"]],
     "known_speaker_references",
     "invalid_value",
   ],
   [
-    "§2 a chunking object is server_vad",
+    "a chunking object is server_vad",
     [
       ["model", "gpt-4o-transcribe"],
       ["chunking_strategy", '{"type":"none"}'],
@@ -117,7 +117,7 @@ const REFUSED: readonly Case[] = [
     "invalid_value",
   ],
   [
-    "§2 gpt-transcribe takes languages[], not language",
+    "gpt-transcribe takes languages[], not language",
     [
       ["model", "gpt-transcribe"],
       ["language", "de"],
@@ -126,7 +126,7 @@ const REFUSED: readonly Case[] = [
     "unsupported_value",
   ],
   [
-    "§2 keywords[] are for gpt-transcribe",
+    "keywords[] are for gpt-transcribe",
     [
       ["model", "whisper-1"],
       ["keywords[]", "a"],
@@ -135,7 +135,7 @@ const REFUSED: readonly Case[] = [
     "unsupported_value",
   ],
   [
-    "§2 logprobs go with json only",
+    "logprobs go with json only",
     [
       ["model", "gpt-4o-transcribe"],
       ["include[]", "logprobs"],
@@ -145,7 +145,7 @@ const REFUSED: readonly Case[] = [
     "unsupported_value",
   ],
   [
-    "§2 a language is ISO-639-1",
+    "a language is ISO-639-1",
     [
       ["model", "whisper-1"],
       ["language", "english"],
@@ -154,7 +154,7 @@ const REFUSED: readonly Case[] = [
     "invalid_language_format",
   ],
   [
-    "§2 temperature ends at 1",
+    "temperature ends at 1",
     [
       ["model", "whisper-1"],
       ["temperature", "1.5"],
@@ -163,7 +163,7 @@ const REFUSED: readonly Case[] = [
     "invalid_value",
   ],
   [
-    "§2 stream is a boolean",
+    "stream is a boolean",
     [
       ["model", "gpt-4o-transcribe"],
       ["stream", "yes"],
@@ -172,7 +172,7 @@ const REFUSED: readonly Case[] = [
     "invalid_value",
   ],
   [
-    "§2 an unknown response_format",
+    "an unknown response_format",
     [
       ["model", "whisper-1"],
       ["response_format", "xml"],
@@ -180,31 +180,25 @@ const REFUSED: readonly Case[] = [
     "response_format",
     "invalid_value",
   ],
-  ["§2 no file", [["model", "whisper-1"]], "file", "missing_required_parameter", { audio: null }],
+  ["no file", [["model", "whisper-1"]], "file", "missing_required_parameter", { audio: null }],
+  ["a file name without extension", [["model", "whisper-1"]], "messages", "unsupported_format", { fileName: "speech" }],
   [
-    "§6 a file name without extension",
-    [["model", "whisper-1"]],
-    "messages",
-    "unsupported_format",
-    { fileName: "speech" },
-  ],
-  [
-    "§6 a file name with a wrong extension",
+    "a file name with a wrong extension",
     [["model", "whisper-1"]],
     "messages",
     "unsupported_format",
     { fileName: "speech.txt" },
   ],
   [
-    "§6 a file name with another format's extension",
+    "a file name with another format's extension",
     [["model", "whisper-1"]],
     "messages",
     "unsupported_format",
     { fileName: "speech.mp3" },
   ],
-  ["§6 bytes that are no audio", [["model", "whisper-1"]], "file", "invalid_value", { audio: Buffer.from("no audio") }],
+  ["bytes that are no audio", [["model", "whisper-1"]], "file", "invalid_value", { audio: Buffer.from("no audio") }],
   [
-    "§1 translations take no language",
+    "translations take no language",
     [
       ["model", "whisper-1"],
       ["language", "de"],
@@ -215,7 +209,7 @@ const REFUSED: readonly Case[] = [
   ],
 ];
 for (const [why, fields, param, code, options] of REFUSED) {
-  test(`${why}: 400 ${code}`, async () => {
+  test(`providers.sandbox-refusals: openai, ${why}: 400 ${code}`, async () => {
     const answer = await transcribe(sandbox.openaiUrl, fields, options);
     assert.equal(answer.status, 400);
     assert.deepEqual(
@@ -225,7 +219,7 @@ for (const [why, fields, param, code, options] of REFUSED) {
   });
 }
 
-test("§1 unknown models, and translation by another model than whisper-1: 404 model_not_found", async () => {
+test("providers.sandbox-refusals: openai, unknown models, and translation by another model than whisper-1: 404 model_not_found", async () => {
   for (const [model, path] of [
     ["gpt-9", "transcriptions"],
     ["gpt-4o-transcribe", "translations"],
@@ -236,13 +230,13 @@ test("§1 unknown models, and translation by another model than whisper-1: 404 m
 });
 
 for (const authorization of [null, "Bearer invalid", "Token sk-wire"]) {
-  test(`§6 authorization ${authorization ?? "absent"}: 401 invalid_api_key`, async () => {
+  test(`providers.sandbox-refusals: openai, authorization ${authorization ?? "absent"}: 401 invalid_api_key`, async () => {
     const answer = await transcribe(sandbox.openaiUrl, [["model", "whisper-1"]], { authorization });
     assert.deepEqual([answer.status, at(answer.json, "error", "code")], [401, "invalid_api_key"]);
   });
 }
 
-test("§6 the cap is 26214400 bytes of the whole multipart body, not of the file: 413 with the count", async () => {
+test("providers.sandbox-refusals: openai, the cap is 26214400 bytes of the whole multipart body, not of the file: 413 with the count", async () => {
   const audio = wav(3276.5);
   assert.ok(audio.length < 26_214_400);
   const within = await transcribe(sandbox.openaiUrl, [["model", "whisper-1"]], { audio });
@@ -264,7 +258,7 @@ test("§6 the cap is 26214400 bytes of the whole multipart body, not of the file
   );
 });
 
-test("§6 the diarize model hears 1400 s and refuses 1401 s, naming both figures", async () => {
+test("providers.sandbox-refusals: openai, the diarize model accepts 1400 s and refuses 1401 s, naming both figures", async () => {
   assert.equal((await transcribe(sandbox.openaiUrl, DIARIZE, { audio: wav(1400) })).status, 200);
   const answer = await transcribe(sandbox.openaiUrl, DIARIZE, { audio: wav(1401) });
   assert.equal(
@@ -277,13 +271,13 @@ test("§6 the diarize model hears 1400 s and refuses 1401 s, naming both figures
   );
 });
 
-test("§6 less than 0.1 s: 400 that says shorter", async () => {
+test("providers.sandbox-refusals: openai, less than 0.1 s: 400 that says shorter", async () => {
   const answer = await transcribe(sandbox.openaiUrl, [["model", "whisper-1"]], { audio: wav(0.05) });
   assert.equal(answer.status, 400);
   assert.match(String(at(answer.json, "error", "message")), /shorter than 0\.1 seconds/);
 });
 
-test("§2 whisper-1 ignores stream and answers JSON", async () => {
+test("providers.sandbox-answers: openai, whisper-1 ignores stream and answers JSON", async () => {
   const answer = await transcribe(sandbox.openaiUrl, [
     ["model", "whisper-1"],
     ["stream", "true"],
@@ -292,7 +286,7 @@ test("§2 whisper-1 ignores stream and answers JSON", async () => {
   assert.equal(answer.json?.["text"], TEXT);
 });
 
-test("§5 a stream is data lines of JSON, the last of them done, and no [DONE]", async () => {
+test("providers.sandbox-answers: openai, a stream is data lines of JSON, the last of them done, and no [DONE]", async () => {
   const answer = await transcribe(sandbox.openaiUrl, [
     ["model", "gpt-4o-transcribe"],
     ["stream", "true"],
@@ -312,7 +306,7 @@ test("§5 a stream is data lines of JSON, the last of them done, and no [DONE]",
   assert.equal(at(events.at(-1), "type"), "transcript.text.done");
 });
 
-test("§4 default verbose_json has segments and no words; word alone has words and no segments", async () => {
+test("providers.sandbox-answers: openai, default verbose_json has segments and no words; word alone has words and no segments", async () => {
   const plain = await transcribe(sandbox.openaiUrl, [
     ["model", "whisper-1"],
     ["response_format", "verbose_json"],
@@ -329,7 +323,7 @@ test("§4 default verbose_json has segments and no words; word alone has words a
   assert.deepEqual([words.json?.["segments"], Array.isArray(words.json?.["words"])], [undefined, true]);
 });
 
-test("§6 rate and request headers are on answers and errors alike", async () => {
+test("providers.sandbox-answers: openai, rate and request headers are on answers and errors alike", async () => {
   for (const model of ["whisper-1", "nothing"]) {
     const { headers } = await transcribe(sandbox.openaiUrl, [["model", model]]);
     assert.match(headers.get("x-request-id") ?? "", /^req_/);
@@ -338,7 +332,7 @@ test("§6 rate and request headers are on answers and errors alike", async () =>
   }
 });
 
-test("§1 only multipart is read: JSON, a missing boundary and a torn body are 400", async () => {
+test("providers.sandbox-refusals: openai, only multipart is read: JSON, a missing boundary and a cut body are 400", async () => {
   const headers = { authorization: "Bearer sk-wire" };
   const bodies: readonly (readonly [string, string])[] = [
     ["application/json", '{"model":"whisper-1"}'],

@@ -50,7 +50,7 @@ async function ask(
   return { status: response.status, json: await response.json() };
 }
 
-test("a key is let in; a wrong one and none are refused as that provider refuses", async () => {
+test("providers.sandbox-probes: a key is accepted; a wrong one and none are refused as that provider refuses", async () => {
   const refused: Readonly<Record<string, readonly [wrong: number, none: number, code: string | undefined]>> = {
     openai: [401, 401, "invalid_api_key"],
     groq: [401, 401, "invalid_api_key"],
@@ -74,7 +74,7 @@ test("a key is let in; a wrong one and none are refused as that provider refuses
   }
 });
 
-test("the levers work on it where they name it, with the provider's own words, and leave what is paid for alone", async () => {
+test("providers.sandbox-probes, providers.sandbox-faults: faults that name the step apply, in the provider's own words, and paid calls are not affected", async () => {
   for (const place of Object.values(places())) {
     sandbox.addFault({ times: 1, fault: { kind: "status", status: 500 } });
     assert.equal((await ask(place, "a-key")).status, 200, "a rule without a step is for what is paid for");
@@ -87,7 +87,7 @@ test("the levers work on it where they name it, with the provider's own words, a
   assert.doesNotMatch(JSON.stringify(sandbox.calls), /a-key/u, "the credential stands in no record of a call");
 });
 
-test("servers of one's own tell anybody; whisper.cpp has no list", async () => {
+test("providers.sandbox-probes: compatible servers answer without a key; whisper.cpp has no list", async () => {
   for (const dialect of ["openai", "speaches", "vllm"] as const) {
     const place = { url: `${sandbox.compatibleUrl(dialect)}/models`, header: "authorization", scheme: "Bearer " };
     assert.deepEqual([(await ask(place, null)).status, (await ask(place, "invalid")).status], [200, 401], dialect);
@@ -100,7 +100,7 @@ test("servers of one's own tell anybody; whisper.cpp has no list", async () => {
   );
 });
 
-test("whisper.cpp answers OPTIONS at the path where it takes audio, and there alone, by its start", async () => {
+test("providers.sandbox-probes: whisper.cpp answers OPTIONS at the path where it accepts audio, and there alone, as it was started", async () => {
   for (const [start, path, other] of [
     ["whisper-cpp", "/v1/audio/transcriptions", "/inference"],
     ["whisper-cpp-stock", "/inference", "/v1/audio/transcriptions"],
@@ -111,7 +111,7 @@ test("whisper.cpp answers OPTIONS at the path where it takes audio, and there al
   }
 });
 
-test("long lists come page by page", async () => {
+test("providers.sandbox-probes: long lists come page by page", async () => {
   const { anthropic, gemini } = places();
   assert.ok(anthropic && gemini);
   const ids: unknown[] = [];
@@ -137,7 +137,7 @@ test("long lists come page by page", async () => {
   assert.match(String(at(second.json, "models", 0, "name")), /^models\/gemini-/u);
 });
 
-test("AssemblyAI lists a key's own transcripts, newest first, and nobody else's", async () => {
+test("providers.sandbox-probes: AssemblyAI lists a key's own transcripts, newest first, and no others", async () => {
   const call = async (path: string, key: string, body?: Buffer<ArrayBuffer> | string) =>
     (
       await fetch(`${sandbox.assemblyaiUrl}${path}`, {

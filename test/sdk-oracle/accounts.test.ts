@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => sandbox.close());
 
-test("openai: models.list, and a wrong key", async () => {
+test("providers.sandbox-protocols: openai, models.list, and a wrong key", async () => {
   const client = (apiKey: string) => new OpenAI({ apiKey, baseURL: sandbox.openaiUrl, maxRetries: 0 });
   const { data } = await client("sk-oracle").models.list();
   assert.ok(data.some(({ id, object }) => id === "whisper-1" && object === "model"));
@@ -25,7 +25,7 @@ test("openai: models.list, and a wrong key", async () => {
   );
 });
 
-test("anthropic: models.list page by page, and a wrong key", async () => {
+test("providers.sandbox-protocols: anthropic, models.list page by page, and a wrong key", async () => {
   const client = (apiKey: string) => new Anthropic({ apiKey, baseURL: sandbox.anthropicUrl, maxRetries: 0 });
   const ids = (await Array.fromAsync(client("sk-ant-oracle").models.list({ limit: 4 }))).map(({ id }) => id);
   assert.ok(ids.includes("claude-opus-5") && ids.includes("claude-haiku-4-5-20251001"));
@@ -33,7 +33,7 @@ test("anthropic: models.list page by page, and a wrong key", async () => {
   await assert.rejects(async () => client("invalid").models.list(), Anthropic.AuthenticationError);
 });
 
-test("gemini: models.list page by page, and a wrong key", async () => {
+test("providers.sandbox-protocols: gemini, models.list page by page, and a wrong key", async () => {
   const client = (apiKey: string) =>
     new GoogleGenAI({
       apiKey,
@@ -46,14 +46,14 @@ test("gemini: models.list page by page, and a wrong key", async () => {
   await assert.rejects(client("invalid").models.list(), (error) => error instanceof ApiError && error.status === 400);
 });
 
-test("assemblyai: transcripts.list, and a wrong key", async () => {
+test("providers.sandbox-protocols: assemblyai, transcripts.list, and a wrong key", async () => {
   const client = (apiKey: string) => new AssemblyAI({ apiKey, baseUrl: sandbox.assemblyaiUrl });
   const { page_details: page, transcripts } = await client("aa-oracle").transcripts.list({ limit: 1 });
   assert.deepEqual([page.limit, page.result_count, transcripts], [1, 0, []]);
   await assert.rejects(client("invalid").transcripts.list({ limit: 1 }), /Authentication error/u);
 });
 
-test("elevenlabs: models.list, and a wrong key", async () => {
+test("providers.sandbox-protocols: elevenlabs, models.list, and a wrong key", async () => {
   const client = (apiKey: string) => new ElevenLabsClient({ apiKey, baseUrl: sandbox.elevenlabsUrl, maxRetries: 0 });
   const models = await client("el-oracle").models.list();
   assert.deepEqual([models[0]?.modelId, models[0]?.canDoTextToSpeech], ["eleven_multilingual_v2", true]);

@@ -1,5 +1,5 @@
-// The official Anthropic client against the sandbox: if it reads our answers as its own, the wire format is right
-// (anthropic.md). It sends a bearer key and the version of 2026-10-21.
+// The official Anthropic client against the sandbox: if it reads the answers as its own, the protocol is right. It sends a bearer key and
+// the version of 2026-10-21.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
@@ -35,14 +35,14 @@ const TOOLS: Anthropic.Tool[] = [
 const textOf = (message: Anthropic.Message): string =>
   message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 
-test("plain: text, stop reason, usage, request id", async () => {
+test("providers.sandbox-protocols: anthropic, plain: text, stop reason, usage, request id", async () => {
   const message = await client().messages.create({ ...HELLO, system: "Be brief." });
   assert.equal(textOf(message), "[simulated reply, 2 messages, 4 words]");
   assert.deepEqual([message.stop_reason, message.usage.input_tokens, message.usage.output_tokens], ["end_turn", 4, 6]);
   assert.match(message._request_id ?? "", /^req_/u);
 });
 
-test("stream: the client assembles the same message, and its usage", async () => {
+test("providers.sandbox-protocols: anthropic, stream: the client assembles the same message, and its usage", async () => {
   const stream = client().messages.stream(HELLO);
   const pieces: string[] = [];
   stream.on("text", (piece) => pieces.push(piece));
@@ -51,7 +51,7 @@ test("stream: the client assembles the same message, and its usage", async () =>
   assert.deepEqual([message.stop_reason, message.usage.output_tokens], ["end_turn", 6]);
 });
 
-test("tools: parallel calls, plain and assembled from a stream, and their results brought back", async () => {
+test("providers.sandbox-protocols: anthropic, tools: parallel calls, plain and assembled from a stream, and their results sent back", async () => {
   const request = { ...HELLO, tools: TOOLS };
   const plain = await client().messages.create(request);
   const streamed = await client().messages.stream(request).finalMessage();
@@ -80,7 +80,7 @@ test("tools: parallel calls, plain and assembled from a stream, and their result
   }
 });
 
-test("one call at a time, and one by name", async () => {
+test("providers.sandbox-protocols: anthropic, one call at a time, and one by name", async () => {
   const single = await client().messages.create({
     ...HELLO,
     tools: TOOLS,
@@ -98,7 +98,7 @@ test("one call at a time, and one by name", async () => {
   );
 });
 
-test("a schema, a stop sequence, the cap", async () => {
+test("providers.sandbox-protocols: anthropic, a schema, a stop sequence, the cap", async () => {
   const json = await client().messages.create({
     ...HELLO,
     output_config: {
@@ -128,7 +128,7 @@ for (const [status, kind] of [
   [500, Anthropic.InternalServerError],
   [529, Anthropic.InternalServerError],
 ] as const) {
-  test(`${status} is the client's own error for it`, async () => {
+  test(`providers.sandbox-protocols: anthropic, ${status} is the client's own error for it`, async () => {
     sandbox.addFault({ fault: { kind: "status", status } });
     await assert.rejects(client().messages.create(HELLO), (error: unknown) => {
       assert.ok(error instanceof kind);
@@ -138,18 +138,18 @@ for (const [status, kind] of [
   });
 }
 
-test("a bad key and a temperature, as this version refuses them", async () => {
+test("providers.sandbox-protocols: anthropic, a bad key and a temperature, as this version refuses them", async () => {
   await assert.rejects(client("invalid").messages.create(HELLO), Anthropic.AuthenticationError);
   const sampled = { ...HELLO, temperature: 0.5 };
   await assert.rejects(client().messages.create(sampled), /temperature: Extra inputs are not permitted/u);
 });
 
-test("an overload among the events is an error of the client", async () => {
+test("providers.sandbox-protocols: anthropic, an overload among the events is an error of the client", async () => {
   sandbox.addFault({ fault: { kind: "error_event" } });
   await assert.rejects(client().messages.stream(HELLO).finalMessage(), /overloaded_error/u);
 });
 
-test("the client's retries: overloaded once, then it works", async () => {
+test("providers.sandbox-protocols: anthropic, the client's retries: overloaded once, then it works", async () => {
   sandbox.addFault({ times: 1, fault: { kind: "status", status: 529, retryAfterSeconds: 0 } });
   assert.equal(textOf(await client("sk-ant-oracle", 1).messages.create(HELLO)), TEXT);
   assert.equal(sandbox.callCount, 2);

@@ -1,4 +1,4 @@
-// The official AssemblyAI client's socket against the sandbox (assemblyai.md section 8).
+// The official AssemblyAI client's socket against the sandbox.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { StreamingTranscriber, type TurnEvent } from "assemblyai";
@@ -31,7 +31,7 @@ function transcriber(apiKey: string): StreamingTranscriber {
   return client;
 }
 
-test("§8 samples there, turns here, each again with its punctuation, until both sides said that it is over", async () => {
+test("providers.sandbox-protocols: assemblyai, samples there, turns here, each again with its punctuation, until both sides end the session", async () => {
   const client = transcriber("aa-oracle");
   const turns: TurnEvent[] = [];
   client.on("turn", (event) => void turns.push(event));
@@ -61,6 +61,6 @@ test("§8 samples there, turns here, each again with its punctuation, until both
   );
 });
 
-test("§8 a bad key is told when the door is open", async () => {
+test("providers.sandbox-protocols: assemblyai, a bad key is refused after the socket opened", async () => {
   await assert.rejects(transcriber("invalid").connect(), /Unauthorized Connection/u);
 });

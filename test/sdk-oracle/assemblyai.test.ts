@@ -1,4 +1,4 @@
-// The official AssemblyAI client against the sandbox (assemblyai.md).
+// The official AssemblyAI client against the sandbox.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { AssemblyAI, type TranscribeParams, type Transcript } from "assemblyai";
@@ -23,7 +23,7 @@ function transcribe(options: Omit<TranscribeParams, "audio" | "audio_url">, audi
   return client().transcripts.transcribe(params, { pollingInterval: 1 });
 }
 
-test("§1 upload, submit and poll: transcript, words in milliseconds, the model used", async () => {
+test("providers.sandbox-protocols: assemblyai, upload, submit and poll: transcript, words in milliseconds, the model used", async () => {
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
   const transcript = await transcribe({});
   assert.equal(transcript.status, "completed");
@@ -44,7 +44,7 @@ test("§1 upload, submit and poll: transcript, words in milliseconds, the model 
   );
 });
 
-test("§2 speaker_labels with a bound: speakers A and B, one utterance each", async () => {
+test("providers.sandbox-protocols: assemblyai, speaker_labels with a bound: speakers A and B, one utterance each", async () => {
   const transcript = await transcribe({ speaker_labels: true, speaker_options: { max_speakers_expected: 3 } });
   assert.deepEqual(
     transcript.utterances?.map(({ speaker }) => speaker),
@@ -56,7 +56,7 @@ test("§2 speaker_labels with a bound: speakers A and B, one utterance each", as
   );
 });
 
-test("§2 multichannel: channels numbered from 1", async () => {
+test("providers.sandbox-protocols: assemblyai, multichannel: channels numbered from 1", async () => {
   const transcript = await transcribe({ multichannel: true }, wav(4, 2));
   assert.equal(transcript.audio_channels, 2);
   assert.deepEqual(
@@ -68,7 +68,7 @@ test("§2 multichannel: channels numbered from 1", async () => {
   );
 });
 
-test("§3 the options come back with the transcript", async () => {
+test("providers.sandbox-protocols: assemblyai, the options come back with the transcript", async () => {
   const transcript = await transcribe({
     redact_pii: true,
     redact_pii_policies: ["person_name", "phone_number"],
@@ -82,12 +82,12 @@ test("§3 the options come back with the transcript", async () => {
   assert.equal(transcript.filter_profanity, true);
 });
 
-test("§2 language_detection reports the language and its confidence", async () => {
+test("providers.sandbox-protocols: assemblyai, language_detection reports the language and its confidence", async () => {
   const transcript = await transcribe({ language_detection: true });
   assert.deepEqual([transcript.language_code, transcript.language_confidence], ["en", 0.97]);
 });
 
-test("§4 a feature that the asked language lacks is a 400 that names it", async () => {
+test("providers.sandbox-protocols: assemblyai, a feature that the asked language lacks is a 400 that names it", async () => {
   await assert.rejects(
     transcribe({
       speech_models: ["universal-2"],
@@ -99,20 +99,20 @@ test("§4 a feature that the asked language lacks is a 400 that names it", async
   );
 });
 
-test("§3 a run that fails is a transcript with status error, under 200", async () => {
+test("providers.sandbox-protocols: assemblyai, a run that fails is a transcript with status error, under 200", async () => {
   const transcript = await transcribe({}, wav(0.1));
   assert.deepEqual([transcript.status, transcript.error], ["error", "Audio duration is too short."]);
   const broken = await transcribe({}, Buffer.from("no audio at all") as never);
   assert.match(broken.error ?? "", /^File does not appear to contain audio/);
 });
 
-test("§1 delete: the transcript is gone", async () => {
+test("providers.sandbox-protocols: assemblyai, delete: the transcript is gone", async () => {
   const { id } = await transcribe({});
   await client().transcripts.delete(id);
   await assert.rejects(client().transcripts.get(id), /transcript id not found/);
 });
 
-test("§1 an upload belongs to its key: 403, and a transcript too", async () => {
+test("providers.sandbox-protocols, providers.sandbox-kept: assemblyai, an upload belongs to its key: 403, and a transcript too", async () => {
   const url = await client().files.upload(wav(1));
   const other = client("aa-other");
   const params = { audio_url: url, speech_models: ["universal-2"] } as TranscribeParams;
@@ -121,7 +121,7 @@ test("§1 an upload belongs to its key: 403, and a transcript too", async () => 
   await assert.rejects(other.transcripts.get(id), /transcript id not found/);
 });
 
-test("§6 a wrong key, and too many requests", async () => {
+test("providers.sandbox-protocols: assemblyai, a wrong key, and too many requests", async () => {
   await assert.rejects(client("invalid").files.upload(wav(1)), /Authentication error/);
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "status", status: 429, retryAfterSeconds: 3 } });
   await assert.rejects(transcribe({}), /Too Many Requests/);

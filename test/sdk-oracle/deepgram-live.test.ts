@@ -1,4 +1,4 @@
-// The official Deepgram client's socket against the sandbox (deepgram.md section 6).
+// The official Deepgram client's socket against the sandbox.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { DeepgramClient } from "@deepgram/sdk";
@@ -20,7 +20,7 @@ interface Message {
   };
 }
 
-test("§6 samples there, final results and at the end the metadata here", async () => {
+test("providers.sandbox-protocols: deepgram, samples there, final results and at the end the metadata here", async () => {
   const client = new DeepgramClient({ apiKey: "dg-oracle", baseUrl: sandbox.deepgramUrl.replace("http", "ws") });
   const socket = await client.listen.v1.connect({
     model: "nova-3",

@@ -1,4 +1,4 @@
-// The official Deepgram client against the sandbox (deepgram.md).
+// The official Deepgram client against the sandbox.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { DeepgramClient, DeepgramError, Deepgram } from "@deepgram/sdk";
@@ -28,7 +28,7 @@ async function transcribe(options: Options, audio: Buffer<ArrayBuffer> = wav(10)
 const sentValues = (name: string): string[] =>
   (sandbox.calls.at(-1)?.query ?? []).filter(([key]) => key === name).map(([, value]) => value);
 
-test("§2 a plain request: transcript, words with times, the measured length, the model", async () => {
+test("providers.sandbox-protocols: deepgram, a plain request: transcript, words with times, the measured length, the model", async () => {
   const answer = await transcribe({ model: "nova-3" });
   const [alternative] = answer.results.channels[0]?.alternatives ?? [];
   assert.equal(alternative?.transcript, "[simulated transcript, 10.0 s, mono]");
@@ -41,7 +41,7 @@ test("§2 a plain request: transcript, words with times, the measured length, th
   );
 });
 
-test("§1 diarize_model, utterances and smart_format: two speakers, two utterances, punctuated words", async () => {
+test("providers.sandbox-protocols: deepgram, diarize_model, utterances and smart_format: two speakers, two utterances, punctuated words", async () => {
   const answer = await transcribe({ model: "nova-3", diarize_model: "latest", utterances: true, smart_format: true });
   assert.deepEqual(
     answer.results.utterances?.map(({ speaker }) => speaker),
@@ -55,13 +55,13 @@ test("§1 diarize_model, utterances and smart_format: two speakers, two utteranc
   assert.equal((words[0] as { punctuated_word?: string } | undefined)?.punctuated_word, "[simulated");
 });
 
-test("§1 the deprecated diarize stays on v1, with speaker_confidence", async () => {
+test("providers.sandbox-protocols: deepgram, the deprecated diarize stays on v1, with speaker_confidence", async () => {
   const answer = await transcribe({ model: "nova-2", diarize: true });
   assert.equal(answer.results.channels[0]?.alternatives?.[0]?.words?.[0]?.speaker_confidence, 0.75);
 });
 
-test("§1 keyterm and redact lists arrive as repeated parameters and are accepted", async () => {
-  // The client's type for `redact` is narrower than the API (§7.2).
+test("providers.sandbox-protocols: deepgram, keyterm and redact lists arrive as repeated parameters and are accepted", async () => {
+  // The client's type for `redact` is narrower than the API.
   const options = {
     model: "nova-3",
     keyterm: ["Patchbay", "flux capacitor"],
@@ -72,7 +72,7 @@ test("§1 keyterm and redact lists arrive as repeated parameters and are accepte
   assert.deepEqual(sentValues("redact"), ["pci", "ssn"]);
 });
 
-test("§1 multichannel: one result per channel", async () => {
+test("providers.sandbox-protocols: deepgram, multichannel: one result per channel", async () => {
   const answer = await transcribe({ model: "nova-3", multichannel: true }, wav(4, 2));
   assert.deepEqual(
     answer.results.channels.map((channel) => channel.alternatives?.[0]?.transcript),
@@ -81,7 +81,7 @@ test("§1 multichannel: one result per channel", async () => {
   assert.equal(answer.metadata.channels, 2);
 });
 
-test("§1 detect_language reports the language", async () => {
+test("providers.sandbox-protocols: deepgram, detect_language reports the language", async () => {
   const answer = await transcribe({ model: "nova-3", detect_language: true });
   assert.equal(answer.results.channels[0]?.detected_language, "en");
 });
@@ -95,19 +95,19 @@ async function failure(run: Promise<unknown>): Promise<DeepgramError> {
   return error;
 }
 
-test("§5 a wrong key: 401 INVALID_AUTH", async () => {
+test("providers.sandbox-protocols: deepgram, a wrong key: 401 INVALID_AUTH", async () => {
   const error = await failure(media("invalid").transcribeFile(wav(1), { model: "nova-3" }));
   assert.equal(error.statusCode, 401);
   assert.equal((error.body as { err_code?: string }).err_code, "INVALID_AUTH");
 });
 
-test("§5 a refused combination is the client's BadRequestError with err_code", async () => {
+test("providers.sandbox-protocols: deepgram, a refused combination is the client's BadRequestError with err_code", async () => {
   const error = await failure(media().transcribeFile(wav(1), { model: "nova-3", keywords: ["a:2"] }));
   assert.ok(error instanceof Deepgram.BadRequestError);
   assert.equal((error.body as { err_code?: string }).err_code, "INVALID_QUERY_PARAMETER");
 });
 
-test("§5 corrupt audio: 400 Bad Request", async () => {
+test("providers.sandbox-protocols: deepgram, corrupt audio: 400 Bad Request", async () => {
   const error = await failure(media().transcribeFile(Buffer.from("no audio at all"), { model: "nova-3" }));
   assert.equal(error.statusCode, 400);
   assert.equal((error.body as { err_code?: string }).err_code, "Bad Request");

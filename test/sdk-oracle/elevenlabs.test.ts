@@ -1,4 +1,4 @@
-// The official ElevenLabs client against the sandbox (elevenlabs.md).
+// The official ElevenLabs client against the sandbox.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { ElevenLabsClient, ElevenLabsError } from "@elevenlabs/elevenlabs-js";
@@ -34,7 +34,7 @@ async function single(options: Options = {}, audio?: Buffer<ArrayBuffer>) {
 const sentValues = (name: string): string[] =>
   (sandbox.calls.at(-1)?.fields ?? []).filter(([key]) => key === name).map(([, value]) => value);
 
-test("§2 a plain request: transcript, words and the spaces between them, language in three letters, an id", async () => {
+test("providers.sandbox-protocols: elevenlabs, a plain request: transcript, words and the spaces between them, language in three letters, an id", async () => {
   const answer = await single();
   assert.equal(answer.text, "[simulated transcript, 10.0 s, mono]");
   assert.deepEqual(
@@ -47,7 +47,7 @@ test("§2 a plain request: transcript, words and the spaces between them, langua
   assert.match(answer.transcriptionId ?? "", /^[0-9a-f]{32}$/);
 });
 
-test("§1 diarize: speakers by their ids", async () => {
+test("providers.sandbox-protocols: elevenlabs, diarize: speakers by their ids", async () => {
   const answer = await single({ diarize: true, numSpeakers: 2, tagAudioEvents: false });
   assert.deepEqual(
     answer.words.filter(({ type }) => type === "word").map(({ speakerId }) => speakerId),
@@ -55,7 +55,7 @@ test("§1 diarize: speakers by their ids", async () => {
   );
 });
 
-test("§2 channels: one transcript each; a mono file comes back in the single shape all the same", async () => {
+test("providers.sandbox-protocols: elevenlabs, channels: one transcript each; a mono file comes back in the single shape all the same", async () => {
   const answer = await convert({ useMultiChannel: true }, wav(4, 2));
   assert.ok("transcripts" in answer);
   const transcripts = answer.transcripts as { channelIndex?: number; text: string }[];
@@ -69,18 +69,18 @@ test("§2 channels: one transcript each; a mono file comes back in the single sh
   assert.ok("words" in (await convert({ useMultiChannel: true }, wav(4, 1))));
 });
 
-test("§1 terms and redaction as lists repeat their fields and are accepted", async () => {
+test("providers.sandbox-protocols: elevenlabs, terms and redaction as lists repeat their fields and are accepted", async () => {
   await single({ keyterms: ["Patchbay", "flux capacitor"], entityDetection: ["pii", "pci"], entityRedaction: ["pii"] });
   assert.deepEqual(sentValues("keyterms"), ["Patchbay", "flux capacitor"]);
   assert.deepEqual([sentValues("entity_detection"), sentValues("entity_redaction")], [["pii", "pci"], ["pii"]]);
 });
 
-test("§6 the client drops redaction given as a text without a word, which is why no adapter uses it", async () => {
+test("providers.sandbox-protocols: elevenlabs, the client drops redaction given as a text without a word, which is why no adapter uses it", async () => {
   await single({ entityDetection: "pii", entityRedaction: "pii", entityRedactionMode: "redacted" });
   assert.deepEqual([sentValues("entity_redaction"), sentValues("entity_redaction_mode")], [[], ["redacted"]]);
 });
 
-test("§3 a kept transcript is read again, and deleted; with zero retention there is none", async () => {
+test("providers.sandbox-protocols, providers.sandbox-kept: elevenlabs, a kept transcript is read again, and deleted; with zero retention there is none", async () => {
   const { transcriptionId = "" } = await single();
   const again = await client().transcripts.get(transcriptionId);
   assert.ok("text" in again);
@@ -100,20 +100,20 @@ async function failure(run: Promise<unknown>, status: number): Promise<unknown> 
   return error.body;
 }
 
-test("§4 a wrong key: 401 invalid_api_key", async () => {
+test("providers.sandbox-protocols: elevenlabs, a wrong key: 401 invalid_api_key", async () => {
   const file = new Blob([wav(1)]);
   const body = await failure(client("invalid").convert({ modelId: "scribe_v2", file }), 401);
   assert.deepEqual(body, { detail: { status: "invalid_api_key", message: "Invalid API key" } });
 });
 
-test("§4 a term with forbidden characters: 400 invalid_keyword; a model nobody knows: 422 with a list", async () => {
+test("providers.sandbox-protocols: elevenlabs, a term with forbidden characters: 400 invalid_keyword; an unknown model: 422 with a list", async () => {
   const refused = (await failure(convert({ keyterms: ["<b>"] }), 400)) as { detail: { status: string; param: string } };
   assert.deepEqual([refused.detail.status, refused.detail.param], ["invalid_keyword", "keyterms"]);
   const invalid = (await failure(convert({}, wav(1), "scribe_v9"), 422)) as { detail: { loc: string[] }[] };
   assert.deepEqual(invalid.detail[0]?.loc, ["body", "model_id"]);
 });
 
-test("§4 too many at once: 429", async () => {
+test("providers.sandbox-protocols: elevenlabs, too many at once: 429", async () => {
   sandbox.addFault({ wire: "elevenlabs", fault: { kind: "status", status: 429 } });
   await failure(convert(), 429);
 });

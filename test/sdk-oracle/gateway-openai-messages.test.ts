@@ -1,5 +1,4 @@
-// The official OpenAI client gets its own messages back to us (contract 8): whatever a helper of it adds to what it received, the
-// next request brings along as it is.
+// The official OpenAI client sends its own messages back: whatever one of its helpers adds to what it received is in the next request.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import OpenAI from "openai";
@@ -55,7 +54,7 @@ const MESSAGES: readonly (readonly [string, () => Promise<OpenAI.ChatCompletionM
   ["stream().finalMessage()", () => client().chat.completions.stream(ASKED).finalMessage()],
 ];
 for (const [helper, ask] of MESSAGES) {
-  test(`contract 8: the message that ${helper} gave goes back as it is, and with it the result of a strict tool`, async () => {
+  test(`compatible.tool-round-trip, compatible.unused-members: the message that ${helper} gave is accepted back as it is, and with it the result of a strict tool`, async () => {
     callsOnce();
     const message = await ask();
     assert(message !== undefined);
@@ -71,7 +70,7 @@ for (const [helper, ask] of MESSAGES) {
   });
 }
 
-test("contract 8: the message whose JSON parse() has read goes back as it is", async () => {
+test("compatible.parsed-schema: the message whose JSON parse() has read is accepted back as it is", async () => {
   gateway.first.behave((call) =>
     json(call, 200, completion({ role: "assistant", content: '{"city":"Rome"}' }, "stop")),
   );
@@ -92,7 +91,7 @@ test("contract 8: the message whose JSON parse() has read goes back as it is", a
 });
 
 for (const stream of [false, true]) {
-  test(`contract 8: the client runs tools by itself${stream ? ", streamed" : ""}`, async () => {
+  test(`compatible.tool-round-trip: the client runs tools by itself${stream ? ", streamed" : ""}`, async () => {
     callsOnce();
     const { function: tool, type } = STRICT_TOOL;
     const tools = [{ type, function: { ...tool, function: () => "sunny", parse: JSON.parse } }];
@@ -104,7 +103,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test("contract 8: parse() and stream() find a refusal where OpenAI has it, and it goes back as it is", async () => {
+test("compatible.refusal, compatible.refusal-in-history, compatible.parsed-schema: parse() and stream() find a refusal where OpenAI has it, and it is accepted back as it is", async () => {
   const refusal = "I can't help with that.";
   gateway.first.behave((call) => {
     if (call.body["stream"] !== true)

@@ -1,5 +1,5 @@
-// The official OpenAI client against our compatible endpoints (contract 8): chat, streams, tools, transcription in every
-// format, errors and retries, as that client expects them.
+// The official OpenAI client against the compatible endpoints: chat, streams, tools, transcription in every format, errors and retries,
+// as that client expects them.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -57,7 +57,7 @@ const TOOL = {
   function: { name: "weather", parameters: { type: "object", properties: {} } },
 };
 
-test("contract 8: chat completions", async () => {
+test("compatible.completion, compatible.model-echoed, compatible.output-cap: chat completions", async () => {
   const completion = await client().chat.completions.create({ model: "auto", messages, max_completion_tokens: 50 });
   assert.equal(completion.choices[0]?.message.content, TEXT);
   assert.equal(completion.choices[0]?.finish_reason, "stop");
@@ -73,7 +73,7 @@ test("contract 8: chat completions", async () => {
   assert.equal(gateway.first.calls[0]?.body["max_tokens"], 50);
 });
 
-test("contract 8: a stream, read by the client's own helper, gives the whole answer and its usage", async () => {
+test("compatible.stream: a stream, read by the client's own helper, gives the whole answer and its usage", async () => {
   const stream = client().chat.completions.stream({ model: "auto", messages, stream_options: { include_usage: true } });
   let text = "";
   for await (const event of stream) text += event.choices[0]?.delta.content ?? "";
@@ -83,7 +83,7 @@ test("contract 8: a stream, read by the client's own helper, gives the whole ans
   assert.equal(whole.usage?.total_tokens, 14);
 });
 
-test("contract 8: streamed parallel tool calls are assembled by the client, and their results go back", async () => {
+test("compatible.tool-round-trip, compatible.tool-result-parts: the client assembles streamed parallel tool calls, and their results are accepted back", async () => {
   gateway.first.behave((call) => {
     beginStream(call);
     for (const [index, id] of ["call_a", "call_b"].entries()) {
@@ -124,7 +124,7 @@ test("contract 8: streamed parallel tool calls are assembled by the client, and 
   assert.equal(reply.choices[0]?.message.content, TEXT);
 });
 
-test("contract 8: a stream that breaks ends in an error of the client, not in half an answer", async () => {
+test("compatible.stream-broken: a stream that breaks ends in an error of the client, not in half an answer", async () => {
   gateway.first.behave((call) => {
     beginStream(call);
     chunk(call, { content: "Hel" });
@@ -136,7 +136,7 @@ test("contract 8: a stream that breaks ends in an error of the client, not in ha
   }, OpenAI.APIError);
 });
 
-test("contract 8: model selects a purpose, and nothing else", async () => {
+test("compatible.model-selects-purpose, compatible.model-not-selectable, compatible.models-list, compatible.models-get: model selects a purpose, and nothing else", async () => {
   const list = await client().models.list();
   assert.deepEqual(
     list.data.map((model) => model.id),
@@ -153,7 +153,7 @@ test("contract 8: model selects a purpose, and nothing else", async () => {
   });
 });
 
-test("contract 8: errors are of the client's own classes, with code, param and request id", async () => {
+test("compatible.error-classes: errors are of the client's own classes, with code, param and request id", async () => {
   const wrong = new OpenAI({ apiKey: "wrong-key-of-nobody-at-all-1", baseURL: `${gateway.origin}/v1`, maxRetries: 0 });
   await assert.rejects(wrong.models.list(), OpenAI.AuthenticationError);
   await assert.rejects(
@@ -167,7 +167,7 @@ test("contract 8: errors are of the client's own classes, with code, param and r
   );
 });
 
-test("contract 8: the client retries what X-Should-Retry allows, and only that", async () => {
+test("compatible.client-retries: the client retries what X-Should-Retry allows, and only that", async () => {
   const failure = { error: { message: "no", type: "server_error" } };
   gateway.second.behave((call) => json(call, 500, failure));
   let failures = 0;
@@ -187,7 +187,7 @@ test("contract 8: the client retries what X-Should-Retry allows, and only that",
   assert.equal(gateway.first.calls.length, 1);
 });
 
-test("contract 8: transcription in every format", async () => {
+test("compatible.audio-formats, compatible.audio-fields, compatible.audio-verbose: transcription in every format", async () => {
   const { audio } = client();
   const text = "[simulated transcript, 2.5 s, mono]";
   const plain = await audio.transcriptions.create({ model: "auto", file: await file() });
@@ -221,7 +221,7 @@ test("contract 8: transcription in every format", async () => {
   assert.match(diarized.segments[0]?.speaker ?? "", /^S1$/);
 });
 
-test("contract 8: a transcription as a stream: events as the client types them, the pieces the whole", async () => {
+test("compatible.audio-stream: a transcription as a stream: events as the client types them, the pieces joined are the text", async () => {
   const stream = await client().audio.transcriptions.create({ model: "auto", file: await file(), stream: true });
   const events: OpenAI.Audio.TranscriptionStreamEvent[] = [];
   for await (const event of stream) events.push(event);
@@ -237,12 +237,12 @@ test("contract 8: a transcription as a stream: events as the client types them, 
   assert.equal(pieces.join(""), done.text);
 });
 
-test("contract 8: translation into English", async () => {
+test("compatible.audio-translation: translation into English", async () => {
   const translated = await client().audio.translations.create({ model: "auto", file: await file() });
   assert.equal(typeof translated.text, "string");
 });
 
-test("contract 10: the example that the documentation has for this client works as it stands", async () => {
+test("api.first-requests: the documentation's example for this client works as it is", async () => {
   const code = FIRST_REQUESTS.find(({ language }) => language === "js")?.code ?? "";
   const folder = await mkdtemp(join(import.meta.dirname, "example-"));
   try {

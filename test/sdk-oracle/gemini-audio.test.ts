@@ -1,5 +1,5 @@
 // The official Google client against the sandbox's Gemini with audio: interactions of the transcription model, and a general
-// model asked for text (gemini.md sections 2, 3 and 4).
+// model asked for text.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { GoogleGenAI } from "@google/genai";
@@ -39,7 +39,7 @@ const interact = (mode: { diarization_mode?: string; timestamp_granularities?: s
     },
   });
 
-test("§4 gemini-3.5-transcribe: text and words with offsets and speakers, as the client types them", async () => {
+test("providers.sandbox-protocols: gemini, gemini-3.5-transcribe: text and words with offsets and speakers, as the client types them", async () => {
   const answer = await interact({ diarization_mode: "speaker", timestamp_granularities: ["word"] });
   assert.equal(answer.status, "completed");
   const output = answer.steps?.find((step) => step.type === "model_output");
@@ -56,7 +56,7 @@ test("§4 gemini-3.5-transcribe: text and words with offsets and speakers, as th
   assert.equal(sandbox.calls[0]?.headers["x-goog-api-key"], "…acle");
 });
 
-test("§4 gemini-3.5-transcribe: nothing asked, nothing marked", async () => {
+test("providers.sandbox-protocols: gemini, gemini-3.5-transcribe: nothing asked, nothing marked", async () => {
   const answer = await interact({});
   const output = answer.steps?.find((step) => step.type === "model_output");
   const [content] = output?.type === "model_output" ? (output.content ?? []) : [];
@@ -66,7 +66,7 @@ test("§4 gemini-3.5-transcribe: nothing asked, nothing marked", async () => {
   );
 });
 
-test("§3 a general model: text in the schema, finished, with the audio's tokens", async () => {
+test("providers.sandbox-protocols: gemini, a general model: text in the schema, finished, with the audio's tokens", async () => {
   const answer = await client().models.generateContent({
     model: "gemini-2.5-flash",
     contents: [{ role: "user", parts: [{ inlineData: { mimeType: "audio/wav", data: base64() } }] }],
@@ -82,7 +82,7 @@ test("§3 a general model: text in the schema, finished, with the audio's tokens
   assert.equal(answer.usageMetadata?.promptTokensDetails?.[0]?.modality, "AUDIO");
 });
 
-test("§2 a bad key is a 400 that names API_KEY_INVALID, on both APIs", async () => {
+test("providers.sandbox-protocols: gemini, a bad key is a 400 that names API_KEY_INVALID, on both APIs", async () => {
   await assert.rejects(interact({}, "invalid"), (error: Error & { status?: number }) => error.status === 400);
   const asked = client("invalid").models.generateContent({
     model: "gemini-2.5-flash",
@@ -94,7 +94,7 @@ test("§2 a bad key is a 400 that names API_KEY_INVALID, on both APIs", async ()
   );
 });
 
-test("§2 a model that does not transcribe is not found, and a fault's status reaches the client", async () => {
+test("providers.sandbox-protocols: gemini, a model that does not transcribe is not found, and a fault's status reaches the client", async () => {
   const wrong = client().interactions.create({
     model: "gemini-2.5-flash",
     input: [{ type: "audio", data: base64(), mime_type: "audio/wav" }],

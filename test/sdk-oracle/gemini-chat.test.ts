@@ -1,4 +1,4 @@
-// The official Gemini client against the sandbox: if it reads our chat answers as its own, the wire format is right (gemini.md).
+// The official Gemini client against the sandbox: if it reads the chat answers as its own, the protocol is right.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import {
@@ -36,14 +36,14 @@ const DECLARATIONS = [
   { name: "get_time" },
 ];
 
-test("plain: text, finish, usage", async () => {
+test("providers.sandbox-protocols: gemini, plain: text, finish, usage", async () => {
   const answer = await client().models.generateContent({ ...HELLO, config: { systemInstruction: "Be brief." } });
   assert.equal(answer.text, "[simulated reply, 2 messages, 4 words]");
   assert.equal(answer.candidates?.[0]?.finishReason, "STOP");
   assert.deepEqual([answer.usageMetadata?.promptTokenCount, answer.usageMetadata?.candidatesTokenCount], [4, 6]);
 });
 
-test("stream: fragments, the last with finish and usage", async () => {
+test("providers.sandbox-protocols: gemini, stream: fragments, the last with finish and usage", async () => {
   const fragments = [];
   for await (const fragment of await client().models.generateContentStream(HELLO)) fragments.push(fragment);
   assert.equal(fragments.map((fragment) => fragment.text ?? "").join(""), TEXT);
@@ -54,7 +54,7 @@ test("stream: fragments, the last with finish and usage", async () => {
   assert.equal(fragments.at(-1)?.usageMetadata?.totalTokenCount, 8);
 });
 
-test("tools: parallel calls with a signature on the first, plain and streamed, and their results brought back", async () => {
+test("providers.sandbox-protocols: gemini, tools: parallel calls with a signature on the first, plain and streamed, and their results sent back", async () => {
   const config = { tools: [{ functionDeclarations: DECLARATIONS }] };
   const plain = await client().models.generateContent({ ...HELLO, config });
   const streamed = [];
@@ -86,7 +86,7 @@ test("tools: parallel calls with a signature on the first, plain and streamed, a
   }
 });
 
-test("a forced call by name", async () => {
+test("providers.sandbox-protocols: gemini, a forced call by name", async () => {
   const answer = await client().models.generateContent({
     ...HELLO,
     config: {
@@ -102,13 +102,13 @@ test("a forced call by name", async () => {
   );
 });
 
-test("the client's own conversation keeps what it was told", async () => {
+test("providers.sandbox-protocols: gemini, the client's own conversation keeps what was said", async () => {
   const chat = client().chats.create({ model: HELLO.model });
   assert.equal((await chat.sendMessage({ message: "Hello there" })).text, TEXT);
   assert.match((await chat.sendMessage({ message: "And now?" })).text ?? "", /^\[simulated reply, 3 messages, /u);
 });
 
-test("a schema, a stop sequence, the cap", async () => {
+test("providers.sandbox-protocols: gemini, a schema, a stop sequence, the cap", async () => {
   const ask = (config: NonNullable<GenerateContentParameters["config"]>) =>
     client().models.generateContent({ ...HELLO, config });
   const json = await ask({
@@ -121,7 +121,7 @@ test("a schema, a stop sequence, the cap", async () => {
 });
 
 for (const status of [400, 403, 404, 429, 500, 503]) {
-  test(`${status} is the client's error with that status`, async () => {
+  test(`providers.sandbox-protocols: gemini, ${status} is the client's error with that status`, async () => {
     sandbox.addFault({ fault: { kind: "status", status } });
     await assert.rejects(client().models.generateContent(HELLO), (error: unknown) => {
       assert.ok(error instanceof ApiError);
@@ -131,11 +131,11 @@ for (const status of [400, 403, 404, 429, 500, 503]) {
   });
 }
 
-test("a bad key is a 400 that says so", async () => {
+test("providers.sandbox-protocols: gemini, a bad key is a 400 that says so", async () => {
   await assert.rejects(client("invalid").models.generateContent(HELLO), /API_KEY_INVALID/u);
 });
 
-test("an error among the events is an error of the client", async () => {
+test("providers.sandbox-protocols: gemini, an error among the events is an error of the client", async () => {
   sandbox.addFault({ fault: { kind: "error_event", afterContent: 2 } });
   const stream = await client().models.generateContentStream(HELLO);
   await assert.rejects(async () => {

@@ -1,4 +1,4 @@
-// The official Google Speech client, over its REST fallback, against the sandbox (google-speech.md sections 1 to 6).
+// The official Google Speech client, over its REST fallback, against the sandbox.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { type protos, v2 } from "@google-cloud/speech";
@@ -60,7 +60,7 @@ async function recognized(asked: Config, seconds = 2.5, channels = 1) {
   return answer;
 }
 
-test("§2 recognize: results with text, confidence, end, language; metadata with what was billed", async () => {
+test("providers.sandbox-protocols: google-speech, recognize: results with text, confidence, end, language; metadata with what was billed", async () => {
   const answer = await recognized(config());
   const texts = answer.results?.map((result) => result.alternatives?.[0]?.transcript ?? "") ?? [];
   assert.equal(texts.join(""), TEXT);
@@ -70,7 +70,7 @@ test("§2 recognize: results with text, confidence, end, language; metadata with
   assert.equal(sandbox.calls[0]?.headers["authorization"], "Bearer …acle");
 });
 
-test("§2 recognize: word offsets, and speakers of chirp_3 on every word", async () => {
+test("providers.sandbox-protocols: google-speech, recognize: word offsets, and speakers of chirp_3 on every word", async () => {
   const timed = await recognized(config({ features: { enableWordTimeOffsets: true } }));
   const words = timed.results?.flatMap((result) => result.alternatives?.[0]?.words ?? []) ?? [];
   assert.equal(words.map(({ word }) => word).join(" "), TEXT);
@@ -80,13 +80,13 @@ test("§2 recognize: word offsets, and speakers of chirp_3 on every word", async
   assert.deepEqual([...new Set(speakers.map(({ speakerLabel }) => speakerLabel))], ["1", "2"]);
 });
 
-test("§2 recognize: channels apart when asked, the tags counting from 1", async () => {
+test("providers.sandbox-protocols: google-speech, recognize: separate channels when asked, the tags counting from 1", async () => {
   const mode = { multiChannelMode: "SEPARATE_RECOGNITION_PER_CHANNEL" } as const;
   const apart = await recognized(config({ features: mode }), 2.5, 2);
   assert.deepEqual([...new Set(apart.results?.map(({ channelTag }) => channelTag))], [1, 2]);
 });
 
-test("§2 recognize: phrases, a filter, a translation are taken where the model has them", async () => {
+test("providers.sandbox-protocols: google-speech, recognize: phrases, a filter, a translation are accepted where the model has them", async () => {
   await recognized(
     config({
       model: "chirp_2",
@@ -104,23 +104,23 @@ for (const [what, asked] of [
   ["a bare language", config({ languageCodes: ["en"] })],
   ["a model that is none", config({ model: "chirp_9" })],
 ] as const) {
-  test(`§4 ${what} is INVALID_ARGUMENT`, async () => {
+  test(`providers.sandbox-protocols: google-speech, ${what} is INVALID_ARGUMENT`, async () => {
     await assert.rejects(recognized(asked), (error: Error & { code?: number }) => error.code === 3);
   });
 }
 
-test("§2 more than a minute is refused in one request", async () => {
+test("providers.sandbox-protocols: google-speech, more than a minute is refused in one request", async () => {
   await assert.rejects(recognized(config(), 61), (error: Error & { code?: number }) => error.code === 3);
 });
 
-test("§6 a token that is refused is UNAUTHENTICATED, and a fault's status reaches the client", async () => {
+test("providers.sandbox-protocols: google-speech, a refused token is UNAUTHENTICATED, and a fault's status reaches the client", async () => {
   const asked = client("invalid").recognize({ recognizer: RECOGNIZER, config: config(), content: wav(1) });
   await assert.rejects(asked, (error: Error & { code?: number }) => error.code === 16);
   sandbox.addFault({ wire: "google-speech", fault: { kind: "status", status: 403 } });
   await assert.rejects(recognized(config()), (error: Error & { code?: number }) => error.code === 7);
 });
 
-test("§3 batchRecognize: an operation that ends in the transcript of the object, as the client unpacks it", async () => {
+test("providers.sandbox-protocols: google-speech, batchRecognize: an operation that ends in the transcript of the object, as the client unpacks it", async () => {
   const uploaded = await fetch(
     `${sandbox.googleSpeechUrl}/upload/storage/v1/b/acme-audio/o?uploadType=media&name=one.wav`,
     { method: "POST", body: wav(2.5), headers: { authorization: "Bearer t", "content-type": "audio/wav" } },

@@ -1,5 +1,4 @@
-// The official OpenAI client against the sandbox: if it reads our chat answers as its own, the wire format is right
-// (openai-chat.md).
+// The official OpenAI client against the sandbox: if it reads the chat answers as its own, the protocol is right.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import OpenAI from "openai";
@@ -29,7 +28,7 @@ const WEATHER: OpenAI.ChatCompletionTool = {
 };
 const TIME: OpenAI.ChatCompletionTool = { type: "function", function: { name: "get_time" } };
 
-test("plain: text, finish, usage, request id", async () => {
+test("providers.sandbox-protocols: openai, plain: text, finish, usage, request id", async () => {
   const { data, request_id } = await client().chat.completions.create(HELLO).withResponse();
   assert.equal(data.choices[0]?.message.content, TEXT);
   assert.equal(data.choices[0]?.finish_reason, "stop");
@@ -37,7 +36,7 @@ test("plain: text, finish, usage, request id", async () => {
   assert.match(request_id ?? "", /^req_/u);
 });
 
-test("stream: pieces, one finish, usage in the last chunk", async () => {
+test("providers.sandbox-protocols: openai, stream: pieces, one finish, usage in the last chunk", async () => {
   const stream = await client().chat.completions.create({
     ...HELLO,
     stream: true,
@@ -55,12 +54,12 @@ test("stream: pieces, one finish, usage in the last chunk", async () => {
   assert.deepEqual([text, finishes, usage?.completion_tokens], [TEXT, ["stop"], 6]);
 });
 
-test("stream without the question for usage has none", async () => {
+test("providers.sandbox-protocols: openai, a stream that did not ask for usage has none", async () => {
   const stream = await client().chat.completions.create({ ...HELLO, stream: true });
   for await (const chunk of stream) assert.equal(chunk.usage ?? null, null);
 });
 
-test("tools: parallel calls, plain and through the client's own assembly of a stream", async () => {
+test("providers.sandbox-protocols: openai, tools: parallel calls, plain and through the client's own assembly of a stream", async () => {
   const request = { ...HELLO, tools: [WEATHER, TIME] };
   const plain = await client().chat.completions.create(request);
   const streamed = await client().chat.completions.stream(request).finalChatCompletion();
@@ -77,7 +76,7 @@ test("tools: parallel calls, plain and through the client's own assembly of a st
   }
 });
 
-test("tools: the client's own tool runner goes round until there are words", async () => {
+test("providers.sandbox-protocols: openai, tools: the client's own tool runner goes round until there is text", async () => {
   const seen: unknown[] = [];
   const runner = client().chat.completions.runTools({
     ...HELLO,
@@ -101,7 +100,7 @@ test("tools: the client's own tool runner goes round until there are words", asy
   assert.deepEqual(seen, [{ city: "Zürich" }]);
 });
 
-test("a schema: the client parses the answer by it", async () => {
+test("providers.sandbox-protocols: openai, a schema: the client parses the answer by it", async () => {
   const answer = await client().chat.completions.parse({
     ...HELLO,
     response_format: {
@@ -131,7 +130,7 @@ for (const [status, kind] of [
   [429, OpenAI.RateLimitError],
   [500, OpenAI.InternalServerError],
 ] as const) {
-  test(`${status} is the client's own error for it, with a message in it`, async () => {
+  test(`providers.sandbox-protocols: openai, ${status} is the client's own error for it, with a message in it`, async () => {
     sandbox.addFault({ fault: { kind: "status", status } });
     await assert.rejects(client().chat.completions.create(HELLO), (error: unknown) => {
       assert.ok(error instanceof kind);
@@ -142,13 +141,13 @@ for (const [status, kind] of [
   });
 }
 
-test("what the API refuses, the client sees with its parameter and code", async () => {
+test("providers.sandbox-protocols: openai, what the API refuses, the client sees with its parameter and code", async () => {
   const wrong = { ...HELLO, model: "gpt-5", max_tokens: 5 };
   await assert.rejects(client().chat.completions.create(wrong), { param: "max_tokens", code: "unsupported_parameter" });
   await assert.rejects(client({ apiKey: "invalid" }).chat.completions.create(HELLO), { code: "invalid_api_key" });
 });
 
-test("an error among the events ends the client's stream with an error", async () => {
+test("providers.sandbox-protocols: openai, an error among the events ends the client's stream with an error", async () => {
   sandbox.addFault({ fault: { kind: "error_event", afterContent: 2 } });
   const stream = await client().chat.completions.create({ ...HELLO, stream: true });
   await assert.rejects(async () => {
@@ -156,7 +155,7 @@ test("an error among the events ends the client's stream with an error", async (
   }, OpenAI.APIError);
 });
 
-test("the client's retries: 500 and 429 with Retry-After are tried again, and then it works", async () => {
+test("providers.sandbox-protocols: openai, the client's retries: 500 and 429 with Retry-After are tried again, and then it works", async () => {
   sandbox.addFault({ times: 1, fault: { kind: "status", status: 500 } });
   sandbox.addFault({ times: 1, fault: { kind: "status", status: 429, retryAfterSeconds: 0 } });
   const answer = await client({ maxRetries: 2 }).chat.completions.create(HELLO);
@@ -164,7 +163,7 @@ test("the client's retries: 500 and 429 with Retry-After are tried again, and th
   assert.equal(sandbox.callCount, 3);
 });
 
-test("a compatible server on the same base URL as its audio", async () => {
+test("providers.sandbox-protocols: openai, a compatible server on the same base URL as its audio", async () => {
   const baseURL = sandbox.compatibleUrl("vllm");
   const answer = await client({ baseURL }).chat.completions.create({ ...HELLO, model: "my-model", max_tokens: 50 });
   assert.deepEqual([answer.choices[0]?.message.content, answer.model], [TEXT, "my-model"]);

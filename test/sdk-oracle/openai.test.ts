@@ -1,4 +1,4 @@
-// The official OpenAI client against the sandbox: if it reads our answers as its own, the wire format is right (openai-audio.md).
+// The official OpenAI client against the sandbox: if it reads the answers as its own, the protocol is right.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import OpenAI, { toFile } from "openai";
@@ -38,12 +38,12 @@ async function diarized(
 const PLAIN = ["whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe", "gpt-transcribe"] as const;
 
 for (const model of PLAIN) {
-  test(`§4 ${model}, json: text and usage`, async () => {
+  test(`providers.sandbox-protocols: openai, ${model}, json: text and usage`, async () => {
     const answer = await client().audio.transcriptions.create({ file: await file(), model, response_format: "json" });
     assert.equal(answer.text, TEXT);
     assert.equal(answer.usage?.type, model.startsWith("gpt-4o") ? "tokens" : "duration");
   });
-  test(`§3 ${model}, text: the bare transcript`, async () => {
+  test(`providers.sandbox-protocols: openai, ${model}, text: the bare transcript`, async () => {
     const answer: unknown = await client().audio.transcriptions.create({
       file: await file(),
       model,
@@ -57,7 +57,7 @@ for (const [response_format, start] of [
   ["srt", "1\n00:00:00,000 --> 00:00:01,500\n"],
   ["vtt", "WEBVTT\n\n00:00:00.000 --> 00:00:01.500\n"],
 ] as const) {
-  test(`§3 whisper-1, ${response_format}: a caption file`, async () => {
+  test(`providers.sandbox-protocols: openai, whisper-1, ${response_format}: a caption file`, async () => {
     const answer: unknown = await client().audio.transcriptions.create({
       file: await file(),
       model: "whisper-1",
@@ -67,7 +67,7 @@ for (const [response_format, start] of [
   });
 }
 
-test("§4 whisper-1, verbose_json with both granularities: words, segments, an English language name, the measured length", async () => {
+test("providers.sandbox-protocols: openai, whisper-1, verbose_json with both granularities: words, segments, an English language name, the measured length", async () => {
   const answer = await client().audio.transcriptions.create({
     file: await file(),
     model: "whisper-1",
@@ -89,7 +89,7 @@ test("§4 whisper-1, verbose_json with both granularities: words, segments, an E
 });
 
 for (const chunking_strategy of ["auto", { type: "server_vad", threshold: 0.5 }] as const) {
-  test(`§2 gpt-4o-transcribe-diarize takes chunking_strategy ${JSON.stringify(chunking_strategy)} and answers speakers`, async () => {
+  test(`providers.sandbox-protocols: openai, gpt-4o-transcribe-diarize accepts chunking_strategy ${JSON.stringify(chunking_strategy)} and answers speakers`, async () => {
     const answer = await diarized({ chunking_strategy });
     assert.deepEqual(
       answer.segments.map(({ speaker }) => speaker),
@@ -100,7 +100,7 @@ for (const chunking_strategy of ["auto", { type: "server_vad", threshold: 0.5 }]
   });
 }
 
-test("§2 known speakers are named", async () => {
+test("providers.sandbox-protocols: openai, known speakers are named", async () => {
   const reference = `data:audio/wav;base64,${wav(3).toString("base64")}`;
   const answer = await diarized({
     chunking_strategy: "auto",
@@ -113,7 +113,7 @@ test("§2 known speakers are named", async () => {
   );
 });
 
-test("§2 gpt-transcribe takes languages[] and keywords[] and reports the language", async () => {
+test("providers.sandbox-protocols: openai, gpt-transcribe accepts languages[] and keywords[] and reports the language", async () => {
   const answer = await client().audio.transcriptions.create({
     file: await file(),
     model: "gpt-transcribe",
@@ -130,7 +130,7 @@ test("§2 gpt-transcribe takes languages[] and keywords[] and reports the langua
   );
 });
 
-test("§2 include logprobs: one per token, with its bytes", async () => {
+test("providers.sandbox-protocols: openai, include logprobs: one per token, with its bytes", async () => {
   const answer = await client().audio.transcriptions.create({
     file: await file(),
     model: "gpt-4o-transcribe",
@@ -141,7 +141,7 @@ test("§2 include logprobs: one per token, with its bytes", async () => {
 });
 
 for (const model of ["gpt-4o-transcribe", "gpt-4o-mini-transcribe", "gpt-transcribe"] as const) {
-  test(`§5 ${model} streams deltas that add up to the done event`, async () => {
+  test(`providers.sandbox-protocols: openai, ${model} streams deltas that add up to the done event`, async () => {
     const stream = await client().audio.transcriptions.create({ file: await file(), model, stream: true });
     let text = "";
     let done: string | null = null;
@@ -154,7 +154,7 @@ for (const model of ["gpt-4o-transcribe", "gpt-4o-mini-transcribe", "gpt-transcr
   });
 }
 
-test("§5 a diarized stream sends segment events with speakers", async () => {
+test("providers.sandbox-protocols: openai, a diarized stream sends segment events with speakers", async () => {
   const stream = await client().audio.transcriptions.create({
     file: await file(),
     model: "gpt-4o-transcribe-diarize",
@@ -167,7 +167,7 @@ test("§5 a diarized stream sends segment events with speakers", async () => {
   assert.deepEqual(speakers, ["A", "B"]);
 });
 
-test("§4 translations: json and verbose_json, English, no usage", async () => {
+test("providers.sandbox-protocols: openai, translations: json and verbose_json, English, no usage", async () => {
   const plain = await client().audio.translations.create({ file: await file(), model: "whisper-1" });
   assert.deepEqual({ ...plain }, { text: TEXT });
   const asked = await client().audio.translations.create({
@@ -181,7 +181,7 @@ test("§4 translations: json and verbose_json, English, no usage", async () => {
   assert.equal(verbose.segments?.length, 2);
 });
 
-test("§1 a request id comes with every answer", async () => {
+test("providers.sandbox-protocols: openai, a request id comes with every answer", async () => {
   const answer = await client().audio.transcriptions.create({ file: await file(), model: "whisper-1" });
   assert.match(String((answer as { _request_id?: string })._request_id), /^req_[0-9a-f]{32}$/);
 });
@@ -195,7 +195,7 @@ async function failure(run: Promise<unknown>): Promise<InstanceType<typeof OpenA
   return error;
 }
 
-test("§6 a wrong key is an AuthenticationError with code invalid_api_key", async () => {
+test("providers.sandbox-protocols: openai, a wrong key is an AuthenticationError with code invalid_api_key", async () => {
   const error = await failure(
     client("invalid").audio.transcriptions.create({ file: await file(), model: "whisper-1" }),
   );
@@ -203,7 +203,7 @@ test("§6 a wrong key is an AuthenticationError with code invalid_api_key", asyn
   assert.equal(error.code, "invalid_api_key");
 });
 
-test("§3 verbose_json of gpt-4o-transcribe is a BadRequestError naming the internal model", async () => {
+test("providers.sandbox-protocols: openai, verbose_json of gpt-4o-transcribe is a BadRequestError naming the internal model", async () => {
   const error = await failure(
     client().audio.transcriptions.create({
       file: await file(),
@@ -219,7 +219,7 @@ test("§3 verbose_json of gpt-4o-transcribe is a BadRequestError naming the inte
   assert.match(error.message, /gpt-4o-transcribe-api-ev3/);
 });
 
-test("§6 diarization without chunking_strategy is a BadRequestError about it", async () => {
+test("providers.sandbox-protocols: openai, diarization without chunking_strategy is a BadRequestError about it", async () => {
   const error = await failure(
     client().audio.transcriptions.create({ file: await file(), model: "gpt-4o-transcribe-diarize" }),
   );
@@ -231,7 +231,7 @@ for (const [status, Kind] of [
   [500, OpenAI.InternalServerError],
   [404, OpenAI.NotFoundError],
 ] as const) {
-  test(`§6 status ${status} is the client's ${Kind.name}`, async () => {
+  test(`providers.sandbox-protocols: openai, status ${status} is the client's ${Kind.name}`, async () => {
     sandbox.addFault({ wire: "openai", fault: { kind: "status", status, retryAfterSeconds: 3 } });
     const error = await failure(client().audio.transcriptions.create({ file: await file(), model: "whisper-1" }));
     assert.ok(error instanceof Kind);
@@ -239,7 +239,7 @@ for (const [status, Kind] of [
   });
 }
 
-test("§6 a reset connection is an APIConnectionError", async () => {
+test("providers.sandbox-protocols: openai, a reset connection is an APIConnectionError", async () => {
   sandbox.addFault({ fault: { kind: "reset_after_body" } });
   const error = await failure(client().audio.transcriptions.create({ file: await file(), model: "whisper-1" }));
   assert.ok(error instanceof OpenAI.APIConnectionError);

@@ -1,4 +1,4 @@
-// A streamed answer put together again, to be held against the plain one (contract 7, `chat.completed`).
+// A streamed answer put together again, to be compared with the plain one (`chat.completed`).
 import assert from "node:assert/strict";
 import type { ChatEvent, ChatResult } from "../../../src/providers/chat-provider.ts";
 

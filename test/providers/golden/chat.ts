@@ -91,7 +91,7 @@ const mode = (value: string, more: Body = {}): Body => ({
 export const GOLDEN_WISHES: readonly GoldenWish[] = [
   { name: "nothing", wishes: {}, wires: { openai: {}, anthropic: {}, gemini: {} } },
   {
-    name: "instructions, wherever they stand, and turns",
+    name: "instructions, wherever they are, and turns",
     wishes: {
       messages: [
         { role: "system", text: "Be brief." },
@@ -160,7 +160,7 @@ export const GOLDEN_WISHES: readonly GoldenWish[] = [
     },
   },
   {
-    name: "an earlier answer that said nothing",
+    name: "an earlier empty answer",
     wishes: {
       messages: [
         { role: "user", parts: [{ kind: "text", text: "Hello" }] },
@@ -191,7 +191,7 @@ export const GOLDEN_WISHES: readonly GoldenWish[] = [
     },
   },
   {
-    name: "turns, instructions and texts that say nothing",
+    name: "empty turns, instructions and texts",
     wishes: {
       messages: [
         { role: "system", text: "\n" },
@@ -273,7 +273,7 @@ export const GOLDEN_WISHES: readonly GoldenWish[] = [
     },
   },
   {
-    name: "words of nothing beside a call, and a result of nothing",
+    name: "an empty text with a call, and an empty result",
     feature: "tools",
     wishes: {
       ...TOOLS,
@@ -480,7 +480,7 @@ export const GOLDEN_WISHES: readonly GoldenWish[] = [
     },
   },
   {
-    name: "calls and their results brought back",
+    name: "calls and their results sent back",
     feature: "tools",
     wishes: {
       ...TOOLS,
@@ -566,7 +566,7 @@ export const GOLDEN_WISHES: readonly GoldenWish[] = [
     },
   },
   {
-    name: "a call brought back to a conversation that has tools no more",
+    name: "a call sent back in a conversation without tools",
     wishes: {
       messages: [
         { role: "user", parts: [{ kind: "text", text: "Time?" }] },
