@@ -1,4 +1,4 @@
-// The audio of one request as the edge hands it on: bytes in the spool, or a URL to fetch (spec 2.1).
+// The audio of one request as the HTTP layer hands it on: bytes in the spool, or a URL to fetch [request-body.sources].
 import type { SpooledAudio } from "./spool.ts";
 
 /** The field that carried the bytes: what an error about the audio names. */

@@ -1,5 +1,5 @@
-// Base64 audio as it streams in (contract 3 "Fields"): strict where Buffer.from is lenient, which turns junk into bytes
-// and drops what it cannot read. Non-zero spare bits after the last byte are accepted, as by every common decoder.
+// Decodes base64 audio as it streams in [request-body.base64]: strict where Buffer.from is lenient, which turns junk into bytes and drops
+// what it cannot read. Non-zero spare bits after the last byte are accepted, as by every common decoder.
 
 export type Base64Outcome =
   | { readonly ok: true /** From a `data:` prefix. */; readonly mediaType: string | null }

@@ -1,4 +1,4 @@
-// An `audio.url` held against the rules of its fetch, each told by itself, and nothing is fetched (spec 4.4; contract 6).
+// Judges an `audio.url` by every rule of its fetch, each by itself, and fetches nothing [remote-audio.check-same-rules].
 import type { Examination, GuardRule, Outbound, RefusalReason } from "../outbound/dial.ts";
 import { listedEntry, type TargetPolicy } from "../outbound/target-policy.ts";
 import { urlRejected } from "./remote-errors.ts";

@@ -1,5 +1,5 @@
-// How much audio came, measured while it comes (contract 3, "Seconds"; contract 10): samples are counted; of a browser's
-// recording every Opus packet says its own length, and nothing else in it is believed.
+// Measures live audio while it comes [measuring.live-clock]: samples are counted; of a browser's recording every Opus packet declares its
+// own length, and nothing else in it is believed.
 import { opusPacketSeconds } from "./readers/opus.ts";
 
 export interface LiveClock {

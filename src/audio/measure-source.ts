@@ -1,5 +1,5 @@
-// Content to reader to verdict, synchronously; runs inside the worker of measure.ts, and in place where that takes no time (errors 415
-// and 422 of contract.md section 1).
+// Content to reader to verdict, synchronously; runs inside the worker of measure.ts, and in place where that takes no time. Verdicts that
+// are no length become errors 415 and 422 [measuring.unsupported] [measuring.invalid].
 import type { AudioFormat } from "../contract/audio-formats.ts";
 import type { ByteReader } from "./readers/byte-reader.ts";
 import { BeyondHead, readHead } from "./readers/head-reader.ts";

@@ -1,5 +1,4 @@
-// Measures submitted audio in a worker thread that is killed when it works too long (contract.md section 3, "Seconds"; reliability.md
-// section 5).
+// Measures submitted audio in a worker thread that is killed when it works too long [measuring.processor-limit].
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { GatewayError } from "../contract/errors.ts";

@@ -1,4 +1,4 @@
-// The media types and file extensions of the formats: those that providers are told, and those that callers hint at (contract 3).
+// The media types and file extensions of the formats: those that providers receive, and those that callers hint at [measuring.hints].
 import type { AudioFormat } from "../contract/audio-formats.ts";
 
 /** What a provider is told, whatever the caller declared. */

@@ -1,4 +1,4 @@
-// A disk without room is a gateway that is too full at the moment, not a fault (reliability J-10): nothing was begun, try again.
+// A disk without room is a gateway that is too full at the moment, not an internal error [measuring.spool-full]: nothing was begun, retry.
 import { GatewayError } from "../contract/errors.ts";
 import { errorCode } from "../lib/error-code.ts";
 

@@ -1,5 +1,5 @@
-// Fetches `audio.url` into the spool (spec 4.4; contract 6; reliability 4): each hop through the guard from the top, length
-// and type declared and kept, slow and endless servers given up. What comes out is judged like any upload afterwards.
+// Fetches `audio.url` into the spool: each hop through the guard from the top [remote-audio.redirect-judged], length and type declared and
+// kept, slow and endless servers given up. What comes out is judged like any upload afterwards [remote-audio.content-decides].
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import { GatewayError } from "../contract/errors.ts";

@@ -1,5 +1,5 @@
-// What a caller is told when its `audio.url` is not fetched (contract 1): the rule, never an address, a port's state or
-// anything the other side wrote.
+// The errors of an `audio.url` that is not fetched [remote-audio.no-leak]: they name the rule, never an address, a port's state or anything
+// that the remote server wrote.
 import { GatewayError } from "../contract/errors.ts";
 import { ConnectFailure, GuardRefusal, OutboundError, type RefusalReason } from "../outbound/dial.ts";
 

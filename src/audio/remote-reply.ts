@@ -1,4 +1,4 @@
-// Judges the head of a server's reply to a fetch of `audio.url` (spec 4.4 rules 4 to 6; contract 6). Pure.
+// Judges the head of a server's reply to a fetch of `audio.url`: status, type, length and encoding [remote-audio.status-200]. Pure.
 import { GatewayError } from "../contract/errors.ts";
 import { isEncoded } from "../lib/is-encoded.ts";
 import type { OutboundStream } from "../outbound/dial.ts";

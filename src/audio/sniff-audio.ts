@@ -1,4 +1,4 @@
-// What an upload is, judged by its content and nothing else (contract.md section 3; 415 UNSUPPORTED_MEDIA_TYPE). Pure.
+// Recognises what an upload is by its content and nothing else [measuring.content-decides]. Pure.
 import type { AudioFormat } from "../contract/audio-formats.ts";
 import { isUnusableHeader, parseFrameHeader, threeFramesAt } from "./readers/mpeg-frame.ts";
 

@@ -1,5 +1,5 @@
-// What uploads keep in memory: blocks that pass from one upload to the next (contract 3 "Size"). A mebibyte made anew for each
-// request would cost more than all else done with it: V8 counts it, and collects everything when it has counted 64 of them.
+// The memory of uploads: blocks that pass from one upload to the next [measuring.spool-isolation]. A mebibyte allocated for each request
+// would cost more than everything else done with it: V8 counts it, and collects all garbage when it has counted 64 of them.
 import type { OpenBytes } from "../lib/open-bytes.ts";
 
 const SMALL_BYTES = 65_536;

@@ -1,5 +1,5 @@
-// Where submitted audio rests while it is judged and sent: in memory up to 1 MiB while there is room, else in a file that only
-// this process knows, hashed on the way (contract 3 "Size"; spec 4.1). Nothing of it outlives the request.
+// Keeps submitted audio while it is judged and sent [measuring.spool-memory]: in memory up to 1 MiB while there is room, else in a file
+// that only this process knows, hashed on the way. Nothing of it outlives the request [measuring.spool-cleanup].
 import { createHash, type Hash, webcrypto } from "node:crypto";
 import { join } from "node:path";
 import { GatewayError } from "../contract/errors.ts";

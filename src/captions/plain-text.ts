@@ -1,4 +1,4 @@
-// The transcript as plain text: one line a turn with `S1: …` where speakers are known, else the text as it is (contract 3).
+// The transcript as plain text: one line a turn with `S1: …` where speakers are known, else the text as it is [captions.text-turns].
 import { joinWords } from "../lib/text/join-words.ts";
 import type { Segment } from "../contract/transcription.ts";
 

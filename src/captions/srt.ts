@@ -1,4 +1,4 @@
-// SubRip: 1-based numbers, comma decimals, speakers as `S1: …` (contract 3, "Formats").
+// SubRip: 1-based numbers, comma decimals, speakers as `S1: …` [captions.clock].
 import { type Cue, speakerLabel } from "./cues.ts";
 import { captionTimestamp } from "./timestamp.ts";
 

@@ -1,4 +1,4 @@
-// WebVTT: header, dot decimals, escaped text, speakers as voice spans (contract 3, "Formats").
+// WebVTT: header, dot decimals, escaped text, speakers as voice spans [captions.escaping].
 import type { Cue } from "./cues.ts";
 import { captionTimestamp } from "./timestamp.ts";
 

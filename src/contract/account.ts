@@ -1,4 +1,4 @@
-// What a key can see of itself: GET /v1/me and GET /v1/melimits (spec 2.4, 4.6; contract 4).
+// What a key can see of itself: GET /v1/me [keys.me] and GET /v1/melimits [configuration.limits].
 import { z } from "zod";
 import { CAPABILITIES } from "./features.ts";
 import { PERIODS } from "./set-up/app.ts";

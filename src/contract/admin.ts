@@ -1,5 +1,5 @@
-// What all endpoints of the administration share (contract 2, 10): pages, who owns an object, ETags, and one contract for the
-// workspace's administrators and the operator alike.
+// What all endpoints of the administration share: pages, who owns an object, ETags, and one contract for the workspace's administrators
+// and the operator alike [admin.mirrored].
 import { z } from "zod";
 import type { EndpointContract, ResponseContract } from "./endpoint.ts";
 import type { ErrorCode } from "./errors.ts";

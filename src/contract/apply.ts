@@ -1,4 +1,5 @@
-// POST /admin/v1/configuration/apply: the configuration file read again by a running gateway (contract 10; `patchbay apply`).
+// POST /admin/v1/configuration/apply: a running gateway reads its configuration file again (`patchbay apply`)
+// [configuration.apply-own-file].
 import { z } from "zod";
 import { json, operatorEndpoint } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";

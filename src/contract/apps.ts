@@ -1,4 +1,4 @@
-// Apps of a workspace, for its administrators and the operator (contract 2, 10).
+// Apps of a workspace, for its administrators and the operator [admin.apps].
 import { z } from "zod";
 import { quotaView } from "./account.ts";
 import {

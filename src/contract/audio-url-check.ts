@@ -1,5 +1,5 @@
-// POST …/audio-url-domains/check: whether an address would be fetched as `audio.url`, rule by rule, and nothing is fetched (spec 4.4;
-// contract 6).
+// POST …/audio-url-domains/check: whether an address would be fetched as `audio.url`, rule by rule, without a fetch
+// [remote-audio.check-no-side-effects].
 import { z } from "zod";
 import { json, mirrored } from "./admin.ts";
 

@@ -1,4 +1,4 @@
-// The allowlist of hosts for `audio.url` as a workspace's administrators see it (spec 4.5; contract 6).
+// The list of hosts for `audio.url` as a workspace's administrators see it [remote-audio.list-entries].
 import { z } from "zod";
 import { jsonWithEtag, optionalMatch } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";

@@ -1,4 +1,4 @@
-// The audit log as the operator and a workspace's administrators read it (spec 5.4; contract 10; reliability 6).
+// The audit log as the operator and a workspace's administrators read it [tenancy.audit-read].
 import { z } from "zod";
 import { json, listOf, mirrored, operatorEndpoint, pageFields, time } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";

@@ -1,4 +1,4 @@
-// What a budget will have spent when its window ends (contract 9), wherever budgets are told of.
+// What a budget will have spent when its window ends [budgets.forecast], wherever budgets are reported.
 import { z } from "zod";
 
 export const budgetForecast = z

@@ -1,4 +1,4 @@
-// Budgets of an app, for its workspace's administrators and the operator (contract 9).
+// Budgets of an app, for its workspace's administrators and the operator [budgets.administrators].
 import { z } from "zod";
 import { CHANGE_ERRORS, json, jsonWithEtag, managedBy, mirrored, optionalMatch, time } from "./admin.ts";
 import { budgetForecast } from "./budget-forecast.ts";

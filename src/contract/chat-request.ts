@@ -10,5 +10,5 @@ const consistent = (given: ChatFields, context: z.RefinementCtx) => {
 
 export const chatFields = uncheckedChatFields.superRefine(consistent);
 
-/** What clients written for others may ask on top (contract 8). */
+/** What the OpenAI-compatible endpoints accept in addition. */
 export const chatFieldsOfClients = uncheckedClientChatFields.superRefine(consistent);

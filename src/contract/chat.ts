@@ -1,4 +1,4 @@
-// Chat as callers see it: request fields (spec 2.5), the routed answer and the events of its stream, as contract 7 decides them.
+// Chat as callers see it: request fields, the routed answer and the events of its stream.
 import { z } from "zod";
 import { assistantHistory, cacheControl, callHistory, emptyText, nullText } from "./chat-history.ts";
 import { PROFILES, REASONING_EFFORTS, VERBOSITIES } from "./features.ts";

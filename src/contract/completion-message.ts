@@ -1,5 +1,5 @@
-// A message as clients of OpenAI send it to the compatible endpoint (contract 8): what they and their own helpers write beside its
-// content, an answer of ours brought back as its reader kept it included. What is not used is taken, and nobody is told of it.
+// A message as clients of OpenAI send it to the compatible endpoint: what they and their own helpers add to its content, an answer of this
+// gateway included, as its reader kept it. What is not used is accepted without a warning [compatible.unused-members].
 import { z } from "zod";
 import { emptyText, nullText } from "./chat-history.ts";
 import { chatMessage, openAiToolCall, ownToolCall, textPart, toolCallsOf } from "./chat.ts";

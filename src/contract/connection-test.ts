@@ -1,4 +1,4 @@
-// POST …/connections/{connection_id}/test: whether a credential works, and for what, before any call is paid for (contract 10).
+// POST …/connections/{connection_id}/test: whether a credential works, and for what, before any call is paid for [providers.test-question].
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { CAPABILITIES } from "./features.ts";

@@ -1,4 +1,5 @@
-// Provider accounts in the administration's API: the platform's, and each workspace's own (BYOK) (contract 2, 10; spec 1.9, 1.10).
+// Provider accounts in the administration's API: the shared ones [admin.connections], and each workspace's own (BYOK)
+// [admin.connection-byok].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,

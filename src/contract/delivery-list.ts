@@ -1,4 +1,5 @@
-// Webhook deliveries as the operator lists them (contract 10), and a workspace's log for its administrators and the operator (contract 6).
+// Webhook deliveries as the operator lists them [admin.deliveries], and a workspace's log for its administrators and the operator
+// [webhooks.log].
 import { z } from "zod";
 import { json, listOf, mirrored, operatorEndpoint, pageFields } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";

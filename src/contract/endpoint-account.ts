@@ -1,4 +1,4 @@
-// GET /v1/me and GET /v1/melimits with its alias (spec 4.6, contract 4).
+// GET /v1/me [keys.me] and GET /v1/melimits with its alias [configuration.limits].
 import { keyDescription, limitsReport } from "./account.ts";
 import type { EndpointContract } from "./endpoint.ts";
 

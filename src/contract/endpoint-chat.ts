@@ -1,4 +1,4 @@
-// POST /v1/chat as callers see it (spec 4.8, contract 7).
+// POST /v1/chat as callers see it.
 import { z } from "zod";
 import { chatAnswer } from "./chat.ts";
 import { chatFields } from "./chat-request.ts";

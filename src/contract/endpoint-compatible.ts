@@ -1,4 +1,4 @@
-// The OpenAI-compatible endpoints as callers see them (contract 8).
+// The OpenAI-compatible endpoints as callers see them.
 import { z } from "zod";
 import { CHAT_ERRORS } from "./endpoint-chat.ts";
 import type { EndpointContract } from "./endpoint.ts";

@@ -1,4 +1,4 @@
-// The job endpoints as callers see them (spec 4.3; contract 5).
+// The job endpoints as callers see them.
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 import { formAudio, routedHeaders } from "./endpoint-transcription.ts";

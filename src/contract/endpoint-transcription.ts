@@ -1,4 +1,4 @@
-// POST /v1/transcription and POST /v1/translation as callers see them (spec 4.1; contract 3).
+// POST /v1/transcription and POST /v1/translation as callers see them.
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 import type { ErrorCode } from "./errors.ts";

@@ -1,4 +1,4 @@
-// The completion webhook's settings and log as a workspace's administrators see them (spec 4.5; contract 6).
+// The completion webhook's settings and log as a workspace's administrators see them [webhooks.roles].
 import { z } from "zod";
 import { json, jsonWithEtag, optionalMatch } from "./admin.ts";
 import { workspaceDeliveriesContracts } from "./delivery-list.ts";

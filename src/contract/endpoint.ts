@@ -1,4 +1,4 @@
-// One endpoint as callers see it (spec 4, contract 10), without its handler: the server, OpenAPI, console and CLI read this.
+// One endpoint as callers see it, without its handler: the server, OpenAPI, console and CLI read this [api.openapi].
 import type { z } from "zod";
 import type { ErrorCode } from "./errors.ts";
 import type { Scope } from "./scopes.ts";

@@ -1,4 +1,4 @@
-// The one body of every error of every endpoint (contract 1), and its RFC 9457 form.
+// The one body of every error of every endpoint [errors.one-body], and its RFC 9457 form [errors.problem-json].
 import { z } from "zod";
 import { ERROR_TYPES, ERRORS, type ErrorCode } from "./errors.ts";
 

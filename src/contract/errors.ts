@@ -1,5 +1,5 @@
-// The one catalogue of public errors (contract 1; spec 7). Status, type and retryability live here and nowhere else;
-// docs/errors.md and /docs/errors are generated from it.
+// The one catalogue of public errors [errors.one-body]. Status, type and retryability are defined here and nowhere else: docs/errors.md
+// and /docs/errors are generated from it.
 
 export const ERROR_TYPES = [
   "invalid_request_error",

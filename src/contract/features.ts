@@ -1,4 +1,4 @@
-// The vocabulary of features: what a caller can require of a transcript (contract 3, "Required features").
+// The vocabulary of features: what a caller can require of a transcript [routing.required-never-dropped].
 // Everything that compares a request with a model speaks in these names.
 
 export const REDACTION_GROUPS = ["pii", "pci", "phi", "numbers"] as const;
@@ -21,12 +21,12 @@ export const FEATURES = [
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 
-/** Preferences: dropped with a warning where a model lacks them (contract 3). */
+/** Preferences: dropped with a warning where a model lacks them [routing.preference-dropped]. */
 export const PREFERENCES = ["detect_language", "speaker_count_hint", "smart_formatting", "prompt", "language"] as const;
 export type Preference = (typeof PREFERENCES)[number];
 
 /**
- * How a delivered feature can be seen (contract 3, "Receipts").
+ * How a delivered feature can be seen [transcription.receipts].
  * `shown`: visible in the answer whenever there is speech. `echoed`: the provider repeats the option.
  * `sent`: nothing to see; the recorded request carries the parameter and its condition is met.
  */
@@ -59,7 +59,7 @@ export type Capability = (typeof CAPABILITIES)[number];
 export const PROFILES = ["fast", "balanced", "deep"] as const;
 export type Profile = (typeof PROFILES)[number];
 
-/** What a caller can require of a chat model (contract 7). */
+/** What a caller can require of a chat model. */
 export const CHAT_FEATURES = [
   "tools",
   "tool_choice",
@@ -77,7 +77,7 @@ export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 export const VERBOSITIES = ["low", "medium", "high"] as const;
 export type Verbosity = (typeof VERBOSITIES)[number];
 
-/** Dropped with a warning where a chat model lacks them (contract 7); the last two come through contract 8 alone. */
+/** Dropped with a warning where a chat model lacks them; only the OpenAI-compatible endpoint has the last two [compatible.effort]. */
 export const CHAT_PREFERENCES = ["temperature", "top_p", "seed", "stop", "reasoning_effort", "verbosity"] as const;
 export type ChatPreference = (typeof CHAT_PREFERENCES)[number];
 /** What can be left out: `detail` of an image belongs to a protocol rather than to a model. */

@@ -1,4 +1,5 @@
-// The published form of an Idempotency-Key (contract 3): demanded wherever the key counts; where it is ignored, so is its form.
+// The published form of an Idempotency-Key [idempotency.key-format]: required wherever the key counts; where the key is ignored, so is its
+// form [idempotency.ignored].
 import { GatewayError } from "./errors.ts";
 import { invalidRequest } from "./invalid-request.ts";
 

@@ -1,4 +1,4 @@
-// A 400 about fields or headers: the first is named by `param`, and all are listed in `details.issues` (contract 1).
+// A 400 about fields or headers: the first is named by `param`, and all are listed in `details.issues` [errors.all-issues].
 import { type ErrorDetails, GatewayError } from "./errors.ts";
 
 export interface Issue {

@@ -1,4 +1,4 @@
-// Jobs as the operator and a workspace's administrators list them (contract 10).
+// Jobs as the operator and a workspace's administrators list them [admin.jobs].
 import { z } from "zod";
 import { type EndpointBelow, json, listOf, mirrored, operatorEndpoint, pageFields } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";

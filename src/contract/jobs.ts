@@ -1,4 +1,4 @@
-// Jobs as callers see them: what is submitted, and what a poll shows (spec 2.3; contract 5).
+// Jobs as callers see them: what is submitted, and what a poll shows [jobs.fields].
 import { z } from "zod";
 import type { ResponseContract } from "./endpoint.ts";
 import { ERRORS, type ErrorCode } from "./errors.ts";

@@ -1,4 +1,4 @@
-// API keys of a workspace, for its administrators and the operator (contract 2, 10; reliability 6).
+// API keys of a workspace, for its administrators and the operator [keys.shown-once].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,

@@ -1,4 +1,4 @@
-// /mcp as callers see it (contract 10): the tools of the Model Context Protocol over its Streamable HTTP transport.
+// /mcp as callers see it: the tools of the Model Context Protocol over its Streamable HTTP transport.
 import { z } from "zod";
 import type { EndpointContract, ResponseContract } from "./endpoint.ts";
 import { routedHeaders } from "./endpoint-transcription.ts";

@@ -1,4 +1,4 @@
-// How names are spelled wherever people give them: in the configuration file and in the administration's API (contract 4, 10).
+// How names are spelled wherever people choose them: in the configuration file and in the administration's API.
 
 export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 export const ID_RULE = "must be an id: letters, digits, `.`, `_`, `-`, at most 63 of them";

@@ -1,5 +1,5 @@
-// The endpoints for clients that were written for OpenAI (contract 8): their fields and answers, over the same core. What has
-// no meaning here is taken where it asks for nothing, and refused otherwise.
+// The endpoints for clients that were written for OpenAI: their fields and answers, over the same core. A field that has no meaning here is
+// accepted where it has no effect [compatible.neutral-fields], and refused otherwise [compatible.meaningful-fields].
 import { z } from "zod";
 import { chatTool, chatToolChoice } from "./chat.ts";
 import { chatFieldsOfClients } from "./chat-request.ts";

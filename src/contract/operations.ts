@@ -1,4 +1,4 @@
-// Endpoints about the gateway itself (contract 10): health, readiness, and its own documentation. None needs a key.
+// Endpoints about the gateway itself: health [api.healthz], readiness [api.readyz], and its own documentation [api.docs]. None needs a key.
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 

@@ -1,4 +1,4 @@
-// Pausing a provider account, or a model on it, by hand, and letting it serve again (contract 10; reliability 7).
+// Pauses a provider account, or a model on it, by hand, and resumes it [admin.pause] [admin.pause-resume].
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { MODEL } from "./set-up/kit.ts";

@@ -1,4 +1,4 @@
-// Plans, and the credits of a workspace (spec 2.5; contract 9).
+// Plans, and the credits of a workspace [budgets.credits-grant].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,

@@ -1,4 +1,4 @@
-// What providers were to delete, as a workspace's administrators and the operator read it (contract 5, `provider_deletion`).
+// Deletions at providers (`provider_deletion`), as a workspace's administrators and the operator read them [admin.deletions].
 import { z } from "zod";
 import { json, listOf, mirrored, operatorEndpoint, pageFields, time } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";

@@ -1,5 +1,5 @@
-// GET /admin/v1/health/providers: which models on which accounts rest, after failures or paused by hand, and what all processes saw of each (contract 10;
-// reliability 7).
+// GET /admin/v1/health/providers: which models on which accounts are unavailable after failures or paused by hand, and what all processes
+// saw of each [admin.health].
 import { z } from "zod";
 import { json, operatorEndpoint, time } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";

@@ -1,4 +1,4 @@
-// The wire protocols that a connection can speak (contract 10).
+// The wire protocols that a connection can speak.
 
 export const PROVIDER_KINDS = [
   "openai",

@@ -1,4 +1,5 @@
-// Live transcription as callers see it (contract 10, "WebSocket"): the frames of the socket, and the token that opens one.
+// Live transcription as callers see it: the frames of the socket [realtime.events], and the token that opens one
+// [realtime.token-single-use].
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 import { transcriptionFields } from "./transcription.ts";

@@ -1,4 +1,4 @@
-// The request log as the operator and a workspace's administrators list it (contract 10).
+// The request log as the operator and a workspace's administrators list it [requests.list].
 import { z } from "zod";
 import { type EndpointBelow, json, listOf, mirrored, operatorEndpoint, pageFields } from "./admin.ts";
 import { BILLING_CLASSES } from "./billing-class.ts";

@@ -1,4 +1,4 @@
-// One request of the app as it is on record: what was asked, why it went where it went, what it cost (contract 10).
+// The record of one request: what was asked, why each target was used or skipped, what it cost [requests.contents].
 import { z } from "zod";
 import { BILLING_CLASSES } from "./billing-class.ts";
 import type { EndpointContract } from "./endpoint.ts";

@@ -1,4 +1,4 @@
-// POST …/explain: where a request would go, and why, by what serves and by a draft, with nothing sent to anybody (contract 3, 10).
+// POST …/explain: where a request would go, and why, by the live version and by a draft, without a call [admin.explain].
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { AUDIO_FORMATS } from "./audio-formats.ts";

@@ -1,4 +1,4 @@
-// Routes and their purposes in the administration's API: every change is a version, and one of them serves (contract 4, 10).
+// Routes and their purposes in the administration's API: every change is a version, and one of them is published [admin.route-versions].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,

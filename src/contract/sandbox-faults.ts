@@ -1,5 +1,5 @@
-// /admin/v1/sandbox/faults: what the simulated providers are told to do wrong (contract 10), so that a fallback, a retry or a refusal
-// can be seen without an account.
+// /admin/v1/sandbox/faults: the faults that the simulated providers play, so that a fallback, a retry or a refusal can be seen without an
+// account [cli.simulate].
 import { z } from "zod";
 import { json, operatorEndpoint } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";

@@ -1,3 +1,3 @@
-// What a key may be allowed to do (contract 2). Endpoints ask for one of the first three; the last opens provider names.
+// The scopes of a key [keys.scopes]. Endpoints require one of the first three; the last shows provider names.
 export const SCOPES = ["transcribe", "chat", "jobs", "routing:read"] as const;
 export type Scope = (typeof SCOPES)[number];

@@ -1,4 +1,5 @@
-// Times and days as callers give them: of the years that every clock, calendar and database on the way agrees on (contract 10).
+// Times and days as callers send them: of the years that every clock, calendar and database on the way agrees on
+// [admin.version-impossible].
 import { z } from "zod";
 
 const FIRST_MS = Date.UTC(1970, 0, 1);

@@ -1,4 +1,4 @@
-// Transcription as callers see it: request fields (spec 2.1) and the routed envelope (spec 2.2), with the decisions of contract 3.
+// Transcription as callers see it: request fields and the routed envelope [transcription.envelope].
 import { z } from "zod";
 import type { ErrorBody } from "./error-body.ts";
 import { PROFILES, REDACTION_GROUPS } from "./features.ts";
@@ -8,7 +8,7 @@ export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
 
 const KEYTERM = z.string().min(1).max(100);
 const KEYTERMS = z.array(KEYTERM).min(1).max(1000);
-/** The caller's text is checked for shape here; whether the label exists is routing's question, never a 400 (contract 4). */
+/** The caller's text is checked for shape here; whether the label exists is routing's question, never a 400 [routing.purpose-label]. */
 export const PURPOSE_LABEL = z
   .string()
   .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,200}$/u, "1 to 200 visible characters");
@@ -104,13 +104,13 @@ export const transcriptionFields = z.strictObject({
 });
 export type TranscriptionFields = z.infer<typeof transcriptionFields>;
 
-/** `POST /v1/translation`: the same, and the language of the answer (contract 3, "Translation"). */
+/** `POST /v1/translation`: the same, and the language of the answer [translation.to-language]. */
 export const translationFields = transcriptionFields.extend({
   to_language: LANGUAGE_TAG.describe("BCP-47 tag of the language to translate into; `en` unless set.").optional(),
 });
 export type TranslationFields = z.infer<typeof translationFields>;
 
-/** Members of `audio` (spec 2.1). Exactly one of `base64`, `data`, `url` or a multipart `file` carries the audio. */
+/** Members of `audio`. Exactly one of `base64`, `data`, `url` or a multipart `file` carries the audio [request-body.one-source]. */
 export const audioFields = z.strictObject({
   base64: z
     .string()
@@ -183,7 +183,7 @@ export type Word = z.infer<typeof word>;
 
 const PURPOSE_SOURCES = ["body", "header", "app_default", "fallback", "none"] as const;
 
-/** The three purpose fields of every routed answer (spec 2.2, contract 4). */
+/** The three purpose fields of every routed answer [routing.purpose-fields]. */
 export const purposeFields = z.strictObject({
   svc_requested_purpose: z.string().nullable(),
   svc_applied_purpose: z.string().nullable(),
@@ -191,7 +191,7 @@ export const purposeFields = z.strictObject({
 });
 export type PurposeFields = z.infer<typeof purposeFields>;
 
-/** The answer of `POST /v1/transcription` for every `response_format` (spec 4.1). */
+/** The answer of `POST /v1/transcription` for every `response_format` [transcription.envelope]. */
 export const transcriptionEnvelope = z.strictObject({
   id: z.string(),
   object: z.enum(["transcription", "translation"]),
@@ -213,7 +213,7 @@ export const transcriptionEnvelope = z.strictObject({
 });
 export type TranscriptionEnvelope = z.infer<typeof transcriptionEnvelope>;
 
-/** The events of a stream (contract 3, "Mode"); `error` ends a broken one. */
+/** The events of a stream [transcription.stream]; `error` ends a broken one. */
 export type TranscriptStreamEvent =
   | { readonly event: "transcript.delta"; readonly data: { readonly text: string } }
   | { readonly event: "transcript.segment"; readonly data: { readonly segment: Segment } }
@@ -226,7 +226,7 @@ export const pausedUntil = z
   .describe("There where it rests because somebody paused it by hand, and until when: no provider failed.")
   .optional();
 
-/** The answer to `dry_run: true` (contract 3). */
+/** The answer to `dry_run: true` [routing.dry-run-decision]. */
 export const routingDecision = z.strictObject({
   object: z.literal("routing.decision"),
   outcome: z.strictObject({ status: z.int(), code: z.string().nullable(), position: z.int().nullable() }),

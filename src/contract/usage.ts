@@ -1,5 +1,5 @@
-// What was used and what it cost (contract 9, 10): by day, purpose, model and more, for an app, a workspace or the operator; never
-// two payers in one sum.
+// What was used and what it cost, by day, purpose, model and more, for an app, a workspace or the operator; never two billing classes in
+// one sum [usage.classes-separate].
 import { z } from "zod";
 import { limitsReport } from "./account.ts";
 import { mirrored, operatorEndpoint } from "./admin.ts";

@@ -1,4 +1,4 @@
-// The completion webhook as its owner sees it: its settings, its deliveries, and the event itself (spec 4.5, 6; contract 6).
+// The completion webhook as its owner sees it: its settings, its deliveries, and the event itself [webhooks.payload].
 import { z } from "zod";
 import { pageFields, time } from "./admin.ts";
 import { MAX_URL_CHARACTERS } from "./set-up/kit.ts";
@@ -51,7 +51,7 @@ export const webhookDeleted = z.strictObject({ object: z.literal("stt_webhook"),
 const EVENT_STATUSES = ["succeeded", "failed", "cancelled"] as const;
 export type EventStatus = (typeof EVENT_STATUSES)[number];
 
-/** Spec 6.2: exactly these four. */
+/** Exactly these four [webhooks.payload]. */
 export const webhookEvent = z.strictObject({
   type: z.enum(["transcription.job.succeeded", "transcription.job.failed", "transcription.job.cancelled"]),
   job_id: z.string(),

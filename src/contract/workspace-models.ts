@@ -1,4 +1,4 @@
-// GET …/models: what the routes of a workspace, or of the platform, can be made of (spec 1.10; contract 6).
+// GET …/models: what the routes of a workspace, or the shared ones, can name [providers.model-list].
 import { z } from "zod";
 import { BILLING_CLASSES } from "./billing-class.ts";
 import { CAPABILITIES } from "./features.ts";

@@ -1,4 +1,4 @@
-// Workspaces as the operator sees them (contract 2, 10).
+// Workspaces as the operator sees them [admin.workspaces].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,

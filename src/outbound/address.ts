@@ -1,5 +1,5 @@
-// Which addresses a request for somebody else may be sent to (spec 4.4 rule 3; contract 6): 2000::/3 and public IPv4, minus
-// the special blocks. Pure. `ipaddr.js` knows most of them; what its version takes for plain unicast stands here.
+// Which addresses a request to a caller's address may be sent to [remote-audio.public-address]: 2000::/3 and public IPv4, minus the special
+// blocks. Pure. `ipaddr.js` knows most of them; those that its version takes for plain unicast are listed here.
 import ipaddr from "ipaddr.js";
 
 /** `range` is for the operator's log: callers are told nothing of it. */
@@ -21,7 +21,7 @@ const EXTRA_SPECIAL: readonly (readonly [name: string, range: Range])[] = [
   ["cloud platform", ipaddr.parseCIDR("168.63.129.16/32")],
 ];
 
-/** Metadata services in ranges that may be opened: these stay shut (case SSRF-458). Link-local ones are never opened. */
+/** Metadata services in ranges that may be opened: these stay closed (SSRF-458). Link-local ones are never opened. */
 const METADATA: readonly Range[] = ["100.100.100.200/32", "fd00:ec2::/32", "fd20:ce::/64", "fd00:c1::/64"].map((cidr) =>
   ipaddr.parseCIDR(cidr),
 );
@@ -81,8 +81,8 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
 }
 
 /**
- * The IPv4 address inside an IPv6 one. Transition space is refused whole, whatever is inside (cases SSRF-263, SSRF-279);
- * what is inside tells the operator where it would have gone.
+ * The IPv4 address inside an IPv6 one. Transition space is refused whole, whatever is inside [remote-audio.transition-forms] (SSRF-263,
+ * SSRF-279); the address inside shows the operator where it would have gone.
  */
 function embeddedIPv4(address: ipaddr.IPv6): { readonly form: string; readonly address: ipaddr.IPv4 } | null {
   const bytes = address.toByteArray();

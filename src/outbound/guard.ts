@@ -1,6 +1,6 @@
-// The guard of every request to an address that somebody else supplied (spec 4.4; contract 6; reliability 4). One order for
-// all of them: scheme → text and what a parser makes of it → port → allowlist → one resolution → every address public → dial that
-// address with the name's certificate → compare whom the socket reached. No setting leaves one out.
+// The guard of every request to an address that a caller supplied [remote-audio.guard-always-runs]. One order for all of them:
+// scheme → text and what a parser makes of it → port → allowlist → one resolution → every address public → dial that address with the
+// name's certificate → compare the address that the socket reached. No setting skips a step.
 import type { Socket } from "node:net";
 import { behindNat64, sameAddress } from "./address.ts";
 import { ConnectFailure, GuardRefusal } from "./refusal.ts";
@@ -142,7 +142,7 @@ export function createGuard(options: GuardOptions): Guard {
       return await withDeadline(dnsTimeoutMs, signal, (stop) => resolve(host, stop));
     } catch (error) {
       signal?.throwIfAborted();
-      // Not found, no answer and not public are one and the same to a caller (case SSRF-413).
+      // A caller cannot tell not found, no answer and not public apart [remote-audio.opaque-name] (SSRF-413).
       const why = error instanceof Error ? error.message : "";
       return new GuardRefusal("address_not_public", `not resolved: ${why}`, true);
     }

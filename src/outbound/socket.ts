@@ -1,5 +1,5 @@
-// A WebSocket to a provider (contract 3, "Mode"; contract 10), which `dial.ts` opens. Nothing counts as sent but audio: an upgrade and a
-// setting cost nobody anything.
+// A WebSocket to a provider, which `dial.ts` opens. Only audio counts as sent, as an upgrade and a setting cost nothing
+// [providers.socket-refusal].
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { type ClientOptions, type RawData, WebSocket } from "ws";

@@ -1,4 +1,4 @@
-// A reply that is read as it comes: little is held here at any time, for the other side is made to wait (contract 7).
+// A reply that is read as it comes: little of it is held here at any time, for the sender is made to wait (back-pressure).
 import type { Dispatcher } from "undici";
 import { createTickBatcher } from "../lib/concurrency/tick-batcher.ts";
 import { OutboundError, REFUSAL_MS, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";

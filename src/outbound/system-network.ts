@@ -1,4 +1,4 @@
-// The real resolver and the real connector that `app.ts` hands to the guard (reliability 4).
+// The real resolver [remote-audio.resolver] and the real connector [remote-audio.dial-vetted] that `app.ts` hands to the guard.
 import { lookup, Resolver } from "node:dns/promises";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";

@@ -1,5 +1,5 @@
-// What a target named by somebody else may look like: remote audio's rules and those of webhook receivers (spec 4.4;
-// contract 6). Plain data; `guard.ts` judges by it. Every policy has the address rules, which no field of it turns off.
+// What a target that a caller names may look like: remote audio's rules and those of webhook receivers [remote-audio.shared-guard]. Plain
+// data; `guard.ts` judges by it. Every policy has the address rules, which no field of it turns off.
 import { isOfOneSite } from "../lib/text/host-name.ts";
 
 export interface TargetPolicy {

@@ -1,4 +1,4 @@
-// The rules of the guard (spec 4.4; contract 6), each a pure question about a target: null, or why nothing is sent there.
+// The rules of the guard [remote-audio.plain-url], each a pure question about a target: null, or why nothing is sent there.
 import ipaddr from "ipaddr.js";
 import { judgeAddress, isInRange, sameAddress } from "./address.ts";
 import { GuardRefusal } from "./refusal.ts";
@@ -12,7 +12,7 @@ const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 /** What parsers agree about: no user, no escapes in the host, no blanks, controls, backslashes or quotes anywhere. */
 const TARGET = new RegExp(
   `^(?<scheme>https?)://(?<host>${LABEL}(?:\\.${LABEL})*|\\[[0-9a-f:.]{2,45}\\])(?::(?<port>[0-9]{1,10}))?` +
-    // Without a path, an `@` behind the host makes careless parsers take it for a user name (case SSRF-078).
+    // Without a path, an `@` behind the host makes careless parsers take it for a user name (SSRF-078).
     `(?:/[!#-;=?-\\[\\]_a-z{-~]*|[?#][!#-;=?A-\\[\\]_a-z{-~]*)?$`,
   "i",
 );

@@ -1,5 +1,5 @@
-// One request on a socket, up to the end of its reply: what reading a reply at once and reading it as it comes have in
-// common, and above all the certainty about whether any byte of it left (contract 1, "Definite and unknown outcomes").
+// One request on a socket, up to the end of its reply: what reading a reply at once and reading it as it comes have in common, above all the
+// certainty about whether any byte of it left [providers.dispatch].
 import type { IncomingHttpHeaders } from "node:http";
 import { getDefaultHighWaterMark, type Readable } from "node:stream";
 import { type Dispatcher, errors } from "undici";

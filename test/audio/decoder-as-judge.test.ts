@@ -72,7 +72,9 @@ for (const [codec, ...options] of [
   ["libmp3lame"],
   ["mp2"],
 ] as const)
-  test(`FLD-02: a WAV of ${codec} is measured as it is decoded`, { skip }, async (context) => {
+  test(`measuring.true-length, measuring.wav-codec-length: FLD-02: a WAV of ${codec} is measured as it is decoded`, {
+    skip,
+  }, async (context) => {
     if (!ENCODERS.includes(` ${codec} `)) return context.skip(`SKIPPED: this ffmpeg has no ${codec}`);
     const path = made(`${codec}.wav`);
     ffmpeg(...TONE, "-c:a", codec, ...options, path);
@@ -89,7 +91,9 @@ for (const [title, tolerance, ...options] of [
   ["in fragments", PACKET, "-movflags", "frag_keyframe+empty_moov", "-frag_duration", "500000"],
   ["in fragments with an edit list", PACKET, "-movflags", "frag_keyframe+delay_moov", "-frag_duration", "500000"],
 ] as const)
-  test(`FLD-04: an m4a ${title} is measured as it is decoded`, { skip }, async () => {
+  test(`measuring.true-length, measuring.edit-list: FLD-04: an m4a ${title} is measured as it is decoded`, {
+    skip,
+  }, async () => {
     const whole = made("whole.m4a");
     ffmpeg(...TONE, "-c:a", "aac", whole);
     const path = made("edited.m4a");
@@ -104,7 +108,7 @@ for (const [name, options] of [
   ["joined.webm", ["-c:a", "libopus"]],
   ["joined.m4a", ["-c:a", "aac"]],
 ] as const)
-  test(`FLD-04: ${name}, two files one behind the other or with junk behind, is measured as it is decoded`, {
+  test(`measuring.true-length, measuring.joined, measuring.trailing-data: FLD-04: ${name}, two joined files or with junk behind, is measured as it is decoded`, {
     skip,
   }, async () => {
     const one = made(`one-${name}`);

@@ -1,5 +1,5 @@
-// The check of an address against the fetch of it (experience 15): every URL of cases/ssrf.json, with the same name servers, is told the
-// same by both, and the check connects to nobody.
+// Compares the check of an address with the fetch of it: every URL of cases/ssrf.json, with the same name servers, gets the same verdict
+// from both, and the check connects to nothing.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -70,7 +70,7 @@ function internetOf({
   return internet;
 }
 
-test(`experience 15: ${CASES.length} addresses, hostile ones and good ones: the check tells what the fetch does, and dials nobody`, async () => {
+test(`remote-audio.check-same-rules, remote-audio.check-no-side-effects: ${CASES.length} addresses, hostile ones and good ones: the check reports what the fetch does, and dials nothing`, async () => {
   const workspaceId = newId("workspace");
   const { signal } = new AbortController();
   for (const row of CASES) {
@@ -95,7 +95,7 @@ test(`experience 15: ${CASES.length} addresses, hostile ones and good ones: the 
   }
 });
 
-test("experience 15: each rule that can be judged is told, and a name server is asked only behind them all", async () => {
+test("remote-audio.check-same-rules, remote-audio.check-no-side-effects: each rule that can be judged is reported, and a name server is asked only behind them all", async () => {
   const row: UrlCase = { id: "", url: "", expect: "reject" };
   const judge = async (url: string) => {
     const internet = internetOf(row);

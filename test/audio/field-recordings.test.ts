@@ -60,7 +60,7 @@ for (const [name, codec] of [
   ["recorder-pcm.webm", "pcm"],
   ["recorder-h264.webm", "opus"],
 ] as const) {
-  test(`FLD-01: ${name}, which a browser labels matroska, is webm of 2.03 s`, async () => {
+  test(`measuring.browser-matroska: FLD-01: ${name}, which a browser labels matroska, is webm of 2.03 s`, async () => {
     const measured = await lengthOf(fieldCase(name));
     assert.deepEqual([measured.format, measured.codec, measured.trailingBytes], ["webm", codec, 0]);
     near(measured.durationSeconds, 2.03);
@@ -81,11 +81,11 @@ const matroska = (tracks: readonly Uint8Array[], ...clusters: readonly Uint8Arra
   join(ebmlHeader("matroska"), element(SEGMENT, info(), element(TRACKS, ...tracks), ...clusters));
 
 for (const picture of ["V_MPEG4/ISO/AVC", "V_MPEGH/ISO/HEVC", "V_AV1"])
-  test(`FLD-01: Opus next to a ${picture} picture in Matroska is as long as its packets`, async () => {
+  test(`measuring.browser-matroska: FLD-01: Opus next to a ${picture} picture in Matroska is as long as its packets`, async () => {
     near((await lengthOf(matroska([OPUS, trackEntry(2, 1, picture)], cluster(0)))).durationSeconds, 1);
   });
 
-test("FLD-01: float samples in Matroska are as long as their bytes, whatever the clock of the clusters says", async () => {
+test("measuring.browser-matroska: FLD-01: float samples in Matroska are as long as their bytes, whatever the clock of the clusters says", async () => {
   const samples = element(
     [0x1f, 0x43, 0xb6, 0x75],
     element([0xe7], be32(0)),
@@ -105,13 +105,13 @@ for (const [title, tracks] of [
     [trackEntry(1, 2, "A_PCM/INT/LIT", soundOf(8000, 16)), trackEntry(2, 2, "A_OPUS", soundOf(48_000, 16))],
   ],
 ] as const)
-  test(`FLD-01: Matroska ${title} is refused by name, with what to record instead`, async () => {
+  test(`measuring.browser-matroska: FLD-01: Matroska ${title} is refused by name, with what to record instead`, async () => {
     const [code, reason] = await refusalOf(matroska(tracks, cluster(0)));
     assert.equal(code, "UNSUPPORTED_MEDIA_TYPE");
     assert.match(String(reason), /Matroska.*audio\/webm;codecs=opus/);
   });
 
-test("FLD-03: bytes behind a webm, or between two, are no sound, and the recording behind them is", async () => {
+test("measuring.trailing-data: FLD-03: bytes behind a webm, or between two, are no sound, and the recording behind them is", async () => {
   for (const junk of [zeros(60_000), noise(60_000)]) {
     const trailing = await lengthOf(join(webm(), junk));
     assert.deepEqual([trailing.durationSeconds, trailing.trailingBytes], [2, 60_000]);
@@ -127,7 +127,7 @@ test("FLD-03: bytes behind a webm, or between two, are no sound, and the recordi
 
 // --- WAV codecs ------------------------------------------------------------------------------------------------------
 
-test("FLD-02: g722.wav, whose header says twice the bytes a second of the codec, is 2.03 s long", async () => {
+test("measuring.wav-codec-length: FLD-02: g722.wav, whose header declares twice the bytes a second of the codec, is 2.03 s long", async () => {
   const measured = await lengthOf(fieldCase("g722.wav"));
   near(measured.durationSeconds, 2.03, 0.001);
   assert.equal(measured.codec, "g722");
@@ -160,7 +160,7 @@ const subFormat = (tag: number): Uint8Array =>
   join(le16(22), le16(16), le32(4), le16(tag), [0, 0, 0, 0, 16, 0], zeros(8));
 
 for (const [tag, codec, layout, bytes, seconds] of CODECS) {
-  test(`FLD-02: ${bytes} bytes of tag ${hex(tag)} (${codec}) are ${seconds} s, whatever byte rate the header says`, async () => {
+  test(`measuring.wav-codec-length: FLD-02: ${bytes} bytes of tag ${hex(tag)} (${codec}) are ${seconds} s, whatever byte rate the header declares`, async () => {
     const lie = { ...layout, align: layout.align ?? 77, byteRate: 123_456 };
     const body = noise(bytes, tag);
     for (const file of [
@@ -182,7 +182,7 @@ for (const [tag, name] of [
   [0x0057, "AMR"],
   [0xfffe, "sub-format"],
 ] as const)
-  test(`FLD-02: a WAV of tag ${hex(tag)}, whose packets say no length here, is refused by name`, async () => {
+  test(`measuring.wav-unmeasurable: FLD-02: a WAV of tag ${hex(tag)}, whose packets contain no length that is read here, is refused by name`, async () => {
     const [code, reason] = await refusalOf(riff(fmt({ tag }), chunk("data", noise(16_000))));
     assert.equal(code, "INVALID_AUDIO");
     assert.match(String(reason), new RegExp(`${name}.*send PCM`));
@@ -195,13 +195,13 @@ for (const [title, layout] of [
   ["GSM in two channels", { tag: 0x31, bits: 0, channels: 2 }],
   ["floats of 8 bits", { tag: 3, bits: 8 }],
 ] as const)
-  test(`FLD-02: ${title} are refused`, async () => {
+  test(`measuring.wav-unmeasurable: FLD-02: ${title} are refused`, async () => {
     assert.equal((await refusalOf(riff(fmt(layout), chunk("data", noise(16_000)))))[0], "INVALID_AUDIO");
   });
 
 // --- WAV sizes -------------------------------------------------------------------------------------------------------
 
-test("FLD-03: zeros-behind-data.wav is 2.03 s long, and its zeros are trailing data", async () => {
+test("measuring.trailing-data: FLD-03: zeros-behind-data.wav is 2.03 s long, and its zeros are trailing data", async () => {
   const measured = await lengthOf(fieldCase("zeros-behind-data.wav"));
   assert.ok((measured.trailingBytes ?? 0) >= 60_000);
   near(measured.durationSeconds, 2.03, 0.001);
@@ -216,7 +216,7 @@ for (const [title, size] of [
   ["beyond the file", 24_001],
   ["36, the size of a header", 36],
 ] as const)
-  test(`FLD-03: a data size of ${title} is a placeholder: the sound goes on to the end of the file`, async () => {
+  test(`measuring.wav-data-size: FLD-03: a data size of ${title} is a placeholder: the sound goes on to the end of the file`, async () => {
     const measured = await lengthOf(sized(size, 3));
     assert.deepEqual([measured.durationSeconds, measured.trailingBytes], [3, 0]);
   });
@@ -237,12 +237,12 @@ for (const [title, behind, seconds, trailing] of [
   ],
   ["fewer bytes than a chunk has", zeros(7), 2, 0],
 ] as const)
-  test(`FLD-03: behind a plausible data size, ${title}: ${seconds} s`, async () => {
+  test(`measuring.wav-data-size: FLD-03: behind a plausible data size, ${title}: ${seconds} s`, async () => {
     const measured = await lengthOf(join(wav(2), behind));
     assert.deepEqual([measured.durationSeconds, measured.trailingBytes], [seconds, trailing]);
   });
 
-test("FLD-04: two-waves-joined.wav is 2.03 s long, and the second file is trailing data", async () => {
+test("measuring.joined, measuring.trailing-data: FLD-04: two-waves-joined.wav is 2.03 s long, and the second file is trailing data", async () => {
   const measured = await lengthOf(fieldCase("two-waves-joined.wav"));
   near(measured.durationSeconds, 2.03, 0.001);
   assert.equal(measured.trailingBytes, fieldCase("two-waves-joined.wav").length / 2);
@@ -254,7 +254,7 @@ for (const [title, id] of [
 ])
   for (const isPadded of [true, false]) {
     const odd = join(ascii(id ?? ""), le32(9), ascii("INFOISFT\x41"), isPadded ? [0] : []);
-    test(`FLD-21: a chunk of odd size with ${title}, ${isPadded ? "with" : "without"} a pad byte, before fmt or before data`, async () => {
+    test(`measuring.wav-odd-chunks: FLD-21: a chunk of odd size with ${title}, ${isPadded ? "with" : "without"} a pad byte, before fmt or before data`, async () => {
       for (const file of [
         riff(odd, fmt(), chunk("data", muLaw(2))),
         riff(fmt(), odd, chunk("data", muLaw(2))),
@@ -264,7 +264,7 @@ for (const [title, id] of [
     });
   }
 
-test("FLD-21: a pad byte that is not zero is one", async () => {
+test("measuring.wav-odd-chunks: FLD-21: a pad byte that is not zero is one", async () => {
   const odd = join(ascii("LIST"), le32(9), noise(9), ascii("x"));
   assert.equal((await lengthOf(riff(odd, fmt(), odd, chunk("data", muLaw(2))))).durationSeconds, 2);
 });
@@ -278,7 +278,7 @@ for (const [title, behind, trailing] of [
   ["60 kB of zeros", zeros(60_000), 60_000],
   ["60 kB of noise", noise(60_000), 60_000],
 ] as const)
-  test(`FLD-03: ${title} behind the last frame of an mp3 is no sound`, async () => {
+  test(`measuring.trailing-data: FLD-03: ${title} behind the last frame of an mp3 is no sound`, async () => {
     const measured = await lengthOf(join(mp3(80), behind));
     assert.deepEqual(
       [measured.durationSeconds, measured.trailingBytes],
@@ -286,13 +286,13 @@ for (const [title, behind, trailing] of [
     );
   });
 
-test("FLD-03: two mp3s joined are both played", async () => {
+test("measuring.joined: FLD-03: two mp3s joined are both played", async () => {
   near((await lengthOf(join(mp3(80), mp3(80)))).durationSeconds, 160 * FRAME_SECONDS);
 });
 
 // --- mp4 -------------------------------------------------------------------------------------------------------------
 
-test("FLD-04: edit-list.m4a, a lossless trim, is as long as what is played: 0.844 s of 0.896 s", async () => {
+test("measuring.edit-list: FLD-04: edit-list.m4a, a lossless trim, is as long as what is played: 0.844 s of 0.896 s", async () => {
   const measured = await lengthOf(fieldCase("edit-list.m4a"));
   assert.deepEqual([measured.durationSeconds, measured.uneditedSeconds], [0.844, 0.896]);
 });
@@ -325,25 +325,25 @@ for (const [title, edts, seconds, isNoticeable] of [
   ["of 64 bits", editedLong(1000, 8000), 1, true],
   ["of waits alone, which says nothing", edited([5000, -1]), WHOLE, false],
 ] as const)
-  test(`FLD-04: an edit list ${title} leaves ${seconds} s`, async () => {
+  test(`measuring.edit-list: FLD-04: an edit list ${title} makes ${seconds} s`, async () => {
     const measured = await lengthOf(mp4({ edts }));
     near(measured.durationSeconds, seconds, 0.0011);
     assert.equal(measured.uneditedSeconds, isNoticeable ? WHOLE : undefined);
   });
 
-test("FLD-04: an edit of a track whose clock runs twice as fast as its codec leaves the same share of it", async () => {
+test("measuring.edit-list, measuring.mp4-rates: FLD-04: an edit of a track whose clock runs twice as fast as its codec keeps the same share of it", async () => {
   const measured = await lengthOf(mp4({ timescale: 32_000, edts: edited([480, 0]) }));
   near(measured.durationSeconds, 0.96, 0.0011);
 });
 
-test("FLD-04: of two mp4s joined the first is played, and the second is trailing data", async () => {
+test("measuring.joined: FLD-04: of two mp4s joined the first is played, and the second is trailing data", async () => {
   const second = mp4();
   const measured = await lengthOf(join(fixture("speech-moov-at-end.m4a"), second));
   assert.equal(measured.trailingBytes, second.length);
   near(measured.durationSeconds, 7.424, 0.05);
 });
 
-test("FLD-03: bytes behind the last box of an mp4 are no sound", async () => {
+test("measuring.trailing-data: FLD-03: bytes behind the last box of an mp4 are no sound", async () => {
   for (const junk of [zeros(60_000), noise(60_000)]) {
     const measured = await lengthOf(join(mp4(), junk));
     assert.deepEqual([measured.durationSeconds, measured.trailingBytes], [WHOLE, 60_000]);

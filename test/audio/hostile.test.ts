@@ -1,4 +1,4 @@
-// Hostile audio: every media row of test/cases/bad-input.json and our own, through the real worker (reliability.md section 5).
+// Hostile audio: every media row of test/cases/bad-input.json and our own, through the real worker.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { type PerformanceEntry, PerformanceObserver } from "node:perf_hooks";
@@ -21,7 +21,7 @@ type Case = {
 const cases: readonly Case[] = JSON.parse(readFileSync(new URL("../cases/bad-input.json", import.meta.url), "utf8"));
 const mediaCases = cases.filter((row) => row.area.startsWith("media-"));
 
-test("§5 every media row of bad-input.json has its bytes here, with the same status", () => {
+test("measuring.no-crash: every media row of bad-input.json has its bytes here, with the same status", () => {
   assert.ok(mediaCases.length >= 58);
   for (const row of mediaCases) assert.equal(hostileAudio.get(row.id)?.status, row.status, row.id);
 });
@@ -59,7 +59,7 @@ async function blockFor60Ms(): Promise<void> {
   while (process.threadCpuUsage(before).user + process.threadCpuUsage(before).system < 60_000);
 }
 
-test("the watch on this thread sees a block of 60 ms", async () => {
+test("measuring.event-loop: the watch on this thread sees a block of 60 ms", async () => {
   let { ownMs } = await watchWork(blockFor60Ms);
   // As below: the loop itself makes garbage, and a collection may fall into it.
   for (let attempt = 1; attempt < 4 && ownMs < BLOCK_MS; attempt++) ({ ownMs } = await watchWork(blockFor60Ms));
@@ -68,7 +68,7 @@ test("the watch on this thread sees a block of 60 ms", async () => {
 
 for (const [id, row] of hostileAudio) {
   const title = hostileTitles.get(id) || mediaCases.find((candidate) => candidate.id === id)?.input;
-  test(`§5 ${id} ${title}: ${row.status} in 2 s of work, event loop free`, async () => {
+  test(`measuring.event-loop, measuring.no-crash: ${id} ${title}: ${row.status} in 2 s of work, event loop free`, async () => {
     const bytes = row.bytes();
     const watch = () => watchWork(() => measurer.measure({ kind: "bytes", bytes }));
     let watched = await watch();

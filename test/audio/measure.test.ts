@@ -1,4 +1,4 @@
-// Lengths against an independent tool's, and what damage can never do to them (contract.md section 3, "Seconds").
+// Compares lengths with an independent tool's, and checks what damage can never do to them.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { after, test } from "node:test";
@@ -29,7 +29,7 @@ const truth: Readonly<Record<string, Truth>> = JSON.parse(
 );
 const names = Object.keys(truth);
 
-test("every recording among the fixtures has a true length", () => {
+test("measuring.true-length: every recording among the fixtures has a true length", () => {
   const recordings = readdirSync(new URL("../fixtures/audio/", import.meta.url)).filter(
     (name) => !/^(truth\.json|video-only\..*)$/.test(name),
   );
@@ -38,7 +38,7 @@ test("every recording among the fixtures has a true length", () => {
 });
 
 for (const [name, { seconds, tool, format }] of Object.entries(truth)) {
-  test(`§3 ${name} is ${format} and ${seconds} s long (${tool})`, async () => {
+  test(`measuring.true-length: ${name} is ${format} and ${seconds} s long (${tool})`, async () => {
     const measurement = await measure(fixture(name));
     assert.ok(measurement.ok, JSON.stringify(measurement));
     assert.equal(measurement.format, format);
@@ -52,7 +52,7 @@ for (const [name, { seconds, tool, format }] of Object.entries(truth)) {
   });
 }
 
-test("§3 the recording is found behind the picture, and its codec is named", async () => {
+test("measuring.several-tracks: the recording is found behind the picture, and its codec is named", async () => {
   const codecs = await Promise.all(
     ["video-faststart.mp4", "video-opus.webm", "video.mpeg", "speech-vorbis.webm", "speech-alac.m4a"].map(
       async (name) => measure(fixture(name)),
@@ -64,7 +64,7 @@ test("§3 the recording is found behind the picture, and its codec is named", as
   );
 });
 
-test("§3 an mp4 cut off in its sound is as long as the sound that is there; cut off before its index it is refused", async () => {
+test("measuring.truncated, measuring.invalid: an mp4 cut off in its sound is as long as the sound that is there; cut off before its index it is refused", async () => {
   const whole = fixture("speech.m4a");
   const cut = await measure(whole.slice(0, whole.length * 0.8));
   assert.ok(cut.ok && cut.durationSeconds > 5 && cut.durationSeconds < 6.2, JSON.stringify(cut));
@@ -73,7 +73,7 @@ test("§3 an mp4 cut off in its sound is as long as the sound that is there; cut
 });
 
 for (const entry of ["alac", "fLaC"]) {
-  test(`§3 ${entry} at 96 kHz, more than the 16 bits of its mp4 entry can say, has the rate of its track's clock`, async () => {
+  test(`measuring.mp4-rates: ${entry} at 96 kHz, more than the 16 bits of its mp4 entry can hold, has the rate of its track's clock`, async () => {
     const stsd = fullBox("stsd", be32(1), ratedEntry(entry, { rate: 0 }));
     const measured = await measure(mp4({ timescale: 96_000, stsd }));
     assert.ok(measured.ok, JSON.stringify(measured));
@@ -82,7 +82,7 @@ for (const entry of ["alac", "fLaC"]) {
   });
 }
 
-test("§3 the 16 bytes of QuickTime's version 1 are skipped under version 0 of stsd; ISO's version 1 has none, and says its rate in srat", async () => {
+test("measuring.mp4-rates: the 16 bytes of QuickTime's version 1 are skipped under version 0 of stsd; ISO's version 1 has none, and has its rate in srat", async () => {
   const rate = fullBox("srat", be32(22_050));
   const ofIso = (entry: string, ...children: Uint8Array[]) =>
     box("stsd", be32(0x0100_0000), be32(1), ratedEntry(entry, { rate: 1, version: 1 }, ...children));
@@ -103,7 +103,7 @@ const anyRecording = constantFrom(...recordings);
 const position = (length: number): Arbitrary<number> => oneof(nat(Math.min(length, 2000) - 1), nat(length - 1));
 const LIMITS = { numRuns: 300, interruptAfterTimeLimit: 8000, markInterruptAsFailure: false } as const;
 
-test("§5 cutting any recording anywhere never throws, hangs or lengthens it", async () => {
+test("measuring.truncated: cutting any recording anywhere never throws, hangs or lengthens it", async () => {
   const cut = anyRecording.chain(({ name, bytes }) => record({ name: constant(name), length: position(bytes.length) }));
   await check(
     asyncProperty(cut, async ({ name, length }) => {
@@ -118,7 +118,7 @@ test("§5 cutting any recording anywhere never throws, hangs or lengthens it", a
   );
 });
 
-test("§5 changing bytes of any recording never throws, hangs or gives an impossible length", async () => {
+test("measuring.truncated, measuring.no-crash: changing bytes of any recording never throws, hangs or gives an impossible length", async () => {
   const damage = anyRecording.chain(({ name, bytes }) =>
     record({
       name: constant(name),

@@ -1,4 +1,4 @@
-// The measurer as a machine: kill, crash, order, abort, close, memory (architecture.md "audio/"; reliability.md section 5).
+// The measurer as a machine: kill, crash, order, abort, close, memory.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -21,14 +21,14 @@ const send = (measurer: Measurer, ...bytes: number[]): Promise<Measurement> =>
 const codeOf = (error: unknown): unknown => (error instanceof GatewayError ? error.code : error);
 const invalid = (reason: string): Measurement => ({ ok: false, code: "INVALID_AUDIO", reason });
 
-test("§5 a job that outlives its limit is killed, answered, and the next one gets a new worker", async () => {
+test("measuring.processor-limit: a job that exceeds its limit is killed, answered, and the next one gets a new worker", async () => {
   const measurer = faulty();
   const answers = await Promise.all([send(measurer, 1, 0), send(measurer, 0, 7)]);
   assert.deepEqual(answers, [invalid("could not be read in time"), invalid("answered 7")]);
   await measurer.close();
 });
 
-test("§5 the limit is of the processor: what the clock alone has used up is no verdict on the audio", async () => {
+test("measuring.processor-limit, measuring.starved: the limit is of the processor: what the clock alone has used up is no verdict on the audio", async () => {
   const used = [0, 400, 1000];
   const measurer = createMeasurer({
     workerUrl: new URL("./faulty-worker.ts", import.meta.url),
@@ -40,7 +40,7 @@ test("§5 the limit is of the processor: what the clock alone has used up is no 
   await measurer.close();
 });
 
-test("§5 a worker that is starved for long is given up: 503 OVERLOADED, to be tried again, and the next one gets a new worker", async () => {
+test("measuring.starved: a worker that is starved for long is given up: 503 OVERLOADED, retryable, and the next one gets a new worker", async () => {
   const measurer = createMeasurer({
     workerUrl: new URL("./faulty-worker.ts", import.meta.url),
     killAfterMs: (sizeBytes) => (sizeBytes === 1 ? 20 : 60_000),
@@ -56,7 +56,7 @@ for (const [fault, what] of [
   [3, "exits"],
   [4, "eats all its memory"],
 ] as const) {
-  test(`§5 a worker that ${what} gives INVALID_AUDIO and is replaced`, async () => {
+  test(`measuring.worker-crash: a worker that ${what} gives INVALID_AUDIO and is replaced`, async () => {
     const measurer = createMeasurer({
       workerUrl: new URL("./faulty-worker.ts", import.meta.url),
       killAfterMs: () => 20_000,
@@ -67,7 +67,7 @@ for (const [fault, what] of [
   });
 }
 
-test("§5 jobs are answered first in, first out", async () => {
+test("measuring.fair-queue: jobs are answered first in, first out", async () => {
   const measurer = faulty();
   const order: number[] = [];
   await Promise.all([1, 2, 3, 4].map(async (number) => order.push(await send(measurer, 0, number).then(() => number))));
@@ -75,7 +75,7 @@ test("§5 jobs are answered first in, first out", async () => {
   await measurer.close();
 });
 
-test("reliability G-08: who waits with many recordings holds another up for one of them at the most", async () => {
+test("measuring.fair-queue: an owner with many recordings delays another one by one recording at most", async () => {
   const measurer = faulty();
   const order: string[] = [];
   const measure = async (owner: string, number: number): Promise<void> => {
@@ -88,7 +88,7 @@ test("reliability G-08: who waits with many recordings holds another up for one 
   await measurer.close();
 });
 
-test("§5 two workers: a job that hangs does not hold up the next one", async () => {
+test("measuring.fair-queue: two workers: a job that hangs does not delay the next one", async () => {
   const measurer = createMeasurer({
     workers: 2,
     workerUrl: new URL("./faulty-worker.ts", import.meta.url),
@@ -100,7 +100,7 @@ test("§5 two workers: a job that hangs does not hold up the next one", async ()
   assert.match(String(await hanging), /closed/);
 });
 
-test("§5 an abort ends a running job and a waiting one with the caller's reason, and the queue goes on", async () => {
+test("measuring.abort: an abort ends a running job and a waiting one with the caller's reason, and the queue goes on", async () => {
   const measurer = createMeasurer({
     workerUrl: new URL("./faulty-worker.ts", import.meta.url),
     killAfterMs: () => 60_000,
@@ -124,7 +124,7 @@ test("§5 an abort ends a running job and a waiting one with the caller's reason
   await measurer.close();
 });
 
-test("§5 a WAV that says its length in its first chunks is measured without a worker, and never otherwise than by one", async () => {
+test("measuring.worker: a WAV whose first chunks contain its length is measured without a worker, with the same result as by one", async () => {
   const measurer = faulty();
   assert.deepEqual(await measurer.measure({ kind: "bytes", bytes: wav() }), measureBytes(readBytes(wav())));
   await measurer.close();
@@ -153,14 +153,14 @@ test("§5 a WAV that says its length in its first chunks is measured without a w
   assert.equal(measureInPlace(mp3()), null);
 });
 
-test("§5 a closed measurer refuses, and closing twice is harmless", async () => {
+test("measuring.shutdown: a closed measurer refuses, and closing twice is harmless", async () => {
   const measurer = createMeasurer();
   await measurer.close();
   await measurer.close();
   await assert.rejects(measurer.measure({ kind: "bytes", bytes: wav() }), /closed/);
 });
 
-test("§5 the caller's bytes stay the caller's: a small view of a pool is measured alone and not moved away", async () => {
+test("measuring.caller-bytes: the caller's bytes stay the caller's: a small view of a pool is measured alone and not moved away", async () => {
   const measurer = createMeasurer();
   const pool = new Uint8Array(1_000_000);
   const sound = wav(1);
@@ -173,7 +173,7 @@ test("§5 the caller's bytes stay the caller's: a small view of a pool is measur
   await measurer.close();
 });
 
-test("a spooled file gives the same answer as its bytes; sizeBytes limits it; a missing one is a fault, not a verdict", async (context) => {
+test("measuring.caller-bytes: a spooled file gives the same answer as its bytes; sizeBytes limits it; a missing one is an internal error, not a verdict", async (context) => {
   const directory = await mkdtemp(join(tmpdir(), "measure-"));
   context.after(() => rm(directory, { recursive: true }));
   const measurer = createMeasurer();
@@ -200,7 +200,7 @@ test("a spooled file gives the same answer as its bytes; sizeBytes limits it; a 
   );
 });
 
-test("an idle worker does not keep the process alive", async () => {
+test("measuring.shutdown: an idle worker does not keep the process alive", async () => {
   const script = fileURLToPath(new URL("./idle-process.ts", import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 300_000 });
   assert.equal(stdout, "2");

@@ -1,4 +1,4 @@
-// Content decides, hints only warn (contract.md section 3; 415 UNSUPPORTED_MEDIA_TYPE).
+// Content decides the format, hints only warn.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MEDIA, mediaTypeMatches } from "../../src/audio/media-types.ts";
@@ -6,7 +6,7 @@ import { sniffAudio } from "../../src/audio/sniff-audio.ts";
 import type { AudioFormat } from "../../src/contract/audio-formats.ts";
 import { ascii, box, fixture, join, mp3, zeros } from "./build-audio.ts";
 
-test("§3 the first bytes alone tell the format", () => {
+test("measuring.content-decides: the first bytes alone decide the format", () => {
   const expected: Readonly<Record<string, AudioFormat>> = {
     "speech-16k.wav": "wav",
     "speech-cbr.mp3": "mp3",
@@ -23,14 +23,14 @@ test("§3 the first bytes alone tell the format", () => {
   }
 });
 
-test("§3 a stream cut out of the middle, and zeros in front, are still mp3; 5 KiB of something else are not", () => {
+test("measuring.mp3-sync: a stream cut out of the middle, and zeros in front, are still mp3; 5 KiB of something else are not", () => {
   const stream = fixture("speech-vbr.mp3");
   assert.equal(sniffAudio(stream.subarray(10_077)), "mp3");
   assert.equal(sniffAudio(join(zeros(30_000), mp3())), "mp3");
   assert.equal(sniffAudio(join(ascii("x".repeat(5000)), mp3())), null);
 });
 
-test("415: every prefix of nothing and of noise gets a verdict, never an exception", () => {
+test("measuring.unsupported, measuring.no-crash: every prefix of nothing and of noise gets a verdict, never an exception", () => {
   const starts = [
     "",
     "R",
@@ -47,7 +47,7 @@ test("415: every prefix of nothing and of noise gets a verdict, never an excepti
   for (const start of starts) assert.ok([null, "mp3", "mp4", "webm"].includes(sniffAudio(ascii(start))), start);
 });
 
-test("415: QuickTime, HEIC and AVIF share the box structure and are not mp4; 3GP and DASH brands are", () => {
+test("measuring.unsupported: QuickTime, HEIC and AVIF share the box structure and are not mp4; 3GP and DASH brands are", () => {
   const brand = (name: string): AudioFormat | null => sniffAudio(box("ftyp", ascii(name), zeros(4)));
   assert.deepEqual(["qt  ", "heic", "avif", "mif1"].map(brand), [null, null, null, null]);
   assert.deepEqual(["isom", "mp42", "dash", "3gp4", "M4A ", "M4B "].map(brand), [
@@ -79,12 +79,12 @@ const MATCHES: readonly (readonly [AudioFormat, string | null, string | null, bo
   ["wav", "audio/x-wav", "dir.mp3/take1.wav", true],
 ];
 for (const [format, declared, fileName, expected] of MATCHES) {
-  test(`§3 MEDIA_TYPE_MISMATCH: ${format} declared as ${declared} in ${fileName}: ${expected ? "agrees" : "warns"}`, () => {
+  test(`measuring.hints: MEDIA_TYPE_MISMATCH: ${format} declared as ${declared} in ${fileName}: ${expected ? "agrees" : "warns"}`, () => {
     assert.equal(mediaTypeMatches(format, declared, fileName), expected);
   });
 }
 
-test("§3 what a provider is told agrees with itself", () => {
+test("measuring.provider-naming: what a provider receives agrees with itself", () => {
   for (const format of ["mp3", "mp4", "m4a", "mpeg", "wav", "webm"] as const) {
     assert.ok(mediaTypeMatches(format, MEDIA[format].mediaType, `audio${MEDIA[format].extension}`));
   }

@@ -1,5 +1,4 @@
-// Fetching `audio.url`: the behaviour rows of cases/ssrf.json with real servers on loopback behind an injected connector
-// (spec 4.4; contract 1, 6; reliability 4).
+// Fetches `audio.url`: the behaviour rows of cases/ssrf.json with real servers on loopback behind an injected connector.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { getEventListeners } from "node:events";
@@ -109,7 +108,9 @@ const redirect = (location: string, status = 302) =>
   `HTTP/1.1 ${status} Moved\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`;
 const to = (location: string, status?: number) => ({ "/a.wav": redirect(location, status), "/b.wav": body("RIFF") });
 
-const ROWS: readonly (readonly [ids: string, what: string, answers: SetUp["answers"], expected: string])[] = [
+type Row = readonly [ids: string, what: string, answers: SetUp["answers"], expected: string];
+
+const REDIRECTS: readonly Row[] = [
   ["SSRF-337", "a redirect to another path", to(`https://${HOST}/b.wav`), "allow"],
   ...[301, 302, 303, 307, 308].map(
     (status) => ["SSRF-338", `${status} is followed`, to("/b.wav", status), "allow"] as const,
@@ -145,6 +146,9 @@ const ROWS: readonly (readonly [ids: string, what: string, answers: SetUp["answe
     "AUDIO_FETCH_FAILED http_status 302",
   ],
   ["SSRF-360", "300", to(`https://${HOST}/b.wav`, 300), "AUDIO_FETCH_FAILED http_status 300"],
+];
+
+const HEADS: readonly Row[] = [
   [
     "SSRF-361",
     "Refresh",
@@ -215,6 +219,9 @@ const ROWS: readonly (readonly [ids: string, what: string, answers: SetUp["answe
         `AUDIO_FETCH_FAILED http_status ${status}`,
       ] as const,
   ),
+];
+
+const REPLIES: readonly Row[] = [
   [
     "SSRF-400",
     "fifty interim heads",
@@ -233,18 +240,31 @@ const ROWS: readonly (readonly [ids: string, what: string, answers: SetUp["answe
   ["connect", "not HTTP", { "/a.wav": "SSH-2.0-OpenSSH\r\n" }, "AUDIO_FETCH_FAILED truncated"],
 ];
 
-for (const [ids, what, answers, expected] of ROWS) {
-  test(`${ids}: ${what}: ${expected}`, async (t) => {
+for (const [ids, what, answers, expected] of REDIRECTS)
+  test(`remote-audio.redirects, remote-audio.redirect-judged: ${ids}: ${what}: ${expected}`, gives(answers, expected));
+for (const [ids, what, answers, expected] of HEADS)
+  test(
+    `remote-audio.content-type, remote-audio.content-length, remote-audio.content-encoding, remote-audio.status-200: ${ids}: ${what}: ${expected}`,
+    gives(answers, expected),
+  );
+for (const [ids, what, answers, expected] of REPLIES)
+  test(
+    `remote-audio.interim-replies, remote-audio.declared-length-kept: ${ids}: ${what}: ${expected}`,
+    gives(answers, expected),
+  );
+
+function gives(answers: SetUp["answers"], expected: string): (t: TestContext) => Promise<void> {
+  return async (t) => {
     const { internet, outbound, fetchAudio, nothingLeft, paths } = await setUp(t, { answers: answers ?? {} });
     assert.equal(await verdict(fetchAudio()), expected);
     await nothingLeft();
     assert.equal(internet.canaryConnections(), 0);
     // One judgement for each request that was sent, and one more where a redirect was refused before its own.
     assert.ok(outbound.judged() >= paths.length && internet.lookups.length === internet.dialled.length);
-  });
+  };
 }
 
-test("SSRF-345: a redirect to a listed name that has turned private is refused, one look-up a hop", async (t) => {
+test("remote-audio.redirect-judged, remote-audio.resolve-once: SSRF-345: a redirect to a listed name that has turned private is refused, one look-up a hop", async (t) => {
   const { internet, fetchAudio, paths, nothingLeft } = await setUp(t, { answers: to("/b.wav") });
   internet.rebinding(HOST, [[PUBLIC], ["10.0.0.5"]]);
   assert.equal(await verdict(fetchAudio()), "AUDIO_URL_REJECTED address_not_public");
@@ -253,7 +273,7 @@ test("SSRF-345: a redirect to a listed name that has turned private is refused, 
   await nothingLeft();
 });
 
-test("SSRF-310, SSRF-311: what was checked at submission is checked again at the fetch, and each fetch resolves anew", async (t) => {
+test("remote-audio.resolve-once: SSRF-310, SSRF-311: what was checked at submission is checked again at the fetch, and each fetch resolves again", async (t) => {
   const { internet, remote, fetchAudio } = await setUp(t, { answers: { "/a.wav": body("RIFF") } });
   internet.rebinding(HOST, [[PUBLIC], [PUBLIC], ["192.168.1.1"]]);
   await remote.check({ workspaceId: WORKSPACE, url: URL_OF_AUDIO });
@@ -262,7 +282,7 @@ test("SSRF-310, SSRF-311: what was checked at submission is checked again at the
   assert.equal(internet.canaryConnections(), 0);
 });
 
-test("spec 4.4: three redirects are followed and the fourth is not", async (t) => {
+test("remote-audio.redirects: three redirects are followed and the fourth is not", async (t) => {
   const chain = (hops: number): Record<string, Answer> =>
     Object.fromEntries(
       Array.from({ length: hops + 1 }, (_, hop) => [
@@ -278,7 +298,7 @@ test("spec 4.4: three redirects are followed and the fourth is not", async (t) =
   assert.equal(beyond.paths.length, 4);
 });
 
-test("spec 8: max_audio_url_bytes are fetched, one byte more is 413 from the declared length, and not read", async (t) => {
+test("remote-audio.size: max_audio_url_bytes are fetched, one byte more is 413 from the declared length, and not read", async (t) => {
   let sentBytes = 0;
   const stream =
     (sizeBytes: number): Answer =>
@@ -304,7 +324,7 @@ test("spec 8: max_audio_url_bytes are fetched, one byte more is 413 from the dec
   await nothingLeft();
 });
 
-test("SSRF-389: of a compressed bomb nothing is opened", async (t) => {
+test("remote-audio.content-encoding: SSRF-389: of a compressed bomb nothing is opened", async (t) => {
   const bomb = gzipSync(Buffer.alloc(5_000_000));
   const head = `${OK}${WAV}Content-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`;
   const { fetchAudio, nothingLeft } = await setUp(t, {
@@ -319,7 +339,7 @@ const NEVER_MS = 3_600_000;
 const SHORT_WINDOW: Partial<FetchTimes> = { windowMs: 60, windowBytes: 4_096, headMs: NEVER_MS, totalMs: NEVER_MS };
 const SHORT_HEAD: Partial<FetchTimes> = { windowMs: NEVER_MS, headMs: 150, totalMs: NEVER_MS };
 
-test("SSRF-403: a head and then silence is stalled; no head at all is a timeout", async (t) => {
+test("remote-audio.head-time, remote-audio.stall: SSRF-403: a head and then silence is stalled; no head at all is a timeout", async (t) => {
   const stalled = await setUp(t, {
     answers: { "/a.wav": (socket) => void socket.write(`${OK}${WAV}Content-Length: 9\r\n\r\n`) },
     times: SHORT_WINDOW,
@@ -331,7 +351,7 @@ test("SSRF-403: a head and then silence is stalled; no head at all is a timeout"
   await silent.nothingLeft();
 });
 
-test("SSRF-404, SSRF-405: a server that drips, or stops near the end, is stalled", async (t) => {
+test("remote-audio.stall: SSRF-404, SSRF-405: a server that drips, or stops near the end, is stalled", async (t) => {
   const head = `${OK}${WAV}Content-Length: 2000000\r\n\r\n`;
   const drip: Answer = (socket) => {
     socket.write(head);
@@ -348,7 +368,7 @@ test("SSRF-404, SSRF-405: a server that drips, or stops near the end, is stalled
   await nothingLeft();
 });
 
-test("reliability 4: the total limit ends a fetch that never stalls, redirects included", async (t) => {
+test("remote-audio.total-time: the total limit ends a fetch that never stalls, redirects included", async (t) => {
   const steady: Answer = (socket) => {
     socket.write(`${OK}${WAV}Content-Length: 24000000\r\n\r\n`);
     const timer = setInterval(() => socket.write(Buffer.alloc(8_192)), 2);
@@ -362,7 +382,7 @@ test("reliability 4: the total limit ends a fetch that never stalls, redirects i
   await nothingLeft();
 });
 
-test("contract 3: whoever hung up ends the fetch, at its head and in its body", async (t) => {
+test("remote-audio.hang-up: a caller who hangs up ends the fetch, at its head and in its body", async (t) => {
   for (const head of ["", `${OK}${WAV}Content-Length: 9\r\n\r\nR`]) {
     const hangUp = new AbortController();
     const { fetchAudio, nothingLeft } = await setUp(t, {
@@ -375,7 +395,7 @@ test("contract 3: whoever hung up ends the fetch, at its head and in its body", 
   }
 });
 
-test("SSRF-336: one host is never asked for more than 16 files at once; the next one waits, and one that gives up leaves the line", async (t) => {
+test("remote-audio.concurrent-fetches: SSRF-336: one host is never asked for more than 16 files at once; the next one waits, and one that gives up leaves the queue", async (t) => {
   const waiting: Socket[] = [];
   const arrivals = Array.from({ length: 17 }, () => Promise.withResolvers<void>());
   const { fetchAudio } = await setUp(t, {
@@ -401,7 +421,7 @@ test("SSRF-336: one host is never asked for more than 16 files at once; the next
   assert.deepEqual(new Set(await Promise.all(fetches)), new Set(["allow"]));
 });
 
-test("SSRF-411, SSRF-413, SSRF-414, SSRF-415: errors and logs hold no address, answer or signed query, and names that do not exist look like private ones", async (t) => {
+test("remote-audio.no-leak, remote-audio.opaque-name, remote-audio.operator-log: SSRF-411, SSRF-413, SSRF-414, SSRF-415: errors and logs contain no address, answer or signed query, and names that do not exist look like private ones", async (t) => {
   const { internet, fetchAudio, logs } = await setUp(t, {
     answers: { "/secret-path?sig=canary-signature": `HTTP/1.1 403 X\r\nContent-Length: 14\r\n\r\ncanary-answers` },
   });
@@ -422,7 +442,7 @@ test("SSRF-411, SSRF-413, SSRF-414, SSRF-415: errors and logs hold no address, a
   assert.doesNotMatch(log, /canary|secret-path/);
 });
 
-test("SSRF-336: all hosts together are never asked for more than 64 files at once", async (t) => {
+test("remote-audio.concurrent-fetches: SSRF-336: all hosts together are never asked for more than 64 files at once", async (t) => {
   const hosts = Array.from({ length: 5 }, (_, index) => `m${index}.allowed.example`);
   const waiting: Socket[] = [];
   const all = Promise.withResolvers<void>();
@@ -442,7 +462,7 @@ test("SSRF-336: all hosts together are never asked for more than 64 files at onc
   assert.deepEqual(new Set(await Promise.all(fetches)), new Set(["allow"]));
 });
 
-test("reliability 7, G-08: one workspace is fetched 48 files for at once, whatever its hosts; the rest is for the others", async (t) => {
+test("remote-audio.concurrent-fetches: one workspace is fetched 48 files for at once, whatever its hosts; the others keep the rest", async (t) => {
   const hosts = Array.from({ length: 5 }, (_, index) => `m${index}.allowed.example`);
   const waiting: Socket[] = [];
   const arrivals = Array.from({ length: 50 }, () => Promise.withResolvers<void>());
@@ -475,7 +495,7 @@ async function soFar(work: Promise<string>): Promise<string> {
   return Promise.race([work, Promise.resolve("waits")]);
 }
 
-test("reliability 4: 160 KiB in ten seconds are enough, and one byte less is not", async (t) => {
+test("remote-audio.stall: 160 KiB in ten seconds are enough, and one byte less is not", async (t) => {
   fakeClock(t);
   const sent = Promise.withResolvers<Socket>();
   const lengthBytes = 160 * 1024;
@@ -508,7 +528,7 @@ for (const [maxBytes, limitMs] of [
   [25_000_000, 1_000],
   [50_000_000, 2_000],
 ] as const)
-  test(`reliability 4: ${maxBytes} bytes have ${limitMs / 1_000} times the whole time`, async (t) => {
+  test(`remote-audio.total-time: ${maxBytes} bytes have ${limitMs / 1_000} times the whole time`, async (t) => {
     fakeClock(t);
     const { fetchAudio, nothingLeft } = await setUp(t, {
       answers: { "/a.wav": (socket) => void socket.write(`${OK}${WAV}Content-Length: 9\r\n\r\n`) },
@@ -524,7 +544,7 @@ for (const [maxBytes, limitMs] of [
     await nothingLeft();
   });
 
-test("reliability 4: a fetch that is over has neither a timer nor a listener any more, however it ended", async (t) => {
+test("remote-audio.nothing-left: a fetch that is over has neither a timer nor a listener any more, however it ended", async (t) => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
   const { fetchAudio, outbound } = await setUp(t, {
     answers: { "/a.wav": body("RIFF"), "/b.wav": `${OK}${WAV}Content-Length: 9\r\n\r\nRIFF` },
@@ -537,7 +557,7 @@ test("reliability 4: a fetch that is over has neither a timer nor a listener any
   assert.deepEqual([timers(), getEventListeners(signal, "abort").length], [before, 0]);
 });
 
-test("contract 3: what its caller gave up before it began is not fetched", async (t) => {
+test("remote-audio.hang-up: what its caller gave up before it began is not fetched", async (t) => {
   const { fetchAudio, internet, nothingLeft } = await setUp(t, { answers: { "/a.wav": body("RIFF") } });
   const error = await fetchAudio(URL_OF_AUDIO, AbortSignal.abort()).catch((thrown: unknown) => thrown);
   assert.ok(error instanceof GatewayError);
@@ -545,7 +565,7 @@ test("contract 3: what its caller gave up before it began is not fetched", async
   await nothingLeft();
 });
 
-test("contract 6: a submission is judged as its fetch will be, and one that breaks a rule goes no further", async (t) => {
+test("remote-audio.job-checked-at-submission: a submission is judged as its fetch will be, and one that breaks a rule goes no further", async (t) => {
   const { remote, paths } = await setUp(t);
   const check = (url: string) =>
     soon(remote.check({ workspaceId: WORKSPACE, url })).then(
@@ -558,7 +578,7 @@ test("contract 6: a submission is judged as its fetch will be, and one that brea
   assert.deepEqual(paths, []);
 });
 
-test("spec 4.4: the operator reads which host was not fetched from and why; of the path only a fingerprint", async (t) => {
+test("remote-audio.operator-log: the operator reads which host was not fetched from and why; of the path only a fingerprint", async (t) => {
   const { remote, logs, fetchAudio } = await setUp(t);
   await verdict(fetchAudio(`https://${HOST}/some/name.wav?sig=1`));
   await soon(remote.check({ workspaceId: WORKSPACE, url: "not a URL" })).catch(() => null);
@@ -575,7 +595,7 @@ test("spec 4.4: the operator reads which host was not fetched from and why; of t
   ]);
 });
 
-test("contract 6: what does not fit into memory is on disk byte for byte as it was sent, chunk after chunk", async (t) => {
+test("remote-audio.nothing-left: what does not fit into memory is on disk byte for byte as it was sent, chunk after chunk", async (t) => {
   const sent = Buffer.alloc(2_000_000);
   for (let at = 0; at < sent.length; at += 4) sent.writeUInt32LE(at, at);
   const head = `${OK}${WAV}Content-Length: ${sent.length}\r\n\r\n`;
@@ -588,7 +608,7 @@ test("contract 6: what does not fit into memory is on disk byte for byte as it w
   await spooled.dispose();
 });
 
-test("reliability 4: a disk that takes nothing ends the fetch as what it is, and is not told of as the server's fault", async (t) => {
+test("remote-audio.own-disk-fault: a disk that cannot be written ends the fetch as an internal error, and is not reported as the server's fault", async (t) => {
   const { fetchAudio, directory, logs } = await setUp(t, {
     answers: { "/a.wav": body("R".repeat(100_000)) },
     memoryLimitBytes: 1_000,

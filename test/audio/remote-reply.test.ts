@@ -1,5 +1,4 @@
-// The head of a reply and the text of a redirect, judged without a parser in front that refuses the worst of them
-// (spec 4.4 rules 4 and 5; contract 6).
+// Judges the head of a reply and the text of a redirect without a parser in front that refuses the worst of them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { judgeHead, redirectTarget } from "../../src/audio/remote-reply.ts";
@@ -32,14 +31,15 @@ for (const [headers, expected] of [
   [{ "content-type": "audio/wav" }, "missing_content_length"],
   [{ ...GOOD, "content-type": "audio/wav, audio/wav" }, "unsupported_content_type"],
 ] as const)
-  test(`contract 6: ${JSON.stringify(headers)}: ${expected}`, () => assert.equal(verdict(headers), expected));
+  test(`remote-audio.content-length, remote-audio.content-encoding, remote-audio.size, remote-audio.content-type: ${JSON.stringify(headers)}: ${expected}`, () =>
+    assert.equal(verdict(headers), expected));
 
-test("contract 6: a redirect that names no address leads nowhere, be it without a Location or with an empty one", () => {
+test("remote-audio.redirects: a redirect that names no address leads nowhere, be it without a Location or with an empty one", () => {
   assert.equal(verdict({ location: "/b" }, 302), "redirect");
   for (const headers of [{}, { location: "" }]) assert.equal(verdict(headers, 302), "http_status");
 });
 
-test("contract 6: exactly these types are taken", () => {
+test("remote-audio.content-type: exactly these types are accepted", () => {
   const types =
     "audio/mpeg, audio/mp3, audio/mpga, audio/mp4, audio/m4a, audio/x-m4a, audio/wav, audio/x-wav, audio/wave, audio/vnd.wave, audio/webm, video/mp4, video/mpeg, video/webm";
   for (const type of types.split(", ")) assert.equal(verdict({ ...GOOD, "content-type": type }), "audio", type);
@@ -61,5 +61,5 @@ for (const [location, expected] of [
   ["a b", "a b"],
   ["/\\other.example", "https://media.example/\\other.example"],
 ] as const)
-  test(`reliability 4: Location ${JSON.stringify(location)} is judged as ${JSON.stringify(expected)}`, () =>
+  test(`remote-audio.redirect-judged: Location ${JSON.stringify(location)} is judged as ${JSON.stringify(expected)}`, () =>
     assert.equal(redirectTarget(location, "https://media.example/x/a?q"), expected));

@@ -1,4 +1,4 @@
-// What no damage to a recording may do to its verdict (contract 3 "Seconds"; reliability 5).
+// What no damage to a recording may do to its verdict.
 import assert from "node:assert/strict";
 import type { Measurement } from "../../src/audio/measure.ts";
 import type { AudioFormat } from "../../src/contract/audio-formats.ts";

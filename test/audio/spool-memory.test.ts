@@ -1,4 +1,4 @@
-// What uploads may keep in memory, whatever the pieces they arrive in (contract 3 "Size"; reliability 5, bounded memory).
+// What uploads may keep in memory, whatever the pieces they arrive in: memory is bounded.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -18,7 +18,7 @@ async function readAll(memory: SpoolMemory): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(memory.read()));
 }
 
-test("bytes come out as they went in, for every way of cutting them, and all memory is given back", async () => {
+test("measuring.spool-exact: bytes come out as they went in, for every way of cutting them, and all memory is given back", async () => {
   const sizes = fc.array(fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 10_000, max: 70_000 })), {
     maxLength: 40,
   });
@@ -38,7 +38,7 @@ test("bytes come out as they went in, for every way of cutting them, and all mem
   );
 });
 
-test("what was read stays as it was when the block has passed to another upload: a socket may still be sending it", async () => {
+test("measuring.spool-isolation: what was read stays as it was when the block has passed to another upload: a socket may still be sending it", async () => {
   const pool = createBlockPool({ largestBytes: 2 * SMALL, sharedBytes: 2 * SMALL });
   const first = createSpoolMemory(pool);
   assert(first.add(Buffer.alloc(100_000, "a")));
@@ -50,7 +50,7 @@ test("what was read stays as it was when the block has passed to another upload:
   assert((await readAll(second)).equals(Buffer.alloc(100_000, "b")));
 });
 
-test("a block holds nothing of the upload before for the one that has it now", () => {
+test("measuring.spool-isolation: a block contains nothing of the upload before for the one that has it now", () => {
   const pool = createBlockPool({ largestBytes: 100, sharedBytes: 100 });
   const first = createSpoolMemory(pool);
   assert(first.add(Buffer.from("a secret of somebody else")));
@@ -60,7 +60,7 @@ test("a block holds nothing of the upload before for the one that has it now", (
   assert.equal(second.bytes().toString(), "mine");
 });
 
-test("no room, of its own or of all uploads together: refused whole, and what was kept stays", async () => {
+test("measuring.spool-memory: no room, of its own or of all uploads together: refused whole, and what was kept stays", async () => {
   const own = createSpoolMemory(createBlockPool({ largestBytes: 100, sharedBytes: 1_000 }));
   assert(own.add(Buffer.alloc(100)));
   assert(!own.add(Buffer.alloc(1)));

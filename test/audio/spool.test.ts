@@ -1,4 +1,4 @@
-// Where audio rests while a request is judged (contract 3 "Size"; bad-input case 102): what goes in comes out, nothing stays.
+// The spool, where audio waits while a request is judged: what goes in comes out, and nothing remains.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
@@ -23,7 +23,7 @@ async function keep(spool: Spool, bytes: Uint8Array, step: number): Promise<Spoo
   return writer.finish();
 }
 
-test("spec 4.1: a file is hashed as it is written when its hash is wanted, when asked otherwise; both are its SHA-256", async (t) => {
+test("measuring.spool-exact: a file is hashed as it is written where its hash is wanted, otherwise when it is asked for; both are its SHA-256", async (t) => {
   const spool = await openSpool({ directory: await directoryOf(t), memoryLimitBytes: 1_000 });
   const bytes = randomBytes(300_000);
   for (const hashed of [true, false]) {
@@ -43,7 +43,7 @@ async function readAll(spooled: SpooledAudio): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-test("contract 3 Size: read in passing, the pieces are the same and lie in one memory; else each is the reader's to keep", async (t) => {
+test("measuring.spool-exact: read in passing, the pieces are the same and are in one memory; else each is the reader's to keep", async (t) => {
   const spool = await openSpool({ directory: await directoryOf(t) });
   for (const size of [700_000, 1_500_000]) {
     const bytes = randomBytes(size);
@@ -72,7 +72,7 @@ for (const [size, step] of [
   [1_000_000, 65_536],
   [1_000_000, 999_999],
 ] as const) {
-  test(`${size} bytes in steps of ${step} come back whole and hashed, as often as asked, and then are gone`, async (t) => {
+  test(`measuring.spool-exact, measuring.spool-cleanup: ${size} bytes in steps of ${step} come back whole and hashed, as often as asked, and then are gone`, async (t) => {
     const directory = await directoryOf(t);
     const spool = await openSpool({ directory, memoryLimitBytes: 1_000 });
     const bytes = randomBytes(size);
@@ -95,7 +95,7 @@ for (const [size, step] of [
   });
 }
 
-test("contract 3 Size: byte N is taken, byte N + 1 is AUDIO_TOO_LARGE while writing, in memory and on disk", async (t) => {
+test("measuring.spool-limit: byte N is accepted, byte N + 1 is AUDIO_TOO_LARGE while writing, in memory and on disk", async (t) => {
   const directory = await directoryOf(t);
   const spool = await openSpool({ directory, memoryLimitBytes: 100 });
   for (const maxBytes of [50, 5_000]) {
@@ -116,7 +116,7 @@ test("contract 3 Size: byte N is taken, byte N + 1 is AUDIO_TOO_LARGE while writ
   assert.equal(spool.bytesInFlight, 0);
 });
 
-test("contract 3 Size: what was announced as too large for memory rests in a file from its first byte, though less of it comes", async (t) => {
+test("measuring.spool-memory: what was announced as too large for memory is in a file from its first byte, though less of it comes", async (t) => {
   const spool = await openSpool({ directory: await directoryOf(t), memoryLimitBytes: 1_000 });
   const bytes = randomBytes(10);
   for (const [leastBytes, kind] of [
@@ -132,7 +132,7 @@ test("contract 3 Size: what was announced as too large for memory rests in a fil
   }
 });
 
-test("an aborted writer leaves nothing, at whatever point, and may be aborted again", async (t) => {
+test("measuring.spool-cleanup: an aborted writer leaves nothing, at whatever point, and may be aborted again", async (t) => {
   const directory = await directoryOf(t);
   const spool = await openSpool({ directory, memoryLimitBytes: 100 });
   for (const size of [0, 100, 101, 300_000, 3_000_000]) {
@@ -146,7 +146,7 @@ test("an aborted writer leaves nothing, at whatever point, and may be aborted ag
   assert.equal(spool.bytesInFlight, 0);
 });
 
-test("closing the spool ends what is under way: files gone, writes refused", async (t) => {
+test("measuring.spool-cleanup: closing the spool ends what is being written: files gone, writes refused", async (t) => {
   const directory = await directoryOf(t);
   const spool = await openSpool({ directory, memoryLimitBytes: 100 });
   const spooled = await keep(spool, randomBytes(5_000), 500);
@@ -160,7 +160,7 @@ test("closing the spool ends what is under way: files gone, writes refused", asy
   assert.equal(spool.bytesInFlight, 0);
 });
 
-test("opening makes the directory private and removes only what dead or old processes left", async (t) => {
+test("measuring.spool-cleanup: opening makes the directory private and removes only what dead or old processes left", async (t) => {
   const parent = await directoryOf(t);
   const directory = join(parent, "deep", "spool");
   await openSpool({ directory });
@@ -189,7 +189,7 @@ test("opening makes the directory private and removes only what dead or old proc
   );
 });
 
-test("a file that cannot be written is a failure of the request and leaves no descriptor open", async (t) => {
+test("measuring.spool-cleanup, measuring.spool-full: a file that cannot be written is a failure of the request and leaves no descriptor open", async (t) => {
   const directory = join(await directoryOf(t), "gone");
   const spool = await openSpool({ directory, memoryLimitBytes: 100 });
   await rm(directory, { recursive: true });
@@ -200,7 +200,7 @@ test("a file that cannot be written is a failure of the request and leaves no de
   assert.equal(spool.bytesInFlight, 0);
 });
 
-test("reliability J-10: a disk without room is told as a gateway that is full, any other failure of a write as a fault", () => {
+test("measuring.spool-full: a disk without room is reported as a gateway that is full, any other failure of a write as an internal error", () => {
   const failure = (code: string) => Object.assign(new Error(code), { code });
   for (const code of ["ENOSPC", "EDQUOT", "EFBIG"]) assert.equal(noRoom(failure(code))?.code, "OVERLOADED");
   assert.equal(noRoom(failure("EIO")), null);

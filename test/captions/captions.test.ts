@@ -1,4 +1,4 @@
-// Captions keep every word, in order, within the audio (contract 3 "Formats"); srt and vtt are read back by parsers of their own here.
+// Captions keep every word, in order, within the audio; srt and vtt are read back by parsers of this file.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -83,7 +83,7 @@ function readVtt(text: string): { start: string; end: string; text: string }[] {
 const withoutChineseGaps = (text: string): string =>
   text.replace(/(?<=[漢字][^\p{L}\p{N}\s]*) (?=[^\p{L}\p{N}\s]*[漢字])/gu, "");
 
-test("contract 3: srt and vtt read back with every word, in order, starts never decreasing, no cue without a moment to be seen", () => {
+test("captions.nothing-lost, captions.escaping: srt and vtt read back with every word, in order, starts never decreasing, no cue without a moment to be seen", () => {
   fc.assert(
     fc.property(spokenWords, fc.boolean(), (words, fromSegments) => {
       const cues = fromSegments ? built(asSegments(words), [], DURATION) : built([], words, DURATION);
@@ -113,7 +113,7 @@ test("contract 3: srt and vtt read back with every word, in order, starts never 
   );
 });
 
-test("contract 3: what a provider put behind the end of the audio, and was moved to it, is shown for a moment before it", () => {
+test("captions.at-the-end: what a provider put behind the end of the audio, and was moved to it, is shown for a moment before it", () => {
   const at = (id: number, start: number, end: number, text: string): Segment => ({
     id,
     start,
@@ -135,7 +135,7 @@ test("contract 3: what a provider put behind the end of the audio, and was moved
   ]);
 });
 
-test("contract 3: a cue that is followed by silence stays until it can be read, and the speaker's name has room on its line", () => {
+test("captions.reading-time, captions.line-width: a cue that is followed by silence stays until it can be read, and the speaker's name has room on its line", () => {
   fc.assert(
     fc.property(spokenWords, fc.boolean(), (words, fromSegments) => {
       const cues = fromSegments ? built(asSegments(words), [], DURATION) : built([], words, DURATION);
@@ -152,7 +152,7 @@ test("contract 3: a cue that is followed by silence stays until it can be read, 
   );
 });
 
-test("contract 3: a cue that another one begins with is lengthened up to the first behind both, and not over it", () => {
+test("captions.reading-time: a cue that starts together with another one is lengthened up to the first behind both, and not over it", () => {
   const said = (text: string, start: number, end: number, channel: number): Word => ({
     text,
     start,
@@ -176,7 +176,7 @@ test("contract 3: a cue that another one begins with is lengthened up to the fir
   );
 });
 
-test("FLD-08: a word wider than a line is cut, and no cue has more than two lines, however long its words are", () => {
+test("captions.line-width: FLD-08: a word wider than a line is cut, and no cue has more than two lines, however long its words are", () => {
   const long = fc.stringMatching(/^[a-zé]{12,100}$/);
   fc.assert(
     fc.property(fc.array(long, { maxLength: 12 }), fc.boolean(), (texts, fromSegments) => {
@@ -196,7 +196,7 @@ test("FLD-08: a word wider than a line is cut, and no cue has more than two line
   );
 });
 
-test("contract 3: a speaker change always begins a new cue", () => {
+test("captions.speaker-change: a speaker change always begins a new cue", () => {
   fc.assert(
     fc.property(spokenWords, (words) => {
       const changes = words.filter((word, index) => index > 0 && word.speaker !== words[index - 1]?.speaker).length;
@@ -206,7 +206,7 @@ test("contract 3: a speaker change always begins a new cue", () => {
   );
 });
 
-test("contract 3: voices that talk at once have a cue each, not one for every word; an answer ends what it answers", () => {
+test("captions.speaker-change: voices that talk at once have a cue each, not one for every word; an answer ends what it answers", () => {
   const say = (text: string, start: number, channel: number, speaker: string | null = null): Word[] =>
     text.split(" ").map((word, index) => {
       const at = start + index / 2;
@@ -227,17 +227,17 @@ test("contract 3: voices that talk at once have a cue each, not one for every wo
   ]);
 });
 
-test("captions of silence are empty but valid", () => {
+test("captions.silence: captions of silence are empty but valid", () => {
   assert.equal(toSrt(built([], [], 3)), "");
   assert.equal(toVtt(built([], [], 3)), "WEBVTT\n");
 });
 
-test("caption clock: hours, rounding to the millisecond, both separators", () => {
+test("captions.clock: hours, rounding to the millisecond, both separators", () => {
   assert.equal(captionTimestamp(3661.0005, ","), "01:01:01,001");
   assert.equal(captionTimestamp(59.9996, "."), "00:01:00.000");
 });
 
-test("contract 3: text has one line a turn where speakers are known, else the content as it is", () => {
+test("captions.text-turns: text has one line a turn where speakers are known, else the content as it is", () => {
   const [one, two, three] = asSegments([
     { text: "a", start: 0, end: 1, speaker: "S1", confidence: null, channel: 0 },
     { text: "b", start: 1, end: 2, speaker: "S1", confidence: null, channel: 0 },
@@ -248,7 +248,7 @@ test("contract 3: text has one line a turn where speakers are known, else the co
   assert.equal(toPlainText("as it is", [{ ...one, speaker: null }]), "as it is");
 });
 
-test("contract 5: words that are not all of the text make no captions: the segments do, and nothing is lost", () => {
+test("captions.source: words that are not all of the text make no captions: the segments do, and nothing is lost", () => {
   const segments: readonly Segment[] = [
     { id: 0, start: 0, end: 4, text: "Good morning, everybody here.", speaker: "S1", channel: null, confidence: null },
   ];
@@ -260,7 +260,7 @@ test("contract 5: words that are not all of the text make no captions: the segme
   assert.equal(cues.flatMap(({ lines }) => lines).join(" "), "Good morning, everybody here.");
 });
 
-test("contract 3: Chinese words are written without spaces between them, in lines that fit, and Latin ones with", () => {
+test("captions.no-added-spaces: Chinese words are written without spaces between them, in lines that fit, and Latin ones with", () => {
   const word = (text: string, index: number): Word => ({
     text,
     start: index,

@@ -39,7 +39,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   Japanese: "今日は天気がいいですが、明日は東京都内で大雨になるかもしれませんので傘を忘れないでください。",
 };
 for (const [script, sentence] of Object.entries(SENTENCES)) {
-  test(`FLD-08: ${script} lines are cut between words and are at most 42 columns wide`, () => {
+  test(`captions.scripts: FLD-08: ${script} lines are cut between words and are at most 42 columns wide`, () => {
     const text = sentence.repeat(6);
     for (const speaker of [null, "S1"]) {
       const lines = linesOf([segmentOf(text, speaker)]);
@@ -57,7 +57,7 @@ for (const [script, sentence] of Object.entries(SENTENCES)) {
       assert.ok(columnsOf(line) <= LINE_COLUMNS, line);
   });
 
-  test(`FLD-08: ${script} words that a provider cut into characters are put together before a line is cut`, () => {
+  test(`captions.scripts: FLD-08: ${script} words that a provider cut into characters are joined before a line is cut`, () => {
     const text = sentence.repeat(3);
     const given = Array.from(text, (character, index): Word => {
       const start = index / 10;
@@ -96,11 +96,11 @@ const WIDTHS: readonly [string, number][] = [
   ["مَرْحَبًا", 5],
   ["\u200f\u200b", 0],
 ];
-test("FLD-08: wide characters and emoji sequences count two columns, marks and format characters none", () => {
+test("captions.column-width: FLD-08: wide characters and emoji sequences count two columns, marks and format characters none", () => {
   for (const [text, columns] of WIDTHS) assert.equal(columnsOf(text), columns, text);
 });
 
-test("FLD-08: a run without spaces that is wider than a line is cut between grapheme clusters", () => {
+test("captions.line-width: FLD-08: a run without spaces that is wider than a line is cut between grapheme clusters", () => {
   const clusters = ["👨‍👩‍👧‍👦", "🇩🇪", "👍🏽", "❤️", "1️⃣", "e\u0301\u0323", "각", "क्षि", "שָׁ", "x", "漢", "น้ำ"];
   fc.assert(
     fc.property(
@@ -121,7 +121,7 @@ test("FLD-08: a run without spaces that is wider than a line is cut between grap
   );
 });
 
-test("FLD-08: right-to-left text and Korean are cut at their spaces", () => {
+test("captions.scripts: FLD-08: right-to-left text and Korean are cut at their spaces", () => {
   for (const text of [
     "שלום לכולם וברוכים הבאים לפגישה של היום",
     "오늘은 날씨가 좋지만 내일은 비가 많이 올 수 있습니다",

@@ -1,4 +1,4 @@
-// docs/formats.md as it should be: what runFormats measured, a line for each recording (spec 2.1; contract 3 "Seconds").
+// docs/formats.md as it should be: what runFormats measured, a line for each recording.
 import { CARRIERS, type FormatRow, toleranceSeconds } from "./formats-table.ts";
 
 export function formatsPage(rows: readonly FormatRow[]): string {

@@ -1,5 +1,5 @@
-// Every recording of the fixtures through a whole gateway, once for each carrier of audio; what formats.test.ts judges and
-// docs/formats.md shows (spec 2.1; contract 3 "Seconds").
+// Every recording of the fixtures through a whole gateway, once for each carrier of audio; formats.test.ts judges it and docs/formats.md
+// shows it.
 import { readFileSync } from "node:fs";
 import type { AudioFormat } from "../../src/contract/audio-formats.ts";
 import { transcriptionEnvelope } from "../../src/contract/transcription.ts";

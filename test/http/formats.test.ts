@@ -1,12 +1,12 @@
-// Every accepted format through every carrier of the real endpoint, its length held against an independent tool's
-// (spec 2.1: mp3, mp4, mpeg, mpga, m4a, wav, webm; contract 3 "Seconds").
+// Every accepted format (mp3, mp4, mpeg, mpga, m4a, wav, webm) through every carrier of the real endpoint, its length compared with an
+// independent tool's.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { before, test } from "node:test";
 import { formatsPage } from "./formats-page.ts";
 import { CARRIERS, type FormatRow, type Outcome, runFormats, toleranceSeconds, TRUTH } from "./formats-table.ts";
 
-/** One recording at least for each format of spec 2.1, by its file ending. */
+/** At least one recording for each accepted format, by its file ending. */
 const ENDINGS = ["mp3", "mp4", "mpeg", "mpga", "m4a", "wav", "webm"];
 /** Recordings that defeat a reader of headers. */
 const HARD = {
@@ -28,7 +28,7 @@ before(async () => {
   rows = new Map((await runFormats()).map((row) => [row.fileName, row]));
 });
 
-test("spec 2.1: each of the seven formats and each hard case has a recording with a known length", () => {
+test("measuring.content-decides: each of the seven formats and each hard case has a recording with a known length", () => {
   const names = Object.keys(TRUTH);
   assert.deepEqual(
     ENDINGS.filter((ending) => !names.some((name) => name.endsWith(`.${ending}`))),
@@ -42,7 +42,7 @@ test("spec 2.1: each of the seven formats and each hard case has a recording wit
 
 for (const [fileName, truth] of Object.entries(TRUTH)) {
   const hard = fileName in HARD ? ` (${HARD[fileName as keyof typeof HARD]})` : "";
-  test(`spec 2.1 ${fileName}${hard}: served through every carrier, ${truth.seconds} s each time`, () => {
+  test(`measuring.true-length, request-body.sources: ${fileName}${hard}: served through every carrier, ${truth.seconds} s each time`, () => {
     const row = rows.get(fileName);
     assert.ok(row !== undefined);
     for (const carrier of CARRIERS) {
@@ -59,7 +59,7 @@ for (const [fileName, truth] of Object.entries(TRUTH)) {
   });
 }
 
-test("docs/formats.md says what was measured: else run node scripts/write-format-table.ts", () => {
+test("measuring.true-length: docs/formats.md contains what was measured: else run node scripts/write-format-table.ts", () => {
   const page = readFileSync(new URL("../../docs/formats.md", import.meta.url), "utf8");
   assert.equal(formatsPage([...rows.values()]), page);
 });

@@ -1,5 +1,4 @@
-// The transcript invariants over the replies of Gemini and of the servers that speak OpenAI's protocol in their own way
-// (contract 3).
+// The transcript invariants over the replies of Gemini and of the servers that speak OpenAI's protocol in their own way.
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { geminiAudio } from "../../src/providers/gemini-audio.ts";

@@ -1,5 +1,5 @@
-// Replies whose lists of words and segments lack some of what their text says, or have more than it says (contract 3: text is
-// preserved). The text itself is never touched.
+// Replies whose lists of words and segments lack some of their text, or have more than it [transcription.text-preserved]. The text itself
+// is never touched.
 import * as fc from "fast-check";
 import { type Conversation, idOf, type Spoken } from "./conversation.ts";
 

@@ -1,4 +1,4 @@
-// The transcript invariants over the replies of each provider that answers a whole file at once (contract 3).
+// The transcript invariants over the replies of each provider that answers a whole file at once.
 import * as fc from "fast-check";
 import { assemblyai } from "../../src/providers/assemblyai.ts";
 import { deepgram } from "../../src/providers/deepgram.ts";

@@ -1,6 +1,6 @@
-// The invariants of contract 3 ("Envelope", "Formats") over what an adapter makes of conversations made up at random: times in
-// order and inside the audio, words inside segments, speakers S1… by first appearance and stable, channels right, no word
-// lost or changed; captions read back by parsers that are not ours.
+// The invariants of transcripts over what an adapter makes of random conversations: times in order and inside the audio, words inside
+// segments, speakers S1… by first appearance and stable, channels right, no word lost or changed; captions read back by parsers that are
+// not ours.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -42,7 +42,7 @@ export const catalogued = (
   return { name: `${provider.kind}/${model}`, provider, model, speech };
 };
 export function keepsInvariants(teller: Teller): void {
-  test(`contract 3: ${teller.name}: ${RUNS} conversations keep their words, speakers, channels, order and times`, async () => {
+  test(`transcription.times, transcription.text-preserved, transcription.speakers: ${teller.name}: ${RUNS} conversations keep their words, speakers, channels, order and times`, async () => {
     await check(teller, (conversation, wanted, finished) => {
       assertTimes(finished.words, conversation.durationSeconds);
       assertTimes(finished.segments, conversation.durationSeconds);
@@ -54,7 +54,7 @@ export function keepsInvariants(teller: Teller): void {
     });
   });
 
-  test(`contract 3: ${teller.name}: ${RUNS} caption files lose nothing in an independent parser`, async () => {
+  test(`captions.nothing-lost: ${teller.name}: ${RUNS} caption files lose nothing in an independent parser`, async () => {
     await check(teller, (conversation, wanted, finished) => {
       if (wanted.responseFormat === "srt") assertCaptions(conversation, readSrt(finished.content), "srt");
       if (wanted.responseFormat === "vtt") assertCaptions(conversation, readVtt(finished.content), "vtt");
@@ -64,7 +64,7 @@ export function keepsInvariants(teller: Teller): void {
 
 /** What a provider's lists leave out stays in the text, in the segments and in the captions. */
 export function keepsTextDespiteHoles(teller: Teller): void {
-  test(`contract 3: ${teller.name}: ${RUNS} replies whose words or segments have holes or strangers lose nothing of their text`, async () => {
+  test(`transcription.text-preserved: ${teller.name}: ${RUNS} replies whose words or segments have holes or strangers lose nothing of their text`, async () => {
     const judged = { count: 0, withHoles: 0 };
     await fc.assert(
       fc.asyncProperty(

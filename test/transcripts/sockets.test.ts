@@ -1,5 +1,4 @@
-// The transcript invariants over what comes through a socket (contract 3, "Mode"), and that what is told while it is made
-// adds up to the transcript.
+// The transcript invariants over what comes through a socket, and that what is reported while it is made adds up to the transcript.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -57,7 +56,7 @@ const MODELS: readonly (readonly [Teller, Messages])[] = [
 for (const [teller, messages] of MODELS) {
   keepsInvariants(teller);
 
-  test(`contract 3: ${teller.name}: what is told of ${RUNS} conversations while they are made adds up to the transcript`, async () => {
+  test(`transcription.stream-whole: ${teller.name}: what is reported of ${RUNS} conversations while they are transcribed adds up to the transcript`, async () => {
     const { provider, model, speech } = teller;
     await fc.assert(
       fc.asyncProperty(conversations(1), fc.boolean(), async (conversation, diarization) => {

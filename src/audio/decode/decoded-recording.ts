@@ -1,5 +1,5 @@
-// A recording decoded once into the spool, to be sent in pieces (contract 10, `split_long_audio`): each piece is a WAV file made
-// while it is read, of exactly the samples between two cuts.
+// A recording decoded once into the spool, to be sent in pieces (`split_long_audio`): each piece is a WAV file made while it is read, of
+// exactly the samples between two cuts [transcription.split].
 import { createReadStream } from "node:fs";
 import type { AudioSource } from "../measure.ts";
 import { WAV_HEADER_BYTES } from "../../lib/wav.ts";
@@ -21,7 +21,7 @@ export interface DecodedRecording {
 }
 
 const BYTES_PER_SAMPLE = 2;
-/** As for a provider's own figure (contract 3, "Seconds"): beyond it, this is not the recording that was measured. */
+/** As for a provider's own figure: beyond it, this is not the recording that was measured [measuring.decoder-length]. */
 const TOLERATED_SECONDS = 1;
 const TOLERATED_SHARE = 0.02;
 

@@ -1,5 +1,5 @@
-// The sound inside a recording, as 16-bit samples with bounded memory (contract 10, `split_long_audio`; the empty-transcript
-// guard). By ffmpeg where the machine has it, else by our own reader, which knows WAV alone (docs/decisions/0013).
+// Decodes a recording to 16-bit samples with bounded memory, for `split_long_audio` and the empty-transcript guard [measuring.decoder].
+// By ffmpeg where the machine has it, else by the gateway's own reader, which knows WAV alone (docs/decisions/0013).
 import { availableParallelism } from "node:os";
 import { createKeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
 import { decodeByFfmpeg } from "./ffmpeg.ts";

@@ -1,6 +1,6 @@
-// One recording through ffmpeg (contract 10, `split_long_audio`): a process without a shell, without our environment, that sees one
-// file under a name of ours, read as the format its content showed, and no network; under a clock and a limit of what it may say.
-// A thread of its own starts it and reads what it says.
+// Decodes one recording with ffmpeg [measuring.ffmpeg-confined]: a process without a shell and without this process's environment, which
+// sees one file under a generated name, read as the format that its content showed, and no network. Its time and its output are limited.
+// A thread of its own starts it and reads its output.
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";

@@ -1,4 +1,4 @@
-// Whether this machine has ffmpeg, asked once at the start (contract 10): the first executable of that name on the PATH.
+// Finds ffmpeg, once at the start [measuring.decoder]: the first executable of that name on the PATH.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 

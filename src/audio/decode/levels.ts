@@ -1,5 +1,5 @@
-// How loud a recording is over time, and whether somebody speaks in it (contract 3: a missing receipt is a definite failure, and a
-// transcript without a word of audible speech is none). A simple measure on purpose: it only decides to ask one more target.
+// Measures how loud a recording is over time, and detects speech in it [measuring.speech-detection]. A simple measure on purpose: it only
+// decides whether an empty transcript is doubted and one more target is called [transcription.empty-doubted].
 import type { Pcm } from "./pcm.ts";
 
 export const FRAME_SECONDS = 0.02;

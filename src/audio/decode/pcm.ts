@@ -1,4 +1,4 @@
-// What decoding is about: a recording, what is asked of it, and its samples (contract 10, `split_long_audio`).
+// The types of decoding: a recording, what is requested of it, and its samples [measuring.decoder].
 import type { AudioFormat } from "../../contract/audio-formats.ts";
 
 /** A recording as it was measured. */

@@ -1,4 +1,4 @@
-// Where a long recording is cut (contract 10, `split_long_audio`): at the quietest place before each piece would be too long. The pieces
+// Plans where a long recording is cut [transcription.split-place]: at the quietest place before each piece would be too long. The pieces
 // tile the recording: each begins at the sample after the one before, the first at 0, the last ends with it. Pure.
 import type { Levels } from "./levels.ts";
 

@@ -1,5 +1,5 @@
-// WAV to samples without any program: PCM of 8 to 32 bits, floats, A-law and µ-law (contract 10, `split_long_audio`). Reads on as it
-// comes; its length is the one that was measured (readers/wav.ts), for a header can lie.
+// Decodes WAV without any program: PCM of 8 to 32 bits, floats, A-law and µ-law [measuring.decoder-exact]. Reads on as it comes; its
+// length is the one that was measured (readers/wav.ts), for a header can lie.
 import { setImmediate } from "node:timers/promises";
 import { hasPadByte } from "../readers/riff-chunks.ts";
 import { type EncodedAudio, Undecodable } from "./pcm.ts";

@@ -1,4 +1,4 @@
-// What an app and a key are set up with, in the configuration file and in the administration's API alike (contract 2, 9, 10).
+// The settings of an app and a key, in the configuration file and in the administration's API alike [admin.app-settings].
 import { z } from "zod";
 import { MONEY_PATTERN, MONEY_RULE } from "../names.ts";
 import { SCOPES } from "../scopes.ts";

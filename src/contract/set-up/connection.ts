@@ -1,4 +1,4 @@
-// Connections (stored provider accounts) and the models declared under them (contract 10).
+// Connections (stored provider accounts) and the models declared under them [configuration.models].
 import { z } from "zod";
 import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { LANGUAGE_TAG } from "../transcription.ts";

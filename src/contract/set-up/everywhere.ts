@@ -1,5 +1,5 @@
-// Connections and routes belong to the platform or to a workspace: the same endpoints for the operator, for the operator on behalf
-// of a workspace, and for its administrators (contract 2, 10).
+// Connections and routes are shared or belong to a workspace: the same endpoints for the operator, for the operator on behalf of a
+// workspace, and for its administrators [admin.mirrored].
 import { type EndpointBelow, type Mirrored, mirrored, operatorEndpoint } from "../admin.ts";
 import type { EndpointContract } from "../endpoint.ts";
 

@@ -1,5 +1,5 @@
-// What the schemas of set-up objects are made of, in the configuration file and in the administration's API alike: strict objects
-// whose keys are snake_case where people write them and camelCase in the program (contract 10).
+// The parts of the schemas of settings, in the configuration file and in the administration's API alike: strict objects whose keys are
+// snake_case where people write them and camelCase in the program.
 import { z } from "zod";
 import { ID_PATTERN, ID_RULE, LABEL_PATTERN, LABEL_RULE, MODEL_PATTERN, MODEL_RULE } from "../names.ts";
 

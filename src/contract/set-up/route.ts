@@ -1,4 +1,4 @@
-// Routes: targets in order, purposes they publish, and the route's switches (contract 4, 10).
+// Routes: targets in order [configuration.route-targets], purposes they publish, and the route's switches.
 import { z } from "zod";
 import { FEATURES, PROFILES } from "../features.ts";
 import { transcriptionFields } from "../transcription.ts";

@@ -1,5 +1,5 @@
-// Recordings to samples (contract 10, `split_long_audio`): our own reader of WAV to the sample; ffmpeg as it is called, by a stand-in
-// that is always there, and by itself where the machine has it.
+// Decodes recordings to samples: the gateway's own reader of WAV to the sample, ffmpeg as it is called (by a stand-in that is always
+// there) and by itself where the machine has it.
 import assert from "node:assert/strict";
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -50,7 +50,7 @@ const own = () => createDecoder({ ffmpeg: null, directory });
 const decodeOwn = async (bytes: Uint8Array, channels: "mono" | "all" = "all", step?: number) =>
   samplesOf(own().decode(await measured(bytes, step), { channels, signal: NEVER }));
 
-test("contract 10: 16-bit WAV comes back sample by sample, however the bytes arrive", async () => {
+test("measuring.decoder-exact: 16-bit WAV comes back sample by sample, however the bytes arrive", async () => {
   const sound = syllables(0.4);
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 9000 }), async (step) => {
@@ -60,7 +60,7 @@ test("contract 10: 16-bit WAV comes back sample by sample, however the bytes arr
   );
 });
 
-test("FLD-21: samples behind a chunk of odd size, with or without its pad byte, are read from where they begin", async () => {
+test("measuring.decoder-exact, measuring.wav-odd-chunks: FLD-21: samples behind a chunk of odd size, with or without its pad byte, are read from where they begin", async () => {
   const sound = syllables(0.4);
   const file = pcmWav(sound);
   const odd = join(Buffer.from("LIST"), le32(9), Buffer.from("INFOISFTA"));
@@ -83,7 +83,7 @@ const LAYOUTS: readonly (readonly [name: string, tag: number, bits: number, one:
 ];
 
 for (const [name, tag, bits, one, other] of LAYOUTS) {
-  test(`contract 10: ${name} samples are read for what they are, mixed and apart`, async () => {
+  test(`measuring.decoder-exact: ${name} samples are read exactly, mixed and per channel`, async () => {
     const frames = 4000;
     const body = join(...Array.from({ length: frames }, () => join(one, other)));
     const file = riff(fmt({ tag, channels: 2, rate: 8000, bits }), chunk("data", body));
@@ -96,7 +96,7 @@ for (const [name, tag, bits, one, other] of LAYOUTS) {
   });
 }
 
-test("contract 10: µ-law and the same speech as PCM are one sound", async () => {
+test("measuring.decoder-exact: µ-law and the same speech as PCM are one sound", async () => {
   const [companded, plain] = [await decodeOwn(fixture("speech-mulaw.wav")), await decodeOwn(fixture("speech-16k.wav"))];
   assert.ok(Math.abs(companded.length / 8000 - plain.length / 16_000) < 0.01);
   assert.ok(Math.abs(loudness(companded) / loudness(plain) - 1) < 0.1);
@@ -106,7 +106,7 @@ function loudness(samples: Int16Array): number {
   return Math.sqrt(samples.reduce((sum, value) => sum + value * value, 0) / samples.length);
 }
 
-test("contract 3: a header that lies about its length changes nothing: the sound that was measured is decoded", async () => {
+test("measuring.wav-data-size: a header that lies about its length changes nothing: the sound that was measured is decoded", async () => {
   const sound = syllables(1);
   const honest = pcmWav(sound);
   const size = honest.length - 44;
@@ -119,7 +119,7 @@ test("contract 3: a header that lies about its length changes nothing: the sound
   assert.deepEqual(await decodeOwn(trailing), sound);
 });
 
-test("contract 10: without ffmpeg nothing but WAV of a known codec can be decoded, and that is known beforehand", async () => {
+test("measuring.decoder: without ffmpeg nothing but WAV of a known codec can be decoded, and that is known beforehand", async () => {
   for (const [name, rate] of [
     ["speech-16k.wav", 16_000],
     ["speech-44k-stereo.wav", 44_100],
@@ -133,7 +133,7 @@ test("contract 10: without ffmpeg nothing but WAV of a known codec can be decode
   assert.equal(own().rateOf(await measured(gsm)), null);
 });
 
-test("contract 10: the format is never left to ffmpeg, nor a protocol, a shell or our environment", async () => {
+test("measuring.ffmpeg-confined: the format is never left to ffmpeg, nor a protocol, a shell or the process's environment", async () => {
   const { program, said } = await standIn(`process.stdout.write(Buffer.alloc(32000));`);
   process.env["PATCHBAY_TEST_CANARY"] = "secret";
   const decoder = createDecoder({ ffmpeg: program, directory });
@@ -160,7 +160,7 @@ test("contract 10: the format is never left to ffmpeg, nor a protocol, a shell o
   assert.deepEqual(await leftFiles(), []);
 });
 
-test("contract 10: an ffmpeg that fails, says too much, dies or is missing is one error, and leaves no file", async () => {
+test("measuring.ffmpeg-failure: an ffmpeg that fails, writes too much, dies or is missing is one error, and leaves no file", async () => {
   for (const [what, body] of [
     ["fails", `process.stdout.write(Buffer.alloc(3200)); process.exitCode = 1;`],
     ["says too much", `process.stdout.write(Buffer.alloc(1_000_000));`],
@@ -173,7 +173,7 @@ test("contract 10: an ffmpeg that fails, says too much, dies or is missing is on
   assert.deepEqual(await leftFiles(), []);
 });
 
-test("R9: while a recording is decoded everybody else has turns, one a block at least, whoever decodes", async () => {
+test("measuring.decoder-turns: R9: while a recording is decoded other requests are served, between any two blocks, whatever decodes", async () => {
   const { program } = await standIn(`process.stdout.write(Buffer.alloc(960_000));`);
   const seconds = 30;
   for (const decoder of [own(), createDecoder({ ffmpeg: program, directory })]) {
@@ -196,7 +196,7 @@ test("R9: while a recording is decoded everybody else has turns, one a block at 
   }
 });
 
-test("contract 3: who does not want the audio any more stops ffmpeg", async () => {
+test("measuring.decoder-abort: a caller who leaves stops ffmpeg", async () => {
   const { program } = await standIn(`process.stdout.write(Buffer.alloc(3200)); setInterval(() => {}, 1000);`);
   const gone = new AbortController();
   const pcm = createDecoder({ ffmpeg: program, directory }).decode(await measured(pcmWav(syllables(1))), {
@@ -209,7 +209,7 @@ test("contract 3: who does not want the audio any more stops ffmpeg", async () =
   assert.deepEqual(await leftFiles(), []);
 });
 
-test("contract 10: ffmpeg is looked for in absolute directories of the PATH, and must be executable", async () => {
+test("measuring.decoder: ffmpeg is looked for in absolute directories of the PATH, and must be executable", async () => {
   const { program } = await standIn("");
   const folder = joinPath(program, "..");
   assert.equal(findFfmpeg(`/nonexistent:${folder}`), program);
@@ -222,7 +222,7 @@ test("contract 10: ffmpeg is looked for in absolute directories of the PATH, and
 const TRUTH = JSON.parse(Buffer.from(fixture("truth.json")).toString("utf8")) as Record<string, { seconds: number }>;
 const PLAYABLE = Object.entries(TRUTH).filter(([, { seconds }]) => seconds > 0);
 
-test(`contract 10: ffmpeg decodes every accepted recording to its true length (${PLAYABLE.length} files)`, {
+test(`measuring.decoder, measuring.true-length: ffmpeg decodes every accepted recording to its true length (${PLAYABLE.length} files)`, {
   skip: NO_FFMPEG,
 }, async () => {
   for (const [name, { seconds }] of PLAYABLE) {
@@ -236,7 +236,9 @@ test(`contract 10: ffmpeg decodes every accepted recording to its true length ($
   assert.deepEqual(await leftFiles(), []);
 });
 
-test("contract 10: ffmpeg and our own reader agree on a WAV, sample by sample", { skip: NO_FFMPEG }, async () => {
+test("measuring.decoder-exact: ffmpeg and the gateway's own reader agree on a WAV, sample by sample", {
+  skip: NO_FFMPEG,
+}, async () => {
   const decoder = createDecoder({ ffmpeg: FFMPEG, directory });
   const file = pcmWav(syllables(2));
   const byFfmpeg = await samplesOf(decoder.decode(await measured(file), { channels: "all", signal: NEVER }));

@@ -1,4 +1,4 @@
-// Does somebody speak (the empty-transcript guard, contract 3): a table of sounds, and every recording of speech we have.
+// Tells speech from other sounds, for the empty-transcript guard: a table of sounds, and every recording of speech in the fixtures.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDecoder } from "../../../src/audio/decode/decoder.ts";
@@ -31,12 +31,12 @@ const SOUNDS: readonly (readonly [name: string, samples: Int16Array, speech: boo
 ];
 
 for (const [name, samples, expected] of SOUNDS) {
-  test(`contract 3: ${name} is ${expected ? "" : "not "}speech`, () => {
+  test(`measuring.speech-detection: ${name} is ${expected ? "" : "not "}speech`, () => {
     assert.equal(holdsSpeech(levelsOf(samples)), expected);
   });
 }
 
-test("contract 3: the levels are the same however the samples arrive, and count every one", () => {
+test("measuring.speech-detection: the levels are the same however the samples arrive, and count every one", () => {
   const sound = inOrder(syllables(1.013), hiss(0.3));
   const whole = levelsOf(sound);
   const meter = levelMeter({ sampleRate: RATE, channels: 1 });
@@ -45,7 +45,7 @@ test("contract 3: the levels are the same however the samples arrive, and count 
   assert.equal(whole.samples, sound.length);
 });
 
-test("contract 3: recorded speech is heard as speech, in every WAV there is", async () => {
+test("measuring.speech-detection: recorded speech is recognised as speech, in every WAV there is", async () => {
   const measurer = createMeasurer();
   const decoder = createDecoder({ ffmpeg: null, directory: "/nonexistent" });
   try {

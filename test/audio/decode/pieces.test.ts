@@ -1,4 +1,4 @@
-// A recording in pieces (contract 10, `split_long_audio`): they tile it to the sample, each within the cap, cut in its pauses.
+// Cuts a recording into pieces (`split_long_audio`): they tile it to the sample, each within the limit, cut in its pauses.
 import assert from "node:assert/strict";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -48,7 +48,7 @@ const RECORDING = fc
     ),
   );
 
-test("contract 10: pieces tile every recording, each within its cap and none a crumb (property, n = 300)", () => {
+test("transcription.split-place: pieces tile every recording, each within its limit and none too short (property, n = 300)", () => {
   fc.assert(
     fc.property(RECORDING, fc.integer({ min: RATE, max: 6 * RATE }), (samples, cap) => {
       const spans = planCuts(levelsOf(samples), RATE, cap);
@@ -64,13 +64,13 @@ test("contract 10: pieces tile every recording, each within its cap and none a c
   );
 });
 
-test("contract 10: a recording of exactly the cap is one piece; of one sample more, two", () => {
+test("routing.split-pieces: a recording of exactly the limit is one piece; of one sample more, two", () => {
   const cap = 4 * RATE;
   assert.equal(planCuts(levelsOf(syllables(4)), RATE, cap).length, 1);
   assert.equal(planCuts(levelsOf(inOrder(syllables(4), new Int16Array(1))), RATE, cap).length, 2);
 });
 
-test("contract 10: the cut lies in the pause, even one well before the longest piece", () => {
+test("transcription.split-place: the cut is in the pause, even one well before the longest piece", () => {
   for (const pauseAt of [5.2, 6, 8.1, 9.3]) {
     const sound = inOrder(tone(pauseAt, 300), silence(0.4), tone(15 - pauseAt, 300));
     const [first] = planCuts(levelsOf(sound), RATE, 10 * RATE);
@@ -79,7 +79,7 @@ test("contract 10: the cut lies in the pause, even one well before the longest p
   }
 });
 
-test("contract 10: of equal pauses the last is taken; without any the quietest place is", () => {
+test("transcription.split-place: of equal pauses the last is taken; without any the quietest place is", () => {
   const pauses = inOrder(tone(5.5, 300), silence(0.5), tone(2, 300), silence(0.5), tone(6, 300));
   const [first] = planCuts(levelsOf(pauses), RATE, 10 * RATE);
   const seconds = (first?.to ?? 0) / RATE;
@@ -109,7 +109,7 @@ async function bytesOf(source: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-test("contract 10: the pieces are WAV files whose samples, put together, are the recording to the last one", async () => {
+test("transcription.split, routing.split-pieces: the pieces are WAV files whose samples, put together, are the recording to the last one", async () => {
   const left = syllables(5);
   const stereo = Int16Array.from({ length: left.length * 2 }, (_, index) =>
     index % 2 === 0 ? (left[index / 2] ?? 0) : 100,
@@ -141,7 +141,7 @@ test("contract 10: the pieces are WAV files whose samples, put together, are the
   assert.deepEqual(await readdir(directory), []);
 });
 
-test("contract 10: a recording whose decoded length is not the measured one is not sent at all, and leaves nothing", async () => {
+test("measuring.decoder-length: a recording whose decoded length is not the measured one is not sent at all, and leaves nothing", async () => {
   const audio = await encoded(pcmWav(syllables(10)));
   const cut = { ...audio, durationSeconds: 20 };
   await assert.rejects(decodeRecording(services(), cut, { channels: "mono", signal: NEVER }), Undecodable);

@@ -1,10 +1,10 @@
-// Decoding is the machine's hardest work: few at once, and nobody waits in line who is gone (contract 10).
+// Decoding is the machine's hardest work: few recordings are decoded at once, and a caller who has left does not wait in the queue.
 import assert from "node:assert/strict";
 import { availableParallelism } from "node:os";
 import { test } from "node:test";
 import { createDecoder } from "../../../src/audio/decode/decoder.ts";
 
-test("contract 10: no more recordings are decoded at once than half the machine has cores", async () => {
+test("measuring.decoder-turns: no more recordings are decoded at once than half the machine has cores", async () => {
   const decoder = createDecoder({ ffmpeg: null, directory: "/nonexistent" });
   const places = Math.max(1, Math.floor(availableParallelism() / 2));
   const gates = Array.from({ length: places + 2 }, () => Promise.withResolvers<void>());

@@ -1,4 +1,4 @@
-// POST …/audio-url-domains/check: what it tells to whom, and what it does not do (spec 4.4; contract 2, 6; experience 15).
+// POST …/audio-url-domains/check: what it reports to which key, and what it does not do.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AudioUrlCheck, audioUrlCheck } from "../../../src/contract/audio-url-check.ts";
@@ -44,7 +44,7 @@ async function checked(url: string, asked: Asked = {}): Promise<AudioUrlCheck> {
 
 const broken = ({ rules }: AudioUrlCheck) => rules.flatMap(({ rule, outcome }) => (outcome === "broken" ? [rule] : []));
 
-test("experience 15: a listed address holds every rule, by the entry that lists it; nothing is fetched, kept or logged", async () => {
+test("remote-audio.check-same-rules, remote-audio.check-no-side-effects: a listed address meets every rule, by the entry that lists it; nothing is fetched, kept or logged", async () => {
   const { internet, requests, gateway } = remote;
   const before = [requests.length, internet.dialled.length, (await auditRows(remote)).length];
   const check = await checked(URL_OF_SPEECH);
@@ -58,7 +58,7 @@ test("experience 15: a listed address holds every rule, by the entry that lists 
   assert.equal((await postJson(gateway.origin, { audio: { url: URL_OF_SPEECH } })).status, 200);
 });
 
-test("SSRF-413: administrators are told what a request is told, the operator also what the name resolves to", async () => {
+test("remote-audio.check-visibility, remote-audio.opaque-name: SSRF-413: administrators see what a request is answered, the operator also what the name resolves to", async () => {
   const url = "https://global.example/a.wav";
   const refused = detailsOf(await postJson(remote.gateway.origin, { audio: { url } }));
   const seen = await checked(url);
@@ -75,7 +75,7 @@ test("SSRF-413: administrators are told what a request is told, the operator als
   assert.deepEqual((await checked(URL_OF_SPEECH, { key: OPERATOR_KEY })).addresses, [PUBLIC]);
 });
 
-test("reliability 4: a host that is on no list is not asked for, of whatever form; another workspace's list does not count", async () => {
+test("remote-audio.check-no-side-effects: a host that is on no list is not resolved, in any form; another workspace's list does not count", async () => {
   const before = remote.internet.lookups.length;
   for (const [url, rules] of [
     ["https://internal.corp.example/a.wav", ["listed"]],
@@ -88,7 +88,7 @@ test("reliability 4: a host that is on no list is not asked for, of whatever for
   assert.equal(remote.internet.lookups.length, before);
 });
 
-test("contract 1, 2: members 403, strangers 404, and what is no question is refused; on the admin listener the operator asks the same", async () => {
+test("tenancy.workspace-admin, admin.mirrored: members get 403, others 404, and an invalid question is refused; on the admin listener the operator gets the same answer", async () => {
   assert.equal((await ask(URL_OF_SPEECH, { key: KEY })).code, "FORBIDDEN");
   for (const key of [OTHER_KEY, OTHER_ADMIN_KEY]) assert.equal((await ask(URL_OF_SPEECH, { key })).code, "NOT_FOUND");
   for (const body of [

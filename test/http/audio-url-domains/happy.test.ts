@@ -1,4 +1,4 @@
-// GET and PUT /workspace/{tenant_id}/audio-url-domains, what they do (spec 4.5; contract 6, 10).
+// GET and PUT /workspace/{tenant_id}/audio-url-domains: what they do.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
@@ -24,7 +24,7 @@ before(async () => {
 after(() => remote.close());
 const client = domainsClient(() => remote);
 
-test("contract 10: a new workspace begins with the file's list, one without any with an empty one", async () => {
+test("remote-audio.list-seed: a new workspace begins with the file's list, one without any with an empty one", async () => {
   const acme = viewOf(await client.read(ADMIN_KEY));
   assert.deepEqual([acme.domains, acme.global_domains, acme.max_domains], [["media.example"], ["global.example"], 20]);
   assert.match(acme.updated_at ?? "", /Z$/);
@@ -32,20 +32,20 @@ test("contract 10: a new workspace begins with the file's list, one without any 
   assert.deepEqual(other.domains, []);
 });
 
-test("contract 4, 6: max_domains is what /v1/melimits reports", async () => {
+test("remote-audio.list-size, configuration.limits: max_domains is what /v1/melimits reports", async () => {
   const limits = (await get(remote.gateway.origin, "/v1/melimits")).json as Record<string, number>;
   assert.equal(limits["max_audio_url_domains"], viewOf(await client.read(ADMIN_KEY)).max_domains);
   assert.deepEqual([limits["max_audio_url_bytes"], limits["max_audio_url_redirects"]], [25_000_000, 3]);
 });
 
-test("contract 6, SSRF-437: a replacement is kept in lower case, each name once, in the order given", async () => {
+test("remote-audio.list-normalised: SSRF-437: a replacement is kept in lower case, each name once, in the order given", async () => {
   const wanted = ["B.Example.com", "*.cdn.example", "b.example.com", "a.example.com"];
   const put = viewOf(await client.put(OTHER_ADMIN_KEY, { domains: wanted }, "other"));
   assert.deepEqual(put.domains, ["b.example.com", "*.cdn.example", "a.example.com"]);
   assert.deepEqual(viewOf(await client.read(OTHER_ADMIN_KEY, "other")), put);
 });
 
-test("contract 6: what is put counts at once for the next request, and empty refuses every URL that is not global", async () => {
+test("remote-audio.list-takes-effect: a list counts at once for the next request, and an empty one refuses every URL that is not global", async () => {
   const call = () => postJson(remote.gateway.origin, { audio: { url: URL_OF_SPEECH } }, { key: OTHER_KEY });
   viewOf(await client.put(OTHER_ADMIN_KEY, { domains: ["media.example"] }, "other"));
   assert.equal((await call()).status, 200);
@@ -53,7 +53,7 @@ test("contract 6: what is put counts at once for the next request, and empty ref
   assert.equal((await call()).code, "AUDIO_URL_REJECTED");
 });
 
-test("contract 10: the answer names its state; a change that names another one is refused, and nothing is changed", async () => {
+test("remote-audio.list-concurrent-changes: the answer has an ETag; a change from another state is refused, and nothing is changed", async () => {
   const put = (domains: readonly string[], ifMatch?: string) =>
     client.put(OTHER_ADMIN_KEY, { domains }, "other", ifMatch === undefined ? {} : { "if-match": ifMatch });
   const read = etagOf(await client.read(OTHER_ADMIN_KEY, "other"));
@@ -65,11 +65,11 @@ test("contract 10: the answer names its state; a change that names another one i
   assert.deepEqual(viewOf(await client.read(OTHER_ADMIN_KEY, "other")), viewOf(first));
   assert.equal((await auditRows(remote)).length, audited);
   assert.equal((await put(["third.example.com"], "*")).status, 200);
-  assert.equal((await put(["fourth.example.com"])).status, 200, "contract 6: it is never asked for");
+  assert.equal((await put(["fourth.example.com"])).status, 200, "If-Match is optional");
   assert.equal((await put(["fifth.example.com"], "fifth")).code, "INVALID_REQUEST");
 });
 
-test("contract 10: of two changes made from one state at once, one is made and the other refused", async () => {
+test("remote-audio.list-concurrent-changes: of two concurrent changes from one state, one is made and the other refused", async () => {
   const read = etagOf(await client.read(OTHER_ADMIN_KEY, "other"));
   const both = await Promise.all(
     ["left.example.com", "right.example.com"].map((domain) =>
@@ -81,7 +81,7 @@ test("contract 10: of two changes made from one state at once, one is made and t
   assert.deepEqual((await client.read(OTHER_ADMIN_KEY, "other")).json, made?.json);
 });
 
-test("contract 2: the operator administers every workspace, by its slug and by its id", async () => {
+test("remote-audio.list-roles: the operator administers every workspace, by its slug and by its id", async () => {
   const { id } = await remote.gateway.database.db
     .selectFrom("workspaces")
     .select("id")
@@ -91,12 +91,12 @@ test("contract 2: the operator administers every workspace, by its slug and by i
   assert.deepEqual(viewOf(await client.read(OPERATOR_KEY, "other")), put);
 });
 
-test("SSRF-417, SSRF-425: twenty names are taken, a bucket's own host among them", async () => {
+test("remote-audio.list-entries, remote-audio.list-size: SSRF-417, SSRF-425: twenty names are accepted, a bucket's own host among them", async () => {
   const names = ["my-bucket.s3.amazonaws.com", ...Array.from({ length: 19 }, (_, at) => `h${at}.example.com`)];
   assert.deepEqual(viewOf(await client.put(OTHER_ADMIN_KEY, { domains: names }, "other")).domains, names);
 });
 
-test("spec 5.4: every change is one audit row with who, before and after, in the same transaction; the same list again is none", async () => {
+test("remote-audio.list-audit: every change is one audit row with actor, before and after, in the same transaction; the same list again is none", async () => {
   viewOf(await client.put(OTHER_ADMIN_KEY, { domains: ["before.example.com"] }, "other"));
   const before = await auditRows(remote);
   const put = () => client.put(OTHER_ADMIN_KEY, { domains: ["after.example.com"] }, "other");
@@ -122,7 +122,7 @@ test("spec 5.4: every change is one audit row with who, before and after, in the
   );
 });
 
-test("spec 5.4: the database refuses to change, remove or empty the audit log", async () => {
+test("tenancy.audit-append-only: the database refuses to change, remove or empty the audit log", async () => {
   const { db } = remote.gateway.database;
   const before = await auditRows(remote);
   for (const statement of [
@@ -134,7 +134,7 @@ test("spec 5.4: the database refuses to change, remove or empty the audit log", 
   assert.deepEqual(await auditRows(remote), before);
 });
 
-test("contract 10: applying the file again leaves a workspace's list alone, and replaces the platform's with an audit row", async () => {
+test("remote-audio.list-seed, configuration.audio-domains-seed: applying the file again leaves a workspace's list as it is, and replaces the operator's with an audit row", async () => {
   const tag = etagOf(await client.put(ADMIN_KEY, { domains: ["kept.example.com"] }));
   const before = await auditRows(remote);
   const { configuration, database } = remote.gateway;

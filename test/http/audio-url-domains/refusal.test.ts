@@ -1,4 +1,4 @@
-// PUT /workspace/{tenant_id}/audio-url-domains, what it refuses (contract 6; the allowlist rows of cases/ssrf.json).
+// PUT /workspace/{tenant_id}/audio-url-domains: what it refuses (the allowlist rows of cases/ssrf.json).
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Answer, detailsOf } from "../../harness/client.ts";
@@ -70,7 +70,7 @@ const NAMES: readonly (readonly [id: string, name: unknown])[] = [
   ["a single label", "metadata"],
 ];
 
-test(`contract 6: ${NAMES.length} entries that are no public host name are refused, all or nothing`, async () => {
+test(`remote-audio.list-entries, remote-audio.list-replace: ${NAMES.length} entries that are no public host name are refused, all or nothing`, async () => {
   for (const [id, name] of NAMES) {
     const answer = await refuses({ domains: ["fine.example.com", name] });
     const issues = detailsOf(answer)["issues"] as readonly { readonly param: string }[];
@@ -82,7 +82,7 @@ test(`contract 6: ${NAMES.length} entries that are no public host name are refus
   }
 });
 
-test("contract 1: all faults are listed at once", async () => {
+test("remote-audio.list-replace: all faults are listed at once", async () => {
   const answer = await refuses({ domains: ["*", "fine.example.com", "com"] });
   const issues = detailsOf(answer)["issues"] as readonly { readonly param: string }[];
   assert.deepEqual(
@@ -91,14 +91,14 @@ test("contract 1: all faults are listed at once", async () => {
   );
 });
 
-test("SSRF-418: 21 names are refused, 21 with a double are twenty", async () => {
+test("remote-audio.list-size: SSRF-418: 21 names are refused, 21 with a duplicate are twenty", async () => {
   const names = (count: number) => Array.from({ length: count }, (_, at) => `h${at}.example.com`);
   await refuses({ domains: names(21) });
   const put = viewOf(await client.put(ADMIN_KEY, { domains: [...names(20), "H0.example.com"] }));
   assert.equal(put.domains.length, 20);
 });
 
-test("contract 1: a body without the list, with another field, or that is no object is refused", async () => {
+test("remote-audio.list-replace: a body without the list, with another field, or that is no object is refused", async () => {
   for (const body of [{}, { domains: null }, { domains: "media.example" }, { domains: [], extra: 1 }, [], "x", null])
     await refuses(body);
   const large = await client.put(ADMIN_KEY, { domains: [`${"a".repeat(70_000)}.example.com`] });

@@ -1,4 +1,4 @@
-// GET and PUT /workspace/{tenant_id}/audio-url-domains, who may (spec 5.3; contract 2; SSRF-444).
+// GET and PUT /workspace/{tenant_id}/audio-url-domains: which keys may call them (SSRF-444).
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Answer } from "../../harness/client.ts";
@@ -16,14 +16,14 @@ const client = domainsClient(() => remote);
 const withoutRequestId = (answer: Answer): string =>
   answer.text.replaceAll(answer.headers.get("x-request-id") ?? "-", "req");
 
-test("contract 2: a member of the workspace is told 403, and nothing changes", async () => {
+test("remote-audio.list-roles: a member of the workspace gets 403, and nothing changes", async () => {
   const before = [viewOf(await client.read(ADMIN_KEY)), await auditRows(remote)];
   for (const answer of [await client.read(KEY), await client.put(KEY, { domains: [] })])
     assert.deepEqual([answer.status, answer.code], [403, "FORBIDDEN"]);
   assert.deepEqual([viewOf(await client.read(ADMIN_KEY)), await auditRows(remote)], before);
 });
 
-test("contract 2: to members and administrators of another workspace it looks like one that does not exist, byte for byte", async () => {
+test("remote-audio.list-roles: to members and administrators of another workspace it looks like one that does not exist, byte for byte", async () => {
   const before = [viewOf(await client.read(ADMIN_KEY)), await auditRows(remote)];
   const { id } = await remote.gateway.database.db
     .selectFrom("workspaces")
@@ -44,7 +44,7 @@ test("contract 2: to members and administrators of another workspace it looks li
   assert.deepEqual([viewOf(await client.read(ADMIN_KEY)), await auditRows(remote)], before);
 });
 
-test("contract 1: who may not is told so before the body is looked at", async () => {
+test("remote-audio.list-roles: a caller without the role is refused before the body is read", async () => {
   assert.equal((await client.put(KEY, { domains: ["*"] })).status, 403);
   assert.equal((await client.put(OTHER_ADMIN_KEY, { domains: ["*"] })).status, 404);
 });

@@ -1,5 +1,5 @@
-// Every address of cases/ssrf.json through the whole gateway, with the real connector behind the guard (reliability 4): every name
-// resolves to loopback, where the canary listens. Whatever gets past a check is a connection there, and fails the run.
+// Every address of cases/ssrf.json through the whole gateway, with the real connector behind the guard: every name resolves to loopback,
+// where the canary listens. Whatever gets past a check is a connection there, and fails the run.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
@@ -40,7 +40,7 @@ function atPort(url: string, port: number): string {
 }
 
 for (const path of ["/v1/transcription", JOBS]) {
-  test(`reliability 4: POST ${path} with audio.url: each of ${URLS.length} addresses, as it stands and at the canary's port, is refused before a socket`, async () => {
+  test(`remote-audio.public-address, remote-audio.name-not-address: POST ${path} with audio.url: each of ${URLS.length} addresses, as it is and at the canary's port, is refused before a socket`, async () => {
     for (const url of hostile) {
       const { code } = await postJson(gateway.origin, { audio: { url } }, { path });
       assert.match(code ?? "accepted", /^(AUDIO_URL_REJECTED|INVALID_REQUEST)$/u, url.slice(0, 100));
@@ -51,7 +51,7 @@ for (const path of ["/v1/transcription", JOBS]) {
 /** A public address in figures is a receiver's as good as a name; only `audio.url` wants names. */
 const PUBLIC_LITERAL = /^https:\/\/8\.8\.8\.8[:/]/u;
 
-test("reliability 4: PUT of a webhook with each of these addresses is refused before a socket", async () => {
+test("remote-audio.shared-guard: PUT of a webhook with each of these addresses is refused before a socket", async () => {
   for (const url of hostile.filter((each) => !PUBLIC_LITERAL.test(each))) {
     const answer = await send(`${gateway.origin}/workspace/acme/stt-webhook`, {
       method: "PUT",

@@ -42,7 +42,7 @@ const body = { audio: { url: URL_OF_SPEECH } };
 const transcribe = (fields: object = {}, options: Parameters<typeof postJson>[2] = {}) =>
   postJson(remote.gateway.origin, { ...body, ...fields }, options);
 
-test("a request beyond the limit is refused with 429 and its RateLimit fields, and nothing is fetched for it", async () => {
+test("remote-audio.fetch-limit-answer: a request beyond the limit is refused with 429 and its RateLimit fields, and nothing is fetched for it", async () => {
   await useUp();
   const refused = await transcribe();
   assert.deepEqual([refused.status, refused.code], [429, "RATE_LIMITED"]);
@@ -55,7 +55,7 @@ test("a request beyond the limit is refused with 429 and its RateLimit fields, a
   assert.equal(other.status, 200);
 });
 
-test("a dry run that fetches counts, a replay and its redirects do not count again", async () => {
+test("remote-audio.fetches-per-minute: a dry run that fetches counts, a replay and its redirects do not count again", async () => {
   remote.answer((request, response) => {
     if (request.url?.startsWith("/speech.wav") === true) response.writeHead(302, { location: "/moved.wav" }).end();
     else serveSpeech(request, response);
@@ -70,7 +70,7 @@ test("a dry run that fetches counts, a replay and its redirects do not count aga
   remote.answer(serveSpeech);
 });
 
-test("a job beyond the limit is accepted, waits without a worker or an attempt, and is done when there is room", async () => {
+test("remote-audio.fetch-limit-jobs: a job beyond the limit is accepted, waits without a worker or an attempt, and is done when there is room", async () => {
   const { gateway } = remote;
   await useUp();
   const { job_id: id } = submittedOf(await postJson(gateway.origin, body, { path: JOBS }));
@@ -97,7 +97,7 @@ test("a job beyond the limit is accepted, waits without a worker or an attempt, 
   assert.deepEqual([job.status, job.error], ["succeeded", null]);
 });
 
-test("a job that waits for room ends at its deadline as every other job does", async () => {
+test("remote-audio.fetch-limit-jobs: a job that waits for room ends at its deadline as every other job does", async () => {
   const { gateway } = remote;
   await useUp();
   const { job_id: id } = submittedOf(await postJson(gateway.origin, body, { path: JOBS }));
@@ -117,7 +117,7 @@ test("a job that waits for room ends at its deadline as every other job does", a
   assert.deepEqual([status, error?.code], ["failed", "JOB_DEADLINE_EXCEEDED"]);
 });
 
-test("the limit is reported among the others", async () => {
+test("remote-audio.fetches-per-minute: the limit is reported among the others", async () => {
   const { json } = await get(remote.gateway.origin, "/v1/melimits", KEY);
   assert.equal((json as Record<string, unknown>)["url_fetches_per_minute"], LIMIT);
 });

@@ -1,5 +1,5 @@
-// Jobs whose audio is a URL (spec 4.3, 4.4; contract 5, 6): what can be judged is judged before the 202, the rest by the
-// worker, where it becomes the job's error with the same codes.
+// Jobs whose audio is a URL: what can be judged is judged before the 202, the rest by the worker, where it becomes the job's error with
+// the same codes.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import type { Job } from "../../../src/contract/jobs.ts";
@@ -47,14 +47,14 @@ async function assertNothingBilled(jobId: string): Promise<void> {
   assert.deepEqual(attempts, []);
 }
 
-test("contract 5: a job by URL is fetched by its worker, under the limit of jobs, and succeeds", async () => {
+test("remote-audio.job-fetched-once: a job by URL is fetched once by its worker, under the limit of jobs, and succeeds", async () => {
   const job = await finished();
   assert.equal(job.status, "succeeded", JSON.stringify(job.error));
   assert.ok((job.usage?.audio_seconds ?? 0) > 1);
   assert.deepEqual(remote.requests, ["/speech.wav?sig=canary-signature"]);
 });
 
-test("contract 3: a job by URL weighs what its caller says of the audio, its type and its name, as a synchronous request does", async () => {
+test("remote-audio.content-decides: a job by URL considers the caller's type and name of the audio, as a synchronous request does", async () => {
   remote.answer((_request, response) => serve(response, speech(), "video/mp4"));
   const warned = async (hints: Readonly<Record<string, string>>): Promise<boolean> => {
     const body = { audio: { url: URL_OF_SPEECH, ...hints } };
@@ -67,7 +67,7 @@ test("contract 3: a job by URL weighs what its caller says of the audio, its typ
   assert.equal(await warned({ media_type: "audio/wav", filename: "speech.mp3" }), true);
 });
 
-test("contract 5: what was fetched is kept until the store takes it, however often it refuses", async () => {
+test("remote-audio.job-fetched-once: what was fetched is kept until the store takes it, however often it refuses", async () => {
   const { objects } = remote.gateway.app.jobs;
   const put = objects.put.bind(objects);
   let left = 2;
@@ -80,7 +80,7 @@ test("contract 5: what was fetched is kept until the store takes it, however oft
   assert.deepEqual([status, attempts, left], ["succeeded", 1, -1]);
 });
 
-test("contract 5: a URL that is not allowed is refused before the 202, and no job is there", async () => {
+test("remote-audio.job-checked-at-submission: a URL that is not allowed is refused before the 202, and creates no job", async () => {
   const before = (await get(remote.gateway.origin, JOBS)).text;
   for (const [url, reason] of [
     ["https://evil.example/a.wav", "host_not_allowed"],
@@ -93,7 +93,7 @@ test("contract 5: a URL that is not allowed is refused before the 202, and no jo
   assert.equal((await get(remote.gateway.origin, JOBS)).text, before);
 });
 
-test("SSRF-310: a name that turns private between submission and fetch fails the job, and nothing is dialled", async () => {
+test("remote-audio.resolve-once: SSRF-310: a name that turns private between submission and fetch fails the job, and nothing is dialled", async () => {
   remote.internet.rebinding("media.example", [[PUBLIC], ["10.0.0.5"]]);
   const job = await finished();
   assert.deepEqual([job.status, job.error?.code], ["failed", "AUDIO_URL_REJECTED"]);
@@ -101,7 +101,7 @@ test("SSRF-310: a name that turns private between submission and fetch fails the
   await assertNothingBilled(job.job_id);
 });
 
-test("contract 5: what the fetch finds out is the job's error: size, type, status, content", async () => {
+test("remote-audio.job-fetch-errors: what only the fetch shows is the job's error: size, type, status, content", async () => {
   const failing = async (code: string, answer: Parameters<RemoteGateway["answer"]>[0]) => {
     remote.answer(answer);
     const job = await finished();
@@ -114,7 +114,7 @@ test("contract 5: what the fetch finds out is the job's error: size, type, statu
   await failing("UNSUPPORTED_MEDIA_TYPE", (_request, response) => serve(response, Buffer.from("<html></html>")));
 });
 
-test("spec 8: exactly max_job_audio_url_bytes are fetched", async () => {
+test("remote-audio.job-size: exactly max_job_audio_url_bytes are fetched", async () => {
   const bytes = new Uint8Array(LIMIT);
   bytes.set(speech().subarray(0, LIMIT));
   remote.answer((_request, response) => serve(response, bytes));
@@ -122,7 +122,7 @@ test("spec 8: exactly max_job_audio_url_bytes are fetched", async () => {
   assert.equal(job.status, "succeeded", JSON.stringify(job.error));
 });
 
-test("contract 5: with `mode: async` what a URL names is fetched by the limits of jobs", async () => {
+test("remote-audio.job-size: with `mode: async` what a URL names is fetched by the limits of jobs", async () => {
   const bytes = new Uint8Array(LIMIT);
   bytes.set(speech().subarray(0, LIMIT));
   remote.answer((_request, response) => serve(response, bytes));
@@ -132,7 +132,7 @@ test("contract 5: with `mode: async` what a URL names is fetched by the limits o
   assert.equal(job.status, "succeeded", JSON.stringify(job.error));
 });
 
-test("contract 3: a job's key replays its 202 though the host is listed no more, and another URL is another payload", async () => {
+test("remote-audio.job-replay-after-change, remote-audio.whole-url-is-payload: a job's key replays its 202 though the host is no longer listed, and another URL is another payload", async () => {
   const headers = { "idempotency-key": "job-by-url" };
   const first = await submit(URL_OF_SPEECH, headers);
   const { job_id: jobId } = submittedOf(first);
@@ -150,7 +150,7 @@ test("contract 3: a job's key replays its 202 though the host is listed no more,
   }
 });
 
-test("SSRF-415: the signed query of a job stands in no log line and in no answer", async () => {
+test("remote-audio.no-leak: SSRF-415: the signed query of a job is in no log line and in no answer", async () => {
   const job = await finished();
   const seen = [
     JSON.stringify(job),

@@ -1,5 +1,5 @@
-// No way out around the guard (reliability 4: "the guard existed but nothing called it"): by rule, and by counting every
-// socket that the process opens while addresses of callers are in play.
+// No socket is opened past the guard: the import table forbids it, and a test counts every socket that the process opens while addresses
+// of callers are in play.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { envelopeOf, postJson, send } from "../../harness/client.ts";
 import { ended, JOBS, submittedOf } from "../jobs/jobs.ts";
 import { ADMIN_KEY, PUBLIC, serveSpeech, startRemoteGateway, URL_OF_SPEECH } from "./setup.ts";
@@ -35,11 +35,13 @@ const SIGHT: Planted = [
   ["src/jobs/open-audio.ts", 'import * as system from "../storage/system.ts";'],
 ];
 
-for (const [rule, file, text] of [
-  ...WAYS_OUT.map((planted) => ["reliability 4", ...planted] as const),
-  ...SIGHT.map((planted) => ["reliability 6", ...planted] as const),
-]) {
-  test(`${rule}: the import table refuses ${file} with ${text}`, async (t) => {
+for (const [file, text] of WAYS_OUT)
+  test(`remote-audio.guard-always-runs: the import table refuses ${file} with ${text}`, refusesImport(file, text));
+for (const [file, text] of SIGHT)
+  test(`tenancy.row-level-security: the import table refuses ${file} with ${text}`, refusesImport(file, text));
+
+function refusesImport(file: string, text: string): (t: TestContext) => Promise<void> {
+  return async (t) => {
     const root = await mkdtemp(join(tmpdir(), "patchbay-imports-"));
     t.after(() => rm(root, { recursive: true }));
     await mkdir(join(root, file, ".."), { recursive: true });
@@ -48,10 +50,10 @@ for (const [rule, file, text] of [
     const { status, stderr } = spawnSync(process.execPath, [script], { cwd: root, encoding: "utf8" });
     assert.equal(status, 1);
     assert.ok(stderr.includes(file), stderr);
-  });
+  };
 }
 
-test("reliability 4: of all sockets the process opens, those for callers' addresses are the ones the guard let through, and no other is unknown", async () => {
+test("remote-audio.guard-always-runs: of all sockets the process opens, those for callers' addresses are the ones the guard let through, and no other is unknown", async () => {
   const remote = await startRemoteGateway();
   const { gateway, internet } = remote;
   const { origin, sandbox } = gateway;

@@ -1,4 +1,4 @@
-// POST /v1/transcription with `audio.url`, over HTTP (spec 2.1, 4.4; contract 1, 3, 6).
+// POST /v1/transcription with `audio.url`, over HTTP.
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ async function refuses(url: string, status: number, code: string, reason: string
   return answer;
 }
 
-test("spec 4.4: audio behind a listed host is fetched, measured and transcribed like an upload", async () => {
+test("remote-audio.listed-host, remote-audio.sent-as-given: audio behind a listed host is fetched, measured and transcribed like an upload", async () => {
   const envelope = envelopeOf(await post(URL_OF_SPEECH));
   const uploaded = envelopeOf(
     await postJson(remote.gateway.origin, { audio: { base64: Buffer.from(speech()).toString("base64") } }),
@@ -65,7 +65,7 @@ test("spec 4.4: audio behind a listed host is fetched, measured and transcribed 
   assert.ok(!remote.gateway.logs.join("\n").includes("canary-signature"));
 });
 
-test("contract 3: a stream of remote audio is fetched too, and nothing of it is left when it ends or is refused", async () => {
+test("remote-audio.nothing-left: a stream of remote audio is fetched too, and nothing of it remains when it ends or is refused", async () => {
   const streamed = await post(URL_OF_SPEECH, { key: STREAM_KEY }, { stream: true });
   assert.equal(streamed.status, 200, streamed.text);
   assert.match(streamed.text, /event: transcript\.completed/u);
@@ -73,7 +73,7 @@ test("contract 3: a stream of remote audio is fetched too, and nothing of it is 
   assert.equal(refused.code, "REQUIRED_FEATURE_UNSUPPORTED");
 });
 
-test("SSRF-334: no provider is told the URL: what it gets is bytes", async () => {
+test("remote-audio.url-stays-here: SSRF-334: no provider receives the URL: what it gets is bytes", async () => {
   const before = remote.gateway.sandbox.calls.length;
   envelopeOf(await post(URL_OF_SPEECH));
   const calls = remote.gateway.sandbox.calls.slice(before);
@@ -81,7 +81,7 @@ test("SSRF-334: no provider is told the URL: what it gets is bytes", async () =>
   assert.ok(!JSON.stringify(calls).includes("media.example"));
 });
 
-test("contract 3: what the server declares and the content is not is a warning, and the caller's own hint goes before it", async () => {
+test("remote-audio.content-decides: a declared type of the server that differs from the content is a warning, and the caller's own hint counts before it", async () => {
   remote.answer((_request, response) => serve(response, speech(), "video/mp4"));
   const codes = (answer: Answer) => envelopeOf(answer).warnings.map(({ code }) => code);
   assert.ok(codes(await post(URL_OF_SPEECH)).includes("MEDIA_TYPE_MISMATCH"));
@@ -89,7 +89,7 @@ test("contract 3: what the server declares and the content is not is a warning, 
   assert.ok(!codes(hinted).includes("MEDIA_TYPE_MISMATCH"));
 });
 
-test("contract 3: dry_run fetches and measures, and calls, bills and keeps nothing", async () => {
+test("routing.dry-run, remote-audio.content-decides: dry_run fetches and measures, and calls, bills and keeps nothing", async () => {
   const [attempts, slots] = await rows();
   const calls = remote.gateway.sandbox.callCount;
   const answer = await post(URL_OF_SPEECH, {}, { dry_run: true });
@@ -98,7 +98,7 @@ test("contract 3: dry_run fetches and measures, and calls, bills and keeps nothi
   assert.deepEqual([remote.gateway.sandbox.callCount, ...(await rows())], [calls, attempts, slots]);
 });
 
-test("SSRF-138: a host that only another workspace lists is refused, without a look-up", async () => {
+test("remote-audio.listed-host: SSRF-138: a host that only another workspace lists is refused, without a look-up", async () => {
   const lookups = remote.internet.lookups.length;
   const answer = await post(URL_OF_SPEECH, { key: OTHER_KEY });
   assert.deepEqual(
@@ -108,12 +108,12 @@ test("SSRF-138: a host that only another workspace lists is refused, without a l
   assert.equal(remote.internet.lookups.length, lookups);
 });
 
-test("SSRF-139: a host on the platform's list is fetched for every workspace", async () => {
+test("remote-audio.listed-host: SSRF-139: a host on the operator's list is fetched for every workspace", async () => {
   remote.internet.name("global.example", [PUBLIC]);
   for (const key of [KEY, OTHER_KEY]) envelopeOf(await post("https://global.example/speech.wav", { key }));
 });
 
-test("spec 4.4, contract 1: each refusal says its rule, bills nothing and leaves no slot", async () => {
+test("remote-audio.plain-url, remote-audio.port, remote-audio.https-only, errors.nothing-begun: each refusal names its rule, bills nothing and leaves no slot", async () => {
   await refuses("http://media.example/a.wav", 400, "AUDIO_URL_REJECTED", "scheme");
   await refuses("https://media.example:8443/a.wav", 400, "AUDIO_URL_REJECTED", "port");
   await refuses("https://media.example\\@127.0.0.1/", 400, "AUDIO_URL_REJECTED", "malformed");
@@ -140,7 +140,7 @@ test("spec 4.4, contract 1: each refusal says its rule, bills nothing and leaves
   await refuses(URL_OF_SPEECH, 400, "AUDIO_URL_REJECTED", "missing_content_length");
 });
 
-test("contract 1: each failed fetch says how, and whether a retry is worth it", async () => {
+test("remote-audio.status-200, remote-audio.content-encoding: each failed fetch names its reason, and whether a retry is worth it", async () => {
   const failing = async (status: number, retryable: boolean) => {
     remote.answer((_request, response) => response.writeHead(status).end());
     const answer = await refuses(URL_OF_SPEECH, 422, "AUDIO_FETCH_FAILED", "http_status");
@@ -165,7 +165,7 @@ test("contract 1: each failed fetch says how, and whether a retry is worth it", 
   assert.equal(gone.headers.get("x-should-retry"), "true");
 });
 
-test("SSRF-406: what is no audio by its content is refused like an upload, whatever the server calls it", async () => {
+test("remote-audio.content-decides: SSRF-406: what is no audio by its content is refused like an upload, whatever type the server declares", async () => {
   remote.answer((_request, response) => serve(response, Buffer.from("<!doctype html><title>canary-inside</title>")));
   const answer = await refuses(URL_OF_SPEECH, 415, "UNSUPPORTED_MEDIA_TYPE", null);
   assert.ok(!answer.text.includes("canary-inside"));
@@ -173,7 +173,7 @@ test("SSRF-406: what is no audio by its content is refused like an upload, whate
   await refuses(URL_OF_SPEECH, 422, "INVALID_AUDIO", null);
 });
 
-test("spec 8: max_audio_url_bytes as /v1/melimits reports it is served, one byte more is 413", async () => {
+test("remote-audio.size: max_audio_url_bytes as /v1/melimits reports it is served, one byte more is 413", async () => {
   const report = await get(remote.gateway.origin, "/v1/melimits");
   const limit = (report.json as { max_audio_url_bytes: number }).max_audio_url_bytes;
   assert.equal(limit, 300_000);
@@ -189,7 +189,7 @@ test("spec 8: max_audio_url_bytes as /v1/melimits reports it is served, one byte
   assert.deepEqual(detailsOf(answer), { max_audio_url_bytes: limit, received_bytes: limit + 1 });
 });
 
-test("contract 3: under one key the same URL replays without a fetch, a re-signed one is another payload", async () => {
+test("remote-audio.whole-url-is-payload, idempotency.url-text: under one key the same URL replays without a fetch, a URL that was signed again is another payload", async () => {
   const headers = { "idempotency-key": "remote-1" };
   const first = await post(URL_OF_SPEECH, { headers });
   envelopeOf(first);
@@ -202,7 +202,7 @@ test("contract 3: under one key the same URL replays without a fetch, a re-signe
   assert.deepEqual([remote.requests.length, remote.gateway.sandbox.callCount], [1, calls]);
 });
 
-test("contract 3: a key whose fetch failed is free again, and its retry runs", async () => {
+test("remote-audio.key-while-fetching: a key whose fetch failed is free again, and its retry runs", async () => {
   const headers = { "idempotency-key": "remote-2" };
   remote.answer((_request, response) => response.writeHead(503).end());
   assert.equal((await post(URL_OF_SPEECH, { headers })).code, "AUDIO_FETCH_FAILED");
@@ -212,7 +212,7 @@ test("contract 3: a key whose fetch failed is free again, and its retry runs", a
   assert.equal(retried.headers.get("x-svc-idempotent-replay"), null);
 });
 
-test("contract 3: while the first request still fetches, its key is in progress", async () => {
+test("remote-audio.key-while-fetching: while the first request still fetches, its key is in progress", async () => {
   const headers = { "idempotency-key": "remote-3" };
   const asked = Promise.withResolvers<() => void>();
   remote.answer((request, response) => asked.resolve(() => serveSpeech(request, response)));

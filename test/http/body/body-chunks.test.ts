@@ -6,7 +6,7 @@ import { eachChunk, takeWhole } from "../../../src/http/body-chunks.ts";
 
 const BOUND = { maxBytes: 100, tooLarge: (received: number) => new Error(`${received} bytes are too many`) };
 
-test("contract 3 Size: the next piece comes when the last one was taken, and the end after all of them", async () => {
+test("request-body.bounded-memory: the next piece comes when the last one was taken, and the end after all of them", async () => {
   const body = new PassThrough();
   const begun: string[] = [];
   const taken: (() => void)[] = [];
@@ -29,7 +29,7 @@ test("contract 3 Size: the next piece comes when the last one was taken, and the
   assert.deepEqual(begun, ["one", "two", "three"]);
 });
 
-test("contract 3 Size: of a chunk nothing is left once it was taken, and not before; what shares memory with others is left alone", async () => {
+test("request-body.bounded-memory: of a chunk nothing is kept once it was taken, and not before; memory that is shared with others is not touched", async () => {
   const body = new PassThrough();
   const { promise, resolve } = Promise.withResolvers<void>();
   const shared = Buffer.alloc(6, "shared");
@@ -48,7 +48,7 @@ test("contract 3 Size: of a chunk nothing is left once it was taken, and not bef
   assert.equal(shared.toString(), "shared");
 });
 
-test("contract 3 Size: what fails while a piece is taken ends the reading, and the stream is left to its owner", async () => {
+test("request-body.refused-while-reading: a failure while a piece is taken ends the reading, and the stream stays with its owner", async () => {
   const body = new PassThrough();
   const all = eachChunk(body, BOUND, () => Promise.reject(new Error("no room")));
   body.write("one");
@@ -57,7 +57,7 @@ test("contract 3 Size: what fails while a piece is taken ends the reading, and t
   assert.equal(body.isPaused(), true);
 });
 
-test("contract 3 Size: of a body one byte too large what is within is taken, then it is refused, however it comes", async () => {
+test("request-body.max-audio-bytes: of a body one byte too large what is within the limit is taken, then it is refused, however it comes", async () => {
   for (const sizes of [[101], [100, 1], [60, 41]]) {
     const body = new PassThrough();
     let taken = 0;
@@ -70,7 +70,7 @@ test("contract 3 Size: of a body one byte too large what is within is taken, the
   }
 });
 
-test("contract 3 Size: a sender that breaks off is told of after the piece in hand was taken", async () => {
+test("request-body.broken-off: a sender that breaks off is reported after the current piece was taken", async () => {
   const body = new PassThrough();
   const { promise, resolve } = Promise.withResolvers<void>();
   let done = false;
@@ -87,7 +87,7 @@ test("contract 3 Size: a sender that breaks off is told of after the piece in ha
   assert.equal(done, true);
 });
 
-test("contract 3 Size: a body that lies there whole is taken at once and ends; where a byte is missing, nothing is", async () => {
+test("request-body.bounded-memory: a body that has arrived whole is taken at once and ends; where a byte is missing, nothing is", async () => {
   const body = new PassThrough();
   body.write("o");
   body.write("ne");

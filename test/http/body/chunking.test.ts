@@ -1,4 +1,4 @@
-// A body means the same however the network cuts it (bad-input case 118), and means the same as JSON and as a form.
+// A body means the same however the network cuts it (BAD-118), and means the same as JSON and as a form.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -44,7 +44,7 @@ function partsOf(values: Record<string, unknown>): Part[] {
   );
 }
 
-test("300 forms and JSON bodies, cut at random, give the fields and bytes that were sent", async (t) => {
+test("request-body.chunking: 300 forms and JSON bodies, cut at random, give the fields and bytes that were sent", async (t) => {
   const bench = await openBench(t);
   await fc.assert(
     fc.asyncProperty(
@@ -79,7 +79,7 @@ test("300 forms and JSON bodies, cut at random, give the fields and bytes that w
   await bench.isEmpty();
 });
 
-test("300 damaged bodies get the same verdict however they are cut, and leave nothing", async (t) => {
+test("request-body.chunking: 300 damaged bodies get the same verdict however they are cut, and leave nothing", async (t) => {
   const bench = await openBench(t);
   const verdict = async (body: Parameters<typeof bench.read>[0]) => {
     try {
@@ -132,7 +132,7 @@ const WORST_FIRST: readonly [string, string, RegExp][] = [
   ["levels too deep, then more bytes than allowed", `${"[".repeat(70)}${" ".repeat(4_000)}`, /nested deeper/],
 ];
 for (const [what, body, first] of WORST_FIRST) {
-  test(`contract 1: ${what}: the same faults in the same order, whether it comes whole or byte by byte`, async (t) => {
+  test(`request-body.chunking, request-body.all-issues: ${what}: the same faults in the same order, whether it comes whole or byte by byte`, async (t) => {
     const bench = await openBench(t);
     const refused = async (size: number) => {
       const pieces = cut(Buffer.from(body), size);

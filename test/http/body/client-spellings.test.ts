@@ -37,7 +37,7 @@ const CHARSETS: readonly [string, Uint8Array, string][] = [
   ["text/plain", Buffer.from("Grüße 👋"), "Grüße 👋"],
 ];
 for (const [type, bytes, text] of CHARSETS) {
-  test(`FLD-05: a text field of type ${type} with the bytes ${Buffer.from(bytes).toString("hex")} is decoded by its charset`, async (t) => {
+  test(`request-body.field-charset: FLD-05: a text field of type ${type} with the bytes ${Buffer.from(bytes).toString("hex")} is decoded by its charset`, async (t) => {
     const bench = await openBench(t);
     const body = form([file(AUDIO), typedField("prompt", type, bytes), typedField("language", type, "de")]);
     for (const size of [3, 100_000]) {
@@ -48,13 +48,13 @@ for (const [type, bytes, text] of CHARSETS) {
   });
 }
 
-test("FLD-05: base64 audio is taken from a field of any supported charset", async (t) => {
+test("request-body.field-charset: FLD-05: base64 audio is accepted from a field of any supported charset", async (t) => {
   const bench = await openBench(t);
   const part = typedField("audio.base64", "text/plain; charset=ISO-8859-1", AUDIO.toString("base64"));
   assert.deepEqual(await audioOf(await bench.read(formRequest(form([part])))), AUDIO);
 });
 
-test("FLD-05: `_charset_`, or the charset of the form itself, applies to every field that declares none", async (t) => {
+test("request-body.field-charset: FLD-05: `_charset_`, or the charset of the form itself, applies to every field that declares none", async (t) => {
   const bench = await openBench(t);
   const parts: Part[] = [file(AUDIO), { name: "prompt", value: LATIN1_PROMPT }];
   for (const place of [0, parts.length]) {
@@ -72,7 +72,7 @@ test("FLD-05: `_charset_`, or the charset of the form itself, applies to every f
   await audioOf(declared);
 });
 
-test("FLD-05: another charset is 400 for a field and 415 for the whole form, and named; so are bytes that the charset does not have", async (t) => {
+test("request-body.field-charset: FLD-05: another charset is 400 for a field and 415 for the whole form, and named; so are bytes that the charset does not have", async (t) => {
   const bench = await openBench(t);
   for (const charset of ["utf-16", "Shift_JIS", "iso-8859-2", ""]) {
     const part = typedField("prompt", `text/plain; charset=${charset}`, "x");
@@ -120,7 +120,7 @@ const FILE_NAMES: readonly [string, string | Buffer, string | null][] = [
   ["an RFC 2047 word and filename*", "filename=\"=?utf-8?B?5aSn?=\"; filename*=utf-8''%E5%A4%A7.wav", "大.wav"],
 ];
 for (const [name, parameters, hint] of FILE_NAMES) {
-  test(`FLD-06: a file name is only a hint and never refuses the request: ${name}`, async (t) => {
+  test(`request-body.file-name: FLD-06: a file name is only a hint and never refuses the request: ${name}`, async (t) => {
     const bench = await openBench(t);
     const body = fileWithHeader(Buffer.isBuffer(parameters) ? parameters : Buffer.from(parameters));
     for (const size of [1, 100_000]) {
@@ -132,7 +132,7 @@ for (const [name, parameters, hint] of FILE_NAMES) {
   });
 }
 
-test("FLD-06: audio.filename and audio.media_type of any length and content are hints, too", async (t) => {
+test("request-body.file-name, request-body.media-type-hint: FLD-06: audio.filename and audio.media_type of any length and content are hints, too", async (t) => {
   const bench = await openBench(t);
   const audio = { base64: AUDIO.toString("base64"), filename: `${CJK}\0.wav`, media_type: "no type \0".repeat(100) };
   const read = await bench.read(jsonRequest({ audio }));
@@ -142,7 +142,7 @@ test("FLD-06: audio.filename and audio.media_type of any length and content are 
   assert.deepEqual(await audioOf(read), AUDIO);
 });
 
-test("FLD-06: a name that hides another parameter, a line end or another field is refused as before", async (t) => {
+test("request-body.file-name: FLD-06: a name that hides another parameter, a line end or another field is refused", async (t) => {
   const bench = await openBench(t);
   for (const disposition of ['form-data; filename="x; name="file"', 'form-data; name="file"; filename="a\nb"'])
     await bench.refuses(
@@ -151,14 +151,14 @@ test("FLD-06: a name that hides another parameter, a line end or another field i
     );
 });
 
-test("FLD-06: a cut name keeps its extension and whole characters, within 255 bytes", () => {
+test("request-body.file-name: FLD-06: a cut name keeps its extension and whole characters, within 255 bytes", () => {
   for (const stem of ["👋".repeat(100), "é".repeat(200), "a".repeat(300)]) {
     const name = safeFileName(`${stem}.webm`) ?? "";
     assert.ok(Buffer.byteLength(name) <= 255 && name.endsWith(".webm") && name.isWellFormed(), name);
   }
 });
 
-test("empty form fields and an empty prompt count as not sent; the four route-control names are refused, empty or not", async (t) => {
+test("request-body.not-sent, request-body.route-control: empty form fields and an empty prompt count as not sent; the four route-control names are refused, empty or not", async (t) => {
   const bench = await openBench(t);
   const names = ["prompt", "language", "timestamps", "diarization", "speaker_count_hint", "keyterms", "keyterms[]"];
   const empty = [...names, "redaction", "purpose", "audio.url", "audio.base64", "audio.filename", "audio.media_type"];

@@ -1,5 +1,4 @@
-// Bodies over real connections: callers that vanish, refusals in mid-body, and what is left of them
-// (bad-input cases 102, 211, 212; reliability: descriptors and spool back to baseline).
+// Bodies over real connections: callers that vanish, refusals in mid-body, and what remains of them (BAD-102, BAD-211, BAD-212).
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -71,7 +70,7 @@ async function answer(client: ReturnType<typeof post>): Promise<{ status: number
 
 const descriptors = async () => (await readdir("/proc/self/fd").catch(() => [])).length;
 
-test("BAD-102 a caller that resets in mid-body, form or JSON: the spool is empty and no descriptor stays", async (t) => {
+test("request-body.broken-off: BAD-102 a caller that resets in mid-body, form or JSON: the spool is empty and no descriptor remains", async (t) => {
   const bench = await openBench(t);
   const server = await listen(t, bench);
   const before = await descriptors();
@@ -92,7 +91,7 @@ test("BAD-102 a caller that resets in mid-body, form or JSON: the spool is empty
   assert.ok((await descriptors()) <= before);
 });
 
-test("a refusal in mid-body reaches the caller: reading stops and the connection is left alone", async (t) => {
+test("request-body.refused-while-reading: a refusal in mid-body reaches the caller: reading stops and the connection is not touched", async (t) => {
   const bench = await openBench(t);
   const server = await listen(t, bench);
   const client = post(server.port, MULTIPART);
@@ -121,7 +120,7 @@ for (const [name, type, body, status, text] of [
     "INVALID_REQUEST",
   ],
 ] as const) {
-  test(`${name} over a connection: ${status}, whole, nothing left`, async (t) => {
+  test(`request-body.max-audio-bytes, request-body.bounded-memory: ${name} over a connection: ${status}, whole, nothing left`, async (t) => {
     const bench = await openBench(t, MEBIBYTE);
     const { port } = await listen(t, bench);
     const bytes = body();

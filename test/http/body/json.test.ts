@@ -1,4 +1,4 @@
-// JSON bodies of POST /v1/transcription, base64 included (contract 3; bad-input cases 97, 105, 153-212).
+// JSON bodies of POST /v1/transcription, base64 included (BAD-097, BAD-105, BAD-153 to BAD-212).
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
@@ -11,7 +11,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 /** A body around `text` that is right but for it. */
 const withRaw = (text: string) => Buffer.from(`{"audio":{"base64":"${BASE64}"},${text}}`);
 
-test("contract 3 Size: the whole JSON body counts, N taken and N + 1 is 413 while it streams", async (t) => {
+test("request-body.max-audio-bytes, request-body.refused-while-reading: the whole JSON body counts, N accepted and N + 1 is 413 while it streams", async (t) => {
   const bench = await openBench(t);
   const body = Buffer.from(JSON.stringify({ language: "en", audio: { base64: BASE64 } }));
   assert.deepEqual(await audioOf(await bench.read(jsonRequest(body), body.length)), AUDIO);
@@ -26,7 +26,7 @@ test("contract 3 Size: the whole JSON body counts, N taken and N + 1 is 413 whil
   assert.ok(asked < 200, `stops reading, yet read ${asked} more chunks`);
 });
 
-test("BAD-097 a declared length one byte above the cap is refused without reading", async (t) => {
+test("request-body.declared-length: BAD-097 a declared length one byte above the limit is refused without reading", async (t) => {
   const bench = await openBench(t);
   let isRead = false;
   function* body(): Generator<Buffer> {
@@ -59,14 +59,14 @@ const HEADS: readonly [string, Record<string, string>][] = [
   ["two types in one header", { "content-type": "application/json, application/json" }],
 ];
 for (const [name, headers] of HEADS) {
-  test(`${name}: 415`, async (t) => {
+  test(`request-body.json-type: ${name}: 415`, async (t) => {
     const bench = await openBench(t);
     const body = Buffer.from(JSON.stringify({ audio: BASE64 }));
     await bench.refuses(request(body, headers), "UNSUPPORTED_MEDIA_TYPE");
   });
 }
 
-test("application/json is taken in any case, and with charset=utf-8", async (t) => {
+test("request-body.json-type: application/json is accepted in any case, and with charset=utf-8", async (t) => {
   const bench = await openBench(t);
   for (const headers of [
     { "content-type": "Application/JSON" },
@@ -80,7 +80,7 @@ test("application/json is taken in any case, and with charset=utf-8", async (t) 
   }
 });
 
-test("an address where base64 belongs is told where addresses belong, however the body is cut", async (t) => {
+test("request-body.data-prefix: an address where base64 belongs is refused with the name of the field for addresses, however the body is cut", async (t) => {
   const bench = await openBench(t);
   for (const address of ["https://media.example/a.wav", "HTTP://x", " https://media.example/a.wav"])
     for (const size of [1, 65_536]) {
@@ -183,7 +183,7 @@ const BAD_BODIES: readonly [string, string | Buffer, string | null][] = [
   ["BAD-211 20 MB of =", `{"audio":{"base64":"${"=".repeat(20_000_000)}"}}`, "audio.base64"],
 ];
 for (const [name, body, param] of BAD_BODIES) {
-  test(`${name}: 400, nothing spooled remains`, async (t) => {
+  test(`request-body.json-strict, request-body.json-bounds, request-body.one-source, request-body.base64: ${name}: 400, nothing spooled remains`, async (t) => {
     const bench = await openBench(t);
     const bytes = Buffer.from(body);
     const error = await bench.refuses(request(cut(bytes, 65_536), JSON_TYPE), "INVALID_REQUEST", 40_000_000);
@@ -206,7 +206,7 @@ const CONTROLS: readonly [string, string][] = [
   ["audio.model", '{"audio":"AAAA","audio.model":"x"}'],
 ];
 for (const [name, body] of CONTROLS) {
-  test(`spec 2.1: ${body} is route control, whatever else is wrong`, async (t) => {
+  test(`request-body.route-control: ${body} is route control, whatever else is wrong`, async (t) => {
     const bench = await openBench(t);
     for (const size of [1, 1_000]) {
       const error = await bench.refuses(
@@ -218,13 +218,13 @@ for (const [name, body] of CONTROLS) {
   });
 }
 
-test("route control is a name of the body or of audio, not one deeper down", async (t) => {
+test("request-body.route-control: route control is a name of the body or of audio, not one deeper down", async (t) => {
   const bench = await openBench(t);
   const error = await bench.refuses(jsonRequest('{"audio":"AAAA","prompt":{"model":"x"}}'), "INVALID_REQUEST");
   assert.equal(error.param, "prompt");
 });
 
-test("contract 1: a query parameter is 400, one of route control wins over everything in the body", async (t) => {
+test("request-body.query: a query parameter is 400, one of route control wins over everything in the body", async (t) => {
   const bench = await openBench(t);
   const body = Buffer.from('{"audio":"AAAA"}');
   for (const name of ["provider", "model", "audio.provider", "audio.model"]) {
@@ -241,7 +241,7 @@ test("contract 1: a query parameter is 400, one of route control wins over every
   );
 });
 
-test("contract 3 Fields: null counts as not sent, route control too (spec 2.1), and custom_vocabulary and keyterms stay apart (BAD-186)", async (t) => {
+test("request-body.not-sent: BAD-186 null counts as not sent, route control too, and custom_vocabulary and keyterms stay separate fields", async (t) => {
   const bench = await openBench(t);
   const body = {
     model: null,
@@ -259,14 +259,14 @@ test("contract 3 Fields: null counts as not sent, route control too (spec 2.1), 
   }
 });
 
-test("spec 2.1: audio.url is taken as the string it is", async (t) => {
+test("remote-audio.sent-as-given: audio.url is read as the string it is", async (t) => {
   const bench = await openBench(t);
   const url = "https://a.example/a.wav?X-Sig=%2F\u00e9";
   const { audio } = await bench.read(jsonRequest({ audio: { url } }));
   assert.deepEqual(audio, { kind: "url", url, mediaTypeHint: null, fileNameHint: null });
 });
 
-test("BAD-191 audio.filename is a hint without its path; audio.media_type beats a data: prefix", async (t) => {
+test("request-body.data-prefix, request-body.file-name: BAD-191 audio.filename is a hint without its path; audio.media_type overrides a data: prefix", async (t) => {
   const bench = await openBench(t);
   const audio = { filename: "../../a.wav", media_type: "audio/webm", data: `data:audio/wav;base64,${BASE64}` };
   const read = await bench.read(jsonRequest({ audio }));
@@ -291,7 +291,7 @@ const SPELLINGS: readonly [string, string][] = [
   ["white space before a data: prefix", `\n data:audio/wav;base64,${BASE64}`],
 ];
 for (const [name, text] of SPELLINGS) {
-  test(`${name}: the same audio from JSON and from a form, in pieces of any size`, async (t) => {
+  test(`request-body.base64, request-body.data-prefix: ${name}: the same audio from JSON and from a form, in pieces of any size`, async (t) => {
     const bench = await openBench(t);
     const escaped = JSON.stringify({ audio: { base64: text } })
       .replaceAll("/", "\\/")
@@ -309,14 +309,14 @@ for (const [name, text] of SPELLINGS) {
   });
 }
 
-test("a value that merely begins like a data: prefix is base64", async (t) => {
+test("request-body.data-prefix: a value that merely begins like a data: prefix is base64", async (t) => {
   const bench = await openBench(t);
   for (const text of ["data", "dat", "d+==", "dataAAAA"]) {
     assert.deepEqual(await audioOf(await bench.read(jsonRequest({ audio: text }))), Buffer.from(text, "base64"));
   }
 });
 
-test("BAD-197 empty base64 and an empty file are audio of no bytes, for measuring to refuse", async (t) => {
+test("request-body.empty-audio: BAD-197 empty base64 and an empty file are audio of no bytes, for measuring to refuse", async (t) => {
   const bench = await openBench(t);
   for (const wanted of [
     jsonRequest({ audio: { base64: "" } }),
@@ -335,13 +335,13 @@ test("BAD-197 empty base64 and an empty file are audio of no bytes, for measurin
   }
 });
 
-test("BAD-209 hexadecimal text is base64 of something else, for sniffing to refuse", async (t) => {
+test("request-body.base64: BAD-209 hexadecimal text is base64 of something else, for the recognition of formats to refuse", async (t) => {
   const bench = await openBench(t);
   const read = await bench.read(jsonRequest({ audio: AUDIO.toString("hex") }));
   assert.notDeepEqual(await audioOf(read), AUDIO);
 });
 
-test("the order and spelling of JSON never matter: audio first, last, or under an escaped name", async (t) => {
+test("request-body.json-order: the order and spelling of JSON never matter: audio first, last, or under an escaped name", async (t) => {
   const bench = await openBench(t);
   const bodies = [
     `{"audio":{"base64":"${BASE64}"},"language":"en"}`,

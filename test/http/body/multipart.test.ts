@@ -1,4 +1,4 @@
-// multipart/form-data bodies of POST /v1/transcription (contract 3; bad-input cases 96-150).
+// multipart/form-data bodies of POST /v1/transcription (BAD-096 to BAD-150).
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { audioOf, BOUNDARY, cut, field, file, form, formRequest, openBench, type
 
 const AUDIO = randomBytes(5_000);
 
-test("BAD-096 a file part of exactly max_audio_bytes is taken, one byte more is 413 while the body streams", async (t) => {
+test("request-body.max-audio-bytes, request-body.refused-while-reading: BAD-096 a file part of exactly max_audio_bytes is accepted, one byte more is 413 while the body streams", async (t) => {
   const bench = await openBench(t);
   const submission = await bench.read(formRequest(cut(form([file(AUDIO)]), 700)), 5_000);
   assert.deepEqual(await audioOf(submission), AUDIO);
@@ -28,7 +28,7 @@ test("BAD-096 a file part of exactly max_audio_bytes is taken, one byte more is 
   assert.ok(asked < 200, `stops reading, yet read ${asked} more chunks`);
 });
 
-test("contract 1: after a refusal in mid-body the request stream is left as it is, for the answer still goes out", async (t) => {
+test("request-body.refused-while-reading: after a refusal in mid-body the request stream stays as it is, for the answer still goes out", async (t) => {
   const bench = await openBench(t);
   for (const [body, maxAudioBytes] of [
     [[form([file(AUDIO)], ""), AUDIO], 4_000],
@@ -41,7 +41,7 @@ test("contract 1: after a refusal in mid-body the request stream is left as it i
   }
 });
 
-test("contract 3 Size: a base64 field counts its characters, N taken and N + 1 refused", async (t) => {
+test("request-body.max-audio-bytes: a base64 field counts its characters, N accepted and N + 1 refused", async (t) => {
   const bench = await openBench(t);
   for (const name of ["audio.base64", "audio.data", "audio"]) {
     const text = AUDIO.toString("base64");
@@ -60,14 +60,14 @@ const BEFORE_THE_FILE: readonly [string, Part[], string][] = [
   ["a member of audio outside its schema", [field("audio.url", "x".repeat(8_193))], "audio.url"],
 ];
 for (const [name, parts, param] of BEFORE_THE_FILE) {
-  test(`contract 1: ${name} is judged before the size that is exceeded behind it`, async (t) => {
+  test(`request-body.faults-before-size: ${name} is judged before the size that is exceeded behind it`, async (t) => {
     const bench = await openBench(t);
     const error = await bench.refuses(formRequest(form([...parts, file(AUDIO)])), "INVALID_REQUEST", 4_000);
     assert.equal(error.param, param);
   });
 }
 
-test("contract 1: before the size all faults so far are told, and nothing of what may have been on its way", async (t) => {
+test("request-body.faults-before-size: before the size all faults so far are reported, and nothing of what may have been on its way", async (t) => {
   const bench = await openBench(t);
   const schema = transcriptionFields.extend({ model: z.string() });
   const read = (parts: readonly Part[]) =>
@@ -84,13 +84,13 @@ test("contract 1: before the size all faults so far are told, and nothing of wha
   await bench.isEmpty();
 });
 
-test("contract 3 Size: the whole form is bounded, whatever it consists of", async (t) => {
+test("request-body.whole-form: the whole form is bounded, whatever it consists of", async (t) => {
   const bench = await openBench(t);
   const preamble = Buffer.alloc(100_000, "x");
   await bench.refuses(formRequest([preamble, form([file(AUDIO)])]), "AUDIO_TOO_LARGE", 10_000);
 });
 
-test("BAD-097 a declared length above the cap and its framing allowance is refused without reading", async (t) => {
+test("request-body.declared-length: BAD-097 a declared length above the limit and its framing allowance is refused without reading", async (t) => {
   const bench = await openBench(t);
   let isRead = false;
   function* body(): Generator<Buffer> {
@@ -138,7 +138,7 @@ const TYPES: readonly [string, string, "INVALID_REQUEST" | "UNSUPPORTED_MEDIA_TY
   ["other parameter", `multipart/form-data; boundary=${BOUNDARY}; x=1`, "UNSUPPORTED_MEDIA_TYPE"],
 ];
 for (const [name, type, code] of TYPES) {
-  test(`${name}: ${code}`, async (t) => {
+  test(`request-body.form-type: ${name}: ${code}`, async (t) => {
     await (await openBench(t)).refuses(formRequest(form([file(AUDIO)]), type), code);
   });
 }
@@ -257,7 +257,7 @@ const BAD_FORMS: readonly [string, Buffer, string | null][] = [
   ["an unknown redaction group", form([file(AUDIO), field("redaction", "names")]), "redaction[0]"],
 ];
 for (const [name, body, param] of BAD_FORMS) {
-  test(`${name}: 400, nothing spooled remains`, async (t) => {
+  test(`request-body.form-strict, request-body.form-bounds, request-body.one-source, request-body.form-values: ${name}: 400, nothing spooled remains`, async (t) => {
     const bench = await openBench(t);
     const error = await bench.refuses(formRequest(cut(body, 16_384)), "INVALID_REQUEST", 3_000_000);
     assert.equal(error.param, param, error.message);
@@ -267,7 +267,7 @@ for (const [name, body, param] of BAD_FORMS) {
 }
 
 for (const name of ["provider", "model", "audio.provider", "audio.model"]) {
-  test(`BAD-137 BAD-138 the form field ${name} is route control, also after other faults`, async (t) => {
+  test(`request-body.route-control: BAD-137 BAD-138 the form field ${name} is route control, also after other faults`, async (t) => {
     const bench = await openBench(t);
     for (const parts of [
       [file(AUDIO), field(name, "openai")],
@@ -283,7 +283,7 @@ for (const name of ["provider", "model", "audio.provider", "audio.model"]) {
   });
 }
 
-test("contract 1: all field faults come at once, the first as param", async (t) => {
+test("request-body.all-issues: all field faults come at once, the first as param", async (t) => {
   const bench = await openBench(t);
   const parts = [
     field("nonsense", "1"),
@@ -302,7 +302,7 @@ test("contract 1: all field faults come at once, the first as param", async (t) 
   assert.equal(error.param, issues[0]?.param);
 });
 
-test("contract 3 Fields: every text form of a field means what its JSON value means", async (t) => {
+test("request-body.form-values, request-body.form-lists: every text form of a field means what its JSON value means", async (t) => {
   const bench = await openBench(t);
   const parts = [
     file(AUDIO, "talk.wav", "audio/x-wav"),
@@ -357,7 +357,7 @@ test("contract 3 Fields: every text form of a field means what its JSON value me
   await bench.isEmpty();
 });
 
-test("contract 3 Fields: a thousand terms of a hundred characters fit into a form as one JSON array, in any script", async (t) => {
+test("request-body.form-lists: a thousand terms of a hundred characters fit into a form as one JSON array, in any script", async (t) => {
   const bench = await openBench(t);
   for (const letter of ["x", "ж", "語"]) {
     const keyterms = Array.from({ length: 1_000 }, (_, index) => `${index} `.padEnd(100, letter));
@@ -374,21 +374,21 @@ test("contract 3 Fields: a thousand terms of a hundred characters fit into a for
   assert.match(both.message, /^`custom_vocabulary` makes the lists of the form longer than 1048576 bytes/);
 });
 
-test("spec 2.1: audio.url in a form is a source of its own", async (t) => {
+test("request-body.sources: audio.url in a form is a source of its own", async (t) => {
   const bench = await openBench(t);
   const read = await bench.read(formRequest(form([field("audio.url", "https://a.example/a.wav")])));
   const url = "https://a.example/a.wav";
   assert.deepEqual(read.audio, { kind: "url", url, mediaTypeHint: null, fileNameHint: null });
 });
 
-test("BAD-116 preamble and epilogue are legal and ignored", async (t) => {
+test("request-body.form-boundary: BAD-116 preamble and epilogue are legal and ignored", async (t) => {
   const bench = await openBench(t);
   const body = Buffer.concat([Buffer.from("This is a form.\r\n"), form([file(AUDIO)]), Buffer.from("\r\nbye --x\r\n")]);
   for (const size of [1, 13, 100_000])
     assert.deepEqual(await audioOf(await bench.read(formRequest(cut(body, size)))), AUDIO);
 });
 
-test("BAD-118 the boundary split at every offset gives the same audio, also audio full of its beginnings", async (t) => {
+test("request-body.form-boundary: BAD-118 the boundary split at every offset gives the same audio, also audio full of its beginnings", async (t) => {
   const bench = await openBench(t);
   const near = Buffer.from(`\r\n\r\n--\r\n--${BOUNDARY.slice(0, -1)}\r\n--${BOUNDARY.slice(0, 3)}\r\r\n\r`);
   for (const audio of [near, Buffer.alloc(0), Buffer.from("\r\n"), Buffer.from("--")]) {
@@ -415,7 +415,7 @@ const NAMES: readonly [string, string, string | null][] = [
   ["an empty file name", "", null],
 ];
 for (const [id, name, hint] of NAMES) {
-  test(`${id} the file name ${JSON.stringify(name)} is taken as a harmless hint and never as a path`, async (t) => {
+  test(`request-body.file-name: ${id} the file name ${JSON.stringify(name)} is a harmless hint and never a path`, async (t) => {
     const bench = await openBench(t);
     const read = await bench.read(formRequest(form([file(AUDIO, name)])));
     assert.ok(read.audio.kind === "spooled");
@@ -425,7 +425,7 @@ for (const [id, name, hint] of NAMES) {
   });
 }
 
-test("contract 3 Fields: a file that was not chosen, without name and bytes, is no source beside another, wherever it stands", async (t) => {
+test("request-body.unchosen-file: a file that was not chosen, without name and bytes, is no source next to another one, wherever it is in the form", async (t) => {
   const bench = await openBench(t);
   const unchosen = file("", "", "application/octet-stream");
   for (const place of [0, 1]) {
@@ -450,7 +450,7 @@ test("contract 3 Fields: a file that was not chosen, without name and bytes, is 
 });
 
 for (const type of ["audio", "", "audio/", "audio/wav; charset=a; charset=b", "audio/wav/x", "audio/wav x"]) {
-  test(`contract 3: a file's media type is a hint, and ${JSON.stringify(type)} is none`, async (t) => {
+  test(`request-body.media-type-hint: a file's media type is a hint, and ${JSON.stringify(type)} is none`, async (t) => {
     const bench = await openBench(t);
     const read = await bench.read(formRequest(form([file(AUDIO, "a.wav", type)])));
     assert.ok(read.audio.kind === "spooled");
@@ -459,7 +459,7 @@ for (const type of ["audio", "", "audio/", "audio/wav; charset=a; charset=b", "a
   });
 }
 
-test("common clients: a semicolon behind the last parameter, of the body, a part and its type", async (t) => {
+test("request-body.form-tolerance: a semicolon behind the last parameter, of the body, a part and its type", async (t) => {
   const bench = await openBench(t);
   const headers = 'Content-Disposition: form-data; name="file"; filename="a.wav"; \r\nContent-Type: audio/wav;';
   const read = await bench.read(
@@ -470,7 +470,7 @@ test("common clients: a semicolon behind the last parameter, of the body, a part
   assert.deepEqual(await audioOf(read), AUDIO);
 });
 
-test("common clients: unquoted names, filename*, a padded boundary line, a quoted boundary", async (t) => {
+test("request-body.form-tolerance: unquoted names, filename*, a padded boundary line, a quoted boundary", async (t) => {
   const bench = await openBench(t);
   const body = Buffer.from(
     `--a b\t \r\ncontent-disposition: FORM-DATA; name=file; filename*=utf-8''Gr%C3%BC%C3%9Fe.wav\r\n\r\nRIFF\r\n--a b-- \r\n`,

@@ -1,4 +1,4 @@
-// JSON bodies of the endpoints without audio (contract 1; bad-input cases 153-171, 194-196).
+// JSON bodies of the endpoints without audio (BAD-153 to BAD-171, BAD-194 to BAD-196).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ErrorCode, GatewayError } from "../../../src/contract/errors.ts";
@@ -19,7 +19,7 @@ async function refuses(code: ErrorCode, ...args: Parameters<typeof read>): Promi
   return error;
 }
 
-test("any JSON value is given as it is, however the body is cut, escaped or spaced", async () => {
+test("request-body.json-without-audio, request-body.json-order: any JSON value arrives unchanged, however the body is cut, escaped or spaced", async () => {
   const texts = [
     '{"a":[1,-2.5e3,null,true,"\\u00e9\\ud83d\\ude00"],"b":{"a":{}}}',
     " [ ] \n",
@@ -34,7 +34,7 @@ test("any JSON value is given as it is, however the body is cut, escaped or spac
   }
 });
 
-test("exactly 4 MiB is taken; a byte more is BODY_TOO_LARGE, from the header or while reading", async () => {
+test("request-body.json-without-audio: exactly 4 MiB is accepted; a byte more is BODY_TOO_LARGE, from the header or while reading", async () => {
   const body = `"${"x".repeat(4_194_302)}"`;
   assert.equal(String(await read(body)).length, 4_194_302);
   const error = await refuses("BODY_TOO_LARGE", `${body} `);
@@ -42,14 +42,14 @@ test("exactly 4 MiB is taken; a byte more is BODY_TOO_LARGE, from the header or 
   await refuses("BODY_TOO_LARGE", "1", { ...TYPE, "content-length": "4194305" });
 });
 
-test("a byte order mark, which nobody sees, is named in the refusal", async () => {
+test("request-body.json-strict: a byte order mark, which is invisible, is named in the refusal", async () => {
   assert.match((await refuses("INVALID_REQUEST", '\ufeff{"a":1}')).message, /byte order mark/);
 });
 
 const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 const keys = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join(",")}}`;
 
-test("64 levels and 10,000 keys are taken, one more of either is 400", async () => {
+test("request-body.json-without-audio: 64 levels and 10,000 keys are accepted, one more of either is 400", async () => {
   assert.ok(await read(nested(64)));
   assert.equal(Object.keys((await read(keys(10_000))) as object).length, 10_000);
   await refuses("INVALID_REQUEST", nested(65));
@@ -87,14 +87,14 @@ const BAD: readonly [string, string | Buffer][] = [
   ["two values", "{}{}"],
 ];
 for (const [name, body] of BAD) {
-  test(`${name}: 400`, async () => {
+  test(`request-body.json-strict: ${name}: 400`, async () => {
     const error = await refuses("INVALID_REQUEST", body);
     assert.ok(Array.isArray(error.details?.["issues"]));
     assert.equal(Reflect.get({}, "polluted"), undefined);
   });
 }
 
-test("BAD-160 BAD-194 BAD-195 BAD-196 any other type is 415, multipart too", async () => {
+test("request-body.json-type: BAD-160 BAD-194 BAD-195 BAD-196 any other type is 415, multipart too", async () => {
   for (const headers of [
     {},
     { "content-type": "application/json; charset=latin1" },

@@ -103,13 +103,13 @@ for (const [name, ask, code] of [
     "all_providers_exhausted",
   ],
 ] as const) {
-  test(`${name} tries 5 of 8 targets and answers ${code} with the limit`, async () => {
+  test(`routing.attempt-limit: ${name} tries 5 of 8 targets and answers ${code} with the limit`, async () => {
     failAll();
     assertLimited(await ask(), code);
   });
 }
 
-test("a translation by chat keeps one of its 5 targets for the chat, and both steps together try no more", async () => {
+test("translation.chat-attempt-limit: a translation by chat keeps one of its 5 targets for the chat, and both steps together try no more", async () => {
   const translate = () => postForm(gateway.origin, { key: keyOf("translated"), path: "/v1/translation" });
   failAll();
   const failed = await translate();
@@ -121,13 +121,13 @@ test("a translation by chat keeps one of its 5 targets for the chat, and both st
   assert.equal(gateway.sandbox.callCount, LIMIT);
 });
 
-test("targets after an unknown outcome count too", async () => {
+test("routing.attempt-limit: targets after an unknown outcome count too", async () => {
   gateway.sandbox.addFault({ times: 1_000, fault: { kind: "status", status: 502 } });
   const answer = await postForm(gateway.origin, { key: keyOf("twice") });
   assert.deepEqual([answer.code, gateway.sandbox.callCount], ["PROVIDER_RESULT_UNKNOWN", LIMIT]);
 });
 
-test("a job tries 5 targets over all of its attempts", async () => {
+test("jobs.target-limit: a job tries 5 targets over all of its attempts", async () => {
   failAll();
   const { job_id: id } = await submit(gateway.origin, { key: keyOf("files") });
   const { status, error } = await ended(gateway.origin, id, keyOf("files"));
@@ -135,7 +135,7 @@ test("a job tries 5 targets over all of its attempts", async () => {
   assert.equal(gateway.sandbox.callCount, LIMIT);
 });
 
-test("a live session opens the sockets of 5 targets", async () => {
+test("routing.attempt-limit: a live session opens the sockets of 5 targets", async () => {
   failAll();
   const caller = await call(gateway.origin, { key: keyOf("live") });
   caller.send(START);
@@ -146,7 +146,7 @@ test("a live session opens the sockets of 5 targets", async () => {
   assert.equal(gateway.sandbox.callCount, LIMIT);
 });
 
-test("a stored route with more targets than a route may have keeps working, and a start reports it", async () => {
+test("routing.attempt-limit, configuration.route-targets: a stored route with more targets than allowed keeps working, and a start reports it", async () => {
   const stored = sql`jsonb_set(definition, '{targets}',
     (select jsonb_agg(target) from jsonb_array_elements(definition -> 'targets') as target, generate_series(1, 3)))`;
   await sql`update routes set definition = ${stored} where id = 'files'`.execute(gateway.database.db);

@@ -1,5 +1,5 @@
-// Every bad input on the list against a whole gateway over real sockets: the promised status and code, no provider
-// called, nothing recorded, nothing left in the spool, and a process that goes on (spec 7, 8; contract 1, 3).
+// Every bad input of test/cases/bad-input.json against a whole gateway over real sockets: the promised status and code, no provider called,
+// nothing recorded, nothing left in the spool, and a process that goes on.
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -266,7 +266,7 @@ async function runRequests(id: string, status: number, code: string | null): Pro
 
 const concerned = cases.filter(({ endpoint }) => ["POST /v1/transcription", "any POST", "any"].includes(endpoint));
 
-test("every row of the list is sent to this endpoint, or says where else it is tested", () => {
+test("errors.nothing-begun: every row of the list is sent to this endpoint, or names the test that covers it", () => {
   const missing = concerned
     .map(({ id }) => id)
     .filter((id) => !(id in SPECIAL) && !(id in REQUESTS) && !(id in ELSEWHERE));
@@ -281,18 +281,18 @@ test("every row of the list is sent to this endpoint, or says where else it is t
 
 for (const { id, input, status, code } of concerned.filter((row) => !(row.id in ELSEWHERE))) {
   const deviation = DEVIATIONS[id];
-  test(`${id} ${input}: ${status} ${code ?? ""}${deviation === undefined ? "" : ` (${deviation})`}`, async () => {
+  test(`errors.nothing-begun, errors.never-internal: ${id} ${input}: ${status} ${code ?? ""}${deviation === undefined ? "" : ` (${deviation})`}`, async () => {
     await (SPECIAL[id] ?? (() => runRequests(id, Number(status), code)))();
   });
 }
 
-test("contract 3 Size: a file part of N bytes is served and of N + 1 is 413", async () => {
+test("request-body.max-audio-bytes: a file part of N bytes is served and of N + 1 is 413", async () => {
   const request = (size: number) => postFormBytes([file(wavOfSize(size))]);
   assertServed(await costing(small, 1, () => ask(portOf(small), request(SMALL_CAP))));
   await assertTooLarge(request(SMALL_CAP + 1), "file");
 });
 
-test("contract 3 Size: a base64 field of a form counts its characters: N served, N + 1 is 413", async () => {
+test("request-body.max-audio-bytes: a base64 field of a form counts its characters: N served, N + 1 is 413", async () => {
   const characters = Buffer.from(wavOfSize((SMALL_CAP / 4) * 3)).toString("base64");
   assert.equal(characters.length, SMALL_CAP);
   for (const name of ["audio.base64", "audio.data"]) {
@@ -301,7 +301,7 @@ test("contract 3 Size: a base64 field of a form counts its characters: N served,
   }
 });
 
-test("contract 3 Size: a whole JSON body of N bytes is served and of N + 1 is 413, declared or chunked", async () => {
+test("request-body.max-audio-bytes: a whole JSON body of N bytes is served and of N + 1 is 413, declared or chunked", async () => {
   const body = jsonOfSize(SMALL_CAP);
   assert.equal(body.length, SMALL_CAP);
   const larger = Buffer.concat([body, Buffer.from(" ")]);

@@ -1,5 +1,4 @@
-// Budgets and quotas over HTTP (contract 1, 2, 9): a budget is never exceeded, however many ask at once, and what is refused is
-// not called.
+// Budgets and quotas over HTTP: a budget is never exceeded, however many requests come at once, and what is refused is not called.
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { after, before, beforeEach, test } from "node:test";
@@ -51,7 +50,7 @@ beforeEach(() => {
   gateway.sandbox.clearFaults();
 });
 
-test("contract 9: where there is no money for the first target, the next affordable one is asked, at once and as a job", async () => {
+test("routing.unaffordable-target: where the budget cannot pay the first target, the next affordable one is called, synchronously and as a job", async () => {
   const answer = await ask("cheaper");
   assert.equal(answer.status, 200, answer.text);
   const { job_id: id } = await submit(gateway.origin, { key: secretOf("cheaper"), file: AUDIO });
@@ -69,7 +68,7 @@ for (const [app, kind, limits] of [
   ["seconds", "audio_seconds", { limit: 10, spent: 10, reserved: 0, requested: 1, resets_at: null }],
   ["money", "usd", { limit: "0.0105", spent: "0.01", reserved: "0", requested: "0.001" }],
 ] as const) {
-  test(`contract 9: of 40 requests at once against a budget of ${kind} for 10, exactly 10 pass and 30 call nothing`, async () => {
+  test(`metering.budget-hard-limit, metering.reserve-audio, metering.refusal-figures, budgets.dry-run: of 40 concurrent requests against a budget of ${kind} for 10, exactly 10 pass and 30 call nothing`, async () => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(app)));
     const passed = answers.filter(({ status }) => status === 200);
     assert.equal(passed.length, 10);
@@ -83,14 +82,14 @@ for (const [app, kind, limits] of [
     assert.equal(details["kind"], kind);
     for (const [name, value] of Object.entries(limits)) assert.equal(amount(details[name]), amount(value), name);
     assert.equal(gateway.sandbox.callCount, 10);
-    // Contract 3: a dry run judges everything up to the call.
+    // A dry run judges everything up to the call [routing.dry-run].
     const dry = await postForm(gateway.origin, { key: secretOf(app), file: AUDIO, fields: { dry_run: "true" } });
     const { outcome } = routingDecision.parse(dry.json);
     assert.deepEqual([dry.status, outcome], [200, { status: 402, code: "BUDGET_EXCEEDED", position: null }]);
   });
 }
 
-test("§4.6 the report tells what is left of each budget, and when a day's starts anew", async () => {
+test("budgets.windows: GET /v1/melimits reports what is left of each budget, and when the window of a day ends", async () => {
   const seconds = await budgetOf("seconds");
   assert.deepEqual([seconds.limit_audio_seconds, seconds.remaining_audio_seconds, seconds.resets_at], [10, 0, null]);
   const money = await budgetOf("money");
@@ -99,7 +98,7 @@ test("§4.6 the report tells what is left of each budget, and when a day's start
   assert.match(money.resets_at ?? "", /T00:00:00\.000Z$/);
 });
 
-test("contract 9: a price per channel bills each channel's seconds, and counts so against the budget", async () => {
+test("metering.billable-seconds: a price per channel bills each channel's seconds, and counts so against the budget", async () => {
   assert.equal(envelopeOf(await ask("channels")).usage.billable_audio_seconds, 2);
   const refused = await ask("channels");
   assert.equal(refused.code, "BUDGET_EXCEEDED");
@@ -107,7 +106,7 @@ test("contract 9: a price per channel bills each channel's seconds, and counts s
   assert.equal(gateway.sandbox.callCount, 1);
 });
 
-test("contract 9: a failed attempt gives its reservation back to the budget", async () => {
+test("metering.charge-delivered: a failed attempt returns its reservation to the budget", async () => {
   gateway.sandbox.addFault({ times: 1, fault: { kind: "status", status: 400 } });
   assert.equal((await ask("failing")).code, "PROVIDER_REJECTED");
   assert.equal((await budgetOf("failing")).remaining_audio_seconds, 1);
@@ -116,13 +115,13 @@ test("contract 9: a failed attempt gives its reservation back to the budget", as
   assert.equal(gateway.sandbox.callCount, 2);
 });
 
-test("contract 9: a model without a price is billed by its provider and draws on no money", async () => {
+test("metering.billing-class: a model without a price is provider-billed and draws on no money", async () => {
   assert.equal(envelopeOf(await ask("free")).usage.billable_audio_seconds, 0);
   envelopeOf(await ask("free"));
   assert.equal(amount((await budgetOf("free")).remaining_usd), 0.000001);
 });
 
-test("contract 2: requests_per_minute: the fourth is 429 with its headers, and one passes when its time has come", async () => {
+test("quotas.rate-limit-fields, quotas.retry-after: requests_per_minute: the fourth is 429 with its headers, and one passes when its time has come", async () => {
   for (let count = 0; count < 3; count += 1) envelopeOf(await ask("per-minute"));
   const answer = await ask("per-minute");
   assert.equal(answer.code, "RATE_LIMITED");
@@ -142,7 +141,7 @@ test("contract 2: requests_per_minute: the fourth is 429 with its headers, and o
   assert.equal((await ask("per-minute")).code, "RATE_LIMITED");
 });
 
-test("contract 2: audio_seconds_per_hour: the third second is 429 and calls nothing; a dry run says so and counts none", async () => {
+test("quotas.units, quotas.dry-run: audio_seconds_per_hour: the third second is 429 and calls nothing; a dry run reports it and counts none", async () => {
   const dry = async () => {
     const answer = await postForm(gateway.origin, {
       key: secretOf("hourly"),
@@ -162,7 +161,7 @@ test("contract 2: audio_seconds_per_hour: the third second is 429 and calls noth
   assert.equal(gateway.sandbox.callCount, 2);
 });
 
-test("contract 2: concurrent: a third at once is 429 with its headers; when one has ended the next passes", async () => {
+test("quotas.refusal-details, quotas.rate-limit-fields: concurrent: a third at once is 429 with its headers; when one has ended the next passes", async () => {
   const held = Promise.withResolvers<void>();
   gate = held.promise;
   const running: Promise<Answer>[] = [];
@@ -182,7 +181,7 @@ test("contract 2: concurrent: a third at once is 429 with its headers; when one 
   assert.equal(gateway.sandbox.callCount, 3);
 });
 
-test("contract 1: the rate is judged before what runs at once, and who is refused a place has not used up the rate", async () => {
+test("quotas.refused-not-counted: the rate is judged before concurrency, and a request refused for concurrency does not count against the rate", async () => {
   const codes = [];
   for (let turn = 0; turn < 2; turn += 1) {
     const held = Promise.withResolvers<void>();
@@ -197,7 +196,7 @@ test("contract 1: the rate is judged before what runs at once, and who is refuse
   assert.deepEqual(codes, ["CONCURRENCY_LIMITED", "RATE_LIMITED"]);
 });
 
-test("contract 2: every answer of an endpoint that counts against quotas tells them, the smaller of key and app", async () => {
+test("quotas.rate-limit-fields, quotas.smaller-applies: every answer of an endpoint that counts against quotas reports them, the smaller of key and app", async () => {
   const limited = ENDPOINTS.filter(isLimited);
   assert(limited.length >= 9);
   for (const { method, path } of limited) {
@@ -213,7 +212,7 @@ test("contract 2: every answer of an endpoint that counts against quotas tells t
   assert.equal(unlimited.headers.get("ratelimit"), null);
 });
 
-test("contract 2: what an answer says is left falls with requests and seconds of audio, replays, jobs and streams included", async () => {
+test("quotas.rate-limit-fields: what an answer reports as left falls with requests and seconds of audio, replays, jobs and streams included", async () => {
   const key = secretOf("told");
   const before = leftIn(await postForm(gateway.origin, { key, file: AUDIO }));
   const headers = { "idempotency-key": "told-once" };
@@ -241,13 +240,13 @@ test("contract 2: what an answer says is left falls with requests and seconds of
   ]);
 });
 
-test("contract 2: of an exhausted quota the answer says when there is more, as does 429", async () => {
+test("quotas.rate-limit-fields: of an exhausted quota the answer reports when there is more, as does 429", async () => {
   const answer = await postForm(gateway.origin, { key: secretOf("one-left"), file: AUDIO });
   assert.equal(answer.headers.get("ratelimit-policy"), '"requests";q=1;w=60');
   assert.match(answer.headers.get("ratelimit") ?? "", /^"requests";r=0;t=(5\d|60)$/);
 });
 
-test("§4.6 the report tells the quotas of key and app", async () => {
+test("quotas.smaller-applies: GET /v1/melimits reports the quotas of key and app", async () => {
   const { quotas } = limitsReport.parse((await get(gateway.origin, "/v1/melimits", secretOf("per-minute"))).json);
   assert.equal(quotas.app?.requests_per_minute, 3);
   assert.equal(quotas.key.requests_per_minute, null);

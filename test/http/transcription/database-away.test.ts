@@ -1,4 +1,4 @@
-// A database that does not answer (reliability G-10; contract 1: retryable only when nothing was dispatched).
+// A database that does not answer: an error is retryable only when nothing was dispatched.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { get, postForm } from "../../harness/client.ts";
@@ -69,7 +69,7 @@ beforeEach(() => {
   burnIsAway = false;
 });
 
-test("before anything is dispatched: 503 OVERLOADED to be retried, no provider called, and the key runs afterwards", async () => {
+test("transcription.database-unavailable, idempotency.outage-refusal: before anything is dispatched: 503 OVERLOADED, retryable, no provider called, and the key runs afterwards", async () => {
   refused = [true];
   const answer = await postForm(gateway.origin, { headers: { "idempotency-key": "before" } });
   assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [503, "OVERLOADED", "true"]);
@@ -78,7 +78,7 @@ test("before anything is dispatched: 503 OVERLOADED to be retried, no provider c
   assert.equal((await postForm(gateway.origin, { headers: { "idempotency-key": "before" } })).status, 200);
 });
 
-test("after a call whose outcome is unknown: the outcome stays unknown, and the key is burned", async () => {
+test("transcription.database-unavailable, idempotency.burn-unknown: after a call whose outcome is unknown: the outcome stays unknown, and the key is burned", async () => {
   refused = [false, true];
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "reset_after_body" } });
   const answer = await postForm(gateway.origin, { headers: { "idempotency-key": "between" } });
@@ -91,7 +91,7 @@ test("after a call whose outcome is unknown: the outcome stays unknown, and the 
   assert.equal(gateway.sandbox.calls.length, 1);
 });
 
-test("after a call whose outcome is unknown, though the key cannot be burned now: the caller is told that, and the key does not run", async () => {
+test("transcription.database-unavailable: after a call whose outcome is unknown, though the key cannot be burned now: the caller gets that outcome, and the key does not run", async () => {
   refused = [false, true];
   burnIsAway = true;
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "reset_after_body" } });
@@ -103,13 +103,13 @@ test("after a call whose outcome is unknown, though the key cannot be burned now
   assert.equal(gateway.sandbox.calls.length, 1);
 });
 
-test("a read that cannot be answered is to be retried, never a fault of the gateway", async () => {
+test("errors.database-away: a read that cannot be answered is retryable, never an internal error", async () => {
   directoryIsAway = true;
   const answer = await get(gateway.origin, "/v1/me");
   assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [503, "OVERLOADED", "true"]);
 });
 
-test("a quota that cannot be counted lets nothing through: 503 OVERLOADED to be retried, and no provider called", async () => {
+test("transcription.database-unavailable: a quota that cannot be counted lets nothing through: 503 OVERLOADED, retryable, and no provider called", async () => {
   quotasAreAway = true;
   const answer = await postForm(gateway.origin);
   assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [503, "OVERLOADED", "true"]);

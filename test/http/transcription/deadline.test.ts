@@ -1,5 +1,5 @@
-// A recording whose time is up (contract 1, 3): a target that is asked then could not answer, would be paid for nothing, and would be
-// held to have failed; what is certain of those before it would become unknown.
+// A recording whose time is up. A target that is called then could not answer, would be paid for nothing and would count as failed, and
+// what is certain of the targets before it would become unknown.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { envelopeOf, postForm, speech } from "../../harness/client.ts";
@@ -24,7 +24,7 @@ beforeEach(() => {
   gateway.sandbox.clearFaults();
 });
 
-test("contract 1: a first target that fails definitely as the time is up: no other is asked, and the request may be sent again", async () => {
+test("routing.deadline: a first target that fails definitely as the time is up: no other is called, and the request may be sent again", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 500 } });
   const headers = { "idempotency-key": "late" };
   const refused = await postForm(gateway.origin, { file: speech(), headers });
@@ -34,7 +34,7 @@ test("contract 1: a first target that fails definitely as the time is up: no oth
   envelopeOf(await postForm(gateway.origin, { file: speech(), headers }));
 });
 
-test("contract 3: an empty answer that comes as the time is up is delivered with its warning, and not doubted", async () => {
+test("transcription.empty-believed: an empty answer that comes as the time is up is delivered with its warning, and not doubted", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "empty" } });
   const { content, warnings } = envelopeOf(await postForm(gateway.origin, { file: speech() }));
   assert.deepEqual([content, warnings.map(({ code }) => code)], ["", ["EMPTY_TRANSCRIPT"]]);

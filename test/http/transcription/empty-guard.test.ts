@@ -1,5 +1,5 @@
-// No text although somebody speaks (contract 3: a missing receipt is a definite failure): one more target is asked, then the empty
-// answer is believed, with a warning. Silence is an ordinary empty answer. Paid is the attempt whose answer is delivered.
+// An empty transcript of audio with speech: one more target is called, then the empty answer is believed, with a warning. Silence is an
+// ordinary empty answer. The attempt whose answer is delivered is the one that is paid.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Fault, Sandbox } from "../../../sandbox/server.ts";
@@ -113,7 +113,7 @@ const ROWS: readonly Row[] = [
 ];
 
 for (const row of ROWS) {
-  test(`contract 3: ${row.name}`, async () => {
+  test(`transcription.empty-doubted, transcription.empty-believed, routing.empty-transcript: ${row.name}`, async () => {
     for (const fault of row.faults) empty(...fault);
     const answer = await ask(row.audio === "speech" ? speech() : SILENT, row.key);
     const envelope = envelopeOf(answer);
@@ -127,7 +127,7 @@ for (const row of ROWS) {
   });
 }
 
-test("contract 1: after a doubted answer an unknown outcome stays unknown, and nothing is charged", async () => {
+test("transcription.empty-unknown: after a doubted answer an unknown outcome stays unknown, and nothing is charged", async () => {
   empty("deepgram");
   empty("openai", { kind: "reset_after_body" });
   const answer = await ask(speech());
@@ -138,7 +138,7 @@ test("contract 1: after a doubted answer an unknown outcome stays unknown, and n
   ]);
 });
 
-test("contract 3: with a key the delivered answer, doubted or not, is what a replay gives", async () => {
+test("transcription.empty-doubted, idempotency.replay: with a key the delivered answer, doubted or not, is what a replay returns", async () => {
   for (const [key, faults] of [
     ["doubted", [["deepgram"]]],
     ["believed", [["deepgram"], ["openai", { kind: "status", status: 500 }]]],
@@ -152,7 +152,7 @@ test("contract 3: with a key the delivered answer, doubted or not, is what a rep
   }
 });
 
-test("contract 5: a job asks one more target too, and pays for the answer it keeps", async () => {
+test("transcription.empty-doubted: a job calls one more target too, and pays for the answer that it keeps", async () => {
   empty("deepgram");
   const { job_id: jobId } = await submit(gateway.origin);
   const job = await ended(gateway.origin, jobId);
@@ -164,7 +164,7 @@ test("contract 5: a job asks one more target too, and pays for the answer it kee
   ]);
 });
 
-test("contract 5: a job whose second target fails keeps the empty answer of the first, with the warning", async () => {
+test("transcription.empty-believed: a job whose second target fails keeps the empty answer of the first, with the warning", async () => {
   empty("deepgram");
   empty("openai", { kind: "status", status: 500 });
   const { job_id: jobId } = await submit(gateway.origin);

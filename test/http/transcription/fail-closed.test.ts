@@ -1,6 +1,5 @@
-// Fail closed (spec 1.6; contract 3 "Required features"): every route that four models can form, against every combination of
-// six features and three languages. What each model can do is written here a second time, from the providers' documentation,
-// so that a slip in the model data shows as a disagreement.
+// Routing fails closed: every route that four models can form, against every combination of six features and three languages. What each
+// model can do is written here a second time, from the providers' documentation, so that a slip in the model data shows as a disagreement.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { SandboxCall } from "../../../sandbox/server.ts";
@@ -78,7 +77,7 @@ function expectedModel({ route, asked, language }: Case): string | null {
   return route.split("").find((letter) => asked.every((each) => modelOf(letter).can(each, language))) ?? null;
 }
 
-test("§1.6 of 12,288 requests each goes to the first model that can do all of it, or is refused with what each model lacks", (t) => {
+test("transcription.fail-closed: of 12,288 requests each goes to the first model that can do all of it, or is refused with what each model lacks", (t) => {
   assert.deepEqual([ROUTES.length, new Set(ROUTES).size, CASES.length], [64, 64, 12_288]);
   const decide = pureDecision();
   let served = 0;
@@ -123,7 +122,7 @@ before(async () => {
 });
 after(() => gateway.close());
 
-test("§1.6 a sample of them over HTTP: one call, or one a channel, with every parameter asked and no other, or 422 and no call", async (t) => {
+test("transcription.fail-closed, transcription.options-reach-provider: a sample of them over HTTP: one call, or one a channel, with every parameter asked and no other, or 422 and no call", async (t) => {
   const counts = { served: 0, refused: 0 };
   for (const each of sample(200)) {
     gateway.sandbox.clearCalls();

@@ -1,5 +1,4 @@
-// Fallback (spec 1.6; contract 1 "Definite and unknown outcomes", contract 3 "Idempotency", contract 9): what one provider's
-// trouble means for the caller, for the next provider, for the idempotency key and for the charge.
+// Fallback: what one provider's failure means for the caller, for the next provider, for the idempotency key and for the charge.
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { createServer } from "node:net";
@@ -76,7 +75,7 @@ beforeEach(() => {
 });
 
 for (const [name, fault, kind] of DEFINITE) {
-  test(`§1.6 ${name} from the first provider: the next serves, and only it is charged`, async () => {
+  test(`routing.fallback-definite: ${name} from the first provider: the next serves, and only it is charged`, async () => {
     gateway.sandbox.addFault({ wire: "deepgram", fault });
     const answer = await ask(name);
     const envelope = envelopeOf(answer);
@@ -90,7 +89,7 @@ for (const [name, fault, kind] of DEFINITE) {
   });
 }
 
-test("§1.6 a provider that refuses the connection: the next serves, and the first is no cost", async () => {
+test("routing.fallback-definite: a provider that refuses the connection: the next serves, and the first is no cost", async () => {
   const answer = await ask("connect");
   envelopeOf(answer);
   assert.deepEqual(called(), ["whisper-1"]);
@@ -100,7 +99,7 @@ test("§1.6 a provider that refuses the connection: the next serves, and the fir
   ]);
 });
 
-test("contract 3, receipts: an answer without the speakers that were asked for is never passed on", async () => {
+test("transcription.receipts: an answer without the speakers that were asked for is never delivered", async () => {
   gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "drop", feature: "diarization" } });
   const answer = await ask("speakers", { fields: { diarization: "true", timestamps: "word" } });
   const envelope = envelopeOf(answer);
@@ -112,7 +111,7 @@ test("contract 3, receipts: an answer without the speakers that were asked for i
   ]);
 });
 
-test("contract 1: a connection that is removed while the target before it is called: 503 exhausted, and the key is free again", async () => {
+test("routing.exhausted, idempotency.release-definite: a connection that is removed while the target before it is called: 503 exhausted, and the key is free again", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 500 } });
   moments.once("settled", () => {
     removed = "oa-removed";
@@ -130,7 +129,7 @@ test("contract 1: a connection that is removed while the target before it is cal
   envelopeOf(await ask("removed", { headers }));
 });
 
-test("contract 1: all fail: 503 NO_HEALTHY_PROVIDER exhausted, and the idempotency key is free again", async () => {
+test("routing.exhausted, idempotency.release-definite: all fail: 503 NO_HEALTHY_PROVIDER exhausted, and the idempotency key is free again", async () => {
   gateway.sandbox.addFault({ fault: { kind: "status", status: 500 } });
   const headers = { "idempotency-key": "all-500" };
   const answer = await ask("all-500", { headers });
@@ -154,7 +153,7 @@ test("contract 1: all fail: 503 NO_HEALTHY_PROVIDER exhausted, and the idempoten
   assert.deepEqual(called(), ["nova-3"]);
 });
 
-test("contract 1: all are rate limited: the caller is told to wait as long as the slowest provider said", async () => {
+test("routing.exhausted: all are rate limited: Retry-After is the longest wait that a provider asked for", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 429, retryAfterSeconds: 17 } });
   gateway.sandbox.addFault({ wire: "openai", fault: { kind: "status", status: 429, retryAfterSeconds: 5 } });
   const answer = await ask("all-429");
@@ -162,7 +161,7 @@ test("contract 1: all are rate limited: the caller is told to wait as long as th
   assert.equal(answer.headers.get("retry-after"), "17");
 });
 
-test("contract 1: all refuse the input: 502 PROVIDER_REJECTED, not retryable", async () => {
+test("routing.all-rejected: all refuse the input: 502 PROVIDER_REJECTED, not retryable", async () => {
   gateway.sandbox.addFault({ fault: { kind: "status", status: 400 } });
   const answer = await ask("all-400");
   assert.equal(answer.code, "PROVIDER_REJECTED");
@@ -173,14 +172,14 @@ test("contract 1: all refuse the input: 502 PROVIDER_REJECTED, not retryable", a
   ]);
 });
 
-test("contract 1: one refuses the input, one is broken: 503 exhausted, for a retry may succeed", async () => {
+test("routing.exhausted: one refuses the input, one is broken: 503 exhausted, for a retry may succeed", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 400 } });
   gateway.sandbox.addFault({ wire: "openai", fault: { kind: "status", status: 500 } });
   const answer = await ask("all-mixed");
   assert.equal(answer.code, "NO_HEALTHY_PROVIDER");
 });
 
-test("contract 1: one refuses the input and one rests: 503 exhausted, for nobody knows yet what that one would say", async () => {
+test("routing.all-rejected: one refuses the input and one is unavailable: 503 exhausted, as that one was not asked", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", times: 5, fault: { kind: "status", status: 500 } });
   for (let turn = 0; turn < 5; turn += 1) envelopeOf(await ask("all-400-but-one"));
   gateway.sandbox.clearCalls();
@@ -191,7 +190,7 @@ test("contract 1: one refuses the input and one rests: 503 exhausted, for nobody
   assert.deepEqual(called(), ["whisper-1"]);
 });
 
-test("contract 1: none succeeds and one failed its receipts: 502 FEATURE_NOT_DELIVERED without the transcript", async () => {
+test("routing.feature-not-delivered: none succeeds and one failed its receipts: 502 FEATURE_NOT_DELIVERED without the transcript", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "drop", feature: "timestamps.word" } });
   gateway.sandbox.addFault({ wire: "openai", fault: { kind: "status", status: 500 } });
   const answer = await ask("all-dropped");
@@ -207,7 +206,7 @@ test("contract 1: none succeeds and one failed its receipts: 502 FEATURE_NOT_DEL
 });
 
 for (const [name, fault] of UNKNOWN) {
-  test(`contract 1: ${name} leaves the outcome unknown: one call, no charge, and the key is burned`, async () => {
+  test(`routing.no-fallback-unknown, idempotency.burn-unknown: ${name} leaves the outcome unknown: one call, no charge, and the key is burned`, async () => {
     gateway.sandbox.addFault({ wire: "deepgram", fault });
     const headers = { "idempotency-key": `unknown-${name}` };
     const keyed = await ask(`unknown-${name}`, { headers });
@@ -223,7 +222,7 @@ for (const [name, fault] of UNKNOWN) {
     assert.equal(gateway.sandbox.callCount, 2);
   });
 
-  test(`contract 1: after ${name} a route that may pay twice tries the next, and its answer is kept`, async () => {
+  test(`routing.no-fallback-unknown, idempotency.later-answer: after ${name} a route that may pay twice tries the next, and its answer is kept`, async () => {
     gateway.sandbox.addFault({ wire: "deepgram", fault });
     const headers = { "idempotency-key": `twice-${name}` };
     const answer = await ask(`twice-${name}`, { headers });
@@ -241,7 +240,7 @@ for (const [name, fault] of UNKNOWN) {
   });
 }
 
-test("contract 1: unknown, then a definite failure: the outcome is still unknown and the key burned", async () => {
+test("idempotency.later-answer: unknown, then a definite failure: the outcome is still unknown and the key burned", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "cut_reply" } });
   gateway.sandbox.addFault({ wire: "openai", fault: { kind: "status", status: 500 } });
   const headers = { "idempotency-key": "twice-then-500" };
@@ -252,7 +251,7 @@ test("contract 1: unknown, then a definite failure: the outcome is still unknown
   assert.equal((await ask("twice-then-500", { headers })).code, "IDEMPOTENT_RESULT_UNAVAILABLE");
 });
 
-test("contract 1: a definite failure, then an unknown one: unknown, and the third provider is not called", async () => {
+test("routing.no-fallback-unknown: a definite failure, then an unknown one: unknown, and the third provider is not called", async () => {
   gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "status", status: 500 } });
   gateway.sandbox.addFault({ wire: "openai", fault: { kind: "reset_after_body" } });
   const answer = await ask("definite-then-unknown");
@@ -264,7 +263,7 @@ test("contract 1: a definite failure, then an unknown one: unknown, and the thir
   );
 });
 
-test("contract 1: a provider that never answers: 504 PROVIDER_TIMEOUT at its deadline, no other call, key burned", async () => {
+test("routing.deadline, idempotency.burn-unknown: a provider that never answers: 504 PROVIDER_TIMEOUT at its deadline, no other call, key burned", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "stall" } });
   const headers = { "idempotency-key": "timeout" };
   const answer = await ask("timeout", { headers });
@@ -277,7 +276,7 @@ test("contract 1: a provider that never answers: 504 PROVIDER_TIMEOUT at its dea
   assert.equal(gateway.sandbox.callCount, 1);
 });
 
-test("contract 3: a caller without a key hangs up: the provider's call is stopped, charged as run, and nobody else called", async (t) => {
+test("transcription.hang-up: a caller without a key hangs up: the provider's call is stopped, charged as run, and no other is called", async (t) => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "stall" } });
   const settled = once(moments, "settled");
   const caller = new AbortController();
@@ -293,7 +292,7 @@ test("contract 3: a caller without a key hangs up: the provider's call is stoppe
   assert.deepEqual(called(), ["nova-3"]);
 });
 
-test("contract 3: a caller with a key hangs up: the work goes on, and the retry is its replay", async () => {
+test("transcription.hang-up, idempotency.disconnect: a caller with a key hangs up: the work goes on, and the retry is its replay", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: HELD });
   const settled = once(moments, "settled");
   const headers = { "idempotency-key": "gone-keyed" };

@@ -22,7 +22,7 @@ const ROWS = [
 ] as const;
 
 for (const [id, name, mediaType, seconds, warnings] of ROWS)
-  test(`${id}: ${name} is ${seconds} s for the caller and ${mediaType} for the provider, warnings: ${warnings.join() || "none"}`, async () => {
+  test(`measuring.true-length, measuring.provider-naming: ${id}: ${name} is ${seconds} s for the caller and ${mediaType} for the provider, warnings: ${warnings.join() || "none"}`, async () => {
     gateway.sandbox.clearCalls();
     const file = new Uint8Array(readFileSync(new URL(`../../cases/audio/${name}`, import.meta.url)));
     const envelope = envelopeOf(await postForm(gateway.origin, { file, fileName: name }));
@@ -35,7 +35,7 @@ for (const [id, name, mediaType, seconds, warnings] of ROWS)
     assert.equal(gateway.sandbox.calls[0]?.headers["content-type"], mediaType);
   });
 
-test("FLD-01: Matroska with subtitles is 415, and the message says what to record instead", async () => {
+test("measuring.browser-matroska: FLD-01: Matroska with subtitles is 415, and the message says what to record instead", async () => {
   const track = (number: number, type: number, codec: string) =>
     element([0xae], element([0xd7], [number]), element([0x83], [type]), element([0x86], ascii(codec)));
   const tracks = element(

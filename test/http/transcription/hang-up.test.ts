@@ -1,4 +1,4 @@
-// Who pays when a caller hangs up (contract 3 "Idempotency", contract 9): the caller, once a byte has left; nobody before.
+// Who pays when a caller hangs up: the caller, once a byte was sent; before that nothing is charged.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { PriceBook } from "../../../src/metering/price.ts";
@@ -63,7 +63,7 @@ for (const [name, left, isCharged, by] of [
   ["after the first byte left: charged as run", true, true, 1n],
   ["after the price was raised: charged by the one before", true, true, 2n],
 ] as const) {
-  test(`contract 9: a caller who hangs up ${name}`, async () => {
+  test(`transcription.hang-up: a caller who hangs up ${name}`, async () => {
     hasLeft = left;
     raisedBy = by;
     factor = 1n;

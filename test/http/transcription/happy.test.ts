@@ -1,4 +1,4 @@
-// POST /v1/transcription, the way through (spec 2.1, 2.2, 4.1; contract 3).
+// POST /v1/transcription: requests that succeed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { envelopeOf, postForm, postJson, speech } from "../../harness/client.ts";
@@ -12,7 +12,7 @@ after(() => gateway.close());
 
 const base64 = () => Buffer.from(speech()).toString("base64");
 
-test("§2.2 a multipart file becomes the whole envelope, measured and routed to the first target", async () => {
+test("transcription.envelope, transcription.usage: a multipart file becomes the whole envelope, measured and routed to the first target", async () => {
   gateway.sandbox.clearCalls();
   const answer = await postForm(gateway.origin, { fields: { language: "en" } });
   const envelope = envelopeOf(answer);
@@ -35,7 +35,7 @@ test("§2.2 a multipart file becomes the whole envelope, measured and routed to 
   );
 });
 
-test("§2.1 base64, data, a plain string and the file are the same audio", async () => {
+test("request-body.sources: base64, data, a plain string and the file are the same audio", async () => {
   const audio = base64();
   const answers = await Promise.all([
     postForm(gateway.origin),
@@ -49,7 +49,7 @@ test("§2.1 base64, data, a plain string and the file are the same audio", async
   assert.equal(seconds.size, 1);
 });
 
-test("§2.1 every option reaches the provider, and what was asked comes back", async () => {
+test("transcription.options-reach-provider, transcription.lists: every option reaches the provider, and what was asked comes back", async () => {
   gateway.sandbox.clearCalls();
   const envelope = envelopeOf(
     await postJson(gateway.origin, {
@@ -76,7 +76,7 @@ test("§2.1 every option reaches the provider, and what was asked comes back", a
   assert.deepEqual([...new Set(envelope.segments.map((segment) => segment.speaker))], ["S1", "S2"]);
 });
 
-test("contract 3: each response_format is made by the gateway from words and segments", async () => {
+test("captions.json-always, transcription.lists: each response_format is made by the gateway from words and segments", async () => {
   for (const [format, expected] of [
     ["json", /^\[simulated transcript/],
     ["verbose_json", /^\[simulated transcript/],
@@ -98,7 +98,7 @@ test("contract 3: each response_format is made by the gateway from words and seg
   assert.match(text.content, /^S1: .*\nS2: /);
 });
 
-test("contract 3: Accept gives the bare body, with the facts in headers", async () => {
+test("captions.bare-body, captions.facts-in-headers: Accept gives the bare body, with the facts in headers", async () => {
   for (const [accept, format, begin] of [
     ["text/plain", "text", "[simulated"],
     ["application/x-subrip", "srt", "1\n00:00"],
@@ -124,7 +124,7 @@ test("contract 3: Accept gives the bare body, with the facts in headers", async 
   assert.equal(mismatch.code, "NOT_ACCEPTABLE");
 });
 
-test("contract 3: where no response_format is sent, an Accept for text asks for its speakers too, and is no part of a keyed payload", async () => {
+test("captions.format-by-accept: where no response_format is sent, an Accept for text asks for its speakers too, and is no part of a keyed payload", async () => {
   const call = { fields: { diarization: "true" }, headers: { "idempotency-key": "speakers-by-accept" } };
   const text = await postForm(gateway.origin, { ...call, headers: { ...call.headers, accept: "text/plain" } });
   assert.match(text.text, /^S1: .*\nS2: /);
@@ -133,7 +133,7 @@ test("contract 3: where no response_format is sent, an Accept for text asks for 
   assert.equal(again.headers.get("x-svc-idempotent-replay"), "true");
 });
 
-test("contract 3: where no response_format is sent, an Accept for captions asks for them; it is no part of a keyed payload", async () => {
+test("captions.format-by-accept: where no response_format is sent, an Accept for captions asks for them; it is no part of a keyed payload", async () => {
   for (const [accept, type, begin] of [
     ["application/x-subrip", "application/x-subrip", "1\n00:00"],
     ["text/vtt, application/json;q=0.5", "text/vtt", "WEBVTT"],
@@ -153,7 +153,7 @@ test("contract 3: where no response_format is sent, an Accept for captions asks 
   assert.equal(again.headers.get("x-svc-idempotent-replay"), "true");
 });
 
-test("contract 3: preferences the model lacks are dropped with a warning that names them", async () => {
+test("routing.preference-dropped: preferences that the model lacks are dropped with a warning that names them", async () => {
   const envelope = envelopeOf(
     await postForm(gateway.origin, { fields: { prompt: "a podcast", speaker_count_hint: "2" } }),
   );
@@ -166,7 +166,7 @@ test("contract 3: preferences the model lacks are dropped with a warning that na
   );
 });
 
-test("contract 3: content decides; a wrong name or type is a warning and the provider is told the truth", async () => {
+test("measuring.content-decides, measuring.hints, measuring.provider-naming: content decides; a wrong name or type is a warning and the provider gets the true ones", async () => {
   gateway.sandbox.clearCalls();
   const envelope = envelopeOf(await postForm(gateway.origin, { fileName: "speech.mp3", fileType: "audio/mpeg" }));
   assert.deepEqual(
@@ -176,7 +176,7 @@ test("contract 3: content decides; a wrong name or type is a warning and the pro
   assert.match(gateway.sandbox.calls[0]?.headers["content-type"] ?? "", /^audio\/(x-)?wav/);
 });
 
-test("contract 3: smart_formatting false is a preference as well: taken without a word, or dropped with a warning", async () => {
+test("transcription.smart-formatting-off: smart_formatting false is a preference as well: honoured without a warning, or dropped with one", async () => {
   const dropped = async () => {
     const { warnings } = envelopeOf(await postForm(gateway.origin, { fields: { smart_formatting: "false" } }));
     return warnings.map(({ code, param }) => [code, param]);
@@ -187,7 +187,7 @@ test("contract 3: smart_formatting false is a preference as well: taken without 
   assert.deepEqual(await dropped(), [["PREFERENCE_DROPPED", "smart_formatting"]]);
 });
 
-test("contract 3: dry_run judges everything, calls nothing, reserves nothing", async () => {
+test("routing.dry-run: dry_run judges everything, calls nothing, reserves nothing", async () => {
   gateway.sandbox.clearCalls();
   const answer = await postForm(gateway.origin, {
     fields: { dry_run: "true", multichannel: "true" },

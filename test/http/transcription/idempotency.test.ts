@@ -1,4 +1,4 @@
-// POST /v1/transcription under an Idempotency-Key, over HTTP (spec 4.1.1 to 4.1.6; contract 3 "Idempotency").
+// POST /v1/transcription under an Idempotency-Key, over HTTP.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
@@ -137,7 +137,7 @@ function assertReplayOf(answer: Answer, first: Answer): void {
   assert(isReplay(answer), "marked as a replay");
 }
 
-test("§4.1.1 same key, same payload: the stored answer byte for byte, no second call, no second attempt", async () => {
+test("idempotency.replay: same key, same payload: the stored answer byte for byte, no second call, no second attempt", async () => {
   const before = await spending();
   const call = { fields: { language: "en", timestamps: "word" }, headers: keyed("replay") };
   const first = await postForm(gateway.origin, call);
@@ -153,7 +153,7 @@ test("§4.1.1 same key, same payload: the stored answer byte for byte, no second
   assert.deepEqual(await spending(), spent);
 });
 
-test("§4.1.1 a bare text answer replays as text, with the facts in its headers", async () => {
+test("idempotency.replay-format: a bare text answer replays as text, with the facts in its headers", async () => {
   const call = { headers: { ...keyed("replay-text"), accept: "text/plain" } };
   const first = await postForm(gateway.origin, call);
   assert.match(first.headers.get("content-type") ?? "", /^text\/plain/);
@@ -162,7 +162,7 @@ test("§4.1.1 a bare text answer replays as text, with the facts in its headers"
   assert.equal(answer.headers.get("x-svc-audio-seconds"), first.headers.get("x-svc-audio-seconds"));
 });
 
-test("contract 3: the same audio and fields encoded otherwise are the same payload", async () => {
+test("idempotency.same-payload: the same audio and fields in another encoding are the same payload", async () => {
   const base64 = Buffer.from(speech()).toString("base64");
   const headers = keyed("re-encoded");
   const first = await postForm(gateway.origin, {
@@ -228,7 +228,7 @@ async function postFileFirst(
   return { status: response.status, headers: response.headers, text: await response.text(), json: null, code: null };
 }
 
-test("§4.1.2 same key, other payload: 409 and nothing runs, whichever part differs", async () => {
+test("idempotency.other-payload, idempotency.reused: same key, other payload: 409 and nothing runs, whichever part differs", async () => {
   const headers = keyed("other-payload");
   envelopeOf(await postForm(gateway.origin, { fields: { language: "en" }, headers }));
   const spent = await spending();
@@ -250,7 +250,7 @@ test("§4.1.2 same key, other payload: 409 and nothing runs, whichever part diff
   assert.deepEqual(await spending(), spent);
 });
 
-test("§4.1.3 while the first runs: 409 to retry after a few seconds; another payload is reused even then", async () => {
+test("idempotency.in-progress, idempotency.reused: while the first runs: 409 to retry after a few seconds; another payload is reused even then", async () => {
   const before = await spending();
   const held = holdAnswers();
   const call = { fields: { language: "en" }, headers: keyed("running") };
@@ -269,7 +269,7 @@ test("§4.1.3 while the first runs: 409 to retry after a few seconds; another pa
   assert.deepEqual(await spending(), { calls: before.calls + 1, attempts: before.attempts + 1 });
 });
 
-test("contract 3: a caller who hangs up finds the finished answer under the key", async () => {
+test("idempotency.disconnect: a caller who hangs up finds the finished answer under the key", async () => {
   const before = await spending();
   const held = holdAnswers();
   const leaving = new AbortController();
@@ -286,7 +286,7 @@ test("contract 3: a caller who hangs up finds the finished answer under the key"
   assert.deepEqual(await spending(), { calls: before.calls + 1, attempts: before.attempts + 1 });
 });
 
-test("§4.1.4 an unknown outcome burns the key: 409, never run again; a new key runs", async () => {
+test("idempotency.burned: an unknown outcome burns the key: 409, never run again; a new key runs", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "reset_after_body" } });
   const call = { headers: keyed("burned") };
   const first = await postForm(gateway.origin, call);
@@ -305,7 +305,7 @@ test("§4.1.4 an unknown outcome burns the key: 409, never run again; a new key 
   envelopeOf(await postForm(gateway.origin, { headers: keyed("burned-anew") }));
 });
 
-test("§4.1.4 an answer cut off halfway burns the key too", async () => {
+test("idempotency.burn-unknown: an answer that is cut off burns the key too", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "cut_reply" } });
   const call = { headers: keyed("cut") };
   assert.equal((await postForm(gateway.origin, call)).code, "PROVIDER_RESULT_UNKNOWN");
@@ -315,7 +315,7 @@ test("§4.1.4 an answer cut off halfway burns the key too", async () => {
 });
 
 // Released keys take another payload: a stronger proof than taking the same one.
-test("contract 3: a request refused with 422 leaves its key free", async () => {
+test("idempotency.release-refused: a request refused with 422 leaves its key free", async () => {
   const headers = keyed("refused-422");
   const refused = await postForm(gateway.origin, { key: PLAIN_KEY, fields: { diarization: "true" }, headers });
   assert.equal(refused.code, "REQUIRED_FEATURE_UNSUPPORTED");
@@ -324,7 +324,7 @@ test("contract 3: a request refused with 422 leaves its key free", async () => {
   assert(!isReplay(answer));
 });
 
-test("contract 3: a request refused with 402 leaves its key free", async () => {
+test("idempotency.release-refused: a request refused with 402 leaves its key free", async () => {
   const headers = keyed("refused-402");
   const refused = await postForm(gateway.origin, { key: POOR_KEY, headers });
   assert.equal(refused.status, 402, refused.text);
@@ -333,7 +333,7 @@ test("contract 3: a request refused with 402 leaves its key free", async () => {
   assert(!isReplay(answer));
 });
 
-test("contract 3: definite failures everywhere leave the key free", async () => {
+test("idempotency.release-definite: definite failures of all targets leave the key free", async () => {
   gateway.sandbox.addFault({ fault: { kind: "status", status: 503 } });
   const headers = keyed("refused-503");
   const refused = await postForm(gateway.origin, { headers });
@@ -346,7 +346,7 @@ test("contract 3: definite failures everywhere leave the key free", async () => 
   assert(!isReplay(answer));
 });
 
-test("§4.1.5 the answer is kept for 23:59:59, and at 24:00:01 the key is new", async () => {
+test("idempotency.ttl: the answer is kept for 23:59:59, and at 24:00:01 the key is new", async () => {
   const call = { headers: keyed("a-day") };
   await setClock(gateway.database, "2030-06-01T12:00:00Z");
   const first = await postForm(gateway.origin, call);
@@ -361,7 +361,7 @@ test("§4.1.5 the answer is kept for 23:59:59, and at 24:00:01 the key is new", 
   assert.equal((await spending()).calls, spent.calls + 1);
 });
 
-test("§4.1.5 a burned key is new after 24 hours as well", async () => {
+test("idempotency.ttl: a burned key is new after 24 hours as well", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "reset_after_body" } });
   const call = { headers: keyed("a-burned-day") };
   await setClock(gateway.database, "2030-07-01T12:00:00Z");
@@ -372,7 +372,7 @@ test("§4.1.5 a burned key is new after 24 hours as well", async () => {
   envelopeOf(await postForm(gateway.origin, call));
 });
 
-test("§4.1.6 a streaming request neither uses nor takes the key", async () => {
+test("idempotency.ignored: a streaming request neither uses nor occupies the key", async () => {
   const headers = keyed("streaming");
   const first = await postForm(gateway.origin, { headers });
   envelopeOf(first);
@@ -385,7 +385,7 @@ test("§4.1.6 a streaming request neither uses nor takes the key", async () => {
   assertReplayOf(await postForm(gateway.origin, { headers }), first);
 });
 
-test("contract 3: a dry run neither uses nor takes the key", async () => {
+test("idempotency.ignored: a dry run neither uses nor occupies the key", async () => {
   const headers = keyed("dry-run");
   const dry = await postForm(gateway.origin, { fields: { dry_run: "true" }, headers });
   assert.equal(dry.status, 200, dry.text);
@@ -397,7 +397,7 @@ test("contract 3: a dry run neither uses nor takes the key", async () => {
   assert(!isReplay(again));
 });
 
-test("contract 1: a replay answers whatever purposes, routes and providers say by now", async () => {
+test("idempotency.replay-precedence: a replay answers whatever purposes, routes and providers say by now", async () => {
   const call = { fields: { purpose: "meetings", purpose_policy: "strict" }, headers: keyed("outlives-its-route") };
   const first = await postForm(gateway.origin, call);
   assert.equal(envelopeOf(first).svc_applied_purpose, "meetings");
@@ -423,7 +423,7 @@ test("contract 1: a replay answers whatever purposes, routes and providers say b
 
 class RolledBack extends Error {}
 
-test("contract 3: the key space is the app's: a rotated API key replays, another app runs its own", async () => {
+test("idempotency.app-scope: the key space is the app's: a rotated API key replays, another app runs its own", async () => {
   const headers = keyed("shared-by-keys");
   const first = await postForm(gateway.origin, { headers });
   envelopeOf(first);
@@ -435,7 +435,7 @@ test("contract 3: the key space is the app's: a rotated API key replays, another
   }
 });
 
-test("I-08: a revoked API key gets 401, not its old answer; the app's other keys still get it", async () => {
+test("idempotency.authenticated-first: a revoked API key gets 401, not its old answer; the app's other keys still get it", async () => {
   const headers = keyed("revoked");
   const first = await postForm(gateway.origin, { key: DOOMED_KEY, headers });
   envelopeOf(first);
@@ -453,14 +453,14 @@ test("I-08: a revoked API key gets 401, not its old answer; the app's other keys
   assertReplayOf(await postForm(gateway.origin, { key: KEY, headers }), first);
 });
 
-test("contract 3: a key is 1 to 255 visible ASCII characters", async () => {
+test("idempotency.key-format: a key is 1 to 255 visible ASCII characters", async () => {
   for (const key of ["x", "k".repeat(255), "!~"])
     envelopeOf(await postForm(gateway.origin, { file: wav(2), headers: keyed(key) }));
   for (const key of ["", "k".repeat(256), "two words", "clé"])
     assert.equal((await postForm(gateway.origin, { headers: keyed(key) })).code, "INVALID_REQUEST", key);
 });
 
-test("R1: 200 identical requests at once are one provider call, and every answer is it, its replay or in progress", async () => {
+test("idempotency.single-call: R1: 200 identical requests at once are one provider call, and every answer is it, its replay or in progress", async () => {
   const before = await spending();
   const call = { file: wav(2), headers: keyed("two-hundred") };
   const answers = await Promise.all(Array.from({ length: 200 }, () => postForm(gateway.origin, call)));

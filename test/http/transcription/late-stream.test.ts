@@ -49,7 +49,7 @@ beforeEach(async () => {
   await gateway.database.db.deleteFrom("attempts").execute();
 });
 
-test("contract 3: where the first content is late, the status line and a ping go out before it, and all of the transcript after it", async () => {
+test("transcription.stream-status: where the first content is late, the status line and a ping go out before it, and all of the transcript after it", async () => {
   const streamed = await streamForm(gateway.origin);
   assert.ok(streamed.text.startsWith(": ping\n\n"), streamed.text.slice(0, 80));
   assert.deepEqual(names(streamed), ["transcript.delta", "transcript.completed"]);
@@ -57,7 +57,7 @@ test("contract 3: where the first content is late, the status line and a ping go
   assert.equal(streamed.headers.get("x-request-id")?.startsWith("req_"), true);
 });
 
-test("contract 3: after the status line, and until the first content, another target is tried", async () => {
+test("transcription.stream-fallback: after the status line, and until the first content, another target is tried", async () => {
   gateway.sandbox.addFault({ model: "gpt-4o-transcribe", fault: { kind: "status", status: 500 } });
   const streamed = await streamForm(gateway.origin);
   assert.ok(streamed.text.startsWith(": ping\n\n"));
@@ -71,7 +71,7 @@ test("contract 3: after the status line, and until the first content, another ta
   );
 });
 
-test("contract 3: a failure after the status line is one error event, and the request's record has its code", async () => {
+test("transcription.stream-fallback, requests.stream-error: a failure after the status line is one error event, and the request's record has its code", async () => {
   gateway.sandbox.addFault({ wire: "openai", fault: { kind: "status", status: 503 } });
   const streamed = await streamForm(gateway.origin);
   assert.deepEqual(names(streamed), ["error"]);
@@ -82,7 +82,7 @@ test("contract 3: a failure after the status line is one error event, and the re
   assert.deepEqual([record.status, record.code], [200, "NO_HEALTHY_PROVIDER"]);
 });
 
-test("contract 8: OpenAI's events come late as well, with the facts of the purpose as headers", async () => {
+test("transcription.stream-status, compatible.audio-stream: OpenAI's events come late as well, with the facts of the purpose as headers", async () => {
   const { text, headers } = await streamForm(gateway.origin, {
     path: "/v1/audio/transcriptions",
     fields: { model: "auto" },
@@ -92,7 +92,7 @@ test("contract 8: OpenAI's events come late as well, with the facts of the purpo
   assert.equal(headers.get("x-svc-simulated"), null);
 });
 
-test("contract 3: what comes within the time is awaited, its failure too; later is null", async () => {
+test("transcription.stream-status: what comes within the time is awaited, its failure too; later is null", async () => {
   assert.equal(await openedWithin(Promise.resolve(1), 3_600_000), 1);
   await assert.rejects(openedWithin(Promise.reject(new Error("refused")), 3_600_000), /refused/u);
   assert.equal(await openedWithin(new Promise(() => undefined), 1), null);

@@ -1,5 +1,5 @@
-// The limits of GET /v1/melimits (spec 4.6, 8; contract 3, 4): a figure changed in the file changes what is enforced, and the
-// report tells the figure that is enforced.
+// The limits of GET /v1/melimits: a figure changed in the file changes what is enforced, and the report contains the figure that is
+// enforced.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 
 for (const path of ["/v1/melimits", "/v1/me/limits"]) {
-  test(`§4.6 GET ${path} reports the figures of the file, and the documented ones where the file is silent`, async () => {
+  test(`configuration.limits: GET ${path} reports the figures of the file, and the documented ones that the file does not set`, async () => {
     const { object, quotas, budgets, ...figures } = limitsReport.parse((await get(gateway.origin, path)).json);
     assert.equal(object, "limits");
     assert.deepEqual(figures, {
@@ -55,14 +55,14 @@ for (const path of ["/v1/melimits", "/v1/me/limits"]) {
   });
 }
 
-test("contract 3: max_audio_bytes counts the file part of a form: N passes, N + 1 is 413", async () => {
+test("request-body.max-audio-bytes: max_audio_bytes counts the file part of a form: N passes, N + 1 is 413", async () => {
   assert.equal(padded(MAX_BYTES).length, MAX_BYTES);
   const envelope = envelopeOf(await postForm(gateway.origin, { file: padded(MAX_BYTES) }));
   assert.equal(envelope.duration_seconds, 1);
   expectTooLarge(await postForm(gateway.origin, { file: join(padded(MAX_BYTES), zeros(1)) }), 1);
 });
 
-test("contract 3: max_audio_bytes counts the whole body of JSON: N passes, N + 1 is 413", async () => {
+test("request-body.max-audio-bytes: max_audio_bytes counts the whole body of JSON: N passes, N + 1 is 413", async () => {
   const ofLength = (sizeBytes: number) => {
     const body = { audio: Buffer.from(STEREO).toString("base64"), prompt: "" };
     const sized = { ...body, prompt: "x".repeat(sizeBytes - JSON.stringify(body).length) };
@@ -78,19 +78,19 @@ for (const [path, type] of [
   ["/v1/translation", "application/json"],
   ["/v1/transcription/jobs", "multipart/form-data; boundary=x"],
 ] as const) {
-  test(`spec 7: POST ${path} with ${type} that announces 9 GB is 413, however much room there is for bodies`, async () => {
+  test(`request-body.declared-length: POST ${path} with ${type} that announces 9 GB is 413, however much room there is for bodies`, async () => {
     const reply = await announce(gateway.origin, path, type, 9_000_000_000);
     assert.deepEqual(reply, { status: 413, code: "AUDIO_TOO_LARGE", retryable: false });
   });
 }
 
-test("§8 the same file fits as a form and not as base64", async () => {
+test("request-body.max-audio-bytes: the same file fits as a form and not as base64", async () => {
   const file = padded(200_000);
   envelopeOf(await postForm(gateway.origin, { file }));
   expectTooLarge(await postJson(gateway.origin, { audio: Buffer.from(file).toString("base64") }), 1);
 });
 
-test("contract 1: max_audio_duration_seconds as measured: 8 s pass, a millisecond more is 422 before any call", async () => {
+test("measuring.too-long: max_audio_duration_seconds as measured: 8 s pass, a millisecond more is 422 before any call", async () => {
   assert.equal(envelopeOf(await postForm(gateway.origin, { file: silence(8000) })).duration_seconds, 8);
   const answer = await postForm(gateway.origin, { file: silence(8001) });
   assert.equal(answer.code, "AUDIO_TOO_LONG");
@@ -98,7 +98,7 @@ test("contract 1: max_audio_duration_seconds as measured: 8 s pass, a millisecon
   assert.equal(gateway.sandbox.callCount, 1);
 });
 
-test("contract 3: max_keyterms counts the merged list without doubles: 3 pass, 4 are a 400 that names keyterms", async () => {
+test("transcription.keyterms-merged: max_keyterms counts the merged list without duplicates: 3 pass, 4 are a 400 that names keyterms", async () => {
   const audio = Buffer.from(STEREO).toString("base64");
   envelopeOf(await postJson(gateway.origin, { audio, keyterms: ["a", "b"], custom_vocabulary: ["b", "c", "a"] }));
   const dryRun = { dry_run: true };
@@ -116,7 +116,7 @@ test("contract 3: max_keyterms counts the merged list without doubles: 3 pass, 4
   assert.equal(gateway.sandbox.callCount, 1);
 });
 
-test("§4.1.2 sync_idempotency_ttl_seconds: within it a replay, after it the key runs anew", async () => {
+test("idempotency.ttl: sync_idempotency_ttl_seconds: within it a replay, after it the key runs again", async () => {
   const call = { file: STEREO, headers: { "idempotency-key": "ttl" } };
   const first = await postForm(gateway.origin, call);
   envelopeOf(first);
@@ -134,7 +134,7 @@ test("§4.1.2 sync_idempotency_ttl_seconds: within it a replay, after it the key
 
 for (const mayPayTwice of [false, true]) {
   const despite = mayPayTwice ? ", and nobody else is asked, though it may be paid twice" : "";
-  test(`contract 1: sync_timeout_seconds ends a request whose provider does not answer: 504${despite}`, async (t) => {
+  test(`routing.deadline: sync_timeout_seconds ends a request whose provider does not answer: 504${despite}`, async (t) => {
     const hasty = await startGateway({
       file: (sandbox) => {
         const file = standardFile(sandbox);

@@ -27,7 +27,7 @@ const says = (body: object) =>
   gateway.sandbox.addFault({ fault: { kind: "status", status: 200, body: JSON.stringify(body) } });
 
 for (const app of MODELS)
-  test(`D4: accept_weak: [profanity_filter] has ${app}'s text masked by the gateway, with the warning FEATURE_EMULATED`, async () => {
+  test(`transcription.masked-profanity: accept_weak: [profanity_filter] has ${app}'s text masked by the gateway, with the warning FEATURE_EMULATED`, async () => {
     says({ text: SAID, segments: [], words: [] });
     const envelope = envelopeOf(
       await postForm(gateway.origin, { key: keyOf(app), fields: { profanity_filter: "true" } }),
@@ -41,7 +41,7 @@ for (const app of MODELS)
     assert.doesNotMatch(sent, /profanity/u, "the provider is not asked");
   });
 
-test("D4: segments, words and captions are masked like the text", async () => {
+test("transcription.masked-profanity: segments, words and captions are masked like the text", async () => {
   const spoken = [
     { word: "Oh", start: 0, end: 1 },
     { word: "shit", start: 1, end: 2 },
@@ -53,7 +53,7 @@ test("D4: segments, words and captions are masked like the text", async () => {
   assert.deepEqual([segments[0]?.text, words.map(({ text }) => text)], ["Oh s***", ["Oh", "s***"]]);
 });
 
-test("D4: without the filter nothing is masked, and without accept_weak the filter is refused before any call", async () => {
+test("transcription.masked-profanity: without the filter nothing is masked, and without accept_weak the filter is refused before any call", async () => {
   says({ text: SAID });
   assert.equal(envelopeOf(await postForm(gateway.origin, { key: keyOf("whisper-1") })).content, SAID);
   gateway.sandbox.clearCalls();
@@ -63,7 +63,7 @@ test("D4: without the filter nothing is masked, and without accept_weak the filt
   assert.equal(gateway.sandbox.calls.length, 0);
 });
 
-test("D4: a stream, whose text leaves as it comes, is refused the filter", async () => {
+test("transcription.masked-profanity: a stream, whose text is sent as it comes, is refused the filter", async () => {
   const fields = { profanity_filter: "true", stream: "true" };
   const refused = await postForm(gateway.origin, { key: keyOf("gpt-4o-transcribe"), fields });
   assert.deepEqual([refused.status, detailsOf(refused)["missing"]], [422, ["profanity_filter"]]);
@@ -77,6 +77,6 @@ for (const [said, masked] of [
   ["con mucho gusto; il fick; ett slut", "con mucho gusto; il fick; ett slut"],
   ["co\u006e\u0303o", "c***"],
 ] as const)
-  test(`D4: ${JSON.stringify(said)} is masked to ${JSON.stringify(masked)}`, () => {
+  test(`transcription.masked-profanity: ${JSON.stringify(said)} is masked to ${JSON.stringify(masked)}`, () => {
     assert.equal(maskProfanity(said), masked);
   });

@@ -1,5 +1,5 @@
-// What a dedicated speech provider costs whom (spec 1.9; contract 9): scribe_v2 on the platform's account is metered at 0.22 USD
-// per audio hour, on the workspace's own account it is the provider's bill; and what the provider keeps is deleted there.
+// What a dedicated speech provider costs: scribe_v2 on a shared connection is metered at 0.22 USD per audio hour, on the workspace's own
+// connection it is provider-billed; and what the provider keeps is deleted there.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
@@ -22,7 +22,7 @@ beforeEach(() => {
   gateway.sandbox.clearFaults();
 });
 
-test("§1.9 scribe_v2 on a platform connection: metered at 0.22 USD an audio hour, to the millisecond", async () => {
+test("metering.price-built-in: scribe_v2 on a shared connection is metered at 0.22 USD an audio hour, to the millisecond", async () => {
   const answer = await postForm(gateway.origin, { file: speech() });
   const { usage } = envelopeOf(answer);
   assert.equal(usage.billable_audio_seconds, usage.audio_seconds);
@@ -35,7 +35,7 @@ test("§1.9 scribe_v2 on a platform connection: metered at 0.22 USD an audio hou
   );
 });
 
-test("contract 9: two channels cost as much as one: Patchbay's price is per hour of audio", async () => {
+test("metering.billable-seconds: two channels cost as much as one: Patchbay's price is per hour of audio", async () => {
   const answer = await postForm(gateway.origin, {
     file: fixture("speech-44k-stereo.wav"),
     fields: { multichannel: "true" },
@@ -43,7 +43,7 @@ test("contract 9: two channels cost as much as one: Patchbay's price is per hour
   assert.equal(envelopeOf(answer).usage.billable_audio_seconds, 1);
 });
 
-test("contract 9: on the workspace's own account it is the provider's bill: 0 billable seconds, the list price kept", async () => {
+test("metering.billing-class: on the workspace's own account it is provider-billed: 0 billable seconds, the list price kept", async () => {
   const answer = await postForm(gateway.origin, { key: OTHER_KEY, file: speech() });
   assert.equal(envelopeOf(answer).usage.billable_audio_seconds, 0);
   const [attempt] = await attemptRows(gateway, answer);
@@ -51,7 +51,7 @@ test("contract 9: on the workspace's own account it is the provider's bill: 0 bi
   assert.ok((attempt?.estimate_nano_usd ?? 0n) > 0n);
 });
 
-test("contract 5, 9: the transcript that the provider keeps is deleted there once the answer is stored", async () => {
+test("providers.deletion: the transcript that the provider keeps is deleted there once the answer is stored", async () => {
   const answer = await postForm(gateway.origin, { file: speech() });
   envelopeOf(answer);
   const [attempt] = await attemptRows(gateway, answer);
@@ -63,7 +63,7 @@ test("contract 5, 9: the transcript that the provider keeps is deleted there onc
   assert.equal(await state(), "done");
 });
 
-test("contract 1: credit that is used up, which it says under 401, is a matter of payment: the next target serves", async () => {
+test("providers.failure-kinds: exhausted credit, which the provider reports under 401, is a payment failure: the next target serves", async () => {
   gateway.sandbox.addFault({
     wire: "elevenlabs",
     model: "scribe_v2",

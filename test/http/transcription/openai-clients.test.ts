@@ -1,5 +1,5 @@
-// /v1/audio/transcriptions and /v1/audio/translations as clients of OpenAI speak to them (contract 8): what they send along, how
-// their forms spell it, and the words they expect of the answer.
+// /v1/audio/transcriptions and /v1/audio/translations as clients of OpenAI use them: the extra fields that they send, how their forms
+// spell them, and the words that they expect of the answer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
@@ -59,14 +59,14 @@ function issuesOf(answer: Answer): readonly { readonly param: string; readonly m
 
 const paramOf = ({ json }: Answer): unknown => (json as { readonly error: { readonly param: unknown } }).error.param;
 
-test("contract 8: an empty text of an optional field counts as not sent, as LiveKit's language is", async () => {
+test("compatible.empty-optional-field: an empty text of an optional field counts as not sent, as LiveKit's language is", async () => {
   const plain = await sent({});
   for (const name of ["language", "prompt", "temperature", "response_format", "stream", "chunking_strategy"])
     assert.deepEqual(await sent({ [name]: "" }), plain, name);
   assert.deepEqual(await sent({ prompt: "" }, "/v1/audio/translations"), await sent({}, "/v1/audio/translations"));
 });
 
-test("contract 3: an empty field of the native endpoints counts as not sent", async () => {
+test("request-body.not-sent: an empty field of the native endpoints counts as not sent", async () => {
   const native = "/v1/transcription";
   const plain = await postForm(gateway.origin, { path: native, fields: {} });
   const sentPlain = gateway.sandbox.calls.at(-1);
@@ -78,7 +78,7 @@ test("contract 3: an empty field of the native endpoints counts as not sent", as
   gateway.sandbox.clearCalls();
 });
 
-test("contract 8: an empty model, or one that only spaces name, is MODEL_NOT_SELECTABLE on every compatible endpoint", async () => {
+test("compatible.model-not-selectable: an empty model, or one of only spaces, is MODEL_NOT_SELECTABLE on every compatible endpoint", async () => {
   for (const model of ["", " "])
     for (const path of [TRANSCRIPTIONS, "/v1/audio/translations"]) {
       const answer = await transcribe({ model }, path);
@@ -110,7 +110,7 @@ const STRATEGIES: readonly Readonly<Record<string, string>>[] = [
   },
 ];
 for (const strategy of STRATEGIES) {
-  test(`contract 8: a chunking strategy is taken and not used: ${JSON.stringify(strategy)}`, async () => {
+  test(`compatible.audio-fields, request-body.form-members: a chunking strategy is accepted and not used: ${JSON.stringify(strategy)}`, async () => {
     assert.deepEqual(await sent(strategy), await sent({}));
   });
 }
@@ -133,25 +133,25 @@ const WRONG: readonly (readonly [Readonly<Record<string, string>>, string, RegEx
   [{ chunking_strategy: "{" }, "chunking_strategy", /JSON/u],
 ];
 for (const [fields, param, words] of WRONG) {
-  test(`contract 3: a form names what it has: ${JSON.stringify(fields)}`, async () => {
+  test(`request-body.form-members: a member of a form field that is at fault is named: ${JSON.stringify(fields)}`, async () => {
     const issue = issuesOf(await transcribe(fields)).find((one) => one.param === param);
     assert.match(issue?.message ?? "", words);
     assert.equal(gateway.sandbox.callCount, 0);
   });
 }
 
-test("contract 8: a number of a form has as many decimals as a client's arithmetic leaves it", async () => {
+test("compatible.empty-optional-field: a number of a form has as many decimals as a client's arithmetic gives it", async () => {
   assert.deepEqual(await sent({ temperature: "0.30000000000000004" }), await sent({}));
   assert.equal(issuesOf(await transcribe({ temperature: "1.1" }))[0]?.param, "temperature");
 });
 
-test("contract 8: keywords are the terms to recognise, and a model that takes them is asked", async () => {
+test("compatible.audio-fields: keywords are the key terms, and a model that accepts them gets them", async () => {
   const asked = await sent({ "keywords[]": ["Patchbay", "Krakow"] });
   assert.equal(asked["keyterm"], "Krakow");
 });
 
 for (const format of ["srt", "vtt"]) {
-  test(`contract 8: ${format} is made of the whole transcript: as a stream it is refused, and nobody called`, async () => {
+  test(`compatible.audio-stream-formats: ${format} is made of the whole transcript: as a stream it is refused, and no provider is called`, async () => {
     const [issue] = issuesOf(await transcribe({ stream: "true", response_format: format }));
     assert.deepEqual([issue?.param, /cannot be streamed/u.test(issue?.message ?? "")], ["response_format", true]);
     assert.equal(gateway.sandbox.callCount, 0);
@@ -159,7 +159,7 @@ for (const format of ["srt", "vtt"]) {
 }
 
 for (const path of [TRANSCRIPTIONS, "/v1/transcription"]) {
-  test(`contract 8: a stream's headers say that a purpose was not applied and a preference dropped (${path})`, async () => {
+  test(`transcription.stream-headers, compatible.routing-headers: a stream's headers report that a purpose was not applied and a preference dropped (${path})`, async () => {
     const fields =
       path === TRANSCRIPTIONS
         ? { model: "purpose/unheard", prompt: "Names: Ada." }
@@ -195,7 +195,7 @@ const envelope = (some: Partial<TranscriptionEnvelope>): TranscriptionEnvelope =
 const languageOf = (some: Partial<TranscriptionEnvelope>): unknown =>
   (toAudioAnswer(envelope(some), "verbose_json") as { readonly language?: unknown }).language;
 
-test("openai-audio.md section 3: a language has the name that OpenAI's models give it, whatever its script and region", () => {
+test("compatible.audio-verbose: a language has the name that OpenAI's models give it, whatever its script and region", () => {
   const names = {
     en: "english",
     "en-US": "english",
@@ -213,6 +213,6 @@ test("openai-audio.md section 3: a language has the name that OpenAI's models gi
   assert.equal(languageOf({ language: null }), "");
 });
 
-test("openai-audio.md section 4: the language of a translation is that of its text", () => {
+test("compatible.audio-verbose: the language of a translation is that of its text", () => {
   for (const language of ["de", null]) assert.equal(languageOf({ object: "translation", language }), "english");
 });

@@ -145,7 +145,7 @@ for (const [name, ask] of [
       ),
   ],
 ] as const) {
-  test(`${name} on a route without a priced model is 402 CREDITS_REQUIRED for a workspace with a plan, and nothing is called`, async () => {
+  test(`routing.unpriced, budgets.plan-credits: ${name} on a route without a priced model is 402 CREDITS_REQUIRED for a workspace with a plan, and nothing is called`, async () => {
     const answer = await ask();
     assert.equal(answer.status, 402, answer.text);
     assert.match(answer.text, /CREDITS_REQUIRED/u);
@@ -153,7 +153,7 @@ for (const [name, ask] of [
   });
 }
 
-test("a live session on a route without a priced model is closed with CREDITS_REQUIRED", {
+test("budgets.plan-credits: a live session on a route without a priced model is closed with CREDITS_REQUIRED", {
   timeout: 20_000,
 }, async () => {
   const caller = await call(gateway.origin, paying("live"));
@@ -165,7 +165,7 @@ test("a live session on a route without a priced model is closed with CREDITS_RE
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("a target without a price is skipped with its reason in the trace and in a dry run, and the next one is charged", async () => {
+test("routing.unpriced: a target without a price is skipped with its reason in the trace and in a dry run, and the next one is charged", async () => {
   const answer = await postForm(gateway.origin, paying("mixed"));
   assert.ok(envelopeOf(answer).usage.billable_audio_seconds > 0);
   const attempts = await gateway.database.db
@@ -196,7 +196,7 @@ test("a target without a price is skipped with its reason in the trace and in a 
   assert.equal((await chat("cheap-chat")).status, 200);
 });
 
-test("where the credits do not cover the first target, the next one that costs nothing is asked: at once, streamed, as a job and live", async () => {
+test("routing.unaffordable-target: where the credits do not cover the first target, the next one that costs nothing is called: synchronously, streamed, as a job and live", async () => {
   const key = keyOf("spent", "priced-free");
   assert.equal((await postForm(gateway.origin, { key })).status, 200);
   const stream = await postForm(gateway.origin, { key, fields: { stream: "true" } });
@@ -210,7 +210,7 @@ test("where the credits do not cover the first target, the next one that costs n
   );
 });
 
-test("where the credits cover no target the answer is 402 CREDITS_REQUIRED, and nothing is called", async () => {
+test("budgets.plan-credits: where the credits cover no target the answer is 402 CREDITS_REQUIRED, and nothing is called", async () => {
   const key = keyOf("spent", "priced");
   for (const asked of [{ key }, { key, fields: { stream: "true" } }, { key, path: JOBS }]) {
     const answer = await postForm(gateway.origin, asked);
@@ -227,7 +227,7 @@ async function speakTo(key: string): Promise<readonly [number, string]> {
   return caller.closed;
 }
 
-test("a model given away, an own connection, a test key and a workspace without a plan are unaffected", async () => {
+test("routing.unpriced, budgets.plan-none: a model with free: true, an own connection, a test key and a workspace without a plan are unaffected", async () => {
   for (const key of [keyOf("paying", "free"), keyOf("paying", "own"), TEST_KEY, keyOf("unlimited", "unpriced")])
     assert.equal((await postForm(gateway.origin, { key })).status, 200, key);
   const { status } = await postJson(
@@ -238,7 +238,7 @@ test("a model given away, an own connection, a test key and a workspace without 
   assert.equal(status, 200);
 });
 
-test("the lists of models say what a plan does not pay for, and why; those without a plan are as before", async () => {
+test("providers.model-list-reason: the lists of models report what a plan does not pay for, and why; those without a plan do not change", async () => {
   const reasons = async (workspace: string, key: string) => {
     const { json } = await get(gateway.origin, `/workspace/${workspace}/models`, key);
     const { data } = assignableModels.parse(json);

@@ -1,5 +1,4 @@
-// response_profile over HTTP (spec 2.1; contract 4): it picks among the targets of the route that was resolved, with settings
-// of its own, and never the route.
+// response_profile over HTTP: it picks among the targets of the route that was resolved, with settings of its own, and never the route.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
@@ -26,19 +25,19 @@ for (const [profile, model] of [
   ["balanced", "nova-2"],
   ["deep", "whisper-1"],
 ] as const) {
-  test(`contract 4: ${profile} picks the first target that serves it (none listed: serves all)`, async () => {
+  test(`routing.profile-picks-targets: ${profile} picks the first target that serves it (none listed: serves all)`, async () => {
     const envelope = envelopeOf(await ask({ response_profile: profile }));
     assert.deepEqual(called(), [model]);
     assert.deepEqual(warnings(envelope), []);
   });
 }
 
-test("contract 4: no profile: the route's targets in their order", async () => {
+test("routing.profile-picks-targets: no profile: the route's targets in their order", async () => {
   envelopeOf(await ask({}));
   assert.deepEqual(called(), ["nova-3"]);
 });
 
-test("contract 4: a target's settings hold, with those of the profile in force on top", async () => {
+test("routing.profile-settings: a target's settings apply, with those of the profile in force over them", async () => {
   const optOut = async (profile: Profile | null) => {
     gateway.sandbox.clearCalls();
     envelopeOf(await ask({ purpose: "tuned", ...(profile === null ? {} : { response_profile: profile }) }));
@@ -49,19 +48,19 @@ test("contract 4: a target's settings hold, with those of the profile in force o
   assert.equal(await optOut("deep"), true, "the profile's own wins");
 });
 
-test("contract 4: fallback stays among the targets of the profile", async () => {
+test("routing.profile-picks-targets: fallback stays among the targets of the profile", async () => {
   gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "status", status: 500 } });
   envelopeOf(await ask({ response_profile: "fast" }));
   assert.deepEqual(called(), ["nova-3", "whisper-1"], "nova-2 stands between them and serves balanced alone");
 });
 
-test("contract 4: a required feature that only another profile's model has is refused, never served by that one", async () => {
+test("routing.profile-picks-targets: a required feature that only another profile's model has is refused, never served by that one", async () => {
   const answer = await ask({ response_profile: "deep", diarization: "true" });
   assert.equal(answer.code, "REQUIRED_FEATURE_UNSUPPORTED");
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("contract 4: no target for the profile: the default targets without its settings, and PROFILE_NOT_APPLIED", async () => {
+test("routing.profile-not-applied: no target for the profile: the default targets without its settings, and PROFILE_NOT_APPLIED", async () => {
   const envelope = envelopeOf(await ask({ purpose: "hasty", response_profile: "deep" }));
   assert.deepEqual(called(), ["nova-3"]);
   assert.deepEqual(
@@ -70,13 +69,13 @@ test("contract 4: no target for the profile: the default targets without its set
   );
 });
 
-test("contract 4: purpose picks the route and profile the target within it", async () => {
+test("routing.profile-picks-targets: purpose picks the route and profile the target within it", async () => {
   const envelope = envelopeOf(await ask({ purpose: "other", response_profile: "balanced" }));
   assert.deepEqual(called(), ["gpt-4o-transcribe"]);
   assert.equal(envelope.svc_applied_purpose, "other");
 });
 
-test("contract 4: a route that forbids the override answers 400 to any profile, and serves without one", async () => {
+test("routing.profile-forbidden: a route that forbids the override answers 400 to any profile, and serves without one", async () => {
   const refused = await ask({ purpose: "fixed", response_profile: "fast" });
   assert.equal(refused.code, "INVALID_REQUEST");
   assert.equal(errorBody.parse(refused.json).error.param, "response_profile");
@@ -85,7 +84,7 @@ test("contract 4: a route that forbids the override answers 400 to any profile, 
   assert.deepEqual(called(), ["nova-3"]);
 });
 
-test("contract 3: an unknown profile is a 400 that names the field", async () => {
+test("request-body.all-issues: an unknown profile is a 400 that names the field", async () => {
   const answer = await ask({ response_profile: "best" });
   assert.equal(answer.code, "INVALID_REQUEST");
   assert.equal(errorBody.parse(answer.json).error.param, "response_profile");

@@ -1,5 +1,5 @@
-// Purposes over HTTP (spec 2.1, 4.1, 4.6, 4.7; contract 4): what is sent, what is applied, and which model serves. Each route
-// has a model of its own, so that the sandbox's record tells the route.
+// Purposes over HTTP: what is sent, what is applied, and which model serves. Each route has a model of its own, so that the sandbox's
+// record shows the route.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
@@ -40,7 +40,7 @@ for (const context of ["plain", "override"] as const) {
     const resolved = context === "plain" ? "nova-3" : "whisper-1";
     const selected = context === "plain" ? "nova-2" : "gpt-4o-transcribe-diarize";
 
-    test(`§4.7.1 ${context}, ${policy}: no purpose, the resolved route serves and the fields say none`, async () => {
+    test(`routing.purpose-fields: ${context}, ${policy}: no purpose, the resolved route serves and the fields say none`, async () => {
       const answer = await ask({ key });
       expectServed(answer, resolved, [null, null, "none"]);
       assert.deepEqual(envelopeOf(answer).warnings, []);
@@ -50,7 +50,7 @@ for (const context of ["plain", "override"] as const) {
       for (const label of LABELS) {
         const rule =
           label === "good" ? "selects its route" : policy === "strict" ? "is 503, nothing called" : "falls back";
-        test(`§4.7 ${context}, ${policy}: a ${label} purpose in ${carrier} ${rule}`, async () => {
+        test(`routing.purpose-selects-route, routing.purpose-fallback, routing.purpose-strict: ${context}, ${policy}: a ${label} purpose in ${carrier} ${rule}`, async () => {
           const answer = await ask({ key, ...carry(carrier, label) });
           if (label === "good") {
             expectServed(answer, selected, ["good", "good", carrier === "header" ? "header" : "body"]);
@@ -67,7 +67,7 @@ for (const context of ["plain", "override"] as const) {
   }
 }
 
-test("contract 4: the stricter policy wins, from the body or the header, and none can loosen the key's", async () => {
+test("routing.purpose-strict: the stricter policy wins, from the body or the header, and none can loosen the key's", async () => {
   const loose = KEYS["plain-fallback"];
   const strictHeader = { "x-svc-purpose-policy": "strict" };
   expectRefused(await ask({ key: loose, body: "off", headers: strictHeader }), "disabled");
@@ -80,13 +80,13 @@ test("contract 4: the stricter policy wins, from the body or the header, and non
   assert.equal(bad.code, "INVALID_REQUEST");
 });
 
-test("contract 4: a label outside the grammar is merely unknown, never a 400", async () => {
+test("routing.purpose-label: a label outside the grammar is merely unknown, never a 400", async () => {
   const answer = await ask({ key: KEYS["plain-fallback"], body: "Good & More" });
   expectServed(answer, "nova-3", ["Good & More", null, "fallback"]);
   expectWarning(answer, "unknown");
 });
 
-test("contract 4: on equal labels the key's binding beats the app's, and the app's beats the route's", async () => {
+test("routing.purpose-precedence: on equal labels the key's binding wins over the app's, and the app's over the route's", async () => {
   expectServed(await ask({ key: KEYS.bound, body: "good" }), "whisper-1", ["good", "good", "body"]);
   gateway.sandbox.clearCalls();
   expectServed(await ask({ key: KEYS.unbound, body: "good" }), "gpt-4o-transcribe-diarize", ["good", "good", "body"]);
@@ -94,19 +94,19 @@ test("contract 4: on equal labels the key's binding beats the app's, and the app
   expectServed(await ask({ key: KEYS["plain-fallback"], body: "good" }), "nova-2", ["good", "good", "body"]);
 });
 
-test("contract 4: an app's default purpose applies when the caller is silent; an explicit one beats it", async () => {
+test("routing.purpose-default: an app's default purpose applies when the request sends none; an explicit one wins over it", async () => {
   expectServed(await ask({ key: KEYS.defaulted }), "nova-2", [null, "good", "app_default"]);
   gateway.sandbox.clearCalls();
   expectServed(await ask({ key: KEYS.defaulted, body: "speakers" }), "nova-3", ["speakers", "speakers", "body"]);
 });
 
-test("contract 4: an unusable default purpose is not explicit, and falls back under the strict policy too", async () => {
+test("routing.purpose-default: an unusable default purpose is not explicit, and falls back under the strict policy too", async () => {
   const answer = await ask({ key: KEYS["default-unusable"] });
   expectServed(answer, "nova-3", [null, null, "fallback"]);
   expectWarning(answer, "disabled");
 });
 
-test("contract 4: a purpose's defaults apply where the request is silent, and only there", async () => {
+test("routing.purpose-defaults: a purpose's defaults fill the fields that the request does not send, and only those", async () => {
   const key = KEYS["plain-fallback"];
   const envelope = envelopeOf(await ask({ key, body: "speakers" }));
   assert(envelope.segments.length > 0);
@@ -120,7 +120,7 @@ test("contract 4: a purpose's defaults apply where the request is silent, and on
   );
 });
 
-test("contract 1: a route of text models alone is 503 no_audio_model, not retryable, and its chat model is never called", async () => {
+test("routing.no-model: a route of text models alone is 503 no_audio_model, not retryable, and its chat model is never called", async () => {
   const answer = await ask({ key: KEYS.text });
   assert.equal(answer.code, "NO_HEALTHY_PROVIDER");
   assert.deepEqual(detailsOf(answer), { reason: "no_audio_model" });
@@ -128,14 +128,14 @@ test("contract 1: a route of text models alone is 503 no_audio_model, not retrya
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("contract 4: a purpose's default is a required feature: refused when its route cannot do it", async () => {
+test("routing.purpose-defaults: a purpose's default is a required feature: refused when its route cannot do it", async () => {
   const answer = await ask({ key: KEYS["override-fallback"], body: "impossible" });
   assert.equal(answer.code, "REQUIRED_FEATURE_UNSUPPORTED");
   assert.deepEqual(detailsOf(answer)["missing"], ["diarization"]);
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("§4.6 GET /v1/me lists published purposes by context, where the override's alone count for audio", async () => {
+test("routing.purposes-listed, routing.purpose-override-context: GET /v1/me lists published purposes by context, where the override's alone count for audio", async () => {
   const plain = keyDescription.parse((await get(gateway.origin, "/v1/me", KEYS["plain-strict"])).json);
   assert.equal(plain.audio_purpose_policy, "strict");
   const listed = [
@@ -171,7 +171,7 @@ test("§4.6 GET /v1/me lists published purposes by context, where the override's
   assert.equal(audio?.targets, undefined, "names of providers only with routing:read");
 });
 
-test("contract 4: GET /v1/me says in which context a purpose is enabled; where a request would fall back it is not", async () => {
+test("routing.purposes-listed: GET /v1/me reports in which context a purpose is enabled; where a request would fall back it is not", async () => {
   const enabledIn = async (key: string) => {
     const { purposes, routing_contexts: contexts } = keyDescription.parse(
       (await get(gateway.origin, "/v1/me", key)).json,
@@ -190,7 +190,7 @@ test("contract 4: GET /v1/me says in which context a purpose is enabled; where a
   assert.deepEqual([override.typing?.is_enabled, override.typing?.contexts], [false, []]);
 });
 
-test("contract 4: the audio_input context of a text-only app lists no capability", async () => {
+test("routing.purposes-listed: the audio_input context of a text-only app lists no capability", async () => {
   const { routing_contexts: contexts } = keyDescription.parse((await get(gateway.origin, "/v1/me", KEYS.text)).json);
   assert.deepEqual(
     contexts.map(({ context, capabilities }) => [context, capabilities]),

@@ -1,4 +1,4 @@
-// POST /v1/transcription, what it refuses and how it says so (spec 2.1, 5, 7; contract 1, 3).
+// POST /v1/transcription: what it refuses, and the errors that it answers.
 import assert from "node:assert/strict";
 import { afterEach, after, before, test } from "node:test";
 import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
@@ -105,7 +105,7 @@ const paramOf = (answer: Answer) => (answer.json as { error: { param: string | n
 const issuesOf = (answer: Answer) =>
   (detailsOf(answer)["issues"] as readonly { readonly param: string }[]).map(({ param }) => param);
 
-test("spec 2.1: provider and model are refused as route control in body, form and query, before other faults", async () => {
+test("request-body.route-control: provider and model are refused as route control in body, form and query, before other faults", async () => {
   const code = "ROUTE_CONTROL_FIELD_REJECTED";
   for (const name of ["provider", "model"]) {
     const inBody = await refuses(
@@ -125,17 +125,17 @@ test("spec 2.1: provider and model are refused as route control in body, form an
   }
 });
 
-test("contract 3: a field in the query is 400, even a known one", async () => {
+test("request-body.query: a field in the query is 400, even a known one", async () => {
   const answer = await refuses(() => post({ query: "?language=en" }), 400, "INVALID_REQUEST");
   assert.equal(paramOf(answer), "language");
 });
 
-test("contract 3: mode async needs the scope of jobs, however the body is sent", async () => {
+test("transcription.mode-async, jobs.scope: mode async needs the scope of jobs, however the body is sent", async () => {
   await refuses(() => post({ fields: { mode: "async" } }), 403, "FORBIDDEN");
   await refuses(() => postJson(gateway.origin, { audio: base64(), mode: "async" }), 403, "FORBIDDEN");
 });
 
-test("spec 4.4: an audio.url that is not allowed is AUDIO_URL_REJECTED with details.reason, and is not fetched", async () => {
+test("remote-audio.listed-host, remote-audio.https-only: an audio.url that is not allowed is AUDIO_URL_REJECTED with details.reason, and is not fetched", async () => {
   for (const [url, reason] of [
     ["https://media.example/canary-file-name.wav", "host_not_allowed"],
     [`${gateway.sandbox.origin}/canary-file-name.wav`, "scheme"],
@@ -154,7 +154,7 @@ test("spec 4.4: an audio.url that is not allowed is AUDIO_URL_REJECTED with deta
   assert.deepEqual([error.code, error.details], ["AUDIO_URL_REJECTED", { reason: "host_not_allowed" }]);
 });
 
-test("contract 3: stream and mode realtime are features like others: where no target does them with the rest, 422", async () => {
+test("transcription.stream-required: stream and mode realtime are features like others: where no target does them with the rest, 422", async () => {
   for (const fields of [
     { stream: "true", redaction: "pii" },
     { mode: "realtime", redaction: "pii" },
@@ -168,7 +168,7 @@ test("contract 3: stream and mode realtime are features like others: where no ta
   }
 });
 
-test("contract 1: every unknown and every malformed field is listed in details.issues, the first is param", async () => {
+test("request-body.all-issues, request-body.unknown-field: every unknown and every malformed field is in details.issues, the first is param", async () => {
   const expected = ["audio.codec", "diarization", "nonsense", "speaker_count_hint", "temperature"];
   const json = await refuses(
     () =>
@@ -194,7 +194,7 @@ test("contract 1: every unknown and every malformed field is listed in details.i
   assert.deepEqual(issuesOf(await refuses(() => post({ fields }), 400, "INVALID_REQUEST")).toSorted(), expected);
 });
 
-test("contract 1: a mistyped field is told its name, the same in a form and in JSON", async () => {
+test("request-body.unknown-field: a mistyped field gets the nearest name, the same in a form and in JSON", async () => {
   const words = "`langauge` is not a field of this endpoint. Did you mean `language`?";
   for (const answer of [
     await refuses(() => postJson(gateway.origin, { langauge: "de", audio: base64() }), 400, "INVALID_REQUEST"),
@@ -208,7 +208,7 @@ test("contract 1: a mistyped field is told its name, the same in a form and in J
   }
 });
 
-test("contract 1: a field under the name that a provider has for it is told ours, the same in a form and in JSON, and is not taken", async () => {
+test("request-body.unknown-field: a field under a provider's name for it gets the name here, the same in a form and in JSON, and is not taken", async () => {
   const names = [
     ["diarize", "diarization"],
     ["timestamp_granularities", "timestamps"],
@@ -235,19 +235,19 @@ test("contract 1: a field under the name that a provider has for it is told ours
   assert.equal(issue?.message, "`stop_sequences` is not a field of this endpoint.");
 });
 
-test("contract 2: a key without the scope transcribe is 403 and names it; the body is not judged", async () => {
+test("transcription.scope: a key without the scope transcribe is 403 and names it; the body is not judged", async () => {
   const answer = await refuses(() => post({ key: CHAT_KEY, fields: { model: "x" } }), 403, "FORBIDDEN");
   assert.deepEqual(detailsOf(answer), { required: ["transcribe"] });
 });
 
-test("contract 2: keys of administrators and operators belong to no app and cannot transcribe: 403", async () => {
+test("transcription.scope: keys of administrators and operators belong to no app and cannot transcribe: 403", async () => {
   for (const key of [ADMIN_KEY, OPERATOR_KEY]) {
     const answer = await refuses(() => post({ key }), 403, "FORBIDDEN");
     assert.ok(Array.isArray(detailsOf(answer)["required"]));
   }
 });
 
-test("contract 3: an Accept that nothing can satisfy is 406, before the body is judged", async () => {
+test("transcription.accept-first, captions.not-acceptable: an Accept that nothing can satisfy is 406, before the body is judged", async () => {
   for (const accept of ["image/png", "application/xml, text/html", "application/json;q=0"]) {
     const answer = await refuses(() => post({ headers: { accept }, fields: { model: "x" } }), 406, "NOT_ACCEPTABLE");
     assert.equal(paramOf(answer), "accept");
@@ -260,14 +260,14 @@ test("contract 3: an Accept that nothing can satisfy is 406, before the body is 
   }
 });
 
-test("contract 3: audio longer or larger than the published limits is refused, with the limit in details", async () => {
+test("measuring.too-long, request-body.max-audio-bytes: audio longer or larger than the published limits is refused, with the limit in details", async () => {
   const long = await refuses(() => post({ file: wav(61) }), 422, "AUDIO_TOO_LONG");
   assert.deepEqual(detailsOf(long), { max_audio_duration_seconds: 60, audio_seconds: 61 });
   const large = await refuses(() => post({ file: new Uint8Array(1_000_001) }), 413, "AUDIO_TOO_LARGE");
   assert.equal(detailsOf(large)["max_audio_bytes"], 1_000_000);
 });
 
-test("contract 1: Accept application/problem+json gives the RFC 9457 form of any error, and JSON of a success", async () => {
+test("captions.problem-json, errors.problem-json: Accept application/problem+json gives the RFC 9457 form of any error, and JSON of a success", async () => {
   for (const [fields, status, code] of [
     [{ model: "x" }, 400, "ROUTE_CONTROL_FIELD_REJECTED"],
     [{ stream: "true", redaction: "pii" }, 422, "REQUIRED_FEATURE_UNSUPPORTED"],
@@ -298,7 +298,7 @@ test("contract 1: Accept application/problem+json gives the RFC 9457 form of any
   envelopeOf(await post({ headers: { accept: "application/problem+json" } }));
 });
 
-test("contract 1: a used-up quota is retryable in all three views", async () => {
+test("errors.retryable-views: a used-up quota is retryable in all three views", async () => {
   assert.equal((await post({ key: BUSY_KEY })).status, 200);
   const answer = await refuses(() => post({ key: BUSY_KEY }), 429, "RATE_LIMITED");
   assertRetryable(answer, true);
@@ -313,7 +313,7 @@ function assertRetryable(answer: Answer, retryable: boolean): void {
   );
 }
 
-test("contract 1: nothing a caller or a provider sent is repeated in an error or in the log", async () => {
+test("transcription.no-echo: nothing that a caller or a provider sent is repeated in an error or in the log", async () => {
   const caller = {
     fields: { prompt: "canary-prompt", keyterms: "canary-keyterm" },
     headers: { "idempotency-key": "canary-idempotency" },

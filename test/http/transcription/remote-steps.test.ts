@@ -1,5 +1,5 @@
-// A provider that is submitted to and polled (contract 1 "Definite and unknown outcomes", 3, 9), step by step: an upload that
-// breaks has cost nothing and the next target serves; from the submission on the outcome may be unknown, and is paid for once.
+// A provider that is submitted to and polled, step by step: an upload that breaks has cost nothing and the next target serves; from the
+// submission on the outcome may be unknown, and is paid for once.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Fault, FaultRule, Sandbox } from "../../../sandbox/server.ts";
@@ -49,7 +49,7 @@ beforeEach(() => {
 });
 
 for (const [name, step, fault, kind] of DEFINITE) {
-  test(`contract 1: ${name} is definite: the next target serves, and only it is charged`, async () => {
+  test(`transcription.remote-steps: ${name} is definite: the next target serves, and only it is charged`, async () => {
     gateway.sandbox.addFault({ wire: "assemblyai", step, fault });
     const answer = await ask(name);
     envelopeOf(answer);
@@ -61,7 +61,7 @@ for (const [name, step, fault, kind] of DEFINITE) {
 }
 
 for (const [name, fault] of UNKNOWN) {
-  test(`contract 1: ${name} leaves the outcome unknown: nobody else is called, nothing charged, the key burned`, async () => {
+  test(`transcription.remote-steps: ${name} leaves the outcome unknown: no other is called, nothing charged, the key burned`, async () => {
     gateway.sandbox.addFault({ wire: "assemblyai", fault });
     const headers = { "idempotency-key": name };
     const answer = await ask(name, { headers });
@@ -72,7 +72,7 @@ for (const [name, fault] of UNKNOWN) {
   });
 }
 
-test("contract 5: polls that fail are asked again, and one submission serves", async () => {
+test("transcription.remote-steps: failed polls are repeated, and one submission serves", async () => {
   gateway.sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });
   gateway.sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "status", status: 503 } });
   gateway.sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "reset_before_body" } });
@@ -82,7 +82,7 @@ test("contract 5: polls that fail are asked again, and one submission serves", a
   assert.equal(submissions(), 1);
 });
 
-test("contract 1: a run that is not finished by the deadline: 504 PROVIDER_TIMEOUT, no other call, not charged", async () => {
+test("transcription.remote-steps, routing.deadline: a run that is not finished by the deadline: 504 PROVIDER_TIMEOUT, no other call, not charged", async () => {
   gateway.sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1000 } });
   const answer = await ask("slow");
   assert.equal(answer.code, "PROVIDER_TIMEOUT");
@@ -93,7 +93,7 @@ for (const [step, charge] of [
   ["upload", "0"],
   ["poll", CHARGE],
 ] as const) {
-  test(`contract 9: a caller without a key hangs up during the ${step}: ${charge === "0" ? "nothing was begun and nothing is charged" : "charged as run"}`, async () => {
+  test(`transcription.hang-up: a caller without a key hangs up during the ${step}: ${charge === "0" ? "nothing was begun and nothing is charged" : "charged as run"}`, async () => {
     gateway.sandbox.addFault({ wire: "assemblyai", step, fault: { kind: "stall" } });
     const caller = new AbortController();
     const lost = assert.rejects(ask("gone", { signal: caller.signal }), { name: "AbortError" });
@@ -115,7 +115,7 @@ for (const [step, charge] of [
   });
 }
 
-test("contract 1: of all that went wrong here no log line holds a credential, an upload's address or a transcript", () => {
+test("transcription.no-echo: of all that went wrong here no log line contains a credential, an upload's address or a transcript", () => {
   assert.ok(gateway.logs.length > 20);
   for (const line of gateway.logs)
     assert.doesNotMatch(line, /aa-secret|dg-secret|cdn\.assemblyai|simulated transcript/u);

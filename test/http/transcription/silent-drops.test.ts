@@ -1,5 +1,5 @@
-// Silent drops (spec 1.6; contract 3 "Receipts"): each option that a provider is known to leave out without a word, played by
-// the sandbox, caught by its receipt, and answered by the next target or by 502 FEATURE_NOT_DELIVERED without the transcript.
+// Silent drops: each option that a provider is known to drop without an error, played by the sandbox, detected by its receipt, and
+// answered by the next target or by 502 FEATURE_NOT_DELIVERED without the transcript.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Fault, Sandbox } from "../../../sandbox/server.ts";
@@ -142,7 +142,7 @@ beforeEach(() => {
 });
 
 for (const each of DROPS) {
-  test(`contract 3: ${each.name}: the next target answers, and the trace says what was dropped`, async () => {
+  test(`transcription.receipts, providers.receipts: ${each.name}: the next target answers, and the trace names what was dropped`, async () => {
     plant(each);
     const answer = await ask(each, each.name);
     assert.match(envelopeOf(answer).content, /simulated transcript/);
@@ -153,7 +153,7 @@ for (const each of DROPS) {
     assert.ok(gateway.logs.some((line) => line.includes(`"reason":"${each.feature}"`)));
   });
 
-  test(`contract 3: ${each.name} with nothing behind it: 502 FEATURE_NOT_DELIVERED, and no transcript`, async () => {
+  test(`transcription.receipts, routing.feature-not-delivered: ${each.name} without another target: 502 FEATURE_NOT_DELIVERED, and no transcript`, async () => {
     plant(each);
     const answer = await ask(each, `${each.name}-alone`);
     assert.deepEqual([answer.status, answer.code], [502, "FEATURE_NOT_DELIVERED"]);
@@ -162,7 +162,7 @@ for (const each of DROPS) {
   });
 }
 
-test("contract 3: speakers where the language is unknown: AssemblyAI, which would drop them, is not even asked", async () => {
+test("providers.conditional-features: speakers where the language is unknown: AssemblyAI, which would drop them, is not even called", async () => {
   const answer = await postForm(gateway.origin, {
     file: AUDIO,
     fields: { diarization: "true", detect_language: "true", purpose: "assemblyai-speakers" },
@@ -171,7 +171,7 @@ test("contract 3: speakers where the language is unknown: AssemblyAI, which woul
   assert.deepEqual(await outcomesOf(answer), [["nova-3", "succeeded"]]);
 });
 
-test("contract 3: whisper.cpp is told to detect, for its silence means English; nothing asked, it is told English", async () => {
+test("routing.language-in-force: whisper.cpp is sent detect, as without a language it assumes English; without detection it is sent English", async () => {
   await postForm(gateway.origin, { file: AUDIO, fields: { detect_language: "true", purpose: "whisper-cpp-language" } });
   await postForm(gateway.origin, { file: AUDIO, fields: { purpose: "whisper-cpp-language" } });
   assert.deepEqual(

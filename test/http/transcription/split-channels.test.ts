@@ -40,7 +40,7 @@ const ask = (app: string, file: Uint8Array, fields: Readonly<Record<string, stri
 const sent = () => gateway.sandbox.calls.map(({ file }) => file?.sha256);
 
 for (const app of MODELS)
-  test(`D6: ${app} is sent each channel of a stereo recording by itself, and the answer names the channels`, async () => {
+  test(`transcription.channels-split: ${app} is sent each channel of a stereo recording by itself, and the answer names the channels`, async () => {
     const envelope = envelopeOf(await ask(app, STEREO));
     assert.deepEqual(sent(), [sha256(recording([100])), sha256(recording([900]))]);
     assert.deepEqual([...new Set(envelope.segments.map(({ channel }) => channel))], [0, 1]);
@@ -53,7 +53,7 @@ for (const app of MODELS)
     assert.doesNotMatch(fields, /channel/u, "the provider is not asked");
   });
 
-test("D6: words have the channel that they were spoken on, and texts keep the order of time, then channel", async () => {
+test("transcription.channels-split: words have the channel that they were spoken on, and texts keep the order of time, then channel", async () => {
   const words = (text: string, starts: readonly number[]) => ({
     text,
     duration: 2,
@@ -76,14 +76,14 @@ test("D6: words have the channel that they were spoken on, and texts keep the or
   assert.equal(content, "hello yes bye");
 });
 
-test("D6: a recording of one channel goes as it is, once, and is channel 0", async () => {
+test("transcription.channels-split: a recording of one channel is sent as it is, once, and is channel 0", async () => {
   const mono = recording([100]);
   const { segments } = envelopeOf(await ask("whisper-1", mono));
   assert.deepEqual(sent(), [sha256(mono)]);
   assert.deepEqual([...new Set(segments.map(({ channel }) => channel))], [0]);
 });
 
-test("D6: each channel is paid for, and a dry run says so", async () => {
+test("transcription.channels-billed: each channel is paid for, and a dry run reports it", async () => {
   const answer = await ask("whisper-1", STEREO);
   const { usage } = envelopeOf(answer);
   assert.deepEqual([usage.audio_seconds, usage.billable_audio_seconds], [2, 4]);
@@ -95,14 +95,14 @@ test("D6: each channel is paid for, and a dry run says so", async () => {
   assert.equal(dry.candidates[0]?.split?.least_pieces, 2);
 });
 
-test("D6: a channel that fails fails the whole: no half of a conversation is passed off as all of it", async () => {
+test("transcription.channels-billed: a channel that fails fails the whole: half of a conversation is never delivered as all of it", async () => {
   gateway.sandbox.addFault({ times: 1, fault: { kind: "status", status: 200, body: JSON.stringify({ text: "one" }) } });
   gateway.sandbox.addFault({ times: 1, fault: { kind: "status", status: 400 } });
   const answer = await ask("gpt-transcribe", STEREO);
   assert.deepEqual([answer.status, answer.code, sent().length], [502, "PROVIDER_REJECTED", 2]);
 });
 
-test("D6: a job splits as a request does", async () => {
+test("transcription.channels-split: a job splits channels as a request does", async () => {
   const call = { key: keyOf("gpt-transcribe"), file: STEREO, fields: { multichannel: "true" } };
   const { job_id: id } = await submit(gateway.origin, call);
   const job = await ended(gateway.origin, id, keyOf("gpt-transcribe"));
@@ -110,7 +110,7 @@ test("D6: a job splits as a request does", async () => {
   assert.deepEqual(sent(), [sha256(recording([100])), sha256(recording([900]))]);
 });
 
-test("D6: more than eight channels are refused before any call, and so is a stream", async () => {
+test("transcription.channels-refused: more than eight channels are refused before any call, and so is a stream", async () => {
   const many = await ask(
     "whisper-1",
     recording(

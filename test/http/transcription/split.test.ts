@@ -1,5 +1,5 @@
-// Audio beyond a model's limits (contract 10, `split_long_audio`): one answer from several calls, without a hole; one reservation, one
-// charge; refused where something asked for would be lost, or where nobody here can decode it. Requests and jobs alike.
+// Audio beyond a model's limits (`split_long_audio`): one answer from several calls, without a gap; one reservation, one charge; refused
+// where a required feature would be lost, or where this gateway cannot decode it. Requests and jobs alike.
 import assert from "node:assert/strict";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -71,7 +71,7 @@ function assertTiled(samples: number, capSeconds = CAP_SECONDS): void {
   assert.ok(frames.every((each) => each <= capSeconds * RATE));
 }
 
-test("contract 10: one answer of several pieces: every sample sent once, every word there, times of the whole, one charge", async () => {
+test("transcription.split: one answer of several pieces: every sample sent once, every word there, times of the whole, one charge", async () => {
   const answer = await postForm(gateway.origin, { fields: { timestamps: "both" } });
   const { content, words, segments, usage, duration_seconds: duration, warnings } = envelopeOf(answer);
   const count = pieces().length;
@@ -95,7 +95,7 @@ test("contract 10: one answer of several pieces: every sample sent once, every w
   await assertSpoolEmpty();
 });
 
-test("contract 10: audio within the limits goes as it is", async () => {
+test("routing.split-opt-in: audio within the limits is sent as it is", async () => {
   const file = pcmWav(syllables(CAP_SECONDS));
   envelopeOf(await postForm(gateway.origin, { file }));
   assert.deepEqual(
@@ -104,14 +104,14 @@ test("contract 10: audio within the limits goes as it is", async () => {
   );
 });
 
-test("contract 10: one sample beyond the limit is cut, and nothing of it is lost", async () => {
+test("transcription.split: one sample beyond the limit is cut, and nothing of it is lost", async () => {
   const samples = inOrder(syllables(CAP_SECONDS), silence(0.001));
   envelopeOf(await postForm(gateway.origin, { file: pcmWav(samples) }));
   assert.equal(pieces().length, 2);
   assertTiled(samples.length);
 });
 
-test("contract 3: dry_run says that it would be cut; nothing is called", async () => {
+test("routing.dry-run-decision: dry_run reports that the audio would be cut; nothing is called", async () => {
   const decision = routingDecision.parse((await postForm(gateway.origin, { fields: { dry_run: "true" } })).json);
   assert.deepEqual(
     decision.candidates.map(({ eligible, missing, split }) => ({ eligible, missing, split })),
@@ -124,7 +124,7 @@ for (const [what, fields, missing] of [
   ["speakers", { diarization: "true" }, ["duration", "diarization"]],
   ["redaction", { redaction: "pci", language: "en" }, ["duration", "redaction.pci"]],
 ] as const) {
-  test(`contract 10: ${what} would not survive the cut: 422, the lack named, nothing called`, async () => {
+  test(`routing.split-excluded: ${what} would not survive the cut: 422, the lack named, nothing called`, async () => {
     const answer = await postForm(gateway.origin, { fields });
     assert.deepEqual([answer.status, answer.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
     assert.deepEqual(detailsOf(answer)["missing"], missing);
@@ -132,12 +132,12 @@ for (const [what, fields, missing] of [
   });
 }
 
-test("contract 10: a route without the switch cuts nothing", async () => {
+test("routing.split-opt-in: a route without the switch cuts nothing", async () => {
   const answer = await postForm(gateway.origin, { key: WHOLE_KEY });
   assert.deepEqual([answer.status, detailsOf(answer)["missing"]], [422, ["duration"]]);
 });
 
-test("contract 10: what cannot be decoded here is not cut: 422 with the reason, on jobs too", async () => {
+test("routing.split-decoder: what cannot be decoded here is not cut: 422 with the reason, on jobs too", async () => {
   for (const path of ["/v1/transcription", "/v1/transcription/jobs"]) {
     const answer = await postForm(gateway.origin, { path, file: fixture("speech-cbr.mp3") });
     assert.deepEqual([answer.status, answer.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
@@ -146,7 +146,7 @@ test("contract 10: what cannot be decoded here is not cut: 422 with the reason, 
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("contract 10: channels that matter are kept apart in every piece", async () => {
+test("transcription.channels-refused: channels that matter stay separate in every piece", async () => {
   const left = syllables(5);
   const stereo = Int16Array.from({ length: left.length * 2 }, (_, index) => left[index >> 1] ?? 0);
   const answer = await postForm(gateway.origin, {
@@ -162,7 +162,7 @@ test("contract 10: channels that matter are kept apart in every piece", async ()
   assert.deepEqual([...new Set(segments.map(({ channel }) => channel))], [0, 1]);
 });
 
-test("contract 1: an unknown outcome of one piece is that of the whole: nothing more is sent, nothing charged", async () => {
+test("transcription.split-failure: an unknown outcome of one piece is that of the whole: nothing more is sent, nothing charged", async () => {
   faultAt(2, "deepgram", { kind: "reset_after_body" });
   const answer = await postForm(gateway.origin, { key: PAIR_KEY });
   assert.deepEqual([answer.status, answer.code], [502, "PROVIDER_RESULT_UNKNOWN"]);
@@ -171,7 +171,7 @@ test("contract 1: an unknown outcome of one piece is that of the whole: nothing 
   await assertSpoolEmpty();
 });
 
-test("contract 1, 9: a definite failure of a later piece: the next target does the whole, the pieces before are the operator's", async () => {
+test("transcription.split-failure: a definite failure of a later piece: the next target does the whole, the pieces before cost the app nothing", async () => {
   faultAt(2, "deepgram", { kind: "status", status: 500 });
   const answer = await postForm(gateway.origin, { key: PAIR_KEY });
   assert.match(envelopeOf(answer).content, /^\[simulated transcript, 7\.4 s, mono\]$/u);
@@ -181,7 +181,7 @@ test("contract 1, 9: a definite failure of a later piece: the next target does t
   ]);
 });
 
-test("contract 9: who hangs up in the middle pays for the pieces that had left", async () => {
+test("transcription.split-hang-up: a caller who hangs up in the middle pays for the pieces that were sent", async () => {
   atCall = (n, { onDispatch }) => {
     if (n < 2) return null;
     const aborted = async (): Promise<never> => {
@@ -209,7 +209,7 @@ test("contract 9: who hangs up in the middle pays for the pieces that had left",
   assert.ok((attempt?.[2] ?? 0) < SECONDS);
 });
 
-test("contract 3: a piece that comes back empty though somebody speaks in it is no whole: the next target is asked", async () => {
+test("transcription.split-failure: a piece that comes back empty though it has speech in it is no whole: the next target is called", async () => {
   faultAt(2, "deepgram", { kind: "empty" });
   const answer = await postForm(gateway.origin, { key: PAIR_KEY });
   assert.match(envelopeOf(answer).content, /7\.4 s/u);
@@ -224,7 +224,7 @@ test("contract 3: a piece that comes back empty though somebody speaks in it is 
   assert.ok(alone.warnings.some(({ code }) => code === "EMPTY_TRANSCRIPT"));
 });
 
-test("contract 5: a job is cut as a request is, and its result has the times of the whole", async () => {
+test("transcription.split: a job is cut as a request is, and its result has the times of the whole", async () => {
   const { job_id: jobId } = await submit(gateway.origin);
   const job = await ended(gateway.origin, jobId);
   assert.equal(job.status, "succeeded", JSON.stringify(job.error));
@@ -236,7 +236,7 @@ test("contract 5: a job is cut as a request is, and its result has the times of 
   );
 });
 
-test("contract 5: of a provider that is polled each piece is a run of its own, and each is deleted there", async () => {
+test("transcription.split, jobs.deletion-due: of a provider that is polled each piece is a run of its own, and each is deleted there", async () => {
   const { job_id: jobId } = await submit(gateway.origin, { key: POLLED_KEY });
   const job = await ended(gateway.origin, jobId, POLLED_KEY);
   assert.equal(job.status, "succeeded", JSON.stringify(job.error));
@@ -249,7 +249,7 @@ test("contract 5: of a provider that is polled each piece is a run of its own, a
   assert.equal(deleted().length, runs.length);
 });
 
-test("contract 1, 5: a job with an unknown piece fails as unknown, uncharged, and is not sent again", async () => {
+test("transcription.split-failure, jobs.unknown-outcome: a job with an unknown piece fails as unknown, uncharged, and is not sent again", async () => {
   faultAt(2, "deepgram", { kind: "reset_after_body" });
   const { job_id: jobId } = await submit(gateway.origin);
   const job = await ended(gateway.origin, jobId);
@@ -261,7 +261,7 @@ test("contract 1, 5: a job with an unknown piece fails as unknown, uncharged, an
   );
 });
 
-test("contract 10: with ffmpeg every format is cut (a stand-in that plays its command line)", async () => {
+test("transcription.split, measuring.decoder: with ffmpeg every format is cut (a stand-in that plays its command line)", async () => {
   const folder = await mkdtemp(join(tmpdir(), "patchbay-ffmpeg-"));
   const program = join(folder, "ffmpeg");
   const frames = Math.round(7.4188 * RATE);
@@ -285,7 +285,7 @@ test("contract 10: with ffmpeg every format is cut (a stand-in that plays its co
 });
 
 const FFMPEG = findFfmpeg(process.env["PATH"]);
-test("contract 10: the real ffmpeg cuts every format", {
+test("transcription.split, measuring.decoder: the real ffmpeg cuts every format", {
   skip: FFMPEG === null ? "SKIPPED: no ffmpeg on the PATH" : false,
 }, async () => {
   const beside = await startGateway({ beside: gateway, file: fileOf, ffmpeg: FFMPEG ?? "" });

@@ -42,7 +42,7 @@ for (const [name, call, id, change, code] of [
     "FORBIDDEN",
   ],
 ] as const) {
-  test(`the ${name} stream of a key that is no longer valid ends within 5 s with one ${code}, charged as run`, async () => {
+  test(`transcription.stream-revoked: the ${name} stream of a key that is no longer valid ends within 5 s with one ${code}, charged as run`, async () => {
     gateway.sandbox.addFault({ model: MODEL, fault: { kind: "stall_stream", afterContent: 1 } });
     const hasBegun = Promise.withResolvers<void>();
     const streaming = streamForm(gateway.origin, { ...call, onPiece: hasBegun.resolve });

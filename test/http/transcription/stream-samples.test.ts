@@ -1,5 +1,5 @@
-// `stream: true` from a model that takes bare samples alone and listens no faster than one speaks (contract 3, "Mode"): a recording is
-// decoded here first, and one that cannot be is not sent.
+// `stream: true` from a model that accepts bare samples alone and listens no faster than speech: a recording is decoded here first, and
+// one that cannot be decoded is not sent.
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ const stereo = (mono: Int16Array): Uint8Array =>
 const stream = (call: Parameters<typeof streamForm>[1] = {}) =>
   streamForm(gateway.origin, { file: stereo(sound), ...call });
 
-test("contract 3: a recording of two channels is decoded to one, and goes over the socket at its own rate", async () => {
+test("transcription.stream-socket: a recording of two channels is decoded to one, and goes over the socket at its own rate", async () => {
   const streamed = await stream();
   const envelope = completed(streamed);
   assert.equal(deltas(streamed).join(""), envelope.content);
@@ -78,7 +78,7 @@ test("contract 3: a recording of two channels is decoded to one, and goes over t
   assert.deepEqual(await attempts(gateway), [[MODEL, "succeeded", 1_200]]);
 });
 
-test("contract 3: speakers and word times come, segment by segment as in the envelope", async () => {
+test("transcription.stream-whole: speakers and word times come, segment by segment as in the envelope", async () => {
   const streamed = await stream({ fields: { diarization: "true", timestamps: "both", keyterms: "Patchbay" } });
   const envelope = completed(streamed);
   assert.deepEqual(segments(streamed), envelope.segments);
@@ -89,7 +89,7 @@ test("contract 3: speakers and word times come, segment by segment as in the env
   );
 });
 
-test("contract 3: what cannot be decoded here is not eligible, and what is not streamed neither", async () => {
+test("routing.decoder, transcription.stream-required: what cannot be decoded here is not eligible, and neither is what is not streamed", async () => {
   const compressed = await postForm(gateway.origin, { file: fixture("speech-cbr.mp3"), fields: { stream: "true" } });
   assert.deepEqual([compressed.status, compressed.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
   assert.deepEqual(detailsOf(compressed)["missing"], ["decoder"]);
@@ -112,7 +112,7 @@ for (const [name, fault, outcome] of [
   ["an error instead of a beginning", { kind: "error_body" }, "failed:server_error"],
   ["nonsense instead of a beginning", { kind: "garbage" }, "failed:bad_reply"],
 ] as const) {
-  test(`contract 1: ${name} cost nothing, and the next target answers`, async () => {
+  test(`transcription.stream-socket: ${name} cost nothing, and the next target answers`, async () => {
     gateway.sandbox.addFault({ model: MODEL, fault });
     assert.equal((await stream({ key: PAIR_KEY })).events.at(-1)?.event, "transcript.completed");
     assert.deepEqual(await attempts(gateway), [
@@ -122,7 +122,7 @@ for (const [name, fault, outcome] of [
   });
 }
 
-test("contract 3: speakers that are dropped show when it is whole, and are not delivered as done", async () => {
+test("transcription.stream-receipts: speakers that are dropped show when the stream is whole, which then is not completed", async () => {
   gateway.sandbox.addFault({ model: MODEL, fault: { kind: "drop", feature: "diarization" } });
   const { events } = await stream({ fields: { diarization: "true" } });
   assert.deepEqual(
@@ -131,7 +131,7 @@ test("contract 3: speakers that are dropped show when it is whole, and are not d
   );
 });
 
-test("contract 3, 9: a caller who hangs up stops the socket, is charged as run, and nothing decoded is left behind", async () => {
+test("transcription.stream-hang-up: a caller who hangs up stops the socket, is charged as run, and nothing decoded remains", async () => {
   gateway.sandbox.addFault({ model: MODEL, fault: { kind: "stall_stream", afterContent: 1 } });
   await stream({ file: stereo(syllables(2 * SECONDS, 8_000)), hangsUp: true });
   await gateway.sandbox.waitForCall(({ aborted }) => aborted);
@@ -141,7 +141,7 @@ test("contract 3, 9: a caller who hangs up stops the socket, is charged as run, 
   assert.deepEqual(left, []);
 });
 
-test("contract 1: no credential and nothing of a transcript is in the log", () => {
+test("transcription.no-echo: no credential and nothing of a transcript is in the log", () => {
   const log = gateway.logs.join("\n");
   assert.ok(!log.includes("aa-secret") && !log.includes("simulated, 0.0"));
 });

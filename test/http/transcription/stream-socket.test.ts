@@ -1,4 +1,4 @@
-// `stream: true` from providers that transcribe over a socket, fed from the spool (contract 3, "Mode").
+// `stream: true` from providers that transcribe over a socket, fed from the spool.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
@@ -40,7 +40,7 @@ const stream = (call: Parameters<typeof streamForm>[1] = {}) => streamForm(gatew
 const outcomes = async () =>
   (await attempts(gateway)).map(([model, outcome, billedMs]) => [model, outcome, billedMs > 0]);
 
-test("contract 3: a file goes through Deepgram's socket, and its results come as text that is the whole", async () => {
+test("transcription.stream-socket, transcription.stream-whole: a file goes through Deepgram's socket, and its results come as text that is the whole", async () => {
   const streamed = await stream();
   const envelope = completed(streamed);
   const texts = deltas(streamed);
@@ -55,7 +55,7 @@ test("contract 3: a file goes through Deepgram's socket, and its results come as
   );
 });
 
-test("contract 3: speakers and word times come over the socket too, segment by segment as in the envelope", async () => {
+test("transcription.stream-whole: speakers and word times come over the socket too, segment by segment as in the envelope", async () => {
   const streamed = await stream({ fields: { diarization: "true", timestamps: "both" } });
   const envelope = completed(streamed);
   assert.deepEqual(segments(streamed), envelope.segments);
@@ -64,7 +64,7 @@ test("contract 3: speakers and word times come over the socket too, segment by s
   assert.ok(gateway.sandbox.calls[0]?.query.some(([name, value]) => name === "diarize_model" && value === "v1"));
 });
 
-test("contract 3: silence is a stream of its end alone", async () => {
+test("transcription.stream-whole: silence is a stream of its end alone", async () => {
   gateway.sandbox.addFault({ fault: { kind: "empty" } });
   assert.deepEqual(names(await stream()), ["transcript.completed"]);
 });
@@ -76,7 +76,7 @@ for (const [name, fault, outcome] of [
   ["a bad key", { kind: "status", status: 401 }, "failed:unauthorized"],
   ["a connection cut before the upgrade", { kind: "reset_before_body" }, "failed:connect"],
 ] as const) {
-  test(`contract 1: ${name} cost nothing, and the next target answers`, async () => {
+  test(`transcription.stream-socket: ${name} cost nothing, and the next target answers`, async () => {
     gateway.sandbox.addFault({ model: "nova-3", fault });
     assert.equal((await stream()).events.at(-1)?.event, "transcript.completed");
     assert.deepEqual(await outcomes(), [
@@ -90,7 +90,7 @@ for (const [name, fault] of [
   ["a socket that breaks", { kind: "reset_after_body" }],
   ["a goodbye without an end", { kind: "error_body" }],
 ] as const) {
-  test(`contract 1: ${name} after the audio was sent is unknown: no other target, no charge`, async () => {
+  test(`transcription.stream-socket: ${name} after the audio was sent is unknown: no other target, no charge`, async () => {
     gateway.sandbox.addFault({ model: "nova-3", fault: { ...fault } });
     if (fault.kind === "error_body") gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "empty" } });
     const answer = await postForm(gateway.origin, { fields: { stream: "true" } });
@@ -102,7 +102,7 @@ for (const [name, fault] of [
 }
 
 for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
-  test(`contract 3: ${fault} after the first text is one error event and the end; no other target, no charge`, async () => {
+  test(`transcription.stream-broken: ${fault} after the first text is one error event and the end; no other target, no charge`, async () => {
     gateway.sandbox.addFault({ model: "nova-3", fault: { kind: fault } });
     const { events } = await stream();
     assert.equal(events.filter(({ event }) => event === "error").length, 1);
@@ -112,20 +112,20 @@ for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
   });
 }
 
-test("contract 3: a dropped feature shows when the stream is whole, and is not delivered as done", async () => {
+test("transcription.stream-receipts: a dropped feature shows when the stream is whole, which then is not completed", async () => {
   gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "drop", feature: "diarization" } });
   const { events } = await stream({ fields: { diarization: "true" } });
   assert.equal(errorBody.parse(events.at(-1)?.data).error.code, "FEATURE_NOT_DELIVERED");
 });
 
-test("contract 3: redaction that the socket does not document is refused, not sent and hoped for", async () => {
+test("transcription.stream-required, providers.declared-features: redaction that the socket does not document is refused and not sent", async () => {
   const answer = await postForm(gateway.origin, { fields: { stream: "true", redaction: "pii" } });
   assert.deepEqual([answer.status, answer.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
   assert.deepEqual(detailsOf(answer)["missing"], ["redaction.pii"]);
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("contract 3, 9: a caller who hangs up stops the socket, and the attempt is charged as run", async () => {
+test("transcription.stream-hang-up: a caller who hangs up stops the socket, and the attempt is charged as run", async () => {
   gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "stall_stream", afterContent: 1 } });
   await stream({ hangsUp: true });
   await gateway.sandbox.waitForCall(({ aborted }) => aborted);
@@ -133,7 +133,7 @@ test("contract 3, 9: a caller who hangs up stops the socket, and the attempt is 
   assert.deepEqual(await outcomes(), [["nova-3", "aborted", true]]);
 });
 
-test("contract 1: nothing of a transcript or of a credential is in the log", () => {
+test("transcription.no-echo: nothing of a transcript or of a credential is in the log", () => {
   const log = gateway.logs.join("\n");
   assert.ok(!log.includes("simulated, 0.0"));
   assert.ok(!log.includes("dg-secret"));

@@ -1,4 +1,4 @@
-// POST /v1/transcription with `stream: true` (contract 3, "Mode"): events from targets that stream, and from no others.
+// POST /v1/transcription with `stream: true`: events from targets that stream, and from no others.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
@@ -64,7 +64,7 @@ const gateway = await startQuietGateway(file);
 
 const stream = (call: Parameters<typeof streamForm>[1] = {}) => streamForm(gateway.origin, call);
 
-test("contract 3: the text comes in pieces that are the whole, then the envelope, from the first target that streams", async () => {
+test("transcription.stream, transcription.stream-whole: the text comes in pieces that are the whole, then the envelope, from the first target that streams", async () => {
   const streamed = await stream();
   assert.deepEqual(names(streamed), ["transcript.delta", "transcript.completed"]);
   const envelope = completed(streamed);
@@ -78,7 +78,7 @@ test("contract 3: the text comes in pieces that are the whole, then the envelope
   );
 });
 
-test("contract 3: speakers come segment by segment, named as in the envelope", async () => {
+test("transcription.stream-whole: speakers come segment by segment, named as in the envelope", async () => {
   const streamed = await stream({ fields: { diarization: "true" } });
   assert.deepEqual(names(streamed), ["transcript.segment", "transcript.completed"]);
   assert.deepEqual(segments(streamed), completed(streamed).segments);
@@ -88,18 +88,18 @@ test("contract 3: speakers come segment by segment, named as in the envelope", a
   );
 });
 
-test("contract 3: mode realtime is the same stream", async () => {
+test("transcription.stream: mode realtime is the same stream", async () => {
   const streamed = await stream({ fields: { stream: "false", mode: "realtime" } });
   assert.deepEqual(names(streamed), ["transcript.delta", "transcript.completed"]);
 });
 
-test("contract 3: who accepts events alone gets them, and an Accept for text does not turn a stream into one", async () => {
+test("transcription.stream: an Accept for events alone gets them, and an Accept for text does not turn a stream into one", async () => {
   for (const accept of ["text/event-stream", "text/event-stream, text/plain"]) {
     assert.equal(names(await stream({ headers: { accept } })).at(-1), "transcript.completed");
   }
 });
 
-test("contract 3: silence is a stream of its end alone", async () => {
+test("transcription.stream-whole: silence is a stream of its end alone", async () => {
   gateway.sandbox.addFault({ wire: "openai", fault: { kind: "empty" } });
   const streamed = await stream({ file: pcmWav(silence(1)) });
   assert.deepEqual(names(streamed), ["transcript.completed"]);
@@ -109,19 +109,19 @@ test("contract 3: silence is a stream of its end alone", async () => {
 const ask = (call: TranscriptionCall = {}) =>
   postForm(gateway.origin, { ...call, fields: { stream: "true", ...call.fields } });
 
-test("contract 3: a route without a target that streams refuses: 422, nothing called", async () => {
+test("transcription.stream-required: a route without a target that streams refuses: 422, nothing called", async () => {
   const answer = await ask({ key: SILENT_KEY });
   assert.deepEqual([answer.status, answer.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
   assert.deepEqual(detailsOf(answer)["missing"], ["streaming"]);
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("contract 3: word times, which no streaming target has, refuse a stream and are not dropped", async () => {
+test("transcription.stream-required: word times, which no streaming target has, refuse a stream and are not dropped", async () => {
   assert.equal((await ask({ fields: { timestamps: "word" } })).code, "REQUIRED_FEATURE_UNSUPPORTED");
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("contract 3: dry_run of a stream shows who streams, as JSON", async () => {
+test("transcription.stream-required, routing.dry-run-decision: dry_run of a stream shows which targets stream, as JSON", async () => {
   const answer = await ask({ fields: { dry_run: "true" }, headers: { accept: "application/json" } });
   // As the stream itself would be asked for.
   const same = await ask({ fields: { dry_run: "true" }, headers: { accept: "text/event-stream" } });
@@ -133,7 +133,7 @@ test("contract 3: dry_run of a stream shows who streams, as JSON", async () => {
   );
 });
 
-test("contract 3: a stream ignores an idempotency key: the same one streams again, and a malformed one streams", async () => {
+test("transcription.stream-no-key: a stream ignores an idempotency key: the same one streams again, and a malformed one streams", async () => {
   const headers = { "Idempotency-Key": "stream-1" };
   await stream({ headers });
   await stream({ headers });
@@ -141,7 +141,7 @@ test("contract 3: a stream ignores an idempotency key: the same one streams agai
   assert.equal(gateway.sandbox.callCount, 3);
 });
 
-test("contract 3: until the first content a failure is answered by the next target", async () => {
+test("transcription.stream-fallback: until the first content a failure is answered by the next target", async () => {
   gateway.sandbox.addFault({ model: "gpt-4o-transcribe", fault: { kind: "status", status: 500 } });
   const streamed = await stream();
   assert.equal(names(streamed).at(-1), "transcript.completed");
@@ -151,13 +151,13 @@ test("contract 3: until the first content a failure is answered by the next targ
   ]);
 });
 
-test("contract 3: when every target fails before it said a word, the answer is an ordinary refusal", async () => {
+test("transcription.stream-fallback: when every target fails before its first content, the answer is an ordinary error", async () => {
   gateway.sandbox.addFault({ wire: "openai", fault: { kind: "status", status: 503 } });
   const answer = await ask();
   assert.deepEqual([answer.status, answer.code], [503, "NO_HEALTHY_PROVIDER"]);
 });
 
-test("contract 1, 3: a stream cut after its first content ends with one error event; no other target, no charge", async () => {
+test("transcription.stream-broken: a stream cut after its first content ends with one error event; no other target, no charge", async () => {
   gateway.sandbox.addFault({ model: "gpt-4o-transcribe", fault: { kind: "cut_reply" } });
   const streamed = await stream();
   assert.deepEqual(names(streamed), ["transcript.delta", "error"]);
@@ -166,7 +166,7 @@ test("contract 1, 3: a stream cut after its first content ends with one error ev
   assert.deepEqual(await attempts(gateway), [["gpt-4o-transcribe", "unknown", 0]]);
 });
 
-test("contract 3, 9: a caller who hangs up stops the provider, and the attempt is charged as run", async () => {
+test("transcription.stream-hang-up: a caller who hangs up stops the provider, and the attempt is charged as run", async () => {
   gateway.sandbox.addFault({ model: "gpt-4o-transcribe", fault: { kind: "pace", ms: 200 } });
   const streamed = await stream({ hangsUp: true });
   assert.ok(!names(streamed).includes("transcript.completed"));
@@ -176,7 +176,7 @@ test("contract 3, 9: a caller who hangs up stops the provider, and the attempt i
   assert.deepEqual([outcome, Number(billedMs) > 0], ["aborted", true]);
 });
 
-test("contract 8: OpenAI's endpoint streams in OpenAI's events", async () => {
+test("compatible.audio-stream: OpenAI's endpoint streams in OpenAI's events", async () => {
   const { text } = await stream({ path: "/v1/audio/transcriptions", fields: { model: "auto" } });
   const events = text
     .trim()

@@ -1,5 +1,4 @@
-// POST /v1/transcription and GET /v1/me, who sees what: apps, workspaces, their own accounts, and names of providers
-// (spec 5; contract 1, 2, 3).
+// POST /v1/transcription and GET /v1/me: which key sees what of apps, workspaces, their own accounts and names of providers.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { generateKey, hashKey } from "../../../src/auth/key-format.ts";
@@ -95,7 +94,7 @@ after(() => gateway.close());
 const post = (key: string, call: Parameters<typeof postForm>[1] = {}) => postForm(gateway.origin, { key, ...call });
 const replayed = (answer: Answer) => answer.headers.get("x-svc-idempotent-replay");
 
-test("contract 3: one Idempotency-Key is one request per app: replayed within it, independent in others", async () => {
+test("idempotency.app-scope: one Idempotency-Key is one request per app: replayed within it, independent in others", async () => {
   const headers = { "idempotency-key": "shared-by-chance" };
   gateway.sandbox.clearCalls();
   const first = envelopeOf(await post(KEYS.notes, { headers }));
@@ -115,7 +114,7 @@ test("contract 3: one Idempotency-Key is one request per app: replayed within it
   assert.equal(changed.code, "IDEMPOTENCY_KEY_REUSED", "the first app's slot was not touched by the others");
 });
 
-test("contract 10: a workspace's own account replaces the platform's of the same id there and nowhere else", async () => {
+test("providers.byok-replaces: a workspace's own account replaces the shared one of the same id there and in no other workspace", async () => {
   for (const [key, lastFour] of [
     [KEYS.notes, "lpha"],
     [KEYS.other, "2222"],
@@ -128,7 +127,7 @@ test("contract 10: a workspace's own account replaces the platform's of the same
   }
 });
 
-test("contract 10: another workspace never sees the route and connection of its neighbour, nor can it name them", async () => {
+test("tenancy.lists: another workspace never sees the route and connection of its neighbour, nor can it name them", async () => {
   const own = await get(gateway.origin, "/v1/me", KEYS.private);
   assert.match(own.text, /conn-own/);
   for (const key of [KEYS.other, KEYS.otherReader]) {
@@ -154,7 +153,7 @@ test("contract 10: another workspace never sees the route and connection of its 
   }
 });
 
-test("contract 2: the names of providers, models and connections appear only with routing:read", async () => {
+test("routing.target-names-hidden: the names of providers, models and connections appear only with routing:read", async () => {
   const lacking = { redaction: "true", language: "de", timestamps: "word" };
   const ask = async (key: string) => ({
     me: await get(gateway.origin, "/v1/me", key),
@@ -202,7 +201,7 @@ function assertNameless(where: string, answer: Answer): void {
   }
 }
 
-test("contract 2: nor do answers, warnings and failures of providers tell them", async () => {
+test("routing.target-names-hidden: answers, warnings and failures of providers do not contain them either", async () => {
   const fields = { prompt: "a podcast", speaker_count_hint: "2", timestamps: "both" };
   assertNameless("warnings", await post(KEYS.notes, { fields }));
   for (const fault of [
@@ -218,7 +217,7 @@ test("contract 2: nor do answers, warnings and failures of providers tell them",
   }
 });
 
-test("contract 1: no, malformed, mistyped, unknown, revoked and expired key: one identical 401", async () => {
+test("keys.one-401: no, malformed, mistyped, unknown, revoked and expired key: one identical 401", async () => {
   const { db } = gateway.database;
   const row = (secret: string) => db.updateTable("api_keys").where("secret_hash", "=", hashKey(PEPPER, secret));
   const revoked = await row(KEYS.revoked).set({ revoked_at: new Date() }).executeTakeFirstOrThrow();
@@ -273,7 +272,7 @@ test("contract 1: no, malformed, mistyped, unknown, revoked and expired key: one
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("contract 2: a key that was just used is refused once its revocation is heard of, and others are not", async () => {
+test("keys.revoke-announced: a key that was just used is refused once its revocation is announced, and others are not", async () => {
   const own = await startGateway({ file: tenants });
   try {
     for (const key of [KEYS.revoked, KEYS.notes]) assert.equal((await get(own.origin, "/v1/me", key)).status, 200);

@@ -1,5 +1,5 @@
-// Test keys (contract 2): every target is replaced by the sandbox speaking that target's wire format. The connections here name
-// addresses where nothing listens, so whatever is answered cannot have come from them.
+// Test keys: every target is replaced by the sandbox, which speaks that target's wire format. The connections here name addresses where
+// nothing listens, so whatever is answered cannot have come from them.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { generateKey } from "../../../src/auth/key-format.ts";
@@ -39,7 +39,7 @@ after(() => gateway.close());
 
 for (const place of TARGETS) {
   const [kind, model] = place;
-  test(`contract 2: a test key on ${placeOf(place)} is answered by the sandbox, for nothing, and says so`, async () => {
+  test(`keys.test-mode, transcription.simulated: a test key on ${placeOf(place)} is answered by the sandbox, for nothing, and the answer is marked`, async () => {
     const answer = await postForm(gateway.origin, {
       key: TEST_KEY,
       file: speech(),

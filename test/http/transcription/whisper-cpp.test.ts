@@ -74,7 +74,7 @@ after(() => gateway.close());
 beforeEach(() => gateway.sandbox.clearCalls());
 
 for (const { id, title, takesAt } of cases)
-  test(`FLD-20: whisper.cpp's server ${title}: transcribes, with one upload`, async () => {
+  test(`transcription.server-paths: FLD-20: whisper.cpp's server ${title}: transcribes, with one upload`, async () => {
     for (const time of ["first", "next"]) {
       const answer = await ask(id);
       assert.equal(answer.status, 200, `${time}: ${answer.text}`);
@@ -86,7 +86,7 @@ for (const { id, title, takesAt } of cases)
   });
 
 for (const id of ["elsewhere", "named-wrongly"])
-  test(`FLD-20: a 404 of the path itself (${id}) names the settings to look at, in the log`, async () => {
+  test(`transcription.server-paths: FLD-20: a 404 of the path itself (${id}) names the settings to look at, in the log`, async () => {
     const answer = await ask(id);
     assert.deepEqual([answer.status, answer.code], [503, "NO_HEALTHY_PROVIDER"]);
     const requestId = answer.headers.get("x-request-id") ?? "";
@@ -94,18 +94,18 @@ for (const id of ["elsewhere", "named-wrongly"])
     assert.match(line ?? "", /no_such_path_see_base_url_dialect_and_transcribe_path/u);
   });
 
-test("FLD-19: asked for one language, whisper.cpp's guess of another one does not count", async () => {
+test("transcription.language: FLD-19: asked for one language, whisper.cpp's guess of another one does not count", async () => {
   // The server works in German, and adds that it guesses English with 0.99.
   const envelope = envelopeOf(await ask("whisper-cpp-0", { language: "de", timestamps: "segment" }));
   assert.deepEqual([envelope.language, envelope.language_confidence], ["de", null]);
 });
 
-test("FLD-19: where detection was asked, the detected language and its probability count", async () => {
+test("transcription.language: FLD-19: where detection was asked, the detected language and its probability count", async () => {
   const envelope = envelopeOf(await ask("whisper-cpp-0", { detect_language: "true", timestamps: "segment" }));
   assert.deepEqual([envelope.language, envelope.language_confidence], ["en", 0.99]);
 });
 
-test("D5: where the provider reports no language, the answer has the one that was asked, without a confidence", async () => {
+test("transcription.language: where the provider reports no language, the answer has the one that was asked, without a confidence", async () => {
   const envelope = envelopeOf(await ask("whisper-cpp-0", { language: "pt-BR" }));
   assert.deepEqual([envelope.language, envelope.language_confidence], ["pt-BR", null]);
   const silent = envelopeOf(await ask("whisper-cpp-0", {}));

@@ -1,4 +1,4 @@
-// POST /v1/translation, the way through (spec 4.1; contract 3 "Translation", 4, 9).
+// POST /v1/translation: requests that succeed.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { routingDecision } from "../../../src/contract/transcription.ts";
@@ -15,7 +15,7 @@ beforeEach(() => gateway.sandbox.clearCalls());
 
 const paths = () => gateway.sandbox.calls.map((call) => [call.path, call.model, call.outcome]);
 
-test("contract 3: a translation goes to the first target that translates, and says so in its object", async () => {
+test("routing.translation-native, translation.to-language: a translation goes to the first target that translates, and its object is translation", async () => {
   const envelope = envelopeOf(await translate(gateway.origin));
   assert.equal(envelope.object, "translation");
   assert.match(envelope.id, /^tr_/);
@@ -23,13 +23,13 @@ test("contract 3: a translation goes to the first target that translates, and sa
   assert.deepEqual(paths(), [["/openai/v1/audio/translations", "whisper-1", 200]]);
 });
 
-test("contract 3: the language of the answer's text is not passed off as the language that was spoken", async () => {
+test("translation.source-language: the language of the answer's text is not reported as the language that was spoken", async () => {
   const envelope = envelopeOf(await translate(gateway.origin, { fields: { response_format: "verbose_json" } }));
   assert.equal(envelope.language, null);
   assert.equal(envelope.segments.length, 2);
 });
 
-test("contract 3: to_language defaults to en, and said aloud, region or not, it is the same", async () => {
+test("translation.to-language: to_language is en unless sent, and sending it, region or not, changes nothing", async () => {
   const bodies = [{}, { to_language: "en" }, { to_language: "en-GB" }, { to_language: null }];
   for (const fields of bodies) {
     const audio = Buffer.from(speech()).toString("base64");
@@ -39,12 +39,12 @@ test("contract 3: to_language defaults to en, and said aloud, region or not, it 
   assert.equal(gateway.sandbox.callCount, bodies.length);
 });
 
-test("contract 3: srt of a translation is made from its segments", async () => {
+test("translation.formats: srt of a translation is made from its segments", async () => {
   const envelope = envelopeOf(await translate(gateway.origin, { fields: { response_format: "srt" } }));
   assert.match(envelope.content, /^1\n00:00:00,000 --> /);
 });
 
-test("contract 3: detection of the spoken language, which the endpoint does not report, is named as dropped", async () => {
+test("translation.preferences: detection of the spoken language, which the endpoint does not report, is named as dropped", async () => {
   const envelope = envelopeOf(await translate(gateway.origin, { fields: { detect_language: "true" } }));
   assert.deepEqual(
     envelope.warnings.map(({ code, param }) => [code, param]),
@@ -52,7 +52,7 @@ test("contract 3: detection of the spoken language, which the endpoint does not 
   );
 });
 
-test("contract 9: a metered model bills a translation's seconds, a caller's own account none", async () => {
+test("translation.billing: a metered model bills a translation's seconds, a caller's own account none", async () => {
   const metered = envelopeOf(await translate(gateway.origin));
   const own = envelopeOf(await translate(gateway.origin, { key: KEYS.own }));
   assert.equal(metered.usage.billable_audio_seconds, metered.usage.audio_seconds);
@@ -61,7 +61,7 @@ test("contract 9: a metered model bills a translation's seconds, a caller's own 
   assert.equal(gateway.sandbox.callCount, 2, "one call each");
 });
 
-test("spec 4.1.2: the same key and payload: the first translation again, byte for byte, and one call", async () => {
+test("translation.idempotency: the same key and payload: the first translation again, byte for byte, and one call", async () => {
   const headers = { "Idempotency-Key": "translation-1" };
   const first = await translate(gateway.origin, { headers });
   const again = await translate(gateway.origin, { headers });
@@ -70,7 +70,7 @@ test("spec 4.1.2: the same key and payload: the first translation again, byte fo
   assert.equal(gateway.sandbox.callCount, 1);
 });
 
-test("contract 4: purpose and profile route a translation as they route a transcription", async () => {
+test("translation.routing: purpose and profile route a translation as they route a transcription", async () => {
   const envelope = envelopeOf(
     await translate(gateway.origin, {
       fields: { response_profile: "balanced" },
@@ -83,7 +83,7 @@ test("contract 4: purpose and profile route a translation as they route a transc
   );
 });
 
-test("contract 3: dry_run shows who could translate, and calls nobody", async () => {
+test("translation.dry-run: dry_run shows which targets could translate, and calls none", async () => {
   const answer = await translate(gateway.origin, { fields: { dry_run: "true", to_language: "en" } });
   const decision = routingDecision.parse(answer.json);
   assert.deepEqual(

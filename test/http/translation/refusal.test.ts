@@ -1,4 +1,4 @@
-// POST /v1/translation, what it refuses: nothing is called and nothing billed (spec 1.6, 4.1; contract 1, 3).
+// POST /v1/translation: what it refuses. Nothing is called and nothing billed.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { detailsOf, envelopeOf, postForm } from "../../harness/client.ts";
@@ -14,14 +14,14 @@ beforeEach(() => gateway.sandbox.clearCalls());
 
 const uncalled = () => assert.equal(gateway.sandbox.callCount, 0);
 
-test("contract 3: a route without a target that translates refuses: 422, the lack named, nothing called", async () => {
+test("translation.unsupported: a route without a target that translates refuses: 422, the lack named, nothing called", async () => {
   const answer = await translate(gateway.origin, { key: KEYS.deaf });
   assert.deepEqual([answer.status, answer.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
   assert.deepEqual(detailsOf(answer)["missing"], ["translation"]);
   uncalled();
 });
 
-test("contract 3: to_language is required: a language that no target translates into is refused, never replaced", async () => {
+test("translation.to-language-required: to_language is required: a language that no target translates into is refused, never replaced", async () => {
   const answer = await translate(gateway.origin, { fields: { to_language: "fr" } });
   assert.equal(answer.code, "REQUIRED_FEATURE_UNSUPPORTED");
   assert.deepEqual(detailsOf(answer)["candidates"], [
@@ -31,13 +31,13 @@ test("contract 3: to_language is required: a language that no target translates 
   uncalled();
 });
 
-test("contract 3: word times of a translation are refused where the model gives them for transcripts alone", async () => {
+test("translation.features: word times of a translation are refused where the model gives them for transcripts alone", async () => {
   const answer = await translate(gateway.origin, { fields: { timestamps: "word" } });
   assert.equal(answer.code, "REQUIRED_FEATURE_UNSUPPORTED");
   uncalled();
 });
 
-test("spec 1.6: what a server's declaration promises and its protocol cannot ask of a translation is refused, not a fault", async () => {
+test("translation.features, providers.declared-features: what a server declares and its protocol cannot ask of a translation is refused, and no internal error", async () => {
   for (const fields of [{ timestamps: "word" }, { diarization: "true" }]) {
     const answer = await translate(gateway.origin, { key: KEYS.local, fields });
     assert.deepEqual([answer.status, answer.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
@@ -53,20 +53,20 @@ for (const [what, fields, code] of [
   ["a model", { model: "whisper-1" }, "ROUTE_CONTROL_FIELD_REJECTED"],
   ["a provider", { provider: "openai" }, "ROUTE_CONTROL_FIELD_REJECTED"],
 ] as const) {
-  test(`contract 3: ${what} is refused with ${code}`, async () => {
+  test(`translation.refused-fields: ${what} is refused with ${code}`, async () => {
     const answer = await translate(gateway.origin, { fields });
     assert.deepEqual([answer.status, answer.code], [400, code]);
     uncalled();
   });
 }
 
-test("contract 3: to_language is no field of a transcription", async () => {
+test("translation.to-language: to_language is no field of a transcription", async () => {
   const answer = await postForm(gateway.origin, { key: KEYS.acme, fields: { to_language: "en" } });
   assert.equal(answer.code, "INVALID_REQUEST");
   uncalled();
 });
 
-test("contract 3: a key used for a transcription is not good for a translation, nor for another target language", async () => {
+test("translation.idempotency: a key used for a transcription is not valid for a translation, nor for another target language", async () => {
   const headers = { "Idempotency-Key": "one-key-1" };
   envelopeOf(await postForm(gateway.origin, { key: KEYS.acme, headers }));
   assert.equal((await translate(gateway.origin, { headers })).code, "IDEMPOTENCY_KEY_REUSED");
@@ -76,7 +76,7 @@ test("contract 3: a key used for a transcription is not good for a translation, 
   assert.equal(changed.code, "IDEMPOTENCY_KEY_REUSED");
 });
 
-test("contract 4: under a strict policy an unknown purpose refuses a translation: 503, nothing called", async () => {
+test("translation.routing: under a strict policy an unknown purpose refuses a translation: 503, nothing called", async () => {
   const answer = await translate(gateway.origin, { key: KEYS.strict, fields: { purpose: "nowhere" } });
   assert.deepEqual([answer.status, answer.code], [503, "audio_purpose_unavailable"]);
   uncalled();

@@ -1,4 +1,4 @@
-// POST /v1/translation, who may and on whose account (spec 5; contract 2, 3).
+// POST /v1/translation: which keys may call it, and on whose account.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { detailsOf, envelopeOf } from "../../harness/client.ts";
@@ -12,19 +12,19 @@ before(async () => {
 after(() => gateway.close());
 beforeEach(() => gateway.sandbox.clearCalls());
 
-test("contract 2: a key without the scope transcribe translates nothing: 403", async () => {
+test("translation.scope: a key without the scope transcribe translates nothing: 403", async () => {
   const answer = await translate(gateway.origin, { key: KEYS.chatOnly });
   assert.deepEqual([answer.status, answer.code], [403, "FORBIDDEN"]);
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("contract 2: without a key: 401, and the audio is not looked at", async () => {
+test("translation.scope: without a key: 401, and the audio is not looked at", async () => {
   const answer = await translate(gateway.origin, { headers: { authorization: "Bearer nobody" } });
   assert.deepEqual([answer.status, answer.code], [401, "UNAUTHENTICATED"]);
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("contract 2: a workspace's own account translates for it alone", async () => {
+test("translation.tenancy: a workspace's own account translates for it alone", async () => {
   envelopeOf(await translate(gateway.origin, { key: KEYS.own }));
   envelopeOf(await translate(gateway.origin, { key: KEYS.acme }));
   assert.deepEqual(
@@ -35,7 +35,7 @@ test("contract 2: a workspace's own account translates for it alone", async () =
   assert.deepEqual(accounts.map((row) => row.billing_class).toSorted(), ["metered", "provider_billed"]);
 });
 
-test("contract 3: one tenant's idempotency key is nothing to another", async () => {
+test("translation.idempotency: one tenant's idempotency key is independent of another's", async () => {
   const headers = { "Idempotency-Key": "shared-name" };
   const first = await translate(gateway.origin, { key: KEYS.own, headers });
   const other = await translate(gateway.origin, { key: KEYS.acme, headers });
@@ -43,7 +43,7 @@ test("contract 3: one tenant's idempotency key is nothing to another", async () 
   assert.notEqual(envelopeOf(other).id, envelopeOf(first).id);
 });
 
-test("contract 1: a refusal names no provider and no model to a key without routing:read", async () => {
+test("translation.tenancy: a refusal names no provider and no model to a key without routing:read", async () => {
   const answer = await translate(gateway.origin, { fields: { to_language: "fr" } });
   for (const name of ["deepgram", "openai", "nova-3", "whisper-1"]) assert(!answer.text.includes(name), name);
   assert.deepEqual(Object.keys((detailsOf(answer)["candidates"] as object[])[0] ?? {}), ["position", "missing"]);

@@ -1,4 +1,4 @@
-// Translation through chat, what it refuses and what a failure costs: nothing (contract 1, 3 "Translation", 7, 9).
+// Translation by a chat model: what it refuses, and that a failure costs nothing.
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { after, before, beforeEach, test } from "node:test";
@@ -49,7 +49,7 @@ const called = () => [gateway.sandbox.callCount, gateway.first.calls.length, gat
 const NOT_DELIVERED = ["nova-3", "failed:not_delivered", 0n, 0n];
 
 for (const app of ["off", "mute"] as const) {
-  test(`contract 3: a route ${app === "off" ? "that does not allow it" : "without a chat target"} refuses: 422, nothing called`, async () => {
+  test(`translation.chat-allowed: a route ${app === "off" ? "that does not allow it" : "without a chat target"} refuses: 422, nothing called`, async () => {
     const reply = await translateVia(gateway, app);
     assert.equal(reply.code, "REQUIRED_FEATURE_UNSUPPORTED");
     assert.deepEqual(detailsOf(reply)["missing"], ["translation"]);
@@ -67,7 +67,7 @@ for (const [fields, missing] of [
   [{ diarization: "true" }, "diarization"],
   [{ multichannel: "true" }, "multichannel"],
 ] as const) {
-  test(`contract 3: ${JSON.stringify(fields)} belongs to the spoken words: refused, named, nothing called`, async () => {
+  test(`translation.chat-lost-features: ${JSON.stringify(fields)} belongs to the spoken words: refused, named, nothing called`, async () => {
     const reply = await translateVia(gateway, "via", { fields });
     assert.equal(reply.code, "REQUIRED_FEATURE_UNSUPPORTED");
     assert.deepEqual(detailsOf(reply)["missing"], [missing]);
@@ -75,13 +75,13 @@ for (const [fields, missing] of [
   });
 }
 
-test("contract 3: a translation that is to be streamed is refused, and no chat is called", async () => {
+test("translation.chat-lost-features: a translation that is to be streamed is refused, and no chat is called", async () => {
   const reply = await translateVia(gateway, "via", { fields: { stream: "true" } });
   assert.equal(reply.code, "REQUIRED_FEATURE_UNSUPPORTED");
   assert.deepEqual(called(), [0, 0, 0]);
 });
 
-test("contract 5: a job that would need a chat is refused when it is submitted", async () => {
+test("translation.chat-jobs: a job that would need a chat is refused when it is submitted", async () => {
   const reply = await postForm(gateway.origin, {
     key: keyOf("via"),
     path: "/v1/transcription/jobs",
@@ -91,7 +91,7 @@ test("contract 5: a job that would need a chat is refused when it is submitted",
   assert.deepEqual(called(), [0, 0, 0]);
 });
 
-test("contract 9: every chat target failed after the speech: nothing is charged, and the key may run again", async () => {
+test("translation.chat-failed: every chat target failed after the speech: nothing is charged, and the key may run again", async () => {
   const headers = { "Idempotency-Key": "via-chat-definite" };
   for (const upstream of [gateway.first, gateway.second])
     upstream.behave((call) => json(call, 500, { error: { message: "no", type: "server_error", code: null } }));
@@ -107,7 +107,7 @@ test("contract 9: every chat target failed after the speech: nothing is charged,
   envelopeOf(await translateVia(gateway, "via", { headers }));
 });
 
-test("contract 1, 3: one chat target refuses the text and one rests: 503 exhausted, for nobody knows yet what that one would say", async () => {
+test("translation.chat-failed: one chat target refuses the text and one is unavailable: 503 exhausted, as that one was not asked", async () => {
   resting = "two";
   gateway.first.behave((call) =>
     json(call, 400, { error: { message: "no", type: "invalid_request_error", code: null } }),
@@ -118,7 +118,7 @@ test("contract 1, 3: one chat target refuses the text and one rests: 503 exhaust
   assert.deepEqual(called(), [1, 1, 0]);
 });
 
-test("contract 7: a chat of unknown outcome with nobody behind it burns the key, and the speech is not run again", async () => {
+test("translation.chat-unknown: a chat of unknown outcome without a further target burns the key, and the speech is not transcribed again", async () => {
   const headers = { "Idempotency-Key": "via-chat-unknown" };
   for (const upstream of [gateway.first, gateway.second])
     upstream.behave(({ response }) => void response.socket?.resetAndDestroy());
@@ -137,7 +137,7 @@ test("contract 7: a chat of unknown outcome with nobody behind it burns the key,
   assert.deepEqual(called(), [1, 1, 1]);
 });
 
-test("contract 1: a transcript of unknown outcome burns the key; no chat is called and nothing transcribed again", async () => {
+test("translation.chat-unknown: a transcript of unknown outcome burns the key; no chat is called and nothing transcribed again", async () => {
   const headers = { "Idempotency-Key": "via-chat-speech-unknown" };
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "reset_after_body" } });
   const reply = await translateVia(gateway, "via", { headers });
@@ -151,7 +151,7 @@ for (const [app, kind] of [
   ["tokens", "tokens"],
   ["money", "usd"],
 ] as const) {
-  test(`contract 9: a budget of ${kind} that the chat would exceed: 402, no chat, nothing charged, nothing held`, async () => {
+  test(`translation.chat-budget: a budget of ${kind} that the chat would exceed: 402, no chat, nothing charged, nothing held`, async () => {
     const reply = await translateVia(gateway, app);
     assert.deepEqual([reply.status, reply.code], [402, "BUDGET_EXCEEDED"]);
     assert.equal(detailsOf(reply)["kind"], kind);
@@ -161,7 +161,7 @@ for (const [app, kind] of [
   });
 }
 
-test("contract 9: a budget of seconds counts what was delivered alone, and is never exceeded", async () => {
+test("translation.chat-budget: a budget of seconds counts what was delivered alone, and is never exceeded", async () => {
   for (const upstream of [gateway.first, gateway.second])
     upstream.behave((call) => json(call, 500, { error: { message: "no", type: "server_error", code: null } }));
   assert.equal((await translateVia(gateway, "seconds")).code, "all_providers_exhausted");
@@ -171,14 +171,14 @@ test("contract 9: a budget of seconds counts what was delivered alone, and is ne
   assert.deepEqual(called(), [2, 2, 1]);
 });
 
-test("contract 2: the quota of tokens counts the chat of a translation", async () => {
+test("translation.chat-budget: the quota of tokens counts the chat of a translation", async () => {
   const reply = await translateVia(gateway, "quota");
   assert.equal(reply.code, "RATE_LIMITED");
   assert.equal(gateway.first.calls.length, 0);
   assert.deepEqual(await attemptsIn(gateway, reply), [NOT_DELIVERED]);
 });
 
-test("contract 3, 9: a caller without a key who hangs up during the chat stops it and pays for what ran", async () => {
+test("translation.chat-hang-up: a caller without a key who hangs up during the chat stops it and pays for what ran", async () => {
   const leaving = new AbortController();
   const speechSettled = once(settled, "succeeded");
   gateway.first.behave(() => leaving.abort());
@@ -218,7 +218,7 @@ async function heldBy(app: string): Promise<readonly bigint[]> {
   ]);
 }
 
-test("experience 31: where every chat model is paused the recording is not transcribed either: 503, nothing called", async () => {
+test("translation.chat-paused: where every chat model is paused the recording is not transcribed either: 503, nothing called", async () => {
   try {
     await pauseIn(gateway, "first");
     assert.equal((await translateVia(gateway, "via")).status, 200);
@@ -233,7 +233,7 @@ test("experience 31: where every chat model is paused the recording is not trans
   }
 });
 
-test("experience 31: a chat target that is paused while the speech is heard is not called; where all are, nothing is charged", async () => {
+test("translation.chat-paused: a chat target that is paused during the transcription is not called; where all are, nothing is charged", async () => {
   try {
     whenChosen = () => pauseIn(gateway, "first");
     assert.equal((await translateVia(gateway)).status, 200);

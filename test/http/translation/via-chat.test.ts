@@ -1,4 +1,4 @@
-// Translation through chat (contract 3 "Translation", 7, 9): what is answered, who is called, what is charged.
+// Translation by a chat model: what is answered, which models are called, what is charged.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { keyDescription } from "../../../src/contract/account.ts";
@@ -33,7 +33,7 @@ beforeEach(() => {
 
 const called = () => [gateway.sandbox.callCount, gateway.first.calls.length, gateway.second.calls.length];
 
-test("contract 3: where no target translates, a chat target of the route translates the transcript", async () => {
+test("routing.translation-via-chat: where no target translates, a chat target of the route translates the transcript", async () => {
   const reply = await translateVia(gateway);
   const envelope = envelopeOf(reply);
   assert.deepEqual([envelope.object, envelope.content], ["translation", TEXT]);
@@ -52,7 +52,7 @@ test("contract 3: where no target translates, a chat target of the route transla
   assert.match(JSON.stringify(messages[1]?.content), /simulated transcript, 1\.0 s/);
 });
 
-test("contract 3: the language of a translation is the one that was spoken, which is found out where nobody says it", async () => {
+test("translation.chat-spoken-language: the language of a translation is the one that was spoken, which is detected where the request names none", async () => {
   const envelope = envelopeOf(await translateVia(gateway));
   assert.equal(envelope.language, "en");
   assert.deepEqual(
@@ -67,7 +67,7 @@ test("contract 3: the language of a translation is the one that was spoken, whic
   );
 });
 
-test("contract 3: a target that translates into the language is preferred, and no chat is called", async () => {
+test("translation.native-first: a target that translates into the language is preferred, and no chat is called", async () => {
   const native = envelopeOf(await translateVia(gateway, "native", { fields: { to_language: "en" } }));
   assert.deepEqual(
     native.warnings.map(({ code }) => code),
@@ -83,7 +83,7 @@ test("contract 3: a target that translates into the language is preferred, and n
   assert.deepEqual(called(), [2, 1, 0]);
 });
 
-test("contract 9: speech and chat are two attempts of one request, both charged, and the seconds are billed once", async () => {
+test("translation.chat-two-attempts: speech and chat are two attempts of one request, both charged, and the seconds are billed once", async () => {
   const reply = await translateVia(gateway);
   const { usage } = envelopeOf(reply);
   assert.deepEqual(usage, { audio_seconds: 1, billable_audio_seconds: 1, total_tokens: 0 });
@@ -93,7 +93,7 @@ test("contract 9: speech and chat are two attempts of one request, both charged,
   ]);
 });
 
-test("contract 9: on a caller's own accounts no seconds are billed and nothing is charged", async () => {
+test("translation.billing: on a caller's own accounts no seconds are billed and nothing is charged", async () => {
   const reply = await translateVia(gateway, "own");
   assert.equal(envelopeOf(reply).usage.billable_audio_seconds, 0);
   assert.deepEqual(await attemptsIn(gateway, reply), [
@@ -103,7 +103,7 @@ test("contract 9: on a caller's own accounts no seconds are billed and nothing i
   assert.deepEqual(called(), [1, 1, 0]);
 });
 
-test("contract 9: with a plan, the speech draws on credits and the chat on the monthly tokens", async () => {
+test("translation.chat-two-attempts: with a plan, the speech draws on credits and the chat on the monthly tokens", async () => {
   const reply = await translateVia(gateway, "planned");
   assert.deepEqual(await attemptsIn(gateway, reply), [
     ["nova-3", "succeeded", SPEECH_CHARGE, 1_000n],
@@ -111,7 +111,7 @@ test("contract 9: with a plan, the speech draws on credits and the chat on the m
   ]);
 });
 
-test("spec 4.1.2: the same key: the first translation again, byte for byte; one transcription, one chat", async () => {
+test("translation.idempotency: the same key: the first translation again, byte for byte; one transcription, one chat", async () => {
   const headers = { "Idempotency-Key": "via-chat-1" };
   const replies = await Promise.all([
     translateVia(gateway, "via", { headers }),
@@ -132,7 +132,7 @@ test("spec 4.1.2: the same key: the first translation again, byte for byte; one 
   ]);
 });
 
-test("contract 7: a chat target that fails is followed by the next, and nothing is transcribed again", async () => {
+test("translation.chat-whole: a chat target that fails is followed by the next, and nothing is transcribed again", async () => {
   gateway.first.behave(({ response }) => void response.socket?.resetAndDestroy());
   const reply = await translateVia(gateway);
   assert.equal(envelopeOf(reply).content, TEXT);
@@ -149,7 +149,7 @@ for (const [what, message, finish] of [
   ["withheld by a filter", { role: "assistant", content: "" }, "content_filter"],
   ["empty", { role: "assistant", content: " " }, "stop"],
 ] as const) {
-  test(`contract 3: a translation that is ${what} is none: the next target translates`, async () => {
+  test(`translation.chat-whole: a translation that is ${what} is none: the next target translates`, async () => {
     gateway.first.behave((call) => json(call, 200, completion(message, finish)));
     const reply = await translateVia(gateway);
     assert.equal(envelopeOf(reply).content, TEXT);
@@ -161,7 +161,7 @@ for (const [what, message, finish] of [
   });
 }
 
-test("contract 3: where nobody spoke there is nothing to translate: no chat, and an empty translation", async () => {
+test("translation.chat-silence: without speech there is nothing to translate: no chat, and an empty translation", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "empty" } });
   const reply = await translateVia(gateway);
   const envelope = envelopeOf(reply);
@@ -170,7 +170,7 @@ test("contract 3: where nobody spoke there is nothing to translate: no chat, and
   assert.deepEqual(await attemptsIn(gateway, reply), [["nova-3", "succeeded", SPEECH_CHARGE, 1_000n]]);
 });
 
-test("contract 2: with a test key the sandbox plays both, for nothing, and says so", async () => {
+test("translation.chat-test-key: with a test key the sandbox plays both steps, for nothing, and the answer is marked", async () => {
   const reply = await translateVia(gateway, "test");
   const envelope = envelopeOf(reply);
   assert.match(envelope.content, /^\[simulated reply, 2 messages, \d+ words\]$/);
@@ -186,7 +186,7 @@ test("contract 2: with a test key the sandbox plays both, for nothing, and says 
   assert.deepEqual([gateway.first.calls.length, gateway.second.calls.length], [0, 0]);
 });
 
-test("contract 8: OpenAI's translations endpoint goes the same way", async () => {
+test("translation.chat-openai: OpenAI's translations endpoint goes the same way", async () => {
   const reply = await postForm(gateway.origin, {
     key: keyOf("via"),
     path: "/v1/audio/translations",
@@ -197,7 +197,7 @@ test("contract 8: OpenAI's translations endpoint goes the same way", async () =>
   assert.deepEqual(called(), [1, 1, 0]);
 });
 
-test("contract 3: dry_run shows who would transcribe and who would translate, and calls nobody", async () => {
+test("translation.chat-dry-run: dry_run shows the targets that would transcribe and translate, and calls none", async () => {
   const reply = await translateVia(gateway, "via", { fields: { dry_run: "true" } });
   const decision = routingDecision.parse(reply.json);
   assert.deepEqual(decision.outcome, { status: 200, code: null, position: 1 });
@@ -229,7 +229,7 @@ test("contract 3: dry_run shows who would transcribe and who would translate, an
   assert.equal(off.outcome.code, "REQUIRED_FEATURE_UNSUPPORTED");
 });
 
-test("contract 10: the record of the request holds both calls, and judges transcribers and translators", async () => {
+test("translation.chat-dry-run: the record of the request holds both calls, and judges transcribers and translators", async () => {
   const reply = await translateVia(gateway);
   const { candidates, attempts, summary } = await recordOf(gateway, reply, keyOf("via"));
   assert.deepEqual(
@@ -250,7 +250,7 @@ test("contract 10: the record of the request holds both calls, and judges transc
   assert.equal(summary, "Served by target 1 and target 2.");
 });
 
-test("contract 4: /v1/me says that a translation can be asked for where a chat makes it", async () => {
+test("translation.chat-discovery: GET /v1/me lists translation where a chat makes it", async () => {
   const featureOf = async (app: "via" | "off" | "mute") => {
     const me = keyDescription.parse((await get(gateway.origin, "/v1/me", keyOf(app))).json);
     return me.routing_contexts.find(({ context }) => context === "audio_input")?.features["translation"];
