@@ -258,7 +258,7 @@ test("idempotency.burned: a burned key stays burned, whatever the request ends w
   assert.equal(left, 1);
 });
 
-test("idempotency.database-errors: an unavailable database hides no error of a request that fails; a broken one is reported", async () => {
+test("idempotency.database-errors: while the database is unavailable a failed request keeps its own error; a broken database is reported", async () => {
   const refused = new GatewayError("NO_HEALTHY_PROVIDER", { message: "every target failed definitely" });
   const failWith = (reason: Error) => {
     const fail = async () => {

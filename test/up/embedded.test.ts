@@ -156,7 +156,7 @@ test("storage.one-owner, storage.down: a second gateway is refused with the hold
 });
 
 test(
-  "storage.embedded-stops: a gateway that is killed with SIGKILL leaves no server, and its accepted job ends after the next start",
+  "storage.embedded-stops, jobs.accepted-durable: a gateway that is killed with SIGKILL leaves no server, and its accepted job ends after the next start",
   LINUX,
   async () => {
     const { start, dataDir } = await filled();

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => gateway.close());
 
-test("jobs.accepted-durable, jobs.result-url: an upload becomes a job that succeeds, with its result inline", async () => {
+test("jobs.submit-answer, jobs.result-url: an upload becomes a job that succeeds, with its result inline", async () => {
   const { origin } = gateway;
   const submitted = await submit(origin, { fields: { metadata: '{"call":"42"}' } });
   const done = await ended(origin, submitted.job_id);
