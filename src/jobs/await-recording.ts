@@ -1,5 +1,5 @@
-// A store that is away for a while does not end a job (contract 5): the call that was to send the recording was certainly not made, so what
-// is reserved stays reserved, and the attempt waits until the recording can be read whole again, up to the job's deadline.
+// A recording that the store cannot return for a while does not end its job [jobs.recording-unreadable]: the call that was to send it was
+// certainly not made, so the reservation stays and the attempt waits until the recording can be read whole again, up to the job's deadline.
 import { setTimeout as wait } from "node:timers/promises";
 import { claims } from "../storage/system.ts";
 import { withdrawCall } from "../storage/job-work.ts";

@@ -1,5 +1,5 @@
-// The calls of a job (contract 5): in the order of its targets, each announced in the row before its first byte; a run at a provider is
-// followed from where the attempt before left off.
+// Calls a job's targets in order, each announced in the row before its first byte [jobs.fallback]. A run at a provider is followed from
+// where the previous attempt stopped [jobs.resume].
 import type { Execute } from "../gateway/attempt.ts";
 import { createAttemptAllowance } from "../gateway/attempt-allowance.ts";
 import { quoteFor } from "../gateway/quote.ts";

@@ -1,4 +1,5 @@
-// DELETE of a job (spec 3): at once while it is queued; a flag for its worker while it is worked on; nothing once it has ended.
+// DELETE of a job: cancels it at once while it is queued, sets a flag for its worker while it is processing, and does nothing once it has
+// ended [jobs.cancel-queued] [jobs.cancel-processing].
 import type { AnswerRoom } from "../lib/answer-room.ts";
 import { wakeCancelled } from "../storage/job-work.ts";
 import { type JobOwner, lockJob, requestCancel } from "../storage/jobs.ts";

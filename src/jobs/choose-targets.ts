@@ -1,5 +1,5 @@
-// Which targets a job tries, and what it asks of them (contract 5): the route as it was at submission, health and order as they
-// are now. Times are asked for wherever a target has them, so that a result can be exported in every form.
+// Which targets a job tries, and what it requests of them: the route as of its submission, health and order as of now
+// [jobs.fixed-at-submission]. Times are requested wherever a target has them, so that a result can be exported in every form [jobs.export].
 import type { GatewayError } from "../contract/errors.ts";
 import { audioFacts } from "../gateway/audio-call.ts";
 import { type FailedAttempt, exhausted, outcomeUnknown } from "../gateway/judge-failure.ts";

@@ -1,4 +1,4 @@
-// A job's row as callers see it (spec 2.3; contract 5).
+// A job's row as callers see it.
 import type { ListedJobView } from "../contract/job-list.ts";
 import type { Job, JobError, SubmittedJob } from "../contract/jobs.ts";
 import type { PurposeFields, TranscriptionEnvelope } from "../contract/transcription.ts";

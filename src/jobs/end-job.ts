@@ -1,5 +1,5 @@
-// How a job ends (spec 3; contract 5): state, result, usage, charge, the life of its key and the event for its webhook, all in one
-// transaction. What the locked row says by then decides: a cancellation that was committed before wins over a success and over a failure.
+// How a job ends: state, result, usage, charge, the life of its key and the event for its webhook are one transaction
+// [jobs.end-transaction]. The locked row decides: a cancellation that was committed before wins over a success and over a failure.
 import { brand, newId } from "../contract/ids.ts";
 import type { JobError } from "../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription.ts";

@@ -1,4 +1,5 @@
-// The edge between two stages of a job's work (contract 5): how far it is becomes known, and whether it is still wanted and still ours.
+// The boundary between two stages of a job's work: records progress, and checks whether the job is still wanted and still this worker's
+// [jobs.cancel-processing] [jobs.fenced-writes].
 import type { RecordedCandidate } from "../gateway/request-record.ts";
 import { type Progress, writeProgress } from "../storage/job-work.ts";
 import { claims } from "../storage/system.ts";

@@ -1,4 +1,4 @@
-// A succeeded job's result in another form, made from what was kept, at no cost (contract 5).
+// Converts a succeeded job's stored result to another format, at no cost [jobs.export].
 import { buildCues } from "../captions/cues.ts";
 import { toPlainText } from "../captions/plain-text.ts";
 import { toSrt } from "../captions/srt.ts";

@@ -1,5 +1,5 @@
-// A paid answer in hand is not lost because the database or the object store is unavailable for a moment (contract 5): its write is
-// repeated until it is done, the job is another worker's, or its time is over. Only for writes that may be made twice.
+// A paid answer is not lost because the database or the object store is unavailable for a moment [jobs.database-outage]: its write is
+// repeated until it succeeds, the job is another worker's, or its time is over. Only for writes that are idempotent.
 import type { RetryPolicy } from "../storage/retry-until-deadline.ts";
 
 export { retryUntilDeadline as insist } from "../storage/retry-until-deadline.ts";

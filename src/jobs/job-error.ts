@@ -1,4 +1,4 @@
-// What a failed job says of its end (contract 5): a code of the catalogue, or one of the two that only jobs have.
+// The error of a failed job: a code of the catalogue, or one of the two that only jobs have.
 import { ERRORS, GatewayError } from "../contract/errors.ts";
 import type { JobError, JobErrorCode } from "../contract/jobs.ts";
 import { outcomeUnknown } from "../gateway/judge-failure.ts";

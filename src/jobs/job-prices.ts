@@ -1,5 +1,5 @@
-// What a job costs (contract 9): by the prices of its submission, whatever they are when it runs. A budget was judged by them, and a
-// charge by a price that was raised since would be more than is reserved.
+// The cost of a job, by the prices of its submission [jobs.charge]. Its budget was judged by them, and a charge by a price that was raised
+// since would exceed the reservation.
 import type { GatewayServices } from "../gateway/services.ts";
 import {
   createPriceBook,

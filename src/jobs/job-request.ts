@@ -1,5 +1,5 @@
-// What a job remembers of its submission (contract 5): what was asked, the purpose and the route as they were then. Sealed in
-// its row, for it can hold a signed URL, a prompt and a caller's vocabulary; gone with the purge.
+// What a job stores of its submission: the request, the purpose and the route as they were then [jobs.fixed-at-submission]. Sealed in
+// its row, because it can contain a signed URL, a prompt and a caller's vocabulary [jobs.encrypted-at-rest]. The purge removes it.
 import type { KeyInfo, AppInfo } from "../auth/principal.ts";
 import { brand, type AppId, type JobId, type KeyId, type RequestId, type WorkspaceId } from "../contract/ids.ts";
 import type { Profile } from "../contract/features.ts";

@@ -1,6 +1,6 @@
-// What a job keeps of its calls, in its own row (contract 5): what is reserved for one; that it is about to be made, before the first
-// byte that is paid for; the provider's run, before its first poll; that it failed, before the next is tried. Whoever takes the job
-// over reads it and never calls twice.
+// What a job records of its calls in its own row: the reservation of a call; that it is about to be made, before the first paid byte;
+// the provider's run, before its first poll; that it failed, before the next target is tried. A successor reads it and never calls
+// twice [jobs.resume].
 import { budgetExceeded } from "../gateway/budget-exceeded.ts";
 import { uncharged } from "../gateway/call-accounting.ts";
 import type { CallKeeper } from "../gateway/candidate-run.ts";

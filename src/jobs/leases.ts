@@ -1,5 +1,5 @@
-// The leases of the jobs that this process works on (contract 5): renewed together every 10 s, three times as often as they lapse.
-// A renewal also tells which job was taken away.
+// The leases of the jobs that this process works on: renewed together every 10 s, a third of their life [jobs.dead-worker].
+// A renewal also reports which jobs were taken over.
 import type { Database } from "../storage/database.ts";
 import { type Fence, renewJobLeases } from "../storage/job-work.ts";
 import { claims } from "../storage/system.ts";

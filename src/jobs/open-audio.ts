@@ -1,5 +1,5 @@
-// The audio of a job as its worker sends it (contract 5): from the object store, where an upload is since its 202; a URL's is
-// fetched, judged by the rules of an upload and put there first, so that whoever takes the job over need not fetch it again.
+// The audio of a job as its worker sends it: from the object store, where an upload is since its 202. The file of a URL is fetched, judged
+// by the rules of an upload and stored there first, so that a successor need not fetch it again [jobs.url-judged-late].
 import { objectBody } from "../audio/spool.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { measureAudio } from "../gateway/measure-audio.ts";

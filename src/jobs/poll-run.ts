@@ -1,5 +1,5 @@
-// Follows a run at a provider to its end (contract 5), across restarts: every poll is free, so one that fails is asked again
-// until the job's deadline. Between two polls the worker sees cancellation, a lost lease and its own shutdown.
+// Polls a run at a provider to its end, across restarts [jobs.resume] [jobs.poll-interval]. Polls are free, so a failed one is repeated
+// until the job's deadline. Between two polls the worker notices cancellation, a lost lease and its own shutdown.
 import { type Io, ProviderError, type RemoteRun } from "../providers/io.ts";
 import type { RawTranscript, RemotePoll, RemoteSpeech } from "../providers/provider.ts";
 

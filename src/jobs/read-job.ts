@@ -1,4 +1,4 @@
-// What a caller sees of its jobs (spec 2.3, 4.3; contract 5): one, at once or when it has ended; its changes as they come; a page.
+// What a caller reads of its jobs: one, at once or when it has ended; its changes as they happen; a page of them.
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { ListedJobView } from "../contract/job-list.ts";

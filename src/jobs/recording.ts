@@ -1,6 +1,6 @@
-// A job's recording as the object store gives it back (contract 1, 5). One that the store lost or changed ends the job and says so, one that
-// cannot be read now is waited for: either way the call that was to send it is stopped as our own doing, and no provider is blamed for it or
-// asked next.
+// A job's recording as the object store returns it. One that the store lost or changed ends the job [jobs.recording-lost], one that cannot
+// be read now is waited for [jobs.recording-unreadable]. Either way the call that was to send it is stopped as an internal error, and no
+// provider is blamed for it or called next.
 import { createHash } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
 import { ObjectMissing, type ObjectStore } from "../objects/store.ts";

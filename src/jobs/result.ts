@@ -1,5 +1,5 @@
-// A job's result as it is kept: the envelope, and the times beside it that only a re-export shows (contract 5). Sealed, in the
-// row or, when its envelope is large, in the object store.
+// A job's result as it is stored: the envelope, and the times that only an export shows. Sealed, in the row or, when its envelope is
+// large, in the object store [jobs.result-url].
 import type { Segment, TranscriptionEnvelope, Word } from "../contract/transcription.ts";
 import type { AnswerRoom } from "../lib/answer-room.ts";
 import { jsonBytes } from "../lib/json/write-json.ts";
@@ -41,7 +41,7 @@ export async function storeResult(
   if (envelope.byteLength <= limits.sttJobInlineResultBytes) return { result: sealed, resultKey: null };
   const resultKey = `results/${job.id}/${job.attempt}`;
   await insist(insistence, onPut);
-  // A disk that is full now may have room later (reliability J-10).
+  // A disk that is full now may have room later [jobs.result-storage-retry].
   await insist(
     insistence,
     () => objects.put(resultKey, singleChunk(sealed), sealed.length),

@@ -1,5 +1,5 @@
-// The story of a job, one named step a line (spec 3; contract 5). Whoever takes it up reads from the row how far it came, and never
-// makes a call that may have been made before.
+// The life of a job, one named step a line. A worker that claims it reads from the row how far it came, and never makes a call that may
+// have been made before [jobs.resume].
 import { brand } from "../contract/ids.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { answerOf } from "../gateway/answer.ts";

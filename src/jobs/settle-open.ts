@@ -1,4 +1,4 @@
-// What becomes of the attempt that a job's row still holds open when the job ends without an answer (contract 5, 9).
+// Settles the attempt that a job's row still holds open when the job ends without an answer.
 import { brand } from "../contract/ids.ts";
 import type { JobError } from "../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription.ts";
@@ -21,7 +21,7 @@ export function openSettlement(
   return uncharged(brand("attempt", attemptId), state === "reserved" ? unused : "unknown");
 }
 
-/** What a provider took is charged as run; a reservation that waited for its call is given back (contract 5, 9). */
+/** A call that a provider accepted is charged as run. A reservation without a call is returned [jobs.cancel-charge]. */
 export function cancelledEnd(services: JobServices, locked: JobRow): JobEnd {
   const settlement = openSettlement(locked, "failed:cancelled");
   if (settlement === null || locked.call_state !== "submitted") return { status: "cancelled", settlement };
@@ -29,7 +29,7 @@ export function cancelledEnd(services: JobServices, locked: JobRow): JobEnd {
   return billing === null ? { status: "cancelled", settlement } : cancelled(settlement.attemptId, billing);
 }
 
-/** Of one that came to nothing: a flag that was set before wins over any failure, as it does over a success (spec 3). */
+/** The end of a job without an answer: a flag that was set before wins over any failure, as over a success [jobs.cancel-processing]. */
 export function failedEnd(services: JobServices, locked: JobRow, error: JobError): JobEnd {
   if (locked.cancel_requested) return cancelledEnd(services, locked);
   return { status: "failed", error, settlement: openSettlement(locked, "failed:not_called") };

@@ -1,4 +1,4 @@
-// The audio of a job that has ended (contract 5): of no further use, so it goes, at once or with the next sweep.
+// Deletes the audio of a job that has ended, at once or with the next sweep [jobs.audio-retention].
 import { forgetAudio } from "../storage/job-sweep.ts";
 import type { JobServices } from "./services.ts";
 import { claims } from "../storage/system.ts";

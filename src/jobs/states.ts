@@ -1,4 +1,4 @@
-// Spec 3 as data: the states of a job and every way from one to the next. The database's trigger knows the same pairs.
+// The states of a job and every transition between them, as data [jobs.states]. The database's trigger has the same pairs.
 import type { JobStatus } from "../contract/jobs.ts";
 
 export const NEXT_STATUSES = {

@@ -1,4 +1,4 @@
-// Why a worker leaves a job alone before it has ended (contract 5), thrown through whatever it was doing.
+// Why a worker stops working on a job before it has ended, thrown through whatever it was doing.
 
 export type StopReason =
   /** Another attempt has the job: nothing of this one may be written. */

@@ -1,5 +1,5 @@
-// A job's acceptance (spec 4.3; contract 5): an upload is measured, routed, reserved and durable before the 202; of a URL
-// whatever can be judged without fetching it. Row, reservation, queue message and the key's answer are one transaction.
+// A job's acceptance: an upload is measured, routed, reserved and durable before the 202 [jobs.accepted-durable] [jobs.upload-judged-first].
+// Of a URL, whatever can be judged without fetching it is judged. Row, reservation, queue message and the key's answer are one transaction.
 import { newId, type JobId } from "../contract/ids.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { JobRequestFields } from "../contract/jobs.ts";

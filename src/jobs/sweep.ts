@@ -1,5 +1,5 @@
-// What time does to jobs (contract 5): a silent worker's jobs are offered again, a deadline that passed in the queue ends its job, and what
-// nobody may keep any longer goes. Every process does it.
+// The periodic sweep of jobs: offers a silent worker's jobs again [jobs.dead-worker], ends jobs whose deadline passed in the queue
+// [jobs.deadline], and purges what has expired [jobs.result-retention]. Every process does it.
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import {
   beginOverdueJob,
@@ -23,13 +23,13 @@ import { failedEnd } from "./settle-open.ts";
 import { removeAudio } from "./spent-audio.ts";
 
 /**
- * How often lapsed jobs are looked for, by itself: a purge takes as long as the object store does. A dead worker's job is with another
- * within 45 s (promise R4), being the sum of
+ * How often lapsed leases are looked for, independently of other sweeps: a purge takes as long as the object store does. A dead worker's job
+ * is with another within 45 s [jobs.dead-worker], being the sum of
  *   30 s  its lease (storage/job-work.ts), from its worker's last sign of life,
  *    2 s  the next look,
  *    2 s  a poll (queue/dispatcher.ts), where the notification was lost, and,
- *    9 s  where whoever came for it died before it had the job: 5 s until it is told of again (storage/job-sweep.ts), a look, a poll.
- * On top comes the time in which the database is away or no worker has a free place.
+ *    9 s  where the first successor died before it had the job: 5 s until it is offered again (storage/job-sweep.ts), a look, a poll.
+ * The time in which the database is unavailable or no worker has a free slot is added.
  */
 export const LOOK_FOR_LAPSED_MS = 2_000;
 

@@ -1,5 +1,5 @@
-// A worker's transactions that move money, of one app one at a time in this process (contract 5, 9). They wait for each other at the
-// app's budgets all the same; but were several waiting there when the process is frozen, each would hold the app up in its turn.
+// Serializes a worker's transactions that move money, per app in this process. They wait for each other at the app's budgets anyway, but
+// if several waited there when the process is frozen, each would delay the app in its turn.
 import { createKeyedSemaphore, type KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { claims } from "../storage/system.ts";

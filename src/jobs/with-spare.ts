@@ -1,5 +1,4 @@
-// A transaction that reserves among other things (contract 1, 9): undone for want of what leases hold and do not use, it is made again
-// when that is back.
+// Repeats a transaction that was rolled back for lack of money that idle leases hold, once that money is reclaimed [jobs.reservation].
 import { exceededIn } from "../gateway/budget-exceeded.ts";
 import type { AppOf } from "../storage/budgets.ts";
 import type { JobServices } from "./services.ts";

@@ -1,5 +1,5 @@
-// A process that works on jobs (contract 5): takes them off the queue, several apps beside one another, and leaves them in order
-// when it stops.
+// A process that works on jobs: takes them off the queue, several apps next to one another [jobs.fairness], and hands them back in order
+// when it stops [jobs.graceful-stop].
 import { z } from "zod";
 import { createLeases } from "./leases.ts";
 import { runJob } from "./run-job.ts";

@@ -1,5 +1,5 @@
 // Objects as files below one directory, for the owner only. flydrive reads, removes and lists; it writes in place and with the
-// process's file mode, so writing is our own: aside, synced, then renamed to its name (contract 5: durable before 202).
+// process's file mode, so writing is our own: a temporary file, synced, then renamed to its name [jobs.accepted-durable].
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Signed addresses of job results, `/v1/transcription/results/<token>` (contract 5): a token opens one job's result, by GET,
-// until it expires; nobody else can make one. It needs no credential, so it belongs in no log.
+// Signed URLs of job results, `/v1/transcription/results/<token>` [jobs.result-token]: a token opens one job's result, by GET,
+// until it expires, and cannot be forged. It needs no credential, so it belongs in no log.
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 
 export interface ResultClaim {

@@ -1,5 +1,5 @@
-// Where large objects are kept: job audio and large results, in a directory or an S3-compatible store (contract 10
-// `storage.objects`). Keys are the gateway's own, never a caller's string; an object is there whole or not at all.
+// Where large objects are stored: job audio and large results, in a directory or an S3-compatible store. Keys are the gateway's own, never
+// a caller's string [storage.objects-names]; an object is there whole or not at all [storage.objects-whole].
 import { join } from "node:path";
 import { assertNever } from "../lib/assert-never.ts";
 import { openDirectory } from "./directory.ts";

@@ -1,5 +1,5 @@
-// `patchbay console`: where the operator's console is, as a link that signs in (contract 2, 10). The key stands behind the #, which no
-// browser sends to a server.
+// `patchbay console`: prints a link to the operator's console that signs in [cli.console-link]. The key is behind the #, which no browser
+// sends to a server.
 import { findApiKey, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { callGateway } from "../cli/gateway-client.ts";

@@ -1,4 +1,4 @@
-// A request decided by a gateway that runs, with the health and the budgets that it sees (contract 3, 10).
+// Decides a request at a running gateway, with the health and the budgets that it sees [cli.route-explain].
 import { findApiKey, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { openPlace, openSession, type Session, understood } from "../cli/gateway-session.ts";

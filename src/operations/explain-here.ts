@@ -1,4 +1,4 @@
-// A request decided from what is stored, as the gateway would with every provider healthy (contract 3, 10).
+// Decides a request from what is stored, as the gateway would with every provider healthy [cli.route-explain].
 import type { z } from "zod";
 import { createDecoder } from "../audio/decode/decoder.ts";
 import { findFfmpeg } from "../audio/decode/find-ffmpeg.ts";

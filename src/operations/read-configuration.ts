@@ -1,4 +1,4 @@
-// What every command of the operator reads first: the configuration, and the installation's secrets (contract 10).
+// What every command of the operator reads first: the configuration, and the installation's secrets.
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, type Terminal } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";

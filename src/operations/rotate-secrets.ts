@@ -1,5 +1,5 @@
-// `patchbay secrets rotate` (reliability 6): the new key is in front of `secrets.encryption_keys` on every process, the old one behind
-// it; afterwards nothing but what goes at its time needs the old one, and it may be taken out when that is gone.
+// `patchbay secrets rotate` [storage.key-rotation]: the new key is first in `secrets.encryption_keys` on every process, the old one behind
+// it. Afterwards only what expires needs the old key, which may be removed when that is gone.
 import type { RotateSecretsOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";

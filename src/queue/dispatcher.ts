@@ -1,6 +1,6 @@
-// Hands a queue's messages to so many handlers at once, of one group to so many: an app with ten thousand jobs leaves room
-// for another's (contract 5). A slot that falls free goes first to a group that has none and had no turn yet, whatever the age of the
-// others' messages. pg-boss's own workers fetch one message a poll; this fetches as long as there is room.
+// Dispatches a queue's messages to a limited number of handlers in total and per group: an app with ten thousand jobs leaves room for
+// another's [jobs.fairness]. A free slot goes first to a group that has none and had no turn yet, whatever the age of the others'
+// messages. pg-boss's own workers fetch one message a poll; this fetches as long as there is room.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Job, PgBoss } from "pg-boss";
 import { createDueWakes } from "./due-wakes.ts";

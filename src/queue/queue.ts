@@ -1,5 +1,5 @@
-// pg-boss on our database: it wakes, defers and retries; what is true stands in our own tables (contract 5, 6).
-// A message may come twice or late, so whoever works on it asks its table first.
+// pg-boss on our database: it wakes, defers and retries; the truth is in our own tables. A message may come twice or late, so its handler
+// asks its table first [webhooks.stale-messages].
 import { sql } from "kysely";
 import { type Db, PgBoss } from "pg-boss";
 import { ADVISORY_LOCKS } from "../storage/advisory-locks.ts";

@@ -1,4 +1,4 @@
-// Whose turn it is among the groups of a queue (contract 5, fairness): one that runs nothing and has not been served in this round comes
+// Whose turn it is among the groups of a queue [jobs.fairness]: one that runs nothing and was not served in this round comes
 // before all others, so that a single message never waits for the backlogs of several.
 
 export interface Turns {

@@ -1,5 +1,5 @@
-// Tells every process that something it may remember has changed (contract 2: within 5 s): heard when the transaction commits, or
-// not at all. A hint, never truth; what is remembered also ends by age, for a notification may be lost. Heard by `changes.ts`.
+// Notifies every process that something it may have cached has changed (within 5 s): received when the transaction commits, or not at all
+// [keys.revoke-announced]. A hint, never truth: caches also expire by age, because a notification may be lost. Received by `changes.ts`.
 import { sql } from "kysely";
 import type { Transacting } from "./database.ts";
 

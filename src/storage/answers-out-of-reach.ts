@@ -1,5 +1,5 @@
-// Stored answers and job results whose encryption key a process does not have (contract 10): it starts, for they go at their time, and says
-// so, for a retry or a poll that asks for one of them is a fault until then.
+// Stored answers and job results whose encryption key a process does not have [storage.key-refused]: it starts, because they expire, and
+// warns, because a retry or a poll that asks for one of them is an internal error until then.
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import type { Seal } from "./seal.ts";

@@ -1,4 +1,4 @@
-// The allowlists for `audio.url`: the platform's and each workspace's own (spec 4.4 rule 2, 4.5; contract 6).
+// The allowlists for `audio.url`: the shared one and each workspace's own [remote-audio.listed-host].
 import { type Kysely, sql } from "kysely";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import { writeAudit } from "./audit-log.ts";
@@ -43,7 +43,7 @@ export async function setPlatformDomains(tx: Transacting, domains: readonly stri
   await replace(tx, PLATFORM, domains, { workspaceId: null, actorKeyId: null });
 }
 
-/** The file's list is a workspace's first one; afterwards the workspace rules it (contract 10). */
+/** The file's list is a workspace's first one. Afterwards the workspace manages it [configuration.audio-domains-seed]. */
 export async function seedAudioUrlDomains(
   tx: Transacting,
   workspaceId: WorkspaceId,

@@ -1,5 +1,5 @@
-// The audit log's chains as they are stored, for whoever checks them (reliability 6). What a row's hash covers is written here a
-// second time, apart from the trigger that makes it: a database that was tampered with does not judge itself.
+// Reads the audit log's chains as they are stored, for verification [tenancy.audit-tampering]. What a row's hash covers is written here a
+// second time, separately from the trigger that computes it: a database that was tampered with does not judge itself.
 import { hash } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import type { Tables } from "./tables.ts";

@@ -1,4 +1,4 @@
-// Who changed which setting, from what to what (spec 5.4). Written in the transaction of the change itself; the database
+// Who changed which setting, from what to what. Written in the transaction of the change itself [admin.one-audit-entry]. The database
 // refuses to change or remove a row afterwards.
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";

@@ -1,5 +1,5 @@
-// Leases on budgets (contract 9): a slice that one process holds and spends in memory. Whoever changes a lease holds its row,
-// taken in id order and before any budget's.
+// Leases on budgets: a slice that one process holds and spends in memory [metering.lease-shared]. A transaction that changes a lease locks
+// its row, in id order and before any budget's.
 import { type Kysely, sql } from "kysely";
 import type { AppId, LeaseId, WorkspaceId } from "../contract/ids.ts";
 import { type WindowKey, windowKeyJson } from "./budget-windows.ts";

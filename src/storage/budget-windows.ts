@@ -1,4 +1,4 @@
-// What the windows of budgets hold (contract 9). Whoever changes a window holds its budget's row (budgets.ts).
+// What the windows of budgets hold. A transaction that changes a window holds its budget's row (budgets.ts).
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { AHEAD, PREPARED } from "./prepared.ts";
 import type { Tables } from "./tables.ts";

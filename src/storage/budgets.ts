@@ -1,4 +1,4 @@
-// Budgets of apps, and what plans pay from (contract 9). Whoever changes what they hold has their rows, taken in id order.
+// Budgets of apps, and what plans pay from. A transaction that changes what they hold locks their rows, in id order.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { AHEAD, PREPARED } from "./prepared.ts";

@@ -1,4 +1,4 @@
-// What somebody paused by hand (contract 10): at most one pause for each model of an account, and one for all of it.
+// Manual pauses [admin.pause]: at most one for each model of an account, and one for all of it.
 import { type Kysely, sql } from "kysely";
 import type { Database, Transacting } from "./database.ts";
 import { sweeps } from "./system.ts";

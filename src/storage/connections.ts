@@ -1,4 +1,4 @@
-// Stored provider accounts (contract 10). The credential is sealed before it comes here and leaves as it came.
+// Stored provider accounts. The credential is sealed before it comes here and leaves as it came.
 import { type Kysely, sql } from "kysely";
 import type { Transacting } from "./database.ts";
 import type { ManagedBy } from "./routes.ts";

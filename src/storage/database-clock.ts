@@ -1,4 +1,4 @@
-// One clock for all processes on one server (reliability I-07, J-07): the database's. A machine whose own is off by minutes would end jobs
+// One clock for all processes on one server: the database's [storage.database-clock]. A machine whose own is off by minutes would end jobs
 // before their deadline and refuse links that its neighbours signed.
 import { sql } from "kysely";
 import type { Logger } from "pino";

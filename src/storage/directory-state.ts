@@ -1,4 +1,4 @@
-// The number that tells which state of connections, routes and prices a process has read; triggers raise it (contract 10).
+// The version number of connections, routes and prices that a process has read. Triggers increment it.
 import { type Kysely, sql } from "kysely";
 import { ADVISORY_LOCKS } from "./advisory-locks.ts";
 import type { Transacting } from "./database.ts";

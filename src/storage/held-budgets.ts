@@ -1,4 +1,4 @@
-// Budgets and what their windows hold now, held together by one statement (contract 9, decision 20).
+// Locks budgets and reads what their windows hold, in one statement.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { WINDOW_COLUMNS, WINDOW_OF_NOW, type WindowRow } from "./budget-windows.ts";
 import { type AppOf, BUDGET_COLUMNS, type BudgetRow, waysTo } from "./budgets.ts";

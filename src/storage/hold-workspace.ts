@@ -1,5 +1,5 @@
-// A workspace that something is made in stays to the end of the transaction (contract 2): one that is being removed meanwhile is waited
-// for, and then it is the 404 of one that never was. Behind the directory's lock where both are taken.
+// Locks the workspace that something is created in to the end of the transaction: one that is being removed meanwhile is waited for, and
+// then answers like one that never existed [admin.removal-race]. After the directory's lock where both are taken.
 import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";

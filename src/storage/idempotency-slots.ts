@@ -1,5 +1,5 @@
-// The rows behind idempotency keys (spec 4.1.2, contract 3): reserved, then dispatched, then completed or burned. Every write
-// is conditional on owner and state, so that the database decides each race; "no row changed" is an answer.
+// The rows behind idempotency keys: reserved, then dispatched, then completed or burned [idempotency.write-ahead]. Every write is
+// conditional on owner and state, so that the database decides each race [idempotency.fencing]; "no row changed" is an answer.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
@@ -230,7 +230,7 @@ export async function completeReservedSlot(
   return true;
 }
 
-/** A job's key lives as long as its result (contract 3). */
+/** A job's key lives as long as its result [idempotency.job-ttl]. */
 export async function moveSlotExpiry(
   tx: Handle,
   ref: Pick<SlotRef, "workspaceId" | "appId" | "keySha256">,

@@ -1,5 +1,5 @@
-// What time does to jobs (contract 5): leases that lapsed, deadlines that passed, audio nobody needs, results past their day.
-// Every process sweeps; rows that another one is at are left to the next round.
+// Finds lapsed leases, passed deadlines, audio that is no longer needed, and expired results [jobs.dead-worker] [jobs.purge-progress].
+// Every process sweeps. Rows that another process has locked are left to the next round.
 import { type Kysely, sql } from "kysely";
 import type { Transacting } from "./database.ts";
 import type { JobRow, Tables } from "./tables.ts";
@@ -39,7 +39,7 @@ export async function forgottenJobs(tx: Transacting): Promise<readonly WakenJob[
   return rows;
 }
 
-/** A worker ends its job at the deadline by itself. One that hangs, on a disk for example, renews its lease all the same (promise R3). */
+/** A worker ends its job at the deadline. One that hangs, on a disk for example, renews its lease anyway [jobs.deadline-hung-worker]. */
 const HELD_PAST_DEADLINE_SECONDS = sql.lit(120);
 
 /** One that nobody took up in time, or that no worker holds any more or ends, begun in order to end; its row stays locked. */

@@ -1,5 +1,5 @@
-// A job as its worker writes it (contract 5): claimed with an attempt number, and every write after conditional on that number
-// and on `processing`. No row changed means that the job is another's by now.
+// A job as its worker writes it: claimed with an attempt number, and every later write conditional on that number and on `processing`
+// [jobs.fenced-writes]. No row changed means that another worker has the job by now.
 import { type Kysely, sql } from "kysely";
 import type { Transacting } from "./database.ts";
 import type { JobRow, Tables } from "./tables.ts";

@@ -1,5 +1,5 @@
-// Jobs as callers reach them (contract 5): made, read, listed, asked to stop. Every function takes the tenant first; a job of
-// another is no job.
+// Jobs as callers reach them: created, read, listed, cancelled. Every function takes the tenant first; a foreign job does not
+// exist [jobs.visibility].
 import { type Kysely, sql } from "kysely";
 import type { AppId, JobId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";

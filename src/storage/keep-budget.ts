@@ -1,5 +1,6 @@
-// A budget as an operator, a plan or the file sets it (contract 9). It may have been deleted while calls ran that are reserved in it, and
-// be made again under its id before they are settled: then it counts them from its beginning, for their settlement gives that back.
+// Creates or updates a budget of an operator, a plan or the file. It may have been deleted while calls ran that are reserved in it, and be
+// recreated under its id before they are settled: then it counts them from its start, as their settlement returns them
+// [metering.budget-recreated].
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Transacting } from "./database.ts";
 import type { Tables } from "./tables.ts";

@@ -1,4 +1,5 @@
-// The data directory, before anything is kept in it: made where it is missing; a place that cannot hold it is told with its reason (contract 10).
+// Creates the data directory where it is missing, before anything is stored in it. A place that cannot contain it is reported with its
+// reason [storage.data-dir].
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";

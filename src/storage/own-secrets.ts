@@ -1,6 +1,6 @@
-// Whether a process has the secrets that its database is used with (contract 10). With another pepper it would know no key, make those
-// of the file anew and revoke them for all other processes; without an encryption key it could open nothing of that key's, and what it
-// seals with one that runs nowhere else nobody else could. It is refused.
+// Whether a process has the secrets that its database is used with [storage.pepper-mismatch] [storage.key-refused]. With another pepper no
+// API key would be valid: it would recreate those of the file and revoke them for all other processes. Without an encryption key it could
+// open nothing of that key's, and what it seals with a key of its own no other process could open. It is refused.
 import { type Kysely, sql } from "kysely";
 import type { Transacting } from "./database.ts";
 import { isOtherPepper, keepPepper } from "./key-pepper.ts";

@@ -1,4 +1,4 @@
-// What a workspace's plan grants, as budgets of the whole workspace (spec 2.5; contract 9).
+// What a workspace's plan grants, as budgets of the whole workspace.
 import { sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";

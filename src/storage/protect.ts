@@ -1,5 +1,5 @@
-// The second wall between workspaces (reliability 6): roles, grants and row-level security, forced. Brought up to date at every start
-// by the schema's owner, after the migrations: roles belong to a server and not to a database, so a restored database has none.
+// Row-level security, forced, with its roles and grants [storage.row-level-security]. Brought up to date at every start by the schema's
+// owner, after the migrations: roles belong to a server and not to a database, so a restored database has none.
 import { createHash } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { ADVISORY_LOCKS } from "./advisory-locks.ts";

@@ -1,5 +1,5 @@
-// What all processes recorded of their calls to providers lately (contract 10): by account, model and outcome, with the latest of each. Read
-// from the attempts that ended, newest first by their index, and never more of them than the caller bounds.
+// What all processes recorded of their recent calls to providers [admin.health]: by account, model and outcome, with the latest of each.
+// Read from the attempts that ended, newest first by their index, and never more of them than the caller's limit.
 import { type Kysely, sql } from "kysely";
 import type { Tables } from "./tables.ts";
 

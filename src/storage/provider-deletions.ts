@@ -1,5 +1,5 @@
-// The rows behind deletions at providers (contract 5, `provider_deletion`): pending, then done or, after the last attempt,
-// failed. A claim moves the row's next attempt on, so that a process that dies with it delays it and no more.
+// The rows behind deletions at providers (`provider_deletion`): pending, then done or, after the last attempt, failed
+// [jobs.deletion-retries]. A claim moves the row's next attempt on, so that a process that dies with it only delays it.
 import { type Kysely, sql } from "kysely";
 import { newId, type AppId, type WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";

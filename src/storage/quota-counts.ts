@@ -1,5 +1,5 @@
-// What the processes have drawn of quotas (contract 2): a row for each holder and unit, locked in their order by whoever draws.
-// What a row's state means is known to `quotas/` alone.
+// What the processes have allocated of quotas: a row for each holder and unit, locked in order [quotas.exact].
+// Only `quotas/` knows what a row's state means.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Tables } from "./tables.ts";

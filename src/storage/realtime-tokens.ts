@@ -1,4 +1,4 @@
-// Tokens of one use, kept as hashes: whoever deletes the row has used it (contract 10).
+// Single-use tokens, stored as hashes: the transaction that deletes the row has used it [keys.realtime-token].
 import { type Kysely, sql } from "kysely";
 import type { Tables } from "./tables.ts";
 

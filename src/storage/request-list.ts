@@ -1,4 +1,4 @@
-// The request log as a list (contract 10): newest first, filtered, and the calls of a page's requests with one more question.
+// The request log as a list [requests.list]: newest first, filtered, and the calls of a page's requests with one more query.
 import { type Kysely, sql } from "kysely";
 import type { RequestOutcome } from "../contract/request-list.ts";
 import { REQUEST_OUTCOME } from "./request-outcome.ts";

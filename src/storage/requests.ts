@@ -1,4 +1,4 @@
-// The request log (contract 10): written in batches, read by the app it belongs to, gone after its retention.
+// The request log: written in batches [requests.write-batches], read by the app it belongs to, deleted after its retention.
 import { type Kysely, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { PREPARED } from "./prepared.ts";

@@ -1,5 +1,5 @@
-// Changing the key that wraps (reliability 6, K-09): secrets stay as they are, only their data keys are wrapped anew, one by one and
-// while requests are served. An old key may go when nothing that is counted here needs it.
+// Changes the key that wraps [storage.key-rotation]: secrets stay as they are, only their data keys are wrapped again, one by one and
+// while requests are served. An old key may be removed when nothing that is counted here needs it.
 import { sql } from "kysely";
 import type { Database, Transacting } from "./database.ts";
 import { isSealedByRing, readDataKeys, sealSecret, wrappingPlace } from "./data-keys.ts";

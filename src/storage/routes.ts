@@ -1,4 +1,4 @@
-// Routes and their versions (contract 4, 10): every change is a version, one of them serves, none of them ever changes.
+// Routes and their versions [admin.route-versions]: every change is a version, one of them is published, none of them ever changes.
 import { type Kysely, sql } from "kysely";
 import type { KeyId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";

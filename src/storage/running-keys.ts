@@ -1,5 +1,5 @@
-// Which encryption keys the processes that run now know, and which one each seals with (contract 10): told by locks that a process's
-// listening connection holds, for they are gone when it is. What one seals all others must be able to open.
+// Which encryption keys the running processes know, and which one each seals with [storage.key-refused]: recorded by locks that a process's
+// listening connection holds, because they end with it. What one process seals all others must be able to open.
 import { type Kysely, sql } from "kysely";
 import type { Client } from "pg";
 import { ADVISORY_LOCKS } from "./advisory-locks.ts";

@@ -1,5 +1,5 @@
-// Encryption at rest: AES-256-GCM, the key's id inside the sealed bytes, and associated data that ties them to their place:
-// moved to another tenant, row or field they do not open (contract 10, reliability 6).
+// Encryption at rest: AES-256-GCM, the key's id inside the sealed bytes, and associated data that binds them to their place:
+// moved to another tenant, row or field they do not open [storage.sealed-in-place].
 import {
   type DecipherGCM,
   createCipheriv,

@@ -1,5 +1,5 @@
-// Every stored secret that a data key seals (reliability 6): whose it is, what it belongs to, and which field it is. Moved to another
-// place it does not open.
+// Every stored secret that a data key seals: its owner, the object it belongs to, and its field. Moved to another place it does not
+// open [storage.sealed-in-place].
 import type { SealPlace } from "./seal.ts";
 
 export interface SecretPlace {

@@ -1,4 +1,4 @@
-// The installation's own secrets on embedded storage: made once in the data directory, readable by its owner only (contract 10).
+// The installation's own secrets on embedded storage: created once in the data directory, for its owner only [storage.secrets-created].
 import { randomBytes, randomUUID } from "node:crypto";
 import { link, open, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Why a PostgreSQL server cannot be used, in words for whoever set its address (contract 10): where it was looked for and what to check,
-// never the password.
+// Why a PostgreSQL server cannot be used, for the operator who set its address: where it was looked for and what to check, never the
+// password [storage.server-unreachable].
 import { Client } from "pg";
 import { errorCode } from "../lib/error-code.ts";
 import { isAway } from "./database-faults.ts";

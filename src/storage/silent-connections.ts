@@ -1,5 +1,5 @@
-// Connections whose other end fell silent in the middle of a statement (reliability J-06): TCP gives up on them after a quarter of an hour,
-// and a request must not wait for that. A statement that is only slow is told from one whose answer never comes by asking anew.
+// Connections whose other end fell silent in the middle of a statement [storage.broken-connection]: TCP gives up on them after a quarter of
+// an hour, and a request must not wait for that. Asking again distinguishes a slow statement from one whose answer never comes.
 import type { Socket } from "node:net";
 import { Client, type ClientBase } from "pg";
 

@@ -1,4 +1,5 @@
-// Which budgets have come to their soft limit, or to their limit, in their windows of now, and which of them were told of (contract 9).
+// Which budgets have reached their soft limit, or their limit, in their current windows, and which of them were logged
+// [budgets.soft-limit-log].
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { WINDOW_COLUMNS, WINDOW_OF_NOW, type WindowRow } from "./budget-windows.ts";
 import { BUDGET_COLUMNS, type BudgetRow, lockBudgets } from "./budgets.ts";

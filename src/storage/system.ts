@@ -1,5 +1,5 @@
-// The system's sight, every workspace's rows, is taken in this file and nowhere else (reliability 6): each function below is one reason
-// to have it, and the import check holds a list of who may give that reason. All else is done with the sight of one workspace.
+// Access to the rows of every workspace is granted in this file and nowhere else [storage.tenant-transactions]: each function below is one
+// reason for it, and the import check holds a list of the modules that may use that reason. All else is bound to one workspace.
 import type { Kysely } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Database, Transacting } from "./database.ts";

@@ -1,4 +1,4 @@
-// The tables of what the operator and the workspaces set up: provider accounts, routes and their versions (contract 10).
+// The tables of what the operator and the workspaces configure: provider accounts, routes and their versions.
 import type { ColumnType, Generated } from "kysely";
 import type {
   Json,

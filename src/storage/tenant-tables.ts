@@ -1,5 +1,5 @@
-// Which tables hold rows of workspaces, and how a row tells whose it is (contract 2). The policies of `storage/protect.ts` are made
-// from this list; a test fails for a table of a workspace's that is not in it.
+// Which tables hold rows of workspaces, and which column names the owner [tenancy.rls-tables]. The policies of `storage/protect.ts` are
+// built from this list; a test fails for a workspace's table that is not in it.
 
 export interface TenantTable {
   readonly table: string;

@@ -1,4 +1,4 @@
-// What one settled attempt counts for in usage (contract 9): the same figures for the hours and for the attempts behind them.
+// What one settled attempt counts for in usage: the same figures for the hours and for the attempts behind them.
 import { sql } from "kysely";
 
 /** What a budget counts: an answer that was delivered, or made for a caller who left. */

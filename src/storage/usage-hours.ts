@@ -1,5 +1,5 @@
-// Attempts on their way into the hours and days of usage (contract 9): each exactly once, by the moment of its settlement, however late its
-// transaction commits, whoever of many processes does it, and wherever one of them dies.
+// Adds attempts up into the hours and days of usage: each exactly once [usage.once], by the moment of its settlement, however late its
+// transaction commits [usage.late-commit], whichever of many processes does it, and wherever one of them dies.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database, Transacting } from "./database.ts";
 import { batches } from "./system.ts";

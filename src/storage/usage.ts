@@ -1,5 +1,5 @@
-// What usage is told from (contract 9, 10): the sums of hours or days, and the attempts that are not in them yet, in one statement, so that no
-// attempt is missing or counted twice; by who pays, which is never added together.
+// What usage is computed from: the sums of hours or days, and the attempts that are not in them yet, in one statement, so that no attempt
+// is missing or counted twice [usage.exact]; by billing class, never added together [usage.classes-separate].
 import { type Kysely, sql } from "kysely";
 import type { BillingClass } from "../contract/billing-class.ts";
 import type { AppId, KeyId, WorkspaceId } from "../contract/ids.ts";
@@ -76,7 +76,7 @@ export async function readUsage(
   return rows;
 }
 
-/** What leases of crashed processes held: counted as spent, on no attempt's record (contract 9). */
+/** What leases of crashed processes held: counted as spent, without an attempt [metering.lease-crash]. */
 export async function readUnresolvedLeases(
   db: Kysely<Tables>,
   scope: Omit<UsageScope, "keyId">,

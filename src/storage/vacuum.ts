@@ -1,4 +1,4 @@
-// What was purged leaves the database's files as well (contract 5): PostgreSQL keeps overwritten rows until they are vacuumed.
+// Removes purged rows from the database's files as well [jobs.result-retention]: PostgreSQL keeps overwritten rows until they are vacuumed.
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import { sweeps } from "./system.ts";

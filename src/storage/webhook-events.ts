@@ -1,4 +1,4 @@
-// The event that a job ends with, as its transaction writes it (contract 6): what webhooks deliver.
+// The event that a job ends with, as its transaction writes it [webhooks.event-per-end]: what webhooks deliver.
 import { sql } from "kysely";
 import type { AppId, EventId, JobId, WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";

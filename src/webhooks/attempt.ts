@@ -1,4 +1,4 @@
-// One attempt over the network: the body signed now, sent, and the answer judged (contract 6). No transaction is open here.
+// One attempt over the network: signs the body now [webhooks.signed-per-attempt], sends it and judges the answer. No transaction is open.
 import type { AttemptOutcome } from "../contract/webhook.ts";
 import type { ClaimedDelivery } from "./claim.ts";
 import { retryAfterSeconds } from "./schedule.ts";

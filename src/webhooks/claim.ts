@@ -1,5 +1,5 @@
-// Takes a delivery for one attempt (contract 6). The claim is in the database: not twice at once, and at most so many to one
-// receiver over all processes.
+// Claims a delivery for one attempt. The claim is in the database: not twice at once [webhooks.stale-messages], and at most four to one
+// receiver over all processes [webhooks.receiver-concurrency].
 import { sql } from "kysely";
 import type { WebhookEventBody } from "../contract/webhook.ts";
 import type { Transacting } from "../storage/database.ts";

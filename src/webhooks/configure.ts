@@ -1,5 +1,5 @@
-// PUT /workspace/{tenant_id}/stt-webhook (spec 4.5; contract 6): address rules first, then the change, its secret shown to
-// this one answer, and its audit row in one transaction.
+// PUT /workspace/{tenant_id}/stt-webhook: address rules first [webhooks.url-rules], then the change, its secret shown in this one answer
+// [webhooks.secret-shown-once], and its audit row, in one transaction.
 import { sql } from "kysely";
 import { allowMatch, type Precondition } from "../admin/precondition.ts";
 import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
@@ -22,7 +22,7 @@ import {
   webhookView,
 } from "./webhook-row.ts";
 
-/** How long a receiver may go on with the secret before (contract 6). */
+/** How long a receiver may continue with the previous secret [webhooks.rotation]. */
 const PREVIOUS_HOURS = 24;
 
 export interface Change {

@@ -1,5 +1,5 @@
-// What a message of the queue sets off: claim, attempt, record (contract 6). At least once: between the receiver's answer and
-// our record the process may die, and the same event is sent again.
+// What a queue message triggers: claim, attempt, record. At least once [webhooks.at-least-once]: if the process dies between the
+// receiver's answer and the record, the same event is sent again.
 import { z } from "zod";
 import { brand } from "../contract/ids.ts";
 import type { Queue } from "../queue/queue.ts";

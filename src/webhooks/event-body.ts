@@ -1,4 +1,4 @@
-// The body of a delivery: exactly the four fields of spec 6.2, the same bytes in every attempt.
+// The body of a delivery: exactly four fields, the same bytes in every attempt [webhooks.payload].
 import type { EventStatus, WebhookEventBody } from "../contract/webhook.ts";
 
 interface EventRow {

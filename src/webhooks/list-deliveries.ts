@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/stt-webhook/deliveries and GET /admin/v1/deliveries: the log, newest first (contract 6, 10).
+// GET /workspace/{tenant_id}/stt-webhook/deliveries and GET /admin/v1/deliveries: the log, newest first [webhooks.log] [admin.deliveries].
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { z } from "zod";
 import type { ListedDeliveryView } from "../contract/delivery-list.ts";

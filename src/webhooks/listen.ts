@@ -1,5 +1,5 @@
-// GET …/stream: the workspace's events as they happen, signed as a delivery would be, for `patchbay listen`, which hands them
-// to a receiver that no delivery could reach (contract 6). Beside the deliveries, never in place of them.
+// GET …/stream: the workspace's events as they happen, signed as a delivery would be, for `patchbay listen`, which forwards them to a
+// receiver that no delivery could reach [webhooks.listen]. In addition to the deliveries, never instead of them.
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import { brand, type EventId, type WorkspaceId } from "../contract/ids.ts";

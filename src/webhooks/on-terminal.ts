@@ -1,5 +1,5 @@
-// A job became terminal: in that very transaction its delivery is written and its message sent (contract 5, 6). Either all
-// of it exists or nothing.
+// A job became terminal: its delivery is written and its message sent in that same transaction [webhooks.event-per-end]. Either all of it
+// exists or nothing.
 import { sql } from "kysely";
 import { newId } from "../contract/ids.ts";
 import type { Transacting } from "../storage/database.ts";

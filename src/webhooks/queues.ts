@@ -1,5 +1,5 @@
-// The messages that wake a delivery. Receivers that have just failed wait in a queue of their own: however many of them
-// there are, and however long they keep us waiting, those that work are not behind them (contract 6, reliability 3).
+// The messages that start a delivery. Receivers that have just failed wait in a queue of their own: however many of them there are, and
+// however long they hang, working receivers are not behind them [webhooks.failing-receivers].
 import type { DeliveryId, WorkspaceId } from "../contract/ids.ts";
 import type { Queue, QueueDefinition } from "../queue/queue.ts";
 import type { Transacting } from "../storage/database.ts";

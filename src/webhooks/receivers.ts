@@ -1,5 +1,5 @@
-// Receivers over the only door out, behind the address rules (contract 6): https unless the operator allows http, any port,
-// public addresses unless the operator opened a range; judged when the URL is saved and again at every attempt.
+// Connects to receivers through the guarded connector, by the address rules [webhooks.url-rules]: https unless the operator allows http,
+// any port, public addresses unless the operator opened a range. Judged when the URL is saved and at every attempt [webhooks.url-at-attempt].
 import { bufferedBody } from "../lib/buffered-body.ts";
 import {
   ConnectFailure,

@@ -1,5 +1,5 @@
-// What an attempt showed, in one transaction: its row, the delivery's state, the receiver's health, and the message of the
-// next attempt (contract 6). A process that dies before it attempts again under the same event id.
+// Records an attempt in one transaction: its row, the delivery's state, the receiver's health, and the message of the next attempt. A
+// process that dies before it attempts again under the same event id [webhooks.at-least-once].
 import { sql } from "kysely";
 import { newId } from "../contract/ids.ts";
 import { writeAudit } from "../storage/audit-log.ts";

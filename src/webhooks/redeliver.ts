@@ -1,4 +1,4 @@
-// POST …/deliveries/{id}/redeliver: the same event once more, with the whole schedule before it (contract 6).
+// POST …/deliveries/{id}/redeliver: the same event again, with the whole schedule [webhooks.redeliver].
 import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";

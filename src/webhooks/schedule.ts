@@ -1,8 +1,8 @@
-// When the next attempt of a delivery is made (contract 6): eight attempts in 27.6 h, within ±20 %. Pure.
+// When the next attempt of a delivery is made [webhooks.schedule]: eight attempts in 27.6 h, within ±20 %. Pure.
 
 /** Before each attempt. */
 export const DELAYS_SECONDS = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 36_000] as const;
-/** The contract allows 20 % from the failure to the arrival; what is left of it is the time to notice and to send. */
+/** 20 % are allowed from the failure to the arrival [webhooks.jitter]. The other 10 % are the time to notice and to send. */
 const JITTER = 0.1;
 /** A receiver that did not answer in time, or asked for less, is not asked again sooner. */
 const THROTTLED_SECONDS = 60;

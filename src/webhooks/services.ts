@@ -19,7 +19,7 @@ export interface WebhookServices {
   readonly random: () => number;
 }
 
-/** The world outside, behind the address rules of contract 6. */
+/** Outbound connections, guarded by the address rules [webhooks.url-rules]. */
 export interface Receivers {
   /** Why this URL may not be delivered to, for its owner; null when it may. */
   refusal(url: string): Promise<string | null>;

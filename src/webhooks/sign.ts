@@ -1,5 +1,5 @@
-// What a delivery is signed with (spec 6.3, contract 6): the service's own header, the previous secret's beside it for a
-// while after a rotation, and the Standard Webhooks trio. Made afresh for every attempt.
+// What a delivery is signed with [webhooks.signature]: the service's own header, the previous secret's next to it for a while after a
+// rotation [webhooks.rotation], and the three Standard Webhooks headers. Computed for every attempt.
 import { createHmac, randomBytes } from "node:crypto";
 
 const SECRET_PREFIX = "whsec_";
@@ -41,7 +41,7 @@ export function signatureHeaders(message: SignedMessage, secrets: SigningSecrets
   };
 }
 
-/** Spec 6.3. The key is the text of the secret as shown, prefix and all: nothing for a receiver to decode. */
+/** The key is the text of the secret as shown, prefix included, so that a receiver decodes nothing [webhooks.signature]. */
 function signature(secret: string, timestamp: string, body: string): string {
   return createHmac("sha256", Buffer.from(secret, "utf8")).update(`${timestamp}.${body}`, "utf8").digest("hex");
 }

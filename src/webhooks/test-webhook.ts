@@ -1,4 +1,4 @@
-// POST …/test: one signed delivery about a job that does not exist, at once, and what came of it (contract 6).
+// POST …/test: one signed delivery about a job that does not exist, at once, and its outcome [webhooks.test-delivery].
 import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";

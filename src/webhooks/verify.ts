@@ -1,4 +1,5 @@
-// The receiver's side of spec 6.3, published as `patchbay-gateway/webhooks`: copy it or import it, it needs nothing but Node.
+// The receiver's side of the signature [webhooks.verify-tampered], published as `patchbay-gateway/webhooks`: copy it or import it, it needs
+// nothing but Node.
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /** The whole body of a delivery; the result itself is fetched by the job API. */

@@ -1,5 +1,5 @@
-// Deletion at the provider (contract 5, `provider_deletion`): a duty kept in a row, done when its subject ends, retried when it
-// fails, and listed when it finally cannot be done.
+// Deletion at the provider (`provider_deletion`): recorded in a row [jobs.deletion-durable], made when its subject ends
+// [jobs.deletion-due], retried when it fails, and listed when it finally cannot be made [jobs.deletion-retries].
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Sandbox } from "../../sandbox/server.ts";
@@ -26,7 +26,7 @@ beforeEach(async () => {
   await gateway.database.db.deleteFrom("provider_deletions").execute();
 });
 
-test("contract 5: after a success the provider deletes the run, audio and all, and the request's record says done", async () => {
+test("jobs.deletion-due, jobs.deletion-records: after a success the provider deletes the run, audio included, and the request's record reports it as done", async () => {
   const answer = await ask("aa");
   envelopeOf(answer);
   const removed = await gateway.sandbox.waitForCall((call) => call.method === "DELETE" && call.outcome === 200);
@@ -40,7 +40,7 @@ test("contract 5: after a success the provider deletes the run, audio and all, a
   assert.deepEqual(row?.run, { id: removed.path.slice(RUN_PATH.length), details: { path: "/v2/transcript" } });
 });
 
-test("contract 5: the duty is durable before the first poll", async () => {
+test("jobs.deletion-durable: the deletion is durable before the first poll", async () => {
   gateway.sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: HELD });
   const answered = ask("aa");
   await gateway.sandbox.waitForCall((call) => call.method === "GET");
@@ -52,7 +52,7 @@ test("contract 5: the duty is durable before the first poll", async () => {
   envelopeOf(await answered);
 });
 
-test("contract 5: a run that fails, and one whose answer lacks a feature, are deleted too", async () => {
+test("jobs.deletion-due: a run that fails, and one whose answer lacks a feature, are deleted too", async () => {
   for (const fault of [
     { kind: "run_error", message: "Server error" },
     { kind: "drop", feature: "diarization" },
@@ -64,7 +64,7 @@ test("contract 5: a run that fails, and one whose answer lacks a feature, are de
   }
 });
 
-test("contract 3, 5: a caller who hangs up during the polls: the run is stopped waiting for, and deleted when it can be", async () => {
+test("jobs.deletion-due: when the caller hangs up during the polls, the run is no longer waited for, and is deleted when it can be", async () => {
   gateway.sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 3 } });
   const caller = new AbortController();
   const lost = assert.rejects(ask("aa", { signal: caller.signal }), { name: "AbortError" });
@@ -82,7 +82,7 @@ test("contract 3, 5: a caller who hangs up during the polls: the run is stopped 
   assert.equal((await rows())[0]?.state, "done");
 });
 
-test("contract 5: a deletion that fails is retried with growing waits, and nothing of the key or text is logged", async () => {
+test("jobs.deletion-retries: a deletion that fails is retried with growing waits, and nothing of the key or text is logged", async () => {
   gateway.sandbox.addFault({ wire: "assemblyai", step: "remove", times: 2, fault: { kind: "status", status: 503 } });
   const answer = await ask("aa");
   envelopeOf(answer);
@@ -102,7 +102,7 @@ test("contract 5: a deletion that fails is retried with growing waits, and nothi
   assert.ok(logged.every((line) => !line.includes("aa-secret") && !line.includes("simulated transcript")));
 });
 
-test("contract 5: after the last attempt it is failed for good, said as an error, and listed with the provider's id", async () => {
+test("jobs.deletion-retries, jobs.deletion-records: after the last attempt the deletion is failed for good, logged as an error, and listed with the provider's id", async () => {
   gateway.sandbox.addFault({ wire: "assemblyai", step: "remove", fault: { kind: "status", status: 401 } });
   const answer = await ask("aa");
   envelopeOf(answer);
@@ -128,7 +128,7 @@ test("contract 5: after the last attempt it is failed for good, said as an error
   assert.ok(reported[0]?.includes(String(listed?.runId)) && reported[0].includes("unauthorized"));
 });
 
-test("contract 5: a crash after the submission leaves the duty to the sweep, once nobody can be waiting", async () => {
+test("jobs.deletion-due, jobs.deletion-durable: a crash after the submission leaves the deletion to the sweep, once no caller can be waiting", async () => {
   await gateway.app.gateway.deletions.owe(duty("crash", await submittedRun(gateway.sandbox)));
   assert.equal(await gateway.app.gateway.deletions.sweep(), 0);
   await shiftClock(gateway.database, 361);
@@ -136,7 +136,7 @@ test("contract 5: a crash after the submission leaves the duty to the sweep, onc
   assert.equal(await gateway.app.gateway.deletions.state(TENANT, "crash"), "done");
 });
 
-test("contract 5: a release in a transaction that does not commit releases nothing", async () => {
+test("jobs.deletion-durable: a release in a transaction that does not commit releases nothing", async () => {
   const { deletions } = gateway.app.gateway;
   await deletions.owe(duty("rolled-back", { id: "x", details: {} }));
   await assert.rejects(
@@ -149,7 +149,7 @@ test("contract 5: a release in a transaction that does not commit releases nothi
   assert.equal(await deletions.sweep(), 0);
 });
 
-test("contract 5: an account that left the configuration fails the attempt, and the duty waits for its return", async () => {
+test("jobs.deletion-errors: an account that was removed from the configuration fails the attempt, and the deletion waits for its return", async () => {
   const { deletions } = gateway.app.gateway;
   await deletions.owe({ ...duty("no-account", { id: "x", details: {} }), account: "platform/gone", dueInSeconds: 0 });
   assert.equal(await deletions.sweep(), 1);
@@ -157,7 +157,7 @@ test("contract 5: an account that left the configuration fails the attempt, and 
   assert.deepEqual([row?.state, row?.last_failure], ["pending", "no_account"]);
 });
 
-test("contract 5: a connection that stands for another provider by now is not asked, for its 404 would pass for a deletion", async () => {
+test("jobs.deletion-account: a connection that is another provider's by now is not asked, as its 404 would pass for a deletion", async () => {
   const { deletions } = gateway.app.gateway;
   const run = { id: "x", details: { path: "/v2/transcript" } };
   await deletions.owe({ ...duty("another-kind", run), account: "platform/dg", dueInSeconds: 0 });
@@ -167,7 +167,7 @@ test("contract 5: a connection that stands for another provider by now is not as
   assert.deepEqual(gateway.sandbox.calls, []);
 });
 
-test("contract 5: what was deleted is forgotten after 30 days, what could not be deleted is not", async () => {
+test("jobs.deletion-records: completed deletions are forgotten after 30 days, failed ones are kept", async () => {
   const { deletions } = gateway.app.gateway;
   await deletions.owe({ ...duty("old", { id: "gone-already", details: { path: "/v2/transcript" } }), dueInSeconds: 0 });
   assert.equal(await deletions.sweep(), 1);
@@ -182,7 +182,7 @@ test("contract 5: what was deleted is forgotten after 30 days, what could not be
   assert.deepEqual([await deletions.state(TENANT, "old"), await deletions.state(TENANT, "kept")], ["none", "failed"]);
 });
 
-test("contract 5: a duty that meets a fault of ours is a failed attempt, holds up no other, and comes to an end", async () => {
+test("jobs.deletion-errors: a deletion that meets an internal error is a failed attempt, delays no other, and comes to an end", async () => {
   const { deletions } = gateway.app.gateway;
   await deletions.owe({ ...duty("broken", { id: "x", details: { path: ["no text"] } }), dueInSeconds: 0 });
   await deletions.owe({ ...duty("sound", { id: "gone-already", details: {} }), dueInSeconds: 0 });
@@ -198,7 +198,7 @@ test("contract 5: a duty that meets a fault of ours is a failed attempt, holds u
   assert.equal(await deletions.state(TENANT, "broken"), "failed");
 });
 
-test("contract 5: of two sweeps at once each duty is tried by one", async () => {
+test("jobs.deletion-retries: of two sweeps at once each deletion is tried by one", async () => {
   const { deletions } = gateway.app.gateway;
   for (let index = 0; index < 6; index += 1) {
     await deletions.owe({
@@ -211,7 +211,7 @@ test("contract 5: of two sweeps at once each duty is tried by one", async () => 
   assert.equal(gateway.sandbox.calls.filter(({ method }) => method === "DELETE").length, 6);
 });
 
-test("contract 2, 5: a test key's run is deleted where it went, in the sandbox", async () => {
+test("jobs.deletion-account: a test key's run is deleted where it went, in the sandbox", async () => {
   await gateway.app.gateway.deletions.owe({
     ...duty("test-key", { id: "gone-already", details: { path: "/v2/transcript" } }),
     testMode: true,
@@ -222,7 +222,7 @@ test("contract 2, 5: a test key's run is deleted where it went, in the sandbox",
   assert.equal(gateway.sandbox.callCount, 0, "the connection's own address was left alone");
 });
 
-test("contract 3: a pay-twice route or not, an unknown end of a run is not charged, and it is deleted", async () => {
+test("jobs.deletion-due, idempotency.burn-unknown: on a pay-twice route or not, a run with an unknown end is not charged, and it is deleted", async () => {
   gateway.sandbox.addFault({ wire: "assemblyai", step: "poll", fault: { kind: "stall" } });
   const answer = await ask("slow");
   assert.equal(answer.code, "PROVIDER_TIMEOUT");

@@ -29,7 +29,7 @@ export interface FaultOptions {
 
 export interface Fault {
   readonly about: string;
-  /** Of `docs/faults.md`: R1 to R15, and the tests that ask for it. */
+  /** The guarantees of `docs/reference/guarantees.md` that the trial checks: R1 to R20. */
   readonly promises: readonly string[];
   readonly defaultN: number;
   /** With `--short`, for every run of CI. */

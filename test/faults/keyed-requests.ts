@@ -1,5 +1,5 @@
-// Transcriptions under idempotency keys, and what every answer they ever got says together (reliability I-09): at most one call at the
-// provider for a key, and one answer that never changes (promises R1 and R2).
+// Transcriptions under idempotency keys, and what every answer they ever got shows together: at most one call at the provider for a key
+// (R1), and one answer that never changes (R2).
 import type { Agent } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { formAround, noiseWav } from "../../bench/wav.ts";

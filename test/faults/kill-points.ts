@@ -1,5 +1,5 @@
-// I-02: kill -9 at each moment of a keyed request's life, then a restart on the same database and a retry with the same key
-// (spec 4.1.2, contract 3 "Idempotency", promise R1). At most one provider call per key; charges are completed answers.
+// R1: kill -9 at each moment of a keyed request's life, then a restart on the same database and a retry with the same key
+// [idempotency.crash]. At most one provider call per key; charges are completed answers.
 import assert from "node:assert/strict";
 import { type Answer, postForm } from "../harness/client.ts";
 import { type FatalProvider, OUTER_POINTS, type OuterPoint, startFatalProvider } from "./fatal-provider.ts";

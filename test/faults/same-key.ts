@@ -1,4 +1,4 @@
-// I-01: 200 identical keyed requests at once, spread over three gateways on one database, in rounds (promises R1 and R2).
+// R1, R2: 200 identical keyed requests at once, spread over three gateways on one database, in rounds.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

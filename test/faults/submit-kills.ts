@@ -1,5 +1,5 @@
-// kill -9 at each step of a keyed job's submission, then a restart on the same database and retries with the same key (contract 5, 3
-// "Idempotency"): one job, one provider call, and no recording that nobody names.
+// kill -9 at each step of a keyed job's submission, then a restart on the same database and retries with the same key
+// [jobs.submitted-once]: one job, one provider call, and no recording that no job names.
 import { type Answer, get, postForm } from "../harness/client.ts";
 import { type FatalProvider, startFatalProvider } from "./fatal-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";

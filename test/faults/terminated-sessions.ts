@@ -1,5 +1,5 @@
-// I-03: every session of the database is ended between a provider's answer and the commit that keeps it (spec 4.1.2, contract 3
-// "Idempotency"). The gateway lives on; under one key the provider is called once, and the slot ends completed or burned.
+// Every session of the database is ended between a provider's answer and the commit that stores it [metering.settle-retry]. The gateway
+// lives on; under one key the provider is called once, and the slot ends completed or burned.
 import { type Answer, postForm } from "../harness/client.ts";
 import { startPostgresServer } from "../harness/postgres-server.ts";
 import { type FatalProvider, startFatalProvider } from "./fatal-provider.ts";

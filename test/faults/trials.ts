@@ -63,7 +63,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "database-network": {
     about:
       "N times the network between two gateways and their database forgets, resets, cuts, holds up or trickles, under keyed requests; always on a PostgreSQL server of its own",
-    promises: ["R1", "R2", "J-06", "G-10"],
+    promises: ["R1", "R2"],
     defaultN: 36,
     shortN: 6,
     run: runDatabaseNetwork,
@@ -71,7 +71,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "provider-network": {
     about:
       "N keyed requests while the network between the gateway and its provider resets, cuts, forgets, holds up or trickles",
-    promises: ["R1", "R2", "G-01"],
+    promises: ["R1", "R2"],
     defaultN: 1_400,
     shortN: 56,
     run: onTestServer(runProviderNetwork),
@@ -79,7 +79,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "clock-skew": {
     about:
       "N keys and N jobs over three gateways whose clocks are right, fast and slow by an hour, then by ten minutes; always on a PostgreSQL server of its own",
-    promises: ["R1", "R2", "R3", "I-07", "J-07"],
+    promises: ["R1", "R2", "R3"],
     defaultN: 300,
     shortN: 12,
     run: runClockSkew,
@@ -87,7 +87,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "disk-full": {
     about:
       "N requests and jobs around moments in which the gateway can write to no file, its log included; needs prlimit; always on a PostgreSQL server of its own",
-    promises: ["R1", "R3", "J-10"],
+    promises: ["R1", "R3"],
     defaultN: 80,
     shortN: 8,
     run: runDiskFull,
@@ -142,7 +142,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "hostile-clients": {
     about:
       "N sockets held open at once by callers that say nothing, half a head, a byte a second, or never read; always on a PostgreSQL server of its own",
-    promises: ["R9", "G-06"],
+    promises: ["R9"],
     defaultN: 9_500,
     shortN: 1_000,
     run: runHostileClients,
@@ -150,7 +150,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "hostile-providers": {
     about:
       "N requests to providers that answer without end, compressed, byte by byte, never, or not in HTTP; always on a PostgreSQL server of its own",
-    promises: ["R9", "G-01"],
+    promises: ["R9"],
     defaultN: 400,
     shortN: 40,
     run: runHostileProviders,
@@ -158,7 +158,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "hostile-replies": {
     about:
       "N rounds of eight uploads and 24 chats at once whose provider answers 64 MiB of small values, strings, brackets or events; always on a PostgreSQL server of its own",
-    promises: ["R17", "G-01"],
+    promises: ["R17"],
     defaultN: 20,
     shortN: 10,
     run: runHostileReplies,

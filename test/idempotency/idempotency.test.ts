@@ -1,4 +1,4 @@
-// The life of an idempotency slot against a real database (spec 4.1.2, contract 3, reliability 1).
+// The life of an idempotency slot against a real database.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, beforeEach, mock, test } from "node:test";
@@ -83,7 +83,7 @@ async function complete(slot: SlotRef, body: Buffer): Promise<boolean> {
   return completeSlot(database.db, seal, slot, reply(body));
 }
 
-test("R1: of 200 concurrent claims of one key, from two processes, exactly one owns it", async () => {
+test("idempotency.single-call: R1, of 200 concurrent claims of one key, from two processes, exactly one owns it", async () => {
   const claims = await Promise.all(
     Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? here : there).claim(request())),
   );
@@ -91,7 +91,7 @@ test("R1: of 200 concurrent claims of one key, from two processes, exactly one o
   assert.equal(claims.filter((claim) => claim.kind === "in_progress").length, 199);
 });
 
-test("R2: a replay is the stored status, headers and body, byte for byte", async () => {
+test("idempotency.replay: R2, a replay is the stored status, headers and body, byte for byte", async () => {
   const body = randomBytes(100_000);
   const slot = owned(await here.claim(request()));
   assert.equal(await complete(slot, body), true);
@@ -103,7 +103,7 @@ test("R2: a replay is the stored status, headers and body, byte for byte", async
   assert.ok(replay.reply.body.equals(body));
 });
 
-test("contract 3: a mismatch of payload or endpoint is reused, and beats in-progress, burned and completed", async () => {
+test("idempotency.reused: another payload or endpoint is refused as reused, also while the key is in progress, burned or completed", async () => {
   const other = { fingerprint: Buffer.alloc(32, 2) };
   const slot = owned(await here.claim(request()));
   for (const changes of [other, { endpoint: "POST /v1/translation" }])
@@ -116,13 +116,13 @@ test("contract 3: a mismatch of payload or endpoint is reused, and beats in-prog
   assert.deepEqual(await there.claim(request()), { kind: "unavailable" });
 });
 
-test("contract 3: one key space per app: another app's same key is its own", async () => {
+test("idempotency.app-scope: one key space per app: the same key of another app is another key", async () => {
   owned(await here.claim(request()));
   const other = await makeTenant(database);
   owned(await here.claim({ ...request(), ...other }));
 });
 
-test("reliability 1: a released key is free again, for another payload too; release works before and after dispatch", async () => {
+test("idempotency.release-refused, idempotency.release-definite: a released key is free again, also for another payload; release works before and after dispatch", async () => {
   const first = owned(await here.claim(request()));
   await here.release(first);
   const next = owned(await there.claim(request({ fingerprint: Buffer.alloc(32, 3) })));
@@ -131,7 +131,7 @@ test("reliability 1: a released key is free again, for another payload too; rele
   assert.equal(await rowOf(next), undefined);
 });
 
-test("reliability 1: what is completed or burned can be neither released, burned, nor completed again", async () => {
+test("idempotency.complete: a completed or burned key can be neither released, burned nor completed again", async () => {
   const slot = owned(await here.claim(request()));
   await complete(slot, Buffer.from("first"));
   await here.release(slot);
@@ -146,12 +146,12 @@ test("reliability 1: what is completed or burned can be neither released, burned
   assert.equal((await dispatchSlots(database.db, [burned])).size, 0);
 });
 
-test("contract 3: only a dispatched slot can be completed", async () => {
+test("idempotency.write-ahead: only a dispatched slot can be completed", async () => {
   const slot = owned(await here.claim(request()));
   assert.equal(await completeSlot(database.db, seal, slot, reply(Buffer.from("x"))), false);
 });
 
-test("R5: an owner whose lapsed reservation was taken over can no longer change the slot", async () => {
+test("idempotency.fencing: R5, an owner whose lapsed reservation was taken over can no longer change the slot", async () => {
   const old = owned(await here.claim(request()));
   await shiftClock(database, 31);
   const taken = owned(await there.claim(request()));
@@ -163,7 +163,7 @@ test("R5: an owner whose lapsed reservation was taken over can no longer change 
   assert.equal((await rowOf(taken))?.owner, taken.owner);
 });
 
-test("contract 3: a lapsed dispatched slot is burned by the next claim, and never taken over", async () => {
+test("idempotency.crash: a lapsed dispatched slot is burned by the next claim, and never taken over", async () => {
   const slot = owned(await here.claim(request()));
   await dispatchSlots(database.db, [slot]);
   await shiftClock(database, 29);
@@ -174,7 +174,7 @@ test("contract 3: a lapsed dispatched slot is burned by the next claim, and neve
   assert.equal((await rowOf(slot))?.state, "burned");
 });
 
-test("contract 3: a renewed lease keeps the slot; ended slots are no longer renewed", async () => {
+test("idempotency.lease: a renewed lease keeps the slot; ended slots are no longer renewed", async () => {
   const slot = owned(await here.claim(request()));
   await shiftClock(database, 25);
   await here.renew();
@@ -187,7 +187,7 @@ test("contract 3: a renewed lease keeps the slot; ended slots are no longer rene
   assert.equal((await rowOf(slot))?.lease_until.getTime(), before);
 });
 
-test("I-07: the answer is kept for 23:59:59 and gone at 24:00:01, by the database's clock alone", async () => {
+test("idempotency.ttl, idempotency.ttl-clock: the answer is kept for 23:59:59 and gone at 24:00:01, by the database's clock alone", async () => {
   const slot = owned(await here.claim(request()));
   await complete(slot, Buffer.from("kept"));
   await shiftClock(database, DAY - 1);
@@ -200,7 +200,7 @@ test("I-07: the answer is kept for 23:59:59 and gone at 24:00:01, by the databas
   assert.equal(again.filter((claim) => claim.kind === "in_progress").length, 49);
 });
 
-test("§4.1.3 a request that outlasts the life of its key is still running, and its key is free with its end", async () => {
+test("idempotency.ttl-running: a request that outlasts the life of its key is still in progress, and its key is free when it ends", async () => {
   const brief = createIdempotency({ database, seal, ttlSeconds: 60 });
   const [reserved, dispatched] = await Promise.all(
     ["r", "d"].map(async (key) => owned(await brief.claim(request({ key })))),
@@ -223,7 +223,7 @@ test("§4.1.3 a request that outlasts the life of its key is still running, and 
   brief.close();
 });
 
-test("contract 3: the sweep burns lapsed dispatched slots, deletes lapsed reserved ones, and purges what expired", async () => {
+test("idempotency.sweep: the sweep burns lapsed dispatched slots, deletes lapsed reserved ones, and purges what expired", async () => {
   await shiftClock(database, 10 * DAY);
   await here.sweep();
   await shiftClock(database, 0);
@@ -244,7 +244,7 @@ test("contract 3: the sweep burns lapsed dispatched slots, deletes lapsed reserv
   assert.deepEqual(await here.sweep(), { burned: 0, released: 0, purged: 3 });
 });
 
-test("reliability 1: the stored body is sealed: the row holds nothing of it, and moved to another key it does not open", async () => {
+test("idempotency.sealed: the row contains nothing of the stored body, and moved to another key the body does not open", async () => {
   const canary = "canary transcript that must not be readable";
   const slot = owned(await here.claim(request()));
   await complete(slot, Buffer.from(canary));
@@ -286,7 +286,7 @@ async function makeBystanders(): Promise<void> {
   await dispatchSlots(database.db, [owned(await here.claim({ ...request(), ...(await makeTenant(database)) }))]);
 }
 
-test("R1: whatever is done to one slot is done to it alone, whoever's the others are and whatever state they are in", async () => {
+test("idempotency.isolated-slots: R1, an operation on one slot changes that slot alone, whichever app owns the others and whatever state they are in", async () => {
   const verbs: readonly (readonly [
     name: string,
     state: string | undefined,
@@ -320,7 +320,7 @@ test("R1: whatever is done to one slot is done to it alone, whoever's the others
   }
 });
 
-test("R2: a claim is answered by its own slot, whatever its neighbours hold", async () => {
+test("idempotency.isolated-slots: R2, a claim is judged by its own slot, whatever its neighbours hold", async () => {
   await makeBystanders();
   const slot = owned(await here.claim(request()));
   assert.deepEqual(await here.claim(request()), { kind: "in_progress" });
@@ -334,7 +334,7 @@ test("R2: a claim is answered by its own slot, whatever its neighbours hold", as
 const completeReserved = (slot: SlotRef, expiresAt: Date) =>
   database.transaction((tx) => completeReservedSlot(tx, seal, slot, reply(Buffer.from("job")), expiresAt));
 
-test("contract 3: a job's submission completes a slot that was only reserved, and its key lives as long as its result", async () => {
+test("idempotency.job-completion, idempotency.job-ttl: a job's submission completes a slot that was only reserved, and its key lives as long as its result", async () => {
   const slot = owned(await here.claim(request()));
   const expiresAt = new Date(Date.now() + 10 * DAY * 1_000);
   assert.equal(await completeReserved(slot, expiresAt), true);
@@ -344,7 +344,7 @@ test("contract 3: a job's submission completes a slot that was only reserved, an
   assert.ok(replay.kind === "replay" && replay.reply.body.toString() === "job");
 });
 
-test("contract 3: a submission whose slot was taken over, or whose answer is too large, completes nothing", async () => {
+test("idempotency.job-completion: a submission whose slot was taken over, or whose answer is too large, completes nothing", async () => {
   const far = new Date(Date.now() + 10 * DAY * 1_000);
   const old = owned(await here.claim(request()));
   await shiftClock(database, 31);
@@ -358,14 +358,14 @@ test("contract 3: a submission whose slot was taken over, or whose answer is too
   assert.deepEqual([row?.state, row?.expires_at], ["burned", expiresAt]);
 });
 
-test("contract 3: the life of a key is moved only once it is completed", async () => {
+test("idempotency.job-ttl: the life of a key is moved only once it is completed", async () => {
   const slot = owned(await here.claim(request()));
   const before = (await rowOf(slot))?.expires_at;
   await moveSlotExpiry(database.db, slot, new Date("2030-01-01T00:00:00Z"));
   assert.deepEqual((await rowOf(slot))?.expires_at, before);
 });
 
-test("contract 3: a lease and a key's life end at their very second, for every verb alike", async () => {
+test("idempotency.lease, idempotency.ttl: a lease and a key's life end at their very second, for every operation alike", async () => {
   const at = (seconds: number) => setClock(database, new Date(Date.UTC(2031, 0, 1) + seconds * 1_000).toISOString());
   await at(0);
   const reserved = owned(await here.claim(request({ key: "reserved" })));
@@ -402,7 +402,7 @@ async function claimRow(key: string): Promise<readonly unknown[]> {
   return rows;
 }
 
-test("contract 3: a renewal keeps reserved and dispatched slots, and names exactly those that are still held", async () => {
+test("idempotency.lease: a renewal keeps reserved and dispatched slots, and returns exactly those that are still held", async () => {
   const slots = await Promise.all(
     ["reserved", "dispatched", "completed", "burned"].map(async (key) => owned(await here.claim(request({ key })))),
   );
@@ -419,7 +419,7 @@ test("contract 3: a renewal keeps reserved and dispatched slots, and names exact
     assert.deepEqual(await here.claim(request({ key })), { kind: "in_progress" });
 });
 
-test("contract 3: what is held is renewed again and again, for as long as it is held", async () => {
+test("idempotency.lease: a held slot is renewed again and again, for as long as it is held", async () => {
   owned(await here.claim(request()));
   for (const seconds of [25, 50, 75, 100]) {
     await shiftClock(database, seconds);
@@ -461,7 +461,7 @@ function failingDatabase(code: string) {
   return failing;
 }
 
-test("contract 3: held slots are renewed every 10 s by a timer, and a gateway that holds none asks nothing", async () => {
+test("idempotency.lease, idempotency.lease-idle: held slots are renewed every 10 s by a timer, and a gateway that holds none sends no query", async () => {
   mock.timers.enable({ apis: ["setInterval"] });
   let statements = 0;
   let told = Promise.withResolvers<void>();
@@ -510,7 +510,7 @@ test("contract 3: held slots are renewed every 10 s by a timer, and a gateway th
   }
 });
 
-test("contract 3: a renewal that fails is told of", async () => {
+test("idempotency.lease-idle: a failed renewal is logged", async () => {
   mock.timers.enable({ apis: ["setInterval"] });
   const failed = Promise.withResolvers<unknown>();
   let isAway = false;
@@ -535,7 +535,7 @@ test("contract 3: a renewal that fails is told of", async () => {
   }
 });
 
-test("contract 3: a slot that is freed between a lost claim and the look at it is claimed after all", async () => {
+test("idempotency.contention: a slot that is freed between a lost claim and its reading is claimed after all", async () => {
   const other = owned(await there.claim(request()));
   let lost = 0;
   const db = watched(async (rows) => {
@@ -549,7 +549,7 @@ test("contract 3: a slot that is freed between a lost claim and the look at it i
   assert.equal(lost, 2, "the insert that lost, and the look that found nothing");
 });
 
-test("contract 3: a key that others take and free all the time is in progress after five tries", async () => {
+test("idempotency.contention: a key that others claim and free all the time is in progress after five tries", async () => {
   let other = owned(await there.claim(request()));
   let lost = 0;
   const db = watched(async (rows) => {
@@ -569,7 +569,7 @@ for (const [verb, wanted] of [
   ["release", undefined],
   ["burn", "burned"],
 ] as const) {
-  test(`failover: a ${verb} that an unavailable database did not confirm leaves its key ${wanted ?? "free"} as soon as the database is back`, async () => {
+  test(`idempotency.outage-release, storage.failover-keys: a ${verb} that an unavailable database did not confirm leaves its key ${wanted ?? "free"} as soon as the database is back`, async () => {
     const failing = failingDatabase("25006");
     const { db } = failing;
     // A lease never lapses while this clock stands.
@@ -603,7 +603,7 @@ for (const [verb, wanted] of [
   });
 }
 
-test("failover: the process that could not free a key frees it at the next claim, without waiting for its own retry", async () => {
+test("idempotency.outage-release: the process that could not free a key frees it at the next claim, without waiting for its own retry", async () => {
   const failing = failingDatabase("57P01");
   const { db } = failing;
   mock.timers.enable({ apis: ["setTimeout"] });
@@ -620,7 +620,7 @@ test("failover: the process that could not free a key frees it at the next claim
   }
 });
 
-test("reliability 1: a database that fails is heard by whoever asked, in every verb", async () => {
+test("idempotency.database-errors: a database error fails the operation that met it, in every operation", async () => {
   const slot = owned(await here.claim(request()));
   const claim: SlotClaim = { ref: slot, endpoint: "e", fingerprint: Buffer.alloc(32), ttlSeconds: DAY };
   const undone = new Error("nothing of this is kept");
@@ -652,7 +652,7 @@ test("reliability 1: a database that fails is heard by whoever asked, in every v
   assert.equal((await rowOf(slot))?.state, "reserved");
 });
 
-test("reliability 1: a lapsed slot that could not be burned is no answer: its claim fails", async () => {
+test("idempotency.database-errors: a claim that could not burn a lapsed slot fails", async () => {
   const slot = owned(await here.claim(request()));
   await dispatchSlots(database.db, [slot]);
   await shiftClock(database, 31);
@@ -666,7 +666,7 @@ test("reliability 1: a lapsed slot that could not be burned is no answer: its cl
   own.close();
 });
 
-test("reliability 7: the timer of renewals keeps no process alive that is done", () => {
+test("idempotency.lease-idle: the renewal timer keeps no process alive", () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
   const before = timers();
   const own = createIdempotency({ database, seal, ttlSeconds: DAY });
@@ -674,7 +674,7 @@ test("reliability 7: the timer of renewals keeps no process alive that is done",
   own.close();
 });
 
-test("contract 3: what concerns no slot asks nothing of the database", async () => {
+test("idempotency.isolated-slots: an operation on no slots sends no query", async () => {
   let asked = 0;
   const db = watched(() => {
     asked += 1;
@@ -685,7 +685,7 @@ test("contract 3: what concerns no slot asks nothing of the database", async () 
   assert.equal(asked, 0);
 });
 
-test("reliability 1: the sweep ends all slots there are, at most 1,000 by one statement", async () => {
+test("idempotency.sweep: the sweep ends all due slots, at most 1,000 per statement", async () => {
   await shiftClock(database, 20 * DAY);
   await here.sweep();
   await sql`
@@ -701,7 +701,7 @@ test("reliability 1: the sweep ends all slots there are, at most 1,000 by one st
   assert.equal(asked, 1 + 3 + 1);
 });
 
-test("reliability 1: neither a renewal nor a sweep waits for a slot that another transaction holds", async () => {
+test("idempotency.no-lock-wait: neither a renewal nor a sweep waits for a slot that another transaction holds", async () => {
   const slot = owned(await here.claim(request()));
   await shiftClock(database, 31);
   await second.transaction(async (tx) => {
@@ -714,7 +714,7 @@ test("reliability 1: neither a renewal nor a sweep waits for a slot that another
   return undefined;
 });
 
-test("contract 3: the next attempt of a dispatched slot's owner dispatches it again, with a new lease", async () => {
+test("idempotency.redispatch: the owner of a dispatched slot dispatches it again for its next attempt, with a new lease", async () => {
   const slot = owned(await here.claim(request()));
   await dispatchSlots(database.db, [slot]);
   await shiftClock(database, 25);
@@ -723,7 +723,7 @@ test("contract 3: the next attempt of a dispatched slot's owner dispatches it ag
   assert.deepEqual(await there.claim(request()), { kind: "in_progress" });
 });
 
-test("reliability 1: an answer of 8 MiB is kept, a larger one burns its key", async () => {
+test("idempotency.answer-size: an answer of 8 MiB is stored, a larger one burns its key", async () => {
   assert.equal(MAX_STORED_BODY_BYTES, 8_388_608);
   const fits = owned(await here.claim(request({ key: "fits" })));
   assert.equal(await complete(fits, Buffer.alloc(MAX_STORED_BODY_BYTES, 7)), true);

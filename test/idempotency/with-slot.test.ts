@@ -1,5 +1,5 @@
-// A request under its key, and what its calls keep (spec 4.1.2, contract 3 and 5), against a real database: whatever the work
-// does, the slot, the ledger's row and the duty to delete are left as its outcome demands.
+// A request under its key, and what its calls record, against a real database: whatever the work does, the slot, the ledger's row and the
+// deletion at the provider are left as its outcome requires.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
@@ -161,7 +161,7 @@ async function dueOf(subject: string) {
   return rows[0];
 }
 
-test("contract 3: a request without a key runs without a slot, and nothing is said of a key", async () => {
+test("idempotency.optional: a request without a key runs without a slot, and no use of a key is reported", async () => {
   const reply = await withSlot({ idempotency }, null, { keyUsed: (use) => uses.push(use) }, async (slot) => {
     assert.equal(slot, null);
     return REPLY;
@@ -169,7 +169,7 @@ test("contract 3: a request without a key runs without a slot, and nothing is sa
   assert.deepEqual([reply, uses], [REPLY, []]);
 });
 
-test("contract 3: the first request runs, once; the next has its answer, its status and its headers, marked as a replay", async () => {
+test("idempotency.replay: the first request runs, once; the next gets its answer, its status and its headers, marked as a replay", async () => {
   const first = await ask(async (slot) => {
     const { keeper } = keeperFor(slot);
     const item = reservation();
@@ -187,7 +187,7 @@ test("contract 3: the first request runs, once; the next has its answer, its sta
   assert.deepEqual(uses, ["first", "replayed"]);
 });
 
-test("contract 3: another payload, a running twin and an unknown outcome are refused, and the work does not run", async () => {
+test("idempotency.reused, idempotency.in-progress, idempotency.burned: another payload, a running twin and an unknown outcome are refused, and the work does not run", async () => {
   const refusal = (code: string, changes: Parameters<typeof request>[0] = {}) =>
     assert.rejects(ask(neverRuns, changes), (error) => error instanceof GatewayError && error.code === code);
   const reply = await ask(async (slot) => {
@@ -201,7 +201,7 @@ test("contract 3: another payload, a running twin and an unknown outcome are ref
   assert.deepEqual(uses, ["first", "reused", "in_progress", "unavailable"]);
 });
 
-test("reliability 1: what a failed request leaves: free before dispatch, free after a definite refusal, burned after a fault", async () => {
+test("idempotency.release-refused, idempotency.release-definite, idempotency.burn-unknown: a failed request leaves its key free before dispatch, free after a definite refusal, and burned after an internal error", async () => {
   const fault = new Error("a fault of ours");
   const refused = new GatewayError("NO_HEALTHY_PROVIDER", { message: "every target failed definitely" });
   const cases: readonly (readonly [
@@ -233,7 +233,7 @@ test("reliability 1: what a failed request leaves: free before dispatch, free af
   }
 });
 
-test("reliability 1: a burned key stays burned, whatever the request ends with, and is not touched again", async () => {
+test("idempotency.burned: a burned key stays burned, whatever the request ends with, and is not changed again", async () => {
   const refused = new GatewayError("NO_HEALTHY_PROVIDER", { message: "unknown" });
   let left = 0;
   const failing = ask(
@@ -258,7 +258,7 @@ test("reliability 1: a burned key stays burned, whatever the request ends with, 
   assert.equal(left, 1);
 });
 
-test("reliability G-10: a database that is away as a request fails hides no error; one that is broken is heard", async () => {
+test("idempotency.database-errors: while the database is unavailable a failed request keeps its own error; a broken database is reported", async () => {
   const refused = new GatewayError("NO_HEALTHY_PROVIDER", { message: "every target failed definitely" });
   const failWith = (reason: Error) => {
     const fail = async () => {
@@ -284,7 +284,7 @@ test("reliability G-10: a database that is away as a request fails hides no erro
   await assert.rejects(ask(faulty, { key: "leave" }, failWith(BROKEN)), BROKEN);
 });
 
-test("reliability G-10: a claim or a reservation that meets no database is to be tried again, and began nothing", async () => {
+test("idempotency.outage-refusal: a claim or a reservation that finds no database is retryable, and began nothing", async () => {
   const away = () => Promise.reject(AWAY);
   await assert.rejects(ask(neverRuns, {}, { claim: away }), { code: "OVERLOADED", retryAfterSeconds: 2 });
   assert.deepEqual(uses, []);
@@ -296,7 +296,7 @@ test("reliability G-10: a claim or a reservation that meets no database is to be
   assert.equal(await stateOf(), undefined);
 });
 
-test("contract 9: a reservation beyond the budget is a refusal, and leaves the key free", async () => {
+test("idempotency.release-refused, metering.refusal-keeps-slot: a reservation beyond the budget is refused, and leaves the key free", async () => {
   await database.db
     .insertInto("budgets")
     .values({
@@ -316,7 +316,7 @@ test("contract 9: a reservation beyond the budget is a refusal, and leaves the k
   assert.equal(await stateOf(), undefined);
 });
 
-test("reliability 1: who lost the key while measuring is told that another runs, calls nobody and takes nothing from it", async () => {
+test("idempotency.fencing: an owner that lost the key while measuring is refused as in progress, calls no provider and takes nothing from the new owner", async () => {
   let taken: SlotRef | null = null;
   const item = reservation();
   const failing = ask(async (slot) => {
@@ -331,7 +331,7 @@ test("reliability 1: who lost the key while measuring is told that another runs,
   assert.deepEqual([await stateOf(), await attemptState(item)], ["reserved", undefined]);
 });
 
-test("contract 3: without a key the ledger is kept alike, and no slot is written", async () => {
+test("idempotency.optional: without a key attempts are recorded alike, and no slot is written", async () => {
   const { keeper, released } = keeperFor(null);
   const [first, next] = [reservation(), reservation()];
   for (const item of [first, next]) assert.equal(await keeper.reserve(item), item.attemptId);
@@ -341,7 +341,7 @@ test("contract 3: without a key the ledger is kept alike, and no slot is written
   assert.deepEqual([await stateOf(), released], [undefined, []]);
 });
 
-test("contract 5: what a provider keeps falls due once the end is stored, however the call ends; if nobody ends it, a minute after all time for it", async () => {
+test("jobs.deletion-due: what a provider keeps falls due once the end is stored, however the call ends, and without an end a minute after the last deadline", async () => {
   type Keeper = ReturnType<typeof keeperFor>["keeper"];
   const ends: Readonly<Record<string, (keeper: Keeper, item: Reservation) => Promise<unknown>>> = {
     settle: (keeper, item) => keeper.settle(settlement(item)),
@@ -368,7 +368,7 @@ test("contract 5: what a provider keeps falls due once the end is stored, howeve
   }
 });
 
-test("contract 5: a run is given up to deletion only by the end of its request", async () => {
+test("jobs.deletion-due: a run is released for deletion only by the end of its request", async () => {
   const { keeper, released, requestId } = keeperFor(null);
   const [aside, other] = [reservation({ requestId }), reservation({ requestId })];
   await keeper.reserve(aside);
@@ -381,7 +381,7 @@ test("contract 5: a run is given up to deletion only by the end of its request",
   assert.deepEqual(released, [], "another target may still be asked");
 });
 
-test("reliability 1: a settlement that fails is heard, and nothing is given up to deletion before it stands", async () => {
+test("jobs.deletion-durable: a settlement that fails is reported, and nothing is released for deletion before it is stored", async () => {
   const fail = () => Promise.reject(BROKEN);
   const { keeper, released } = keeperFor(null, { settle: fail, settleTogether: fail });
   const item = reservation();
@@ -393,7 +393,7 @@ test("reliability 1: a settlement that fails is heard, and nothing is given up t
   assert.deepEqual(released, []);
 });
 
-test("contract 5: a duty to delete that cannot be kept is heard, by the call that makes it and by the end that gives it up", async () => {
+test("jobs.deletion-errors: a deletion that cannot be recorded is an error of the call that makes it and of the end that releases it", async () => {
   const { keeper } = keeperFor(null);
   await keeper.keepRun(candidate, RUN, "whole");
   deletionsFail = BROKEN;
@@ -411,7 +411,7 @@ test("contract 5: a duty to delete that cannot be kept is heard, by the call tha
   }
 });
 
-test("contract 5: an answer that was stored is not lost because the database was away when the run was given up to deletion", async () => {
+test("jobs.deletion-errors: a stored answer is not lost because the database was unavailable when the run was released for deletion", async () => {
   const { keeper, requestId } = keeperFor(null);
   const item = reservation();
   await keeper.reserve(item);
@@ -422,7 +422,7 @@ test("contract 5: an answer that was stored is not lost because the database was
   assert.ok((await dueOf(requestId)) !== undefined, "its own time stands");
 });
 
-test("failover: a paid answer waits for a database that is unavailable, and is then stored and given", async () => {
+test("idempotency.outage-answer: a paid answer waits for an unavailable database, and is then stored and returned", async () => {
   let tries = 0;
   const item = reservation();
   const settle: Ledger["settle"] = async (settlement) => {
@@ -441,7 +441,7 @@ test("failover: a paid answer waits for a database that is unavailable, and is t
   assert.deepEqual([await attemptState(item), await stateOf()], ["settled", "completed"]);
 });
 
-test("failover: a result that cannot be stored until the deadline is of unknown outcome, and its key never runs again", async () => {
+test("idempotency.outage-unknown: a result that cannot be stored until the deadline has an unknown outcome, and its key never runs again", async () => {
   const settle = async () => {
     nowMs = DEADLINE_MS;
     throw AWAY;
@@ -471,7 +471,7 @@ test("failover: a result that cannot be stored until the deadline is of unknown 
   }
 });
 
-test("failover: an error of the database that no step judged is a refusal before dispatch and an unknown outcome after it", async () => {
+test("idempotency.database-errors, storage.rolled-back: a database error that no step judged is a refusal before dispatch and an unknown outcome after it", async () => {
   const before = ask(async () => Promise.reject(AWAY), { key: "before" });
   await assert.rejects(before, { code: "OVERLOADED", retryable: true, retryAfterSeconds: 2 });
   assert.equal(await stateOf("before"), undefined);

@@ -1,5 +1,5 @@
-// Cancellation (spec 3; contract 5): at once while queued, between stages while worked on, never once ended; and the answer always
-// says what is stored.
+// Cancellation: at once while queued [jobs.cancel-queued], between stages while processing [jobs.cancel-processing], never once ended, and
+// the answer always reports what is stored [jobs.cancel-race].
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isTerminal } from "../../src/jobs/states.ts";
@@ -11,7 +11,7 @@ import { attemptsOf, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
 const { gateway, startWorker } = await startIdleGateway();
 
-test("spec 3: a queued job is cancelled at once, its reservation given back, and a second DELETE changes nothing", async () => {
+test("jobs.cancel-queued: a queued job is cancelled at once, its reservation is returned, and a second DELETE changes nothing", async () => {
   const { origin, database, sandbox } = gateway;
   const { job_id: id } = await submit(origin);
   const cancelled = await cancel(origin, id);
@@ -24,7 +24,7 @@ test("spec 3: a queued job is cancelled at once, its reservation given back, and
   assert.equal(paidCalls(sandbox), 0);
 });
 
-test("spec 3: a job worked on keeps processing with its flag, is cancelled after the call, and is charged as run", async () => {
+test("jobs.cancel-processing, jobs.cancel-charge: a processing job keeps its state with its flag, is cancelled after the call, and is charged as run", async () => {
   const { origin, database, sandbox } = gateway;
   sandbox.addFault({ wire: "deepgram", times: 1, fault: HELD });
   await startWorker();
@@ -42,7 +42,7 @@ test("spec 3: a job worked on keeps processing with its flag, is cancelled after
   assert.ok(BigInt(attempt.charge ?? 0) > 0n);
 });
 
-test("contract 5: a run at a provider is cancelled between two polls, charged as run and deleted there", async () => {
+test("jobs.cancel-processing, jobs.cancel-charge: a run at a provider is cancelled between two polls, charged as run and deleted there", async () => {
   const { origin, database, sandbox } = gateway;
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1_000 } });
   await startWorker();
@@ -58,9 +58,9 @@ test("contract 5: a run at a provider is cancelled between two polls, charged as
 
 for (const [how, fault, outcome] of [
   ["is refused", { kind: "status", status: 400 }, "failed:rejected"],
-  ["breaks, so that nobody knows what it came to", { kind: "reset_after_body" }, "unknown"],
+  ["breaks with an unknown outcome", { kind: "reset_after_body" }, "unknown"],
 ] as const) {
-  test(`spec 3: a job whose call ${how} after its flag was set is cancelled all the same, uncharged`, async () => {
+  test(`jobs.cancel-processing: a job whose call ${how} after its flag was set is cancelled all the same, uncharged`, async () => {
     const { origin, database, sandbox } = gateway;
     sandbox.addFault({ wire: "deepgram", times: 1, fault: HELD });
     sandbox.addFault({ wire: "deepgram", times: 1, fault });
@@ -75,7 +75,7 @@ for (const [how, fault, outcome] of [
   });
 }
 
-test("spec 3: a job with its flag that no worker holds is cancelled at its deadline, what a provider had accepted charged as run", async () => {
+test("jobs.cancel-processing, jobs.cancel-charge: a flagged job without a worker is cancelled at its deadline, and what a provider had accepted is charged as run", async () => {
   const { origin, database } = gateway;
   const taken = async (callState: "reserved" | "submitted"): Promise<string> => {
     const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
@@ -99,7 +99,7 @@ test("spec 3: a job with its flag that no worker holds is cancelled at its deadl
   assert.deepEqual([unreadable.status, unreadable.usage], ["cancelled", null], "what nobody can price is not charged");
 });
 
-test("spec 3: a job with its flag that is taken up past its deadline is cancelled, as one is that was taken up too often", async () => {
+test("jobs.cancel-processing: a flagged job that is claimed past its deadline, or once too often, is cancelled", async () => {
   const { origin, database } = gateway;
   const ids: string[] = [];
   for (const attempt of [1, 50]) {
@@ -116,7 +116,7 @@ test("spec 3: a job with its flag that is taken up past its deadline is cancelle
     assert.deepEqual([(await ended(origin, id)).status, (await poll(origin, id)).error], ["cancelled", null]);
 });
 
-test("spec 3: whoever wins the race, the answer to DELETE is what is stored, and a lost one says succeeded", async () => {
+test("jobs.cancel-race: whichever commits first wins, DELETE returns the stored state, and one that lost returns succeeded", async () => {
   const { origin } = gateway;
   await startWorker();
   const races = 60;

@@ -1,5 +1,5 @@
-// A worker that dies, and what its successor finds (contract 5; reliability 2): work goes on, nothing is paid twice, and whoever
-// was presumed dead changes nothing any more.
+// A worker that dies, and what its successor finds [jobs.resume]: work goes on, nothing is paid twice, and a worker that was presumed dead
+// changes nothing any more [jobs.fenced-writes].
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { type TestContext, test } from "node:test";
@@ -39,7 +39,7 @@ async function kill(worker: TestGateway, id: string): Promise<void> {
   );
 }
 
-test("contract 5: killed while a call is in flight, the job fails as unknown, is not charged and not sent again", async () => {
+test("jobs.resume, jobs.unknown-outcome: killed while a call is in flight, the job fails as unknown, is not charged and not sent again", async () => {
   const { sandbox, database, origin } = gateway;
   sandbox.addFault({ wire: "deepgram", fault: { kind: "stall" } });
   const first = await startWorker();
@@ -63,7 +63,7 @@ test("contract 5: killed while a call is in flight, the job fails as unknown, is
   assert.equal((again.json as { job_id: string }).job_id, id);
 });
 
-test("contract 5: killed while audio goes up to a provider that is polled, its successor submits, for nothing was paid yet", async () => {
+test("jobs.resume: killed while audio is uploaded to a polled provider, the job is submitted by its successor, as nothing was paid yet", async () => {
   const { sandbox, database, origin } = gateway;
   sandbox.addFault({ wire: "assemblyai", step: "upload", times: 1, fault: { kind: "stall" } });
   const first = await startWorker();
@@ -85,7 +85,7 @@ test("contract 5: killed while audio goes up to a provider that is polled, its s
   );
 });
 
-test("contract 5: killed while the submission is in flight, the job fails as unknown and is not submitted again", async () => {
+test("jobs.resume, jobs.unknown-outcome: killed while the submission is in flight, the job fails as unknown and is not submitted again", async () => {
   const { sandbox, database, origin } = gateway;
   sandbox.addFault({ wire: "assemblyai", step: "submit", times: 1, fault: { kind: "stall" } });
   const first = await startWorker();
@@ -108,7 +108,7 @@ for (const [what, wire, damage] of [
   ["recording_damaged", "deepgram", changeLastByte],
   ["recording_damaged", "assemblyai", changeLastByte],
 ] as const) {
-  test(`contract 5: a job whose recording the store lost ends as the gateway's fault, uncharged, no provider blamed: ${what}, ${wire}`, async () => {
+  test(`jobs.recording-lost: a job whose recording the store lost ends as an internal error, uncharged, no provider blamed: ${what}, ${wire}`, async () => {
     const { sandbox, database, origin } = gateway;
     const key = wire === "deepgram" ? KEY : REMOTE_KEY;
     const { job_id: id } = await submit(origin, { key });
@@ -140,7 +140,7 @@ for (const [how, key, read] of [
   ["breaks off in the middle", REMOTE_KEY, brokenOff],
 ] as const) {
   const provider = key === KEY ? "deepgram" : "assemblyai";
-  test(`contract 5: a store that ${how} for a while is waited for: the job succeeds, is sent whole once and paid once (${provider})`, async () => {
+  test(`jobs.recording-unreadable: a store that ${how} for a while is waited for: the job succeeds, is sent whole once and paid once (${provider})`, async () => {
     const { sandbox, database, origin } = gateway;
     const { objects } = (await startWorker()).app.jobs;
     const open = objects.open.bind(objects);
@@ -170,7 +170,7 @@ async function brokenOff(opened: Opened): Opened {
   })();
 }
 
-test("contract 5: cancelled while the store is waited for, a job ends so, uncharged", async () => {
+test("jobs.recording-unreadable: a job that is cancelled while it waits for the store ends as cancelled, uncharged", async () => {
   const { sandbox, database, origin } = gateway;
   const worker = await startWorker();
   const failed = Promise.withResolvers<void>();
@@ -193,7 +193,7 @@ test("contract 5: cancelled while the store is waited for, a job ends so, unchar
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:cancelled", charge: "0" }]);
 });
 
-test("contract 5: a store that stays away until the job's deadline ends it as the gateway's fault, uncharged", async () => {
+test("jobs.recording-unreadable, jobs.deadline: a store that is unavailable until the job's deadline ends the job as an internal error, uncharged", async () => {
   const { database, origin } = gateway;
   let aheadMs = 0;
   const now = (): Date => new Date(Date.now() + aheadMs);
@@ -210,7 +210,7 @@ test("contract 5: a store that stays away until the job's deadline ends it as th
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:not_called", charge: "0" }]);
 });
 
-test("contract 5: cancelled while audio goes up to a provider that is polled, the job is not submitted and not charged", async () => {
+test("jobs.cancel-processing: cancelled while audio is uploaded to a polled provider, the job is not submitted and not charged", async () => {
   const { sandbox, database, origin } = gateway;
   sandbox.addFault({ wire: "assemblyai", step: "upload", times: 1, fault: HELD });
   await startWorker();
@@ -224,7 +224,7 @@ test("contract 5: cancelled while audio goes up to a provider that is polled, th
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:cancelled", charge: "0" }]);
 });
 
-test("contract 5: killed while a run is polled, its successor polls on and submits nothing", async () => {
+test("jobs.resume: killed while a run is polled, the job's successor polls on and submits nothing", async () => {
   const { sandbox, database, origin } = gateway;
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });
   sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "stall" } });
@@ -247,7 +247,7 @@ test("contract 5: killed while a run is polled, its successor polls on and submi
   assert.ok(BigInt(attempts[0]?.charge ?? 0) > 0n);
 });
 
-test("reliability 2: between two polls of a run at least 1.6 s pass, for a worker's own progress is no news to it", async () => {
+test("jobs.poll-interval: at least 1.6 s pass between two polls of a run, as a worker's own progress does not wake it", async () => {
   const { sandbox, origin } = gateway;
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });
   sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: HELD });
@@ -263,7 +263,7 @@ test("reliability 2: between two polls of a run at least 1.6 s pass, for a worke
   assert.equal(sandbox.calls.filter(isPoll).length, 2);
 });
 
-test("contract 5: a worker that stops in order hands a run back at once, without waiting for its lease", async () => {
+test("jobs.graceful-stop: a worker that stops in order hands a run back at once, without waiting for its lease", async () => {
   const { sandbox, origin } = gateway;
   const id = await leftWhilePolled();
   await startWorker();
@@ -272,7 +272,7 @@ test("contract 5: a worker that stops in order hands a run back at once, without
   assert.equal(paidCalls(sandbox), 1);
 });
 
-test("contract 10: what reaches a gateway that has begun to stop is served, and its connection closes", async () => {
+test("api.drain-close: what reaches a gateway that has begun to stop is served, and its connection closes", async () => {
   const stopping = await startWorker();
   stopping.app.startDraining();
   assert.equal((await fetch(`${stopping.origin}/readyz`)).status, 503);
@@ -284,7 +284,7 @@ test("contract 10: what reaches a gateway that has begun to stop is served, and 
   assert.equal((await ended(gateway.origin, id)).status, "succeeded");
 });
 
-test("contract 5: a worker whose grace is over hands back what it was polling, and its successor polls on at once", async () => {
+test("jobs.graceful-stop: a worker whose grace is over hands back the run that it polls, and its successor polls on at once", async () => {
   const { sandbox, origin } = gateway;
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });
   sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "stall" } });
@@ -298,7 +298,7 @@ test("contract 5: a worker whose grace is over hands back what it was polling, a
   assert.equal(paidCalls(sandbox), 1);
 });
 
-test("contract 5: a renewal that was on its way when the job was handed back does not hold it", async () => {
+test("jobs.graceful-stop: a renewal that was in progress when the job was handed back does not hold it", async () => {
   const { database, origin } = gateway;
   const { job_id: id } = await submit(origin);
   assert.equal((await claimJob(database.db, id))?.attempt, 1);
@@ -311,7 +311,7 @@ test("contract 5: a renewal that was on its way when the job was handed back doe
   assert.deepEqual([done.status, done.attempts], ["succeeded", 2]);
 });
 
-test("contract 5: a worker that stops in order finishes the call it has in flight", async () => {
+test("jobs.graceful-stop: a worker that stops in order finishes its call in flight", async () => {
   const { sandbox, origin } = gateway;
   sandbox.addFault({ wire: "deepgram", times: 1, fault: HELD });
   const first = await startWorker();
@@ -325,7 +325,7 @@ test("contract 5: a worker that stops in order finishes the call it has in fligh
   assert.equal(done.attempts, 1);
 });
 
-test("contract 5: killed before its call, the job is done by the next worker", async () => {
+test("jobs.resume: killed before its call, the job is done by the next worker", async () => {
   const { sandbox, database, origin } = gateway;
   const { job_id: id } = await submit(origin);
   assert.notEqual(await claimJob(database.db, id), null);
@@ -338,7 +338,7 @@ test("contract 5: killed before its call, the job is done by the next worker", a
   assert.equal(paidCalls(sandbox), 1);
 });
 
-test("contract 5: an attempt that was presumed dead changes nothing, whatever it writes", async () => {
+test("jobs.fenced-writes: an attempt that was presumed dead changes nothing, whatever it writes", async () => {
   const { database, origin } = gateway;
   const { job_id: id } = await submit(origin);
   const stale = await claimJob(database.db, id);
@@ -358,7 +358,7 @@ test("contract 5: an attempt that was presumed dead changes nothing, whatever it
   await assertFenced(id, 3);
 });
 
-test("contract 5: a job that no attempt brings to an end fails with ATTEMPTS_EXHAUSTED", async () => {
+test("jobs.attempts-exhausted: a job that no attempt ends fails as ATTEMPTS_EXHAUSTED", async () => {
   const { sandbox, database, origin } = gateway;
   const { job_id: id } = await submit(origin);
   for (let attempt = 1; attempt <= 5; attempt += 1) {
@@ -372,11 +372,11 @@ test("contract 5: a job that no attempt brings to an end fails with ATTEMPTS_EXH
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:not_called", charge: "0" }]);
 });
 
-/** Promise R4, without the poll that each of the two messages would need if its notification were lost. */
+/** The bound of [jobs.dead-worker], without the poll that each of the two messages would need if its notification were lost. */
 const TAKEN_OVER_WITHIN_MS = 45_000 - 2 * 2_000;
 
 for (const lateMs of [1, 1_000]) {
-  test(`contract 5, R4: a dead worker's job is with another within 45 s, though who came first died too; lapsed ${lateMs} ms after a look`, async (t) => {
+  test(`jobs.dead-worker: R4, a dead worker's job is with another within 45 s, although its first successor died too; lapsed ${lateMs} ms after a sweep`, async (t) => {
     const { database, origin, app } = gateway;
     const epochMs = Date.now();
     const at = (ms: number) => setClock(database, new Date(epochMs + ms).toISOString());
@@ -414,7 +414,7 @@ for (const lateMs of [1, 1_000]) {
   });
 }
 
-test("contract 5: who comes for a job while the database is away for a moment has it when it is back", async (t) => {
+test("jobs.database-outage: a worker that claims a job while the database is unavailable for a moment has it when it is available again", async (t) => {
   const { database, origin, app, sandbox } = gateway;
   const { job_id: id } = await submit(origin);
   let refusals = 3;
@@ -438,7 +438,7 @@ test("contract 5: who comes for a job while the database is away for a moment ha
   assert.deepEqual([done.status, done.attempts, paidCalls(sandbox)], ["succeeded", 1, 1]);
 });
 
-test("contract 5: a running gateway looks for lapsed jobs by itself", async (t) => {
+test("jobs.dead-worker: a running gateway looks for lapsed leases by itself", async (t) => {
   const { job_id: id } = await submit(gateway.origin);
   const comers = await startComers(t, id, (comer) => comer === 1);
   await comers.until(1);

@@ -1,4 +1,4 @@
-// One app with a long backlog leaves room for another's single job (contract 5; reliability: noisy neighbours).
+// One app with a long backlog leaves room for another's single job [jobs.fairness].
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => gateway.close());
 
-test("contract 5: another app's single job is taken up at once beside a backlog whose jobs do not end", async () => {
+test("jobs.fairness: another app's single job is claimed at once next to a backlog whose jobs do not end", async () => {
   const { origin, sandbox } = gateway;
   const backlog: string[] = [];
   for (let n = 0; n < 20; n += 1) backlog.push((await submit(origin)).job_id);
@@ -33,7 +33,7 @@ test("contract 5: another app's single job is taken up at once beside a backlog 
   await worker.close();
 });
 
-test("contract 5: beside the backlogs of two apps, a third one's single job is taken up before any of them is served again", async () => {
+test("jobs.fairness: next to the backlogs of two apps, a third one's single job is claimed before any of them is served again", async () => {
   const { origin, sandbox } = gateway;
   for (let n = 0; n < 12; n += 1) for (const key of [KEY, OTHER_KEY]) await submit(origin, { key });
   sandbox.addFault({ wire: "deepgram", fault: HELD });
@@ -53,7 +53,7 @@ test("contract 5: beside the backlogs of two apps, a third one's single job is t
 const BACKLOG = 10_000;
 
 for (const slots of [1, 4]) {
-  test(`contract 5: beside ${BACKLOG} queued jobs of one app, another's single job waits for one job at most, on ${slots} places`, async (t) => {
+  test(`jobs.fairness: next to ${BACKLOG} queued jobs of one app, another's single job waits for one job at most, on ${slots} slots`, async (t) => {
     const { origin, sandbox } = gateway;
     const { job_id: template } = await submit(origin);
     const waiting = await fillUp(template);

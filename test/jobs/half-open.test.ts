@@ -1,5 +1,5 @@
-// J-06: a worker whose connections to the database are half-open (contract 5; reliability 2): it believes that it holds its jobs,
-// nothing it writes arrives, others take over; and when the network is back, what it wrote changes nothing and it works on.
+// A worker whose connections to the database are half-open [jobs.database-outage]: it believes that it holds its jobs, nothing it writes
+// arrives, others take over. When the network is back, what it wrote changes nothing and it works on.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
@@ -11,7 +11,7 @@ import { HELD, releaseHeld } from "../harness/held.ts";
 import { ended, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
-test("reliability J-06: half-open connections to the database lose no job, pay nothing twice and change no job that another worker ended", async (t) => {
+test("jobs.database-outage: half-open connections to the database lose no job, pay nothing twice and change no job that another worker ended", async (t) => {
   const gateway = await startGateway({ file: jobsFile, works: false });
   t.after(() => gateway.close());
   const { origin, sandbox, database } = gateway;

@@ -1,4 +1,4 @@
-// Writes that must not be lost to a database that is away for a moment (contract 5, reliability J-01, J-10).
+// Writes that must not be lost while the database is unavailable for a moment [jobs.database-outage].
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { insist } from "../../src/jobs/insist.ts";
@@ -21,7 +21,7 @@ const soon = () => ({
   now: () => new Date(),
 });
 
-test("contract 5: a write is tried again until the database is back, and its answer is given", async () => {
+test("jobs.database-outage: a write is repeated until the database is available again, and its answer is returned", async () => {
   let tries = 0;
   const answer = await insist(soon(), async () => {
     tries += 1;
@@ -31,13 +31,13 @@ test("contract 5: a write is tried again until the database is back, and its ans
   assert.deepEqual([answer, tries], ["stored", 3]);
 });
 
-test("contract 5: a server that is away is told from a statement that is wrong", () => {
+test("jobs.database-outage, storage.fault-table: an unavailable server is distinguished from a wrong statement", () => {
   for (const error of AWAY) assert.equal(isAway(error), true, String(error));
   for (const error of [coded("23505"), coded("42P01"), coded("40001"), coded("ENOENT"), new Error("x"), null])
     assert.equal(isAway(error), false, String(error));
 });
 
-test("contract 5: what trying again cannot help is thrown at once", async () => {
+test("jobs.database-outage: an error that a retry cannot fix is thrown at once", async () => {
   let tries = 0;
   const write = async () => {
     tries += 1;
@@ -47,7 +47,7 @@ test("contract 5: what trying again cannot help is thrown at once", async () => 
   assert.equal(tries, 1);
 });
 
-test("contract 5: nobody insists on a job that was lost, or whose time is over", async () => {
+test("jobs.database-outage: a job that was lost, or whose time is over, is not retried", async () => {
   const lost = new AbortController();
   const write = async () => {
     lost.abort();

@@ -1,5 +1,5 @@
-// What a job's row says of a call whose provider keeps something (contract 5): a run that can be polled is where a successor
-// goes on; a copy that a provider keeps of an answer is a duty to delete it, and the call stays one that may have been made.
+// What a job's row says of a call whose provider keeps something: a run that can be polled is where a successor continues [jobs.resume].
+// A copy that a provider keeps of an answer is a deletion to make [jobs.deletion-durable], and the call may still have been made.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
@@ -25,7 +25,7 @@ for (const [provider, part, state, remoteRun] of [
   ["assemblyai", "piece", "submitting", null],
   ["elevenlabs", "whole", "submitting", null],
 ] as const) {
-  test(`contract 5: what ${provider} keeps of a ${part} leaves the call ${state}, and its deletion is owed in the same transaction`, async () => {
+  test(`jobs.deletion-durable, jobs.resume: what ${provider} keeps of a ${part} leaves the call ${state}, and its deletion is recorded in the same transaction`, async () => {
     const { job, services } = await jobInACall();
     const run = { id: "run-1", details: { path: "/v2/transcript" } };
     const candidate = { target: { account: "platform/x", provider } } as Candidate;

@@ -1,5 +1,5 @@
-// A job on a provider that takes submissions for some plans and not for others: Google's batch needs a bucket of the operator's (contract 5;
-// providers: google-speech 2, 3).
+// A job on a provider that accepts submissions for some plans and not for others: Google's batch needs a bucket of the operator's
+// [providers.configured-model].
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Sandbox } from "../../sandbox/server.ts";
@@ -15,7 +15,7 @@ for (const [what, key, methods] of [
   ["without a bucket, in one request", KEY, ["recognize"]],
   ["with one, in a batch", REMOTE_KEY, ["batchRecognize"]],
 ] as const) {
-  test(`contract 5: a job of Google's is done ${what}`, async () => {
+  test(`providers.configured-model: a job on Google is done ${what}`, async () => {
     const { origin, database, sandbox } = gateway;
     await startWorker();
     const { job_id: id } = await submit(origin, { key });

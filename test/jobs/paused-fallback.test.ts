@@ -1,4 +1,4 @@
-// Targets that somebody pauses while another is called (contract 5, 10; experience 31): none of them is fallen back to.
+// Targets that are paused by hand while another is called [jobs.paused-target]: none of them is fallen back to.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import type { GatewayServices } from "../../src/gateway/services.ts";
@@ -63,7 +63,7 @@ afterEach(async () => {
 });
 const wires = () => gateway.sandbox.calls.map(({ wire }) => wire);
 
-test("experience 31: a target that is paused while the one before it is called is not called", async () => {
+test("jobs.paused-target: a target that is paused while the one before it is called is not called", async () => {
   const { origin, sandbox } = gateway;
   sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "status", status: 503 } });
   meanwhile = () => pauseIn(gateway, "oa");
@@ -71,7 +71,7 @@ test("experience 31: a target that is paused while the one before it is called i
   assert.deepEqual([answer.status >= 500, wires()], [true, ["deepgram"]], JSON.stringify(detailsOf(answer)));
 });
 
-test("experience 31: nor is one in a conversation, whose first socket did not open", async () => {
+test("jobs.paused-target: the same holds in a live session whose first socket did not open", async () => {
   meanwhile = () => pauseIn(gateway, "dg");
   const caller = await call(gateway.origin, { key: OTHER_KEY });
   await speak(caller, START, samples().subarray(0, 32_000));
@@ -80,7 +80,7 @@ test("experience 31: nor is one in a conversation, whose first socket did not op
 });
 
 for (const when of ["before", "while"] as const)
-  test(`experience 31: a job whose other target was paused ${when} its first one failed waits for it, and calls only that`, async () => {
+  test(`jobs.paused-target: a job whose other target was paused ${when} its first one failed waits for it, and calls only that`, async () => {
     const { origin, sandbox, database, app } = gateway;
     sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "status", status: 503 } });
     if (when === "before") await pauseIn(gateway, "oa");

@@ -1,5 +1,5 @@
-// Jobs whose targets somebody paused by hand (contract 5, 10; experience 31): nothing is sent there, other targets serve, and who has none
-// waits, holding no worker, until it is resumed or the job's deadline.
+// Jobs whose targets are paused by hand [jobs.paused-target]: nothing is sent there, other targets serve, and a job without one waits,
+// holding no worker, until it is resumed or its deadline passes [jobs.paused-wakeup].
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { sql } from "kysely";
@@ -53,7 +53,7 @@ const resumed = async (worker: TestGateway): Promise<void> => {
   await worker.app.refreshDirectory();
 };
 
-test("experience 31: a job is taken while its only target is paused, waits however often it is looked at, and is served once it is resumed", async () => {
+test("jobs.paused-target, jobs.attempts-exhausted: a job whose only target is paused is accepted, waits however often it is looked at, and is served once the target is resumed", async () => {
   const { origin, database, sandbox } = gateway;
   await pauseIn(gateway, "dg");
   const { job_id: id } = await submit(origin);
@@ -81,7 +81,7 @@ test("experience 31: a job is taken while its only target is paused, waits howev
   assert.equal(paidCalls(sandbox), 1);
 });
 
-test("experience 31: a job that waits costs nothing for minutes, and is served at once when what it waits for is resumed", async () => {
+test("jobs.paused-wakeup: a waiting job costs nothing for minutes, and is served at once when its target is resumed", async () => {
   const { origin, database, sandbox } = gateway;
   // Another's pause is of no concern.
   for (const id of ["dg", "oa"]) await call(gateway, "POST", `/admin/v1/connections/${id}/pause`, { body: {} });
@@ -104,7 +104,7 @@ test("experience 31: a job that waits costs nothing for minutes, and is served a
   assert.equal((await attemptsOf(database, id)).length, 1);
 });
 
-test("experience 31: a job that waits is looked at when the pause ends, and not before", async () => {
+test("jobs.paused-wakeup: a waiting job is looked at when the pause ends, and not before", async () => {
   const { origin, database } = gateway;
   await call(gateway, "POST", "/admin/v1/connections/dg/pause", { body: { duration_seconds: 120 } });
   await startWorker();
@@ -116,7 +116,7 @@ test("experience 31: a job that waits is looked at when the pause ends, and not 
   assert.equal(rows.length, 1);
 });
 
-test("experience 31: another target of its route serves meanwhile, and only that is called and charged", async () => {
+test("jobs.paused-target: another target of the route serves meanwhile, and only that is called and charged", async () => {
   const { origin, database, sandbox } = gateway;
   await pauseIn(gateway, "aa", "universal-2");
   const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
@@ -136,7 +136,7 @@ test("experience 31: another target of its route serves meanwhile, and only that
   );
 });
 
-test("experience 31: a run that was begun before its target was paused is polled to its end", async () => {
+test("jobs.paused-target: a run that was begun before its target was paused is polled to its end", async () => {
   const { origin, sandbox } = gateway;
   const id = await leftWhilePolled();
   await pauseIn(gateway, "aa");
@@ -146,7 +146,7 @@ test("experience 31: a run that was begun before its target was paused is polled
   assert.ok(sandbox.calls.every(({ wire }) => wire === "assemblyai"));
 });
 
-test("experience 31: a job that waits can be cancelled, and its deadline ends it; neither is charged", async () => {
+test("jobs.paused-target, jobs.deadline: a waiting job can be cancelled, and its deadline ends it; neither is charged", async () => {
   const { origin, database, sandbox } = gateway;
   await pauseIn(gateway, "dg");
   const worker = await startWorker();

@@ -1,4 +1,4 @@
-// How often a run at a provider is asked for (reliability 2: 2 to 15 s, with jitter; contract 5).
+// How often a run at a provider is polled: every 2 to 15 s, with jitter [jobs.poll-interval].
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { followRun } from "../../src/jobs/poll-run.ts";
@@ -34,7 +34,7 @@ async function pausesOf(polls: readonly (RemotePoll | ProviderError)[], leftMs =
   return pauses;
 }
 
-test("reliability 2: a run is polled after 2 s, then less and less often, down to every 15 s, ±20 %", async () => {
+test("jobs.poll-interval: a run is polled after 2 s, then less and less often, down to every 15 s, ±20 %", async () => {
   const pauses = await pausesOf(Array.from({ length: 40 }, () => GOES_ON));
   for (const [index, pause] of pauses.entries()) {
     const step = Math.min(2_000 * 1.5 ** index, 15_000);
@@ -43,7 +43,7 @@ test("reliability 2: a run is polled after 2 s, then less and less often, down t
   assert.equal(new Set(pauses).size, pauses.length, "no two alike");
 });
 
-test("contract 5: a provider that asks to be left alone is, for a minute at most, and never sooner than without a word", async () => {
+test("jobs.poll-interval: a delay that a provider asks for is honoured up to a minute, and never shortens the interval", async () => {
   const [long, longest, none, unsaid] = await pausesOf([refused(40), refused(3_600), refused(0), refused()]);
   assert.equal(long, 40_000);
   assert.equal(longest, 60_000);
@@ -51,10 +51,10 @@ test("contract 5: a provider that asks to be left alone is, for a minute at most
   assert.ok(unsaid !== undefined && unsaid >= 6_750 * 0.8);
 });
 
-test("contract 5: no pause goes beyond the job's deadline", async () => {
+test("jobs.poll-interval: no delay goes beyond the job's deadline", async () => {
   assert.deepEqual(await pausesOf([GOES_ON, refused(40)], 500), [500, 500]);
 });
 
-test("contract 5: what a run failed with is no pause", async () => {
+test("jobs.poll-interval: the error of a failed run is no delay", async () => {
   await assert.rejects(pausesOf([GOES_ON, new ProviderError("rejected")]), { kind: "rejected" });
 });

@@ -1,5 +1,5 @@
-// One turn of the purge (contract 5; reliability 7): what it asks of the store and tells of, whom a store that lets nothing go holds up,
-// and how soon it stops. Each test has a gateway of its own: that one's own turns, every ten seconds from its start, come later.
+// One round of the purge [jobs.purge-progress]: what it asks of the store and reports, what a store that deletes nothing delays, and how
+// soon it stops. Each test has a gateway of its own, whose own rounds, every ten seconds from its start, come later.
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { type RawBuilder, sql } from "kysely";
@@ -33,7 +33,7 @@ async function addExpired(requestId: string, count: number, resultKey: RawBuilde
     where request_id = ${requestId}`.execute(db);
 }
 
-test("contract 5: what was purged is known at once to who vacuums it, however long the store takes with what else is due", async () => {
+test("jobs.result-retention: what was purged is reported for vacuuming at once, however long the store takes with what else is due", async () => {
   const { jobs } = gateway.app;
   await addExpired("req_known", 1, sql`'results/' || id`);
   const events: string[] = [];
@@ -44,7 +44,7 @@ test("contract 5: what was purged is known at once to who vacuums it, however lo
   await purgeJobs(jobs);
 });
 
-test("contract 5: 501 results and recordings that the store does not let go hold up none behind them, nor any that need no store", async () => {
+test("jobs.purge-progress: 501 results and recordings that the store does not delete delay none behind them, nor any that need no store", async () => {
   const { database, app } = gateway;
   await addExpired("req_held", 501, sql`'results/' || id`);
   await addExpired("req_next", 1, sql`'results/' || id`);
@@ -72,7 +72,7 @@ test("contract 5: 501 results and recordings that the store does not let go hold
   await purgeJobs(app.jobs);
 });
 
-test("reliability G-04: a stop waits for one object that the store is asked to let go, and not for all that are due", async () => {
+test("jobs.purge-progress: R14, a stop waits for the one object that the store is deleting, and not for all that are due", async () => {
   const { database, app } = gateway;
   await addExpired("req_stop", 3, sql`'results/' || id`);
   const asked: string[] = [];
@@ -98,7 +98,7 @@ test("reliability G-04: a stop waits for one object that the store is asked to l
   assert.deepEqual(left, []);
 });
 
-test("reliability G-04: a stop waits for one job that is purged in its row, and not for all that expired", async () => {
+test("jobs.purge-progress: R14, a stop waits for the one job that is purged in its row, and not for all that expired", async () => {
   const { database, app } = gateway;
   await addExpired("req_rows", 3, sql`null`);
   const stop = new AbortController();

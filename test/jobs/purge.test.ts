@@ -1,5 +1,5 @@
-// After its time nothing of what was said, sent or fetched is anywhere on the disk (contract 5): the data directory, the files of the database
-// and its log are searched byte by byte, and so is a dump. In plain text it never was there.
+// After its time nothing of what was spoken, sent or fetched is anywhere on disk [jobs.result-retention]: the data directory, the files of
+// the database and its log are searched byte by byte, and so is a dump. In plain text it never was there [jobs.encrypted-at-rest].
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -38,7 +38,7 @@ before(async () => {
 });
 after(() => opened.disposeAsync());
 
-test("contract 5: transcript, prompt and source URL are never on the disk in plain text, and after their time in no table sealed either; the audio goes with its job", async () => {
+test("jobs.encrypted-at-rest, jobs.result-retention, jobs.audio-retention: transcript, prompt and source URL are never on disk in plain text, and in no table after their time, not even sealed; the audio goes with its job", async () => {
   const { gateway, internet } = remote;
   const { database, origin } = gateway;
   const { job_id: uploaded } = await submit(origin, {

@@ -1,4 +1,4 @@
-// What leases hold of an app's money and no chat uses (contract 1, 9): no job is refused for want of it, at its submission or when it runs.
+// Money that idle leases hold: no job is refused for lack of it, at its submission or when it runs [jobs.reservation].
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
@@ -45,7 +45,7 @@ async function holdNearlyAll(slug: string): Promise<{ workspaceId: WorkspaceId; 
   return owner;
 }
 
-test("contract 1: a job is taken whose money an idle lease holds; one that the budget has no room for is refused", async () => {
+test("jobs.reservation: a job is accepted whose money an idle lease holds; one that the budget has no room for is refused", async () => {
   await holdNearlyAll("notes");
   const dryRun = await postForm(gateway.origin, { path: JOBS, fields: { dry_run: "true" } });
   assert.equal(dryRun.status, 200);
@@ -55,7 +55,7 @@ test("contract 1: a job is taken whose money an idle lease holds; one that the b
   await gateway.database.db.updateTable("budgets").set({ limit_nano_usd: LIMIT }).execute();
 });
 
-test("contract 1: a job that reserves when it runs finds the money that an idle lease holds", async () => {
+test("jobs.reservation: a job that reserves when it runs gets the money that an idle lease holds", async () => {
   const owner = await holdNearlyAll("remote");
   const deadlineAt = new Date(Date.now() + 60_000);
   const id = newId("job");

@@ -1,4 +1,4 @@
-// Spec 3 in the database itself: the trigger against every pair of states, and against random writes.
+// The states in the database itself [jobs.states]: the trigger against every pair of states, and against random writes.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
@@ -28,7 +28,7 @@ const WAY: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
 for (const from of JOB_STATUSES) {
   for (const to of JOB_STATUSES) {
     const allowed = from === to || (NEXT_STATUSES[from] as readonly JobStatus[]).includes(to);
-    test(`spec 3: the database ${allowed ? "takes" : "refuses"} ${from} → ${to}`, async () => {
+    test(`jobs.states: the database ${allowed ? "accepts" : "refuses"} ${from} → ${to}`, async () => {
       const id = await jobIn(from);
       if (allowed) await move(id, to);
       else await assert.rejects(move(id, to), /job/u);
@@ -37,7 +37,7 @@ for (const from of JOB_STATUSES) {
   }
 }
 
-test("spec 3: a job begins as queued, whatever an insert says", async () => {
+test("jobs.states: a job begins as queued, whatever an insert contains", async () => {
   const { workspaceId, appId } = await makeTenant(database);
   for (const status of JOB_STATUSES.filter((candidate) => candidate !== "queued")) {
     await assert.rejects(
@@ -49,7 +49,7 @@ test("spec 3: a job begins as queued, whatever an insert says", async () => {
   }
 });
 
-test("spec 3: what has ended keeps every column but those that a purge empties", async () => {
+test("jobs.terminal-states: a terminal job keeps every column but those that a purge empties", async () => {
   for (const ended of ["succeeded", "failed", "cancelled"] as const) {
     const id = await jobIn(ended);
     const changes = [
@@ -81,7 +81,7 @@ test("spec 3: what has ended keeps every column but those that a purge empties",
   }
 });
 
-test("spec 3: only what has ended can be deleted", async () => {
+test("jobs.terminal-states: only a terminal job can be deleted", async () => {
   for (const status of JOB_STATUSES) {
     const id = await jobIn(status);
     const deletion = sql`delete from jobs where id = ${id}`.execute(database.db);
@@ -90,7 +90,7 @@ test("spec 3: only what has ended can be deleted", async () => {
   }
 });
 
-test(`spec 3: ${ROUNDS * 100} random transitions, and none gets through that spec 3 does not have`, async () => {
+test(`jobs.states: R6, of ${ROUNDS * 100} random transitions none gets through that is not in the table`, async () => {
   const seed = 20_261_121;
   const { workspaceId, appId } = await makeTenant(database);
   await sql`create table transitions (from_status text, to_status text, taken boolean)`.execute(database.db);

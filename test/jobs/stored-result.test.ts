@@ -19,7 +19,7 @@ const FORMS = {
 } as const;
 
 for (const [name, [stored, envelope]] of Object.entries(FORMS)) {
-  test(`contract 5: the envelope of a stored result ${name} comes byte for byte, in pieces of any length`, async () => {
+  test(`jobs.result-url: the envelope of a stored result ${name} comes byte for byte, in pieces of any length`, async () => {
     for (let length = 1; length <= stored.length; length += 1) {
       const room = countingRoom();
       const taken = await takeEnvelope(cut(stored, length), room);
@@ -30,7 +30,7 @@ for (const [name, [stored, envelope]] of Object.entries(FORMS)) {
   });
 }
 
-test("R17: an envelope that there is no room for is not read any further", async () => {
+test("jobs.result-memory: R17, an envelope that memory has no room for is not read any further", async () => {
   const [stored] = FORMS["with the envelope's length"];
   let read = 0;
   const pieces = async function* () {
@@ -49,7 +49,7 @@ test("R17: an envelope that there is no room for is not read any further", async
   assert.equal(read, 1);
 });
 
-test("R17: a small result is read at once while large ones of its workspace wait for one another", async () => {
+test("jobs.result-memory: R17, a small result is read at once while large ones of its workspace wait for one another", async () => {
   const services = { resultReads: createKeyedSemaphore(MOST_RESULT_READS) };
   const room = countingRoom();
   const never = new Promise<never>(() => undefined);

@@ -1,5 +1,5 @@
-// Which targets a job calls, and what each costs (contract 1, 5, 9): the next after a definite failure, none after an unknown one;
-// purpose and route as they were at submission, health as it is now; a budget that is exact in the end.
+// Which targets a job calls, and what each costs: the next after a definite failure [jobs.fallback], none after an unknown one
+// [jobs.unknown-outcome]; purpose and route as they were at submission, health as it is now; a budget that is exact in the end.
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import type { Sandbox } from "../../sandbox/server.ts";
@@ -17,7 +17,7 @@ afterEach(async () => {
   assert.ok(windows.every((window) => window.reserved_nano_usd === 0n && window.reserved_audio_ms === 0n));
 });
 
-test("contract 5: after a definite failure the next target serves, and only it is charged", async () => {
+test("jobs.fallback: after a definite failure the next target serves, and only it is charged", async () => {
   const { origin, database, sandbox } = gateway;
   sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "status", status: 500 } });
   await startWorker();
@@ -32,7 +32,7 @@ test("contract 5: after a definite failure the next target serves, and only it i
   assert.equal(attempts[0]?.charge, "0");
 });
 
-test("contract 5: after an unknown outcome nothing else is called, and nothing is charged", async () => {
+test("jobs.unknown-outcome: after an unknown outcome no other target is called, and nothing is charged", async () => {
   const { origin, database, sandbox } = gateway;
   sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "reset_after_body" } });
   await startWorker();
@@ -43,7 +43,7 @@ test("contract 5: after an unknown outcome nothing else is called, and nothing i
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
 });
 
-test("contract 5: when every target fails definitely the job's error says so, with each attempt", async () => {
+test("jobs.fallback: when every target fails definitely the job's error lists each attempt", async () => {
   const { origin, database, sandbox } = gateway;
   sandbox.addFault({ times: 2, fault: { kind: "status", status: 400 } });
   await startWorker();
@@ -56,7 +56,7 @@ test("contract 5: when every target fails definitely the job's error says so, wi
   );
 });
 
-test("contract 5: the route is the one of the submission, also when the operator has changed it since", async () => {
+test("jobs.fixed-at-submission: the route is the one of the submission, also when the operator has changed it since", async () => {
   const { origin, sandbox, database, app } = gateway;
   const { job_id: id } = await submit(origin);
   const changed = twoTargets(sandbox);
@@ -77,7 +77,7 @@ test("contract 5: the route is the one of the submission, also when the operator
   );
 });
 
-test("contract 1, 5: a target whose account is gone is not eligible: what the others refuse is refused by all", async () => {
+test("jobs.account-gone: a target whose account is gone is not eligible: what the others refuse is refused by all", async () => {
   const { origin, sandbox, database } = gateway;
   sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 400 } });
   const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
@@ -86,7 +86,7 @@ test("contract 1, 5: a target whose account is gone is not eligible: what the ot
   assert.equal((await ended(origin, id, REMOTE_KEY)).error?.code, "PROVIDER_REJECTED");
 });
 
-test("contract 5: a run whose account is gone when its successor comes is never known, and no other target is called after it", async () => {
+test("jobs.account-gone: a run whose account is gone when its successor comes has an unknown outcome, and no other target is called after it", async () => {
   const { origin, sandbox, database } = gateway;
   const id = await leftWhilePolled();
   await database.transaction((tx) => deleteConnection(tx, { scope: "platform", id: "aa" }));
@@ -97,7 +97,7 @@ test("contract 5: a run whose account is gone when its successor comes is never 
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
 });
 
-test("contract 5: so is one whose connection stands for another provider by then, and that one is not asked for it", async () => {
+test("jobs.account-gone: so has one whose connection is another provider's by then, and that provider is not asked for it", async () => {
   const { origin, sandbox, database } = gateway;
   const id = await leftWhilePolled();
   const calls = sandbox.calls.length;
@@ -108,7 +108,7 @@ test("contract 5: so is one whose connection stands for another provider by then
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
 });
 
-test("contract 5: on a route that may pay twice a call of the dead that no target is left for is still of unknown outcome", async () => {
+test("jobs.unknown-outcome: on a route that may pay twice, a dead worker's call without a target after it still has an unknown outcome", async () => {
   const { origin, sandbox, database } = gateway;
   sandbox.addFault({ wire: "deepgram", fault: { kind: "stall" } });
   const first = await startWorker();
@@ -121,7 +121,7 @@ test("contract 5: on a route that may pay twice a call of the dead that no targe
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
 });
 
-test("contract 9: what jobs spent is in the budget to the nano-dollar, and nothing stays reserved", async () => {
+test("jobs.charge: what jobs spent is in the budget to the nano-dollar, and nothing stays reserved", async () => {
   const { origin, database } = gateway;
   const before = await spent();
   await startWorker();
@@ -134,7 +134,7 @@ test("contract 9: what jobs spent is in the budget to the nano-dollar, and nothi
   assert.equal((await spent()) - before, charged);
 });
 
-test("contract 9: a price that is raised while a job waits is not this job's: it succeeds, and is charged what was reserved", async () => {
+test("jobs.charge, jobs.fixed-at-submission: a price that is raised while a job waits is not this job's: it succeeds, and is charged what was reserved", async () => {
   const { origin, sandbox, database } = gateway;
   const { job_id: id } = await submit(origin);
   const reserved = await reservedFor(id);
@@ -147,7 +147,7 @@ test("contract 9: a price that is raised while a job waits is not this job's: it
   ]);
 });
 
-test("contract 9: cancelled after its price was raised, a run at a provider is charged what was reserved", async () => {
+test("jobs.charge, jobs.cancel-charge: cancelled after its price was raised, a run at a provider is charged what was reserved", async () => {
   const { origin, sandbox, database } = gateway;
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 50 } });
   const { job_id: id } = await submit(origin, { key: REMOTE_KEY });

@@ -1,4 +1,5 @@
-// What time does to jobs (contract 5): a deadline in the queue and at work, the purge of everything that was said, the row's end.
+// What time does to jobs: a deadline in the queue and at work [jobs.deadline], the purge of everything that was spoken
+// [jobs.result-retention], the end of the row.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
@@ -16,7 +17,7 @@ import { attemptsOf, dumpTables, jobsFile, paidCalls, pass, REMOTE_KEY } from ".
 
 const { gateway, startWorker } = await startIdleGateway();
 
-test("contract 5: a deadline that passes in the queue ends the job, uncharged, without a call", async () => {
+test("jobs.deadline: a deadline that passes in the queue ends the job, uncharged, without a call", async () => {
   const { origin, database, sandbox } = gateway;
   const { job_id: id } = await submit(origin);
   await pass(gateway, 21_599);
@@ -29,7 +30,7 @@ test("contract 5: a deadline that passes in the queue ends the job, uncharged, w
   assert.equal(paidCalls(sandbox), 0);
 });
 
-test("contract 5: a deadline that passed while nobody worked on the job ends it as soon as it is taken up", async () => {
+test("jobs.deadline: a deadline that passed while the job had no worker ends it as soon as it is claimed", async () => {
   const { origin, sandbox } = gateway;
   const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
   const late = new Date(Date.now() + 21_601_000);
@@ -39,7 +40,7 @@ test("contract 5: a deadline that passed while nobody worked on the job ends it 
   assert.equal(paidCalls(sandbox), 0);
 });
 
-test("R3: a job whose worker hangs and renews its lease is ended two minutes after its deadline, and that worker changes nothing", async () => {
+test("jobs.deadline-hung-worker: R3, a job whose worker hangs and renews its lease is ended two minutes after its deadline, and that worker changes nothing", async () => {
   const { origin, database } = gateway;
   const { job_id: id } = await submit(origin);
   const row = await claimJob(database.db, id);
@@ -58,7 +59,7 @@ test("R3: a job whose worker hangs and renews its lease is ended two minutes aft
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:not_called", charge: "0" }]);
 });
 
-test("contract 5: a job that no worker can even open ends at its deadline", async () => {
+test("jobs.deadline: a job that no worker can even open ends at its deadline", async () => {
   const { origin, database } = gateway;
   const { job_id: id } = await submit(origin);
   await database.db
@@ -76,7 +77,7 @@ test("contract 5: a job that no worker can even open ends at its deadline", asyn
 });
 
 for (const state of ["submitting", "submitted"] as const) {
-  test(`contract 5: a deadline that passes with a ${state} call ends the job as PROVIDER_RESULT_UNKNOWN, which is not retryable`, async () => {
+  test(`jobs.deadline-in-call: a deadline that passes with a ${state} call ends the job as PROVIDER_RESULT_UNKNOWN, which is not retryable`, async () => {
     const { origin, database } = gateway;
     const { job_id: id } = await submit(origin);
     const row = await claimJob(database.db, id);
@@ -92,7 +93,7 @@ for (const state of ["submitting", "submitted"] as const) {
   });
 }
 
-test("contract 5: a worker whose call is in flight at the deadline ends the job as PROVIDER_RESULT_UNKNOWN, and calls nobody after it", async () => {
+test("jobs.deadline-in-call: a worker whose call is in flight at the deadline ends the job as PROVIDER_RESULT_UNKNOWN, and calls no provider after it", async () => {
   const { origin, sandbox, database } = gateway;
   sandbox.clearCalls();
   sandbox.addFault({ fault: { kind: "stall" } });
@@ -115,7 +116,7 @@ test("contract 5: a worker whose call is in flight at the deadline ends the job 
   assert.equal(paidCalls(sandbox), 1);
 });
 
-test("contract 5: after its time nothing of what was said is in any table or file, and the key is free", async () => {
+test("jobs.result-retention, idempotency.job-ttl: after its time nothing of what was spoken is in any table or file, and the key is free", async () => {
   const headers = { "idempotency-key": "purge" };
   const prompt = "canary of the prompt";
   const contents = new Set<string>();
@@ -171,7 +172,7 @@ test("contract 5: after its time nothing of what was said is in any table or fil
   assert.equal((await get(gateway.origin, `${JOBS}/${ids[0]}`)).code, "JOB_NOT_FOUND");
 });
 
-test("contract 5: a result that the store does not let go holds up no other purge and no deadline, and goes when it can", async () => {
+test("jobs.purge-progress: a result that the store does not delete delays no other purge and no deadline, and goes when it can", async () => {
   const { database, app } = gateway;
   const worker = await startWorker({ file: (sandbox) => jobsFile(sandbox, { stt_job_inline_result_bytes: 64 }) });
   const ids: string[] = [];
@@ -202,7 +203,7 @@ test("contract 5: a result that the store does not let go holds up no other purg
   assert.deepEqual(await purged(), [true, true]);
 });
 
-test("reliability R14: a stop waits for no deadline that passed meanwhile; the next process ends those jobs", async () => {
+test("jobs.purge-progress, api.drain-background: R14, a stop waits for no deadline that passed meanwhile; the next process ends those jobs", async () => {
   const { origin, database, app } = gateway;
   const { job_id: id } = await submit(origin);
   await shiftClock(database, 21_601);
@@ -212,7 +213,7 @@ test("reliability R14: a stop waits for no deadline that passed meanwhile; the n
   assert.equal((await poll(origin, id)).error?.code, "JOB_DEADLINE_EXCEEDED");
 });
 
-test("reliability J-10: a result that the disk does not take is kept until it does; nothing is called again", async () => {
+test("jobs.result-storage-retry: a result that the disk does not accept is kept until it does; no provider is called again", async () => {
   await startWorker({ file: (sandbox) => jobsFile(sandbox, { stt_job_inline_result_bytes: 64 }) });
   const folder = join(gateway.dataDir, "objects", "results");
   await rm(folder, { recursive: true, force: true });
@@ -230,7 +231,7 @@ test("reliability J-10: a result that the disk does not take is kept until it do
   await kept.body?.cancel();
 });
 
-test("contract 5: what a failed submission or a lost attempt left in the object store is removed, what is named stays", async () => {
+test("jobs.orphans: what a failed submission or a lost attempt left in the object store is removed, and what is named stays", async () => {
   const { objects: store } = gateway.app.jobs;
   const { job_id: id } = await submit(gateway.origin);
   for (const key of ["audio/job_never_committed", `results/${id}/7`])
@@ -251,7 +252,7 @@ test("contract 5: what a failed submission or a lost attempt left in the object 
   assert.ok(!objects("audio").some((path) => path.endsWith("never_committed")));
 });
 
-test("contract 5: however many jobs are past their time at once, one turn purges them, and forgets those that are 30 days old", async () => {
+test("jobs.purge-progress, jobs.result-retention: however many jobs are past their time at once, one round purges them, and forgets those that are 30 days old", async () => {
   const { database, app } = gateway;
   const many = sql`'job_many_' || lpad(n::text, 5, '0')`;
   const job = await database.db

@@ -1,4 +1,4 @@
-// One suite for every object store: a directory, and a real S3 server over its API (contract 10 `storage.objects`).
+// One suite for every object store: a directory, and a real S3 server over its API [storage.objects-whole].
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -25,7 +25,7 @@ after(async () => {
 });
 
 for (const [name, chosen] of Object.entries(settings)) {
-  describe(`contract 10: objects in a ${name}`, async () => {
+  describe(`objects in a ${name}`, async () => {
     const store = await openObjectStore(chosen);
     const second = await openObjectStore(chosen);
     after(() => {
@@ -33,7 +33,7 @@ for (const [name, chosen] of Object.entries(settings)) {
       second.close();
     });
 
-    test("what was put is read back by another process, byte for byte, whatever its size and pieces", async () => {
+    test("storage.objects-whole: an object is read back by another process, byte for byte, whatever its size and pieces", async () => {
       for (const [index, sizeBytes] of [0, 1, 65_535, 65_536, 65_537, 3 * MIB + 17].entries()) {
         const bytes = randomBytes(sizeBytes);
         await store.put(`audio/size_${index}`, pieces(bytes, 10_007), sizeBytes);
@@ -41,7 +41,7 @@ for (const [name, chosen] of Object.entries(settings)) {
       }
     });
 
-    test("contract 5: a file becomes an object of its own: it is there when the file is gone, and refused in another size", async () => {
+    test("storage.objects-whole: a file becomes an object of its own, which outlives the file, and is refused in another size", async () => {
       const bytes = randomBytes(3 * MIB + 17);
       const path = join(dataDir, "upload");
       writeFileSync(path, bytes, { mode: 0o600 });
@@ -53,7 +53,7 @@ for (const [name, chosen] of Object.entries(settings)) {
       assert.ok(bytes.equals(await read(second, "audio/file")));
     });
 
-    test("a second put replaces the first, and a reader of the first reads it to its end", async () => {
+    test("storage.objects-whole: a second put replaces the first, and a reader of the first reads it to its end", async () => {
       await put(store, "results/replaced", Buffer.alloc(4 * MIB, 1));
       const reader = (await store.open("results/replaced"))[Symbol.asyncIterator]();
       assert.equal((await reader.next()).done, false);
@@ -62,7 +62,7 @@ for (const [name, chosen] of Object.entries(settings)) {
       assert.equal((await read(store, "results/replaced")).toString(), "second");
     });
 
-    test("what is not there says so, and removing it is no error", async () => {
+    test("storage.objects-missing: a missing object is reported as missing, and removing it is no error", async () => {
       await assert.rejects(store.open("audio/nothing"), ObjectMissing);
       await store.remove("audio/nothing");
       await put(store, "audio/removed", Buffer.from("x"));
@@ -71,7 +71,7 @@ for (const [name, chosen] of Object.entries(settings)) {
       await assert.rejects(store.open("audio/removed"), ObjectMissing);
     });
 
-    test("a body that breaks off, or has another size than declared, is refused with its own error", async () => {
+    test("storage.objects-whole: a body that breaks off, or has another size than declared, is refused with its own error", async () => {
       const broken = async function* () {
         yield Buffer.alloc(200_000);
         throw new Error("the uploader hung up");
@@ -82,7 +82,7 @@ for (const [name, chosen] of Object.entries(settings)) {
       await assert.rejects(store.put("audio/wrong", pieces(Buffer.alloc(1), 1), 0), /was to have/u);
     });
 
-    test("a put that failed leaves the object that was there as it was, and the store working", async () => {
+    test("storage.objects-whole: a put that failed leaves the object that was there as it was, and the store working", async () => {
       await put(store, "audio/kept", Buffer.from("kept"));
       const broken = async function* () {
         yield Buffer.from("half");
@@ -94,7 +94,7 @@ for (const [name, chosen] of Object.entries(settings)) {
       assert.equal((await read(store, "audio/after")).toString(), "after");
     });
 
-    test("keys are names, never paths: anything else is refused before the store is asked", async () => {
+    test("storage.objects-names: keys are names, never paths: anything else is refused before the store is asked", async () => {
       for (const key of [
         "",
         "/",
@@ -116,7 +116,7 @@ for (const [name, chosen] of Object.entries(settings)) {
       }
     });
 
-    test("objects older than a moment are listed below their prefix, every one of them", async () => {
+    test("storage.objects-listing: objects older than a moment are listed below their prefix, every one of them", async () => {
       const keys = Array.from({ length: 25 }, (_, index) => `older/key_${String(index).padStart(2, "0")}`);
       for (const key of keys) await put(store, key, Buffer.from("x"));
       await put(store, "older_not/key", Buffer.from("x"));
@@ -126,7 +126,7 @@ for (const [name, chosen] of Object.entries(settings)) {
       assert.deepEqual(await Array.fromAsync(store.listOlder("nowhere", new Date())), []);
     });
 
-    test("contract 5: a large object goes in and comes out in pieces, whole", async () => {
+    test("storage.objects-whole: a large object goes in and comes out in pieces, whole", async () => {
       const count = 64;
       const piece = randomBytes(MIB);
       const written = createHash("sha256");
@@ -150,7 +150,7 @@ for (const [name, chosen] of Object.entries(settings)) {
   });
 }
 
-test("reliability 6: files and folders of a directory are their owner's alone", async () => {
+test("storage.objects-private: files and folders of a directory are for their owner only", async () => {
   const store = await openObjectStore(settings.directory);
   await put(store, "modes/deep/object", Buffer.from("x"));
   assert.equal(statSync(join(directory, "modes/deep/object")).mode & 0o777, 0o600);
@@ -158,7 +158,7 @@ test("reliability 6: files and folders of a directory are their owner's alone", 
     assert.equal(statSync(join(directory, folder)).mode & 0o777, 0o700, folder);
 });
 
-test("contract 5: in a directory nothing shows under a key before all of it is written, and a failed put leaves no file", async () => {
+test("storage.objects-whole: in a directory nothing appears under a key before all of it is written, and a failed put leaves no file", async () => {
   const store = await openObjectStore(settings.directory);
   const looks: boolean[] = [];
   const body = async function* () {
@@ -173,7 +173,7 @@ test("contract 5: in a directory nothing shows under a key before all of it is w
   assert.deepEqual(readdirSync(join(directory, ".incoming")), []);
 });
 
-test("contract 5: a directory takes a file of its own file system as it is, without reading it, and leaves nothing aside", async () => {
+test("jobs.upload-linked: a directory links a file of its own file system as it is, without reading it, and leaves no temporary file", async () => {
   const store = await openObjectStore(settings.directory);
   const path = join(dataDir, "taken");
   writeFileSync(path, Buffer.alloc(200_000, 7), { mode: 0o600 });
@@ -186,7 +186,7 @@ test("contract 5: a directory takes a file of its own file system as it is, with
   assert.deepEqual(readdirSync(join(directory, ".incoming")), []);
 });
 
-test("contract 5: a folder goes with its last object, whoever puts another there at that moment", async () => {
+test("storage.objects-private: a folder goes with its last object, although another object is put there at that moment", async () => {
   const stores = await Promise.all([openObjectStore(settings.directory), openObjectStore(settings.directory)]);
   await Promise.all(
     stores.map(async (store, index) => {
@@ -204,7 +204,7 @@ test("contract 5: a folder goes with its last object, whoever puts another there
   for (const store of stores) store.close();
 });
 
-test("contract 5: what a killed process left behind goes a day later, at the next start; a running upload stays", async () => {
+test("storage.objects-private: what a killed process left goes a day later, at the next start; a running upload stays", async () => {
   const old = join(directory, ".incoming", "0123");
   const running = join(directory, ".incoming", "4567");
   for (const path of [old, running]) writeFileSync(path, "half");
@@ -215,7 +215,7 @@ test("contract 5: what a killed process left behind goes a day later, at the nex
   rmSync(running);
 });
 
-test("contract 10: an upload to S3 that breaks off closes its connection, so the store cannot take half of it for the whole", async () => {
+test("storage.objects-whole: an upload to S3 that breaks off closes its connection, so that the store cannot take half of it for the whole", async () => {
   const store = await openObjectStore(settings["s3 server"]);
   const connected = once(s3.http, "connection") as Promise<[Socket]>;
   let closed: Promise<unknown> = Promise.resolve();
@@ -230,7 +230,7 @@ test("contract 10: an upload to S3 that breaks off closes its connection, so the
   store.close();
 });
 
-test("contract 10: a wrong secret, an unknown bucket and a store that is away are faults, never a missing object", async () => {
+test("storage.objects-missing: a wrong secret, an unknown bucket and an unavailable store are faults, never a missing object", async () => {
   const strict = await startS3Server({ strictSignatures: true });
   const right = await openObjectStore({ kind: "s3", ...strict.settings });
   await put(right, "audio/x", Buffer.from("x"));
@@ -263,7 +263,7 @@ async function* pieces(bytes: Uint8Array, sizeBytes: number): AsyncGenerator<Uin
   for (let at = 0; at < bytes.length; at += sizeBytes) yield bytes.subarray(at, at + sizeBytes);
 }
 
-test("contract 5: a directory that is not mounted has lost nothing: what is not there now is not missing", async () => {
+test("storage.objects-missing: a directory that is not mounted has lost nothing: what is not there now is not missing", async () => {
   const place = join(dataDir, "mounted");
   const store = await openObjectStore({ kind: "file", directory: place });
   await store.put("audio/kept", pieces(Buffer.from("x"), 1), 1);

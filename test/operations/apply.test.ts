@@ -1,4 +1,4 @@
-// `patchbay apply` (contract 10): the file's objects into the storage of a running gateway, what differed, and how it ends.
+// `patchbay apply`: the file's objects into the storage of a running gateway, what differed, and how it ends.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
@@ -40,7 +40,7 @@ async function servedBy(): Promise<string | undefined> {
   return gateway.sandbox.calls.at(-1)?.model;
 }
 
-test("contract 10: while a gateway runs on the embedded database it is notified, and requests run on the new route", async () => {
+test("configuration.apply-running: while a gateway runs on the embedded database it is notified, and requests run on the new route", async () => {
   assert.equal(await servedBy(), "nova-3");
   await write(withModel("nova-2"));
   const dry = await installation.patchbay("apply", "--dry-run");
@@ -56,7 +56,7 @@ test("contract 10: while a gateway runs on the embedded database it is notified,
   assert.deepEqual([again.exitCode, again.stdout], [0, ""]);
 });
 
-test("contract 10: a file with faults changes nothing: exit 9 here, and every fault from a gateway that reads it", async () => {
+test("configuration.apply-all-or-nothing: a file with faults changes nothing: exit 9 here, and every fault from a gateway that reads it", async () => {
   // Written, and found to be broken by the test's own reading of it.
   await assert.rejects(
     write((file) => ({ ...file, routes: [{ id: "speech", targets: [{ connection: "dgg", model: "nova-3" }] }] })),
@@ -69,7 +69,7 @@ test("contract 10: a file with faults changes nothing: exit 9 here, and every fa
   assert.equal(await servedBy(), "nova-2");
 });
 
-test("contract 10: what the file no longer has is released, its keys are revoked; no secret is in the difference", async () => {
+test("configuration.release, configuration.removed-keys, configuration.apply-no-secrets: what the file no longer lists becomes unmanaged, its keys are revoked; no secret is in the difference", async () => {
   await write(({ connections = [], workspaces = [], ...file }) => ({
     ...withModel("nova-2")(file),
     connections: [...connections, { id: "extra", kind: "deepgram", api_key: "extra-secret-0001" }],
@@ -89,7 +89,7 @@ test("contract 10: what the file no longer has is released, its keys are revoked
   assert(!stdout.includes("secret"));
 });
 
-test("contract 10: without a gateway the storage is written here, and the next start finds it", async () => {
+test("configuration.apply-stopped: without a gateway the storage is changed directly, and the next start uses it", async () => {
   await gateway.close();
   await write(withModel("nova-3"));
   const { exitCode, stdout, stderr } = await installation.patchbay("apply");

@@ -1,4 +1,4 @@
-// `patchbay audit verify` over an embedded installation (reliability 6): what it says, and how it ends.
+// `patchbay audit verify` over an embedded installation [cli.audit-verify]: what it prints, and how it ends.
 import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => installation.close());
 
-test("reliability 6: while the gateway runs and when it has stopped, the command finds nothing, and later what was done", async () => {
+test("cli.audit-verify, tenancy.audit-clean, tenancy.audit-tampering: running or stopped, the command finds nothing, and later what was changed", async () => {
   const gateway = await installation.start({ file: adminFile });
   const put = await call(gateway, "PUT", "/workspace/acme/audio-url-domains", {
     key: ADMIN_KEY,

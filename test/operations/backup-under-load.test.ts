@@ -36,7 +36,7 @@ function file(sandbox: Sandbox): ConfigurationFile {
 
 const keyed = (name: string) => ({ headers: { "idempotency-key": name } });
 
-test("a backup under load is of one moment: rows, money and objects fit, what was answered replays, every job ends", async () => {
+test("storage.backup-consistent: a backup under load is of one moment: rows, money and objects fit, what was answered replays, every job ends", async () => {
   const gateway = await installation.start({ file });
   const answered = new Map<string, string>();
   for (const name of ["one", "two", "three"])

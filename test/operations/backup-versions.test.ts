@@ -48,7 +48,7 @@ async function backupOf(
   return archive;
 }
 
-test("a backup of an older version is restored with its rows, and its schema brought up to date", async () => {
+test("storage.restore-versions: a backup of an older version is restored with its rows, and its schema brought up to date", async () => {
   let workspaceId = "";
   const archive = await backupOf("older", async (database) => {
     await sql`drop schema public cascade`.execute(database.db);
@@ -73,7 +73,7 @@ test("a backup of an older version is restored with its rows, and its schema bro
   }
 });
 
-test("a backup of a newer version is refused with what to do, and the data directory is as it was", async () => {
+test("storage.restore-versions: a backup of a newer version is refused with what to do, and the data directory is as it was", async () => {
   const archive = await backupOf("newer", ({ db }) =>
     sql`insert into kysely_migration (name, timestamp) values ('9999-of-a-later-version', '2027-01-01')`.execute(db),
   );
@@ -90,7 +90,7 @@ test("a backup of a newer version is refused with what to do, and the data direc
   );
 });
 
-test("a backup of version 0.1.0, which contains the files of another engine, is refused by its name", async () => {
+test("storage.former-version: a backup of version 0.1.0, which contains the files of another engine, is refused by its name", async () => {
   const archive = join(folder, "former.tar");
   const version = Buffer.from("18\n");
   const file = await open(archive, "wx");

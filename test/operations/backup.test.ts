@@ -1,4 +1,4 @@
-// `patchbay backup` and `patchbay restore` (contract 10, Operations): all of an embedded installation or nothing, checked to the byte.
+// `patchbay backup` and `patchbay restore`: all of an embedded installation or nothing, checked to the byte [storage.backup-verified].
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -71,7 +71,7 @@ function contentsOf(dataDir: string): readonly string[] {
     .toSorted();
 }
 
-test("contract 10 backup: one file for its owner only, with every row, object and secret; no upload in flight, no lock", () => {
+test("storage.backup-consistent, storage.backup-verified: one file for its owner only, with every row, object and secret; no upload in progress, no lock", () => {
   assert.equal(statSync(archive).mode & 0o777, 0o600);
   const names = execFileSync("tar", ["-tf", archive], { encoding: "utf8" }).split("\n");
   for (const name of [
@@ -89,7 +89,7 @@ test("contract 10 backup: one file for its owner only, with every row, object an
   assert.deepEqual(readdirSync(join(archive, "..")), [archive.split("/").at(-1)]);
 });
 
-test("contract 10 restore: what comes back replays what was answered, knows the jobs and opens what is sealed", async () => {
+test("storage.restore-equal: a restored installation replays what was answered, finds the jobs and opens sealed values", async () => {
   const { dataDir, config } = await elsewhere();
   const restored = await run(["restore", archive, "--config", config]);
   assert.equal(restored.exitCode, 0, restored.stderr);
@@ -116,7 +116,7 @@ test("contract 10 restore: what comes back replays what was answered, knows the 
   assert.ok(!readdirSync(dataDir).some((name) => name.startsWith(".")), "nothing is left of what was replaced");
 });
 
-test("contract 10 restore: what root restores into a directory of another account belongs to that account", {
+test("storage.restore-owner: what root restores into a directory of another account belongs to that account", {
   skip: process.getuid?.() === 0 ? false : "only root can write as another account",
 }, async () => {
   const { dataDir, config } = await elsewhere();
@@ -130,7 +130,7 @@ test("contract 10 restore: what root restores into a directory of another accoun
   assert.deepEqual(others, []);
 });
 
-test("contract 10 restore: an archive may come by a pipe, as one does that is decrypted on the way; a folder is none", async () => {
+test("storage.restore-owner: an archive may come from a pipe, such as one that is decrypted on the way; a folder is refused", async () => {
   const { dataDir, config } = await elsewhere();
   const pipe = `${dataDir}.pipe`;
   execFileSync("mkfifo", [pipe]);
@@ -142,7 +142,7 @@ test("contract 10 restore: an archive may come by a pipe, as one does that is de
   assert.equal(folder.exitCode, 4, folder.stderr);
 });
 
-test("contract 10 restore: an archive that was cut or changed anywhere is refused, and nothing is put anywhere", async () => {
+test("storage.restore-refuses: an archive that was cut or changed anywhere is refused, and nothing is replaced", async () => {
   const whole = await smallArchive();
   const broken = join(archive, "..", "broken.tar");
   await fc.assert(
@@ -186,7 +186,7 @@ function flipped(whole: Buffer, at: number): Buffer {
   return bytes;
 }
 
-test("contract 10 backup: without secrets it says so, and a restore says what is missing", async () => {
+test("storage.backup-secrets: a backup without secrets is reported as that, and a restore says what is missing", async () => {
   const bare = join(archive, "..", "bare.tar");
   writeFileSync(`${bare}.partial`, "somebody else's");
   const made = await installation.patchbay("backup", bare, "--no-secrets", "--json");
@@ -201,7 +201,7 @@ test("contract 10 backup: without secrets it says so, and a restore says what is
   assert.match(restored.stderr, /holds no secrets/u);
 });
 
-test("contract 10 backup: one that would lie in what it copies is refused, also behind a link, and nothing is written", async () => {
+test("storage.backup-verified: a backup inside what it copies is refused, also behind a link, and nothing is written", async () => {
   const { dataDir } = installation;
   const link = join(archive, "..", "by-a-link");
   symlinkSync(join(dataDir, "objects"), link);
@@ -219,7 +219,7 @@ test("contract 10 backup: one that would lie in what it copies is refused, also 
   rmSync(link);
 });
 
-test("contract 10 backup: a file that grows while it is read ends it, however fast it grows", async () => {
+test("storage.backup-verified: a file that grows while it is read ends the backup, however fast it grows", async () => {
   const dataDir = join(archive, "..", "growing");
   mkdirSync(dataDir);
   const file = await open(join(dataDir, "key-pepper"), "wx");
@@ -235,7 +235,7 @@ test("contract 10 backup: a file that grows while it is read ends it, however fa
   rmSync(dataDir, { recursive: true });
 });
 
-test("contract 10 backup: a newer encryption key of the configuration is not the one in the data directory, and so not in it", async () => {
+test("storage.backup-secrets: a newer encryption key of the configuration is not the one in the data directory, and so not in the backup", async () => {
   const { dataDir } = installation;
   const given = join(archive, "..", "rotated.yaml");
   const keys = [randomBytes(32).toString("base64"), readFileSync(join(dataDir, "encryption-key"), "utf8").trim()];
@@ -253,7 +253,7 @@ test("contract 10 backup: a newer encryption key of the configuration is not the
   rmSync(given);
 });
 
-test("contract 10 backup: secrets that the configuration gives are not in it; it says so, and so does its restore", async () => {
+test("storage.backup-secrets: secrets that the configuration provides are not in the backup; it says so, and so does its restore", async () => {
   const { dataDir } = installation;
   const given = join(archive, "..", "given.yaml");
   const read = (name: string) => readFileSync(join(dataDir, name), "utf8").trim();
@@ -276,7 +276,7 @@ test("contract 10 backup: secrets that the configuration gives are not in it; it
   assert.match(restored.stderr, /holds no key-pepper and no encryption-key: before the next start/u);
 });
 
-test("contract 10 restore: where it cannot be unpacked the disk is at fault, not the backup, which nobody should throw away", async () => {
+test("storage.restore-refuses: where a backup cannot be unpacked the disk is reported, not the backup as bad", async () => {
   const { dataDir, config } = await elsewhere();
   assert.equal((await run(["restore", dataDir, "--config", config])).exitCode, 4, "a folder is no backup");
   const error = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
@@ -286,7 +286,7 @@ test("contract 10 restore: where it cannot be unpacked the disk is at fault, not
   assert.match(unpackFault(new Error("the archive ends early"), archive, dataDir).message, /is no whole backup/u);
 });
 
-test("contract 10 restore: what a killed one had unpacked is removed by the next; what it had put aside is named and kept", async () => {
+test("storage.leftovers: what a killed restore had unpacked is removed by the next; what it had put aside is named and kept", async () => {
   const { dataDir, config } = await elsewhere();
   for (const name of [".restore-0a", ".replaced-0b"]) {
     mkdirSync(join(dataDir, name, "postgres"), { recursive: true });
@@ -299,7 +299,7 @@ test("contract 10 restore: what a killed one had unpacked is removed by the next
   assert.deepEqual(left, [".replaced-0b"]);
 });
 
-test("contract 10 backup: what a killed backup left beside it is named and not touched; what others call partial is not named", async () => {
+test("storage.leftovers: what a killed backup left next to it is named and not deleted; partial files of other programs are not named", async () => {
   const folder = join(archive, "..", "left");
   mkdirSync(folder);
   const left = join(folder, "other.tar.0e3b2b1c-5d0f-4c39-9d3e-3a3f0c6f8a11.partial");
@@ -312,7 +312,7 @@ test("contract 10 backup: what a killed backup left beside it is named and not t
   JSON.parse(made.stdout);
 });
 
-test("contract 10 backup: a server database, no database, and a file that is not there have their own answers", async () => {
+test("storage.backup-embedded-only: a server database, no database, and a file that does not exist have their own answers", async () => {
   const { dataDir, config } = await elsewhere();
   assert.equal((await run(["backup", join(dataDir, "x.tar"), "--config", config])).exitCode, 4);
   assert.equal((await run(["restore", join(dataDir, "x.tar"), "--config", config])).exitCode, 4);
@@ -329,7 +329,7 @@ test("contract 10 backup: a server database, no database, and a file that is not
   assert.match(refused.stderr, /pg_dump/u);
 });
 
-test("contract 10 down: the gateway ends, and nothing of it is deleted unless that was said and confirmed", async () => {
+test("storage.down: the gateway ends, and nothing of it is deleted unless that was requested and confirmed", async () => {
   const { dataDir, config } = await elsewhere();
   const lockModule = JSON.stringify(pathToFileURL(resolve("src/storage/embedded/installation-lock.ts")).href);
   const program = `const lock = await (await import(${lockModule})).lockInstallation(${JSON.stringify(dataDir)});
@@ -362,7 +362,7 @@ test("contract 10 down: the gateway ends, and nothing of it is deleted unless th
   assert.equal((await down("--purge", "--yes")).exitCode, 0, "what is not there is gone");
 });
 
-test("the archive: a manifest's hash is read only where it is as long as one", async () => {
+test("storage.restore-refuses: a manifest's hash in an archive is read only where it is as long as one", async () => {
   const file = join(archive, "..", "long-seal.tar");
   const bytes = Buffer.alloc(4_096, "0");
   const header = tarHeader({ name: "manifest.sha256", kind: "file", sizeBytes: bytes.length }, 1_700_000_000);
@@ -371,7 +371,7 @@ test("the archive: a manifest's hash is read only where it is as long as one", a
   rmSync(file);
 });
 
-test("the archive: names and sizes of every kind are read back, and by tar(1)", async () => {
+test("storage.backup-verified: names and sizes of every kind are read back from an archive, and by tar(1)", async () => {
   const part = fc.stringMatching(/^[A-Za-z0-9_.-]{1,60}$/u);
   await fc.assert(
     fc.asyncProperty(

@@ -1,4 +1,4 @@
-// `patchbay console` (contract 2, 10): a link to the operator's console that signs in, and where there is none, why.
+// `patchbay console` [cli.console-link]: a link to the operator's console that signs in, and where there is none, why.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ async function listeningAt(port: number | null): Promise<void> {
   await configurationOf({ ...withKey(installation.sandbox), server }, installation.dataDir);
 }
 
-test("contract 10: the link leads to the configured listener and holds the configured key behind its #; it alone is on stdout", async () => {
+test("cli.console-link: the link leads to the configured listener and has the configured key behind its #; it alone is on stdout", async () => {
   const { exitCode, stdout, stderr } = await installation.patchbay("console");
   assert.equal(exitCode, 0, stderr);
   assert.equal(stdout, `${gateway.adminOrigin}/console#key=${encodeURIComponent(CHOSEN)}\n`);
@@ -44,7 +44,7 @@ test("contract 10: the link leads to the configured listener and holds the confi
   assert.deepEqual(JSON.parse(json.stdout), { object: "console", url: `${gateway.adminOrigin}/console`, link: null });
 });
 
-test("contract 10: a gateway that is named is called with the key that is given, or the one that was saved here", async () => {
+test("cli.console-link: a gateway that is named is called with the key that is given, or the one that was saved here", async () => {
   const named = ["console", "--url", gateway.adminOrigin, "--json"];
   const given = await installation.patchbay(...named, "--api-key", CHOSEN);
   assert.equal(given.exitCode, 0, given.stderr);
@@ -56,7 +56,7 @@ test("contract 10: a gateway that is named is called with the key that is given,
   assert.equal(decodeURIComponent(new URL(link).hash), `#key=${CHOSEN}`);
 });
 
-test("contract 10: no link is printed that leads nowhere or signs nobody in: each ends as every command does", async () => {
+test("cli.console-link: no link is printed that leads nowhere or signs nobody in: each ends as every command does", async () => {
   const ofApp = await installation.patchbay("console", "--api-key", KEY);
   assert.deepEqual([ofApp.exitCode, ofApp.stdout], [3, ""]);
   const nobody = await installation.patchbay("console", "--url", "http://127.0.0.1:2", "--api-key", CHOSEN);

@@ -1,4 +1,4 @@
-// The container files (contract 10, Operations) are never built here: their rules are checked as text, against this repository.
+// The container files [cli.container] are never built here: their rules are checked as text, against this repository.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ function stages(): readonly (readonly Instruction[])[] {
   return found;
 }
 
-test("operations: both stages start from a tagged slim image of a Node.js that the package takes", () => {
+test("cli.container: both stages start from a tagged slim image of a Node.js that the package accepts", () => {
   const { engines } = z.object({ engines: z.object({ node: z.string() }) }).parse(JSON.parse(read("package.json")));
   const needed = Number(/\d+/u.exec(engines.node)?.[0]);
   assert.equal(stages().length, 2);
@@ -42,7 +42,7 @@ test("operations: both stages start from a tagged slim image of a Node.js that t
     assert.match(from?.rest ?? "", new RegExp(`^node:${needed}-bookworm-slim( AS \\w+)?$`, "u"));
 });
 
-test("operations: the image runs as nobody special, writes to one volume, holds no secret, and is asked for its readiness", () => {
+test("cli.container: the image runs as an unprivileged user, writes to one volume, contains no secret, and has a health check", () => {
   const final = stages().at(-1) ?? [];
   const at = (word: string) => final.findIndex((each) => each.word === word);
   const user = final[at("USER")]?.rest;
@@ -57,7 +57,7 @@ test("operations: the image runs as nobody special, writes to one volume, holds 
   }
 });
 
-test("operations: it starts what the package starts, with the launcher's flags, as one process that hears signals", () => {
+test("cli.container: it starts what the package starts, with the launcher's flags, as one process that gets signals", () => {
   const final = stages().at(-1) ?? [];
   const entry = z.array(z.string()).parse(JSON.parse(final.find(({ word }) => word === "ENTRYPOINT")?.rest ?? ""));
   const { scripts } = z.object({ scripts: z.object({ start: z.string() }) }).parse(JSON.parse(read("package.json")));
@@ -72,7 +72,7 @@ test("operations: it starts what the package starts, with the launcher's flags, 
   assert.equal(command[0], "up");
 });
 
-test("operations: whatever is copied exists, and gets past .dockerignore, which lets nothing else in", () => {
+test("cli.container: whatever is copied exists, and gets past .dockerignore, which lets nothing else in", () => {
   const [first, ...allowed] = read(".dockerignore")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
@@ -104,7 +104,7 @@ const composeFile = z.strictObject({
   volumes: z.record(z.string(), z.null()),
 });
 
-test("operations: the compose file names volumes and services that exist, publishes on loopback, and refuses to start without secrets", () => {
+test("cli.container: the compose file names volumes and services that exist, publishes on loopback, and refuses to start without secrets", () => {
   const compose = composeFile.parse(parse(read("compose.yaml")));
   const { gateway, database } = compose.services;
   assert.ok(gateway !== undefined && database !== undefined);

@@ -1,4 +1,4 @@
-// `patchbay doctor` and what lies outside (contract 10; reliability 4): names of providers, receivers of webhooks. Nothing is sent to either.
+// `patchbay doctor` and the network [cli.doctor-network]: names of providers, receivers of webhooks. Nothing is sent to either.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ function connectionsOf(connections: NonNullable<ConfigurationFile["connections"]
 
 const LOCAL_MODEL = { whisper: { capabilities: ["audio_input" as const] } };
 
-test("contract 10 doctor: a provider's name that no name server knows is told with its connections; each name is asked for once", async () => {
+test("cli.doctor-network: a provider's name that no name server knows is reported with its connections; each name is resolved once", async () => {
   const configuration = await connectionsOf([
     { id: "dg", kind: "deepgram", api_key: "a-credential", base_url: "https://speech.example" },
     { id: "dg2", kind: "deepgram", api_key: "a-credential", base_url: "https://speech.example/" },
@@ -59,7 +59,7 @@ test("contract 10 doctor: a provider's name that no name server knows is told wi
   assert.match(found[1]?.fix ?? "", /base_url.*name servers/u);
 });
 
-test("contract 10 doctor: nobody is asked for the name of the sandbox, of this machine, or for an address", async () => {
+test("cli.doctor-network: the names of the sandbox and of this machine, and addresses, are not resolved", async () => {
   const local = (id: string, baseUrl: string) => ({
     id,
     kind: "openai-compatible" as const,
@@ -81,7 +81,7 @@ test("contract 10 doctor: nobody is asked for the name of the sandbox, of this m
   );
 });
 
-test("contract 10 doctor: a name server that says nothing is not waited for longer than five seconds", async (t) => {
+test("cli.doctor-network: a name server that does not answer is not waited for longer than five seconds", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const configuration = await connectionsOf([
     { id: "dg", kind: "deepgram", api_key: "a-credential", base_url: "https://speech.example" },
@@ -129,7 +129,7 @@ async function emptied(): Promise<TestDatabase["db"]> {
   return database.db;
 }
 
-test("contract 10 doctor: each receiver is connected to, and each way to fail has its own words and its own fix", async () => {
+test("cli.doctor-network, webhooks.doctor: each receiver is connected to, and each way to fail has its own words and its own fix", async () => {
   const db = await emptied();
   const outcomes: readonly (readonly [string, Reached, Finding["level"], RegExp, RegExp])[] = [
     ["https://up.example/token-a", { kind: "reached" }, "ok", /takes connections; nothing was sent/u, /^$/u],
@@ -180,7 +180,7 @@ test("contract 10 doctor: each receiver is connected to, and each way to fail ha
   assert.doesNotMatch(JSON.stringify(found), /token-/u);
 });
 
-test("contract 10 doctor: a webhook that was switched off is not connected to; one that the gateway switched off is a warning", async () => {
+test("webhooks.doctor: a webhook that its owner disabled is not connected to; one that the gateway disabled is a warning", async () => {
   const db = await emptied();
   assert.deepEqual(await checkWebhooks(db, ring, { reach: () => assert.fail("there is none") }), [
     { check: "webhooks", level: "ok", message: "no workspace has one", fix: null },
@@ -194,7 +194,7 @@ test("contract 10 doctor: a webhook that was switched off is not connected to; o
   assert.match(told, /days of nothing but failures/u);
 });
 
-test("contract 10 doctor: receivers that take all the time leave the others named as not looked at", async () => {
+test("cli.doctor-limits, webhooks.doctor-time: receivers that take all the time leave the others named as not reached", async () => {
   const db = await emptied();
   const workspaceId = await addWebhook(database, ring, "https://mute.example/");
   const found = await checkWebhooks(
@@ -212,7 +212,7 @@ test("contract 10 doctor: receivers that take all the time leave the others name
   );
 });
 
-test("contract 10 doctor: addresses sealed under a key that is gone are one finding, not the end of the examination", async () => {
+test("cli.doctor-limits: addresses sealed under a key that is gone are one finding, and the other checks run", async () => {
   const db = await emptied();
   await addWebhook(database, ring, "https://up.example/");
   const [found] = await checkWebhooks(db, createSeal({ keys: [randomBytes(32)] }), { reach: () => assert.fail() });
@@ -220,7 +220,7 @@ test("contract 10 doctor: addresses sealed under a key that is gone are one find
   assert.match(found.fix ?? "", /secrets\.encryption_keys/u);
 });
 
-test("contract 10 doctor: the command joins both in its document and its exit code", async () => {
+test("cli.doctor-network: the command joins both in its document and its exit code", async () => {
   const dataDir = join(folder, "data");
   mkdirSync(dataDir, { mode: 0o700 });
   await fillDataDir(dataDir);

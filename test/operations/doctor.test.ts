@@ -1,4 +1,4 @@
-// `patchbay doctor` (contract 10, Operations): every check finds what it is there for, says how to mend it, and changes nothing.
+// `patchbay doctor` [cli.doctor]: every check finds what it is there for, says how to fix it, and changes nothing.
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
@@ -62,7 +62,7 @@ async function doctor(cwd: string, flags: readonly string[] = [], options: RunOp
   return { ...ran, ...document, of };
 }
 
-test("contract 10 doctor: a new machine has a line for every check, exit code 0, and is left as it was", async () => {
+test("cli.doctor: a new machine has a line for every check, exit code 0, and is left as it was", async () => {
   const cwd = place(PORTS);
   const found = await doctor(cwd);
   assert.equal(found.exitCode, 0, found.stdout);
@@ -75,13 +75,13 @@ test("contract 10 doctor: a new machine has a line for every check, exit code 0,
   assert.match(text.stdout, /^warn {2}connections .*sandbox.*\n {21}fix: set a provider's key/mu);
 });
 
-test("contract 10 doctor: faults of the configuration come with their place, and exit code 9", async () => {
+test("cli.doctor: faults of the configuration are listed with their place, and exit code 9", async () => {
   const found = await doctor(place("servr: {}\n"));
   assert.deepEqual([found.exitCode, found.ok], [9, false]);
   assert.match(found.of("configuration")[0]?.message ?? "", /patchbay\.yaml:1:1 servr: .*server/u);
 });
 
-test("contract 10 doctor: secrets that others may read are a warning, a missing one beside a database and a weak one fail", async () => {
+test("cli.doctor: secrets that others may read are a warning, a missing one next to a database and a weak one fail", async () => {
   const cwd = place(PORTS + STORAGE);
   const data = await installed(cwd);
   rmSync(join(data, "encryption-key"));
@@ -108,7 +108,7 @@ test("contract 10 doctor: secrets that others may read are a warning, a missing 
   assert.doesNotMatch(weak.stdout, /aaaa|short/u);
 });
 
-test("contract 10 doctor: the ports of a data directory in use are the gateway's own", async () => {
+test("cli.doctor: the ports of a data directory in use are the gateway's own", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const address = taken.address();
@@ -131,7 +131,7 @@ test("contract 10 doctor: the ports of a data directory in use are the gateway's
   }
 });
 
-test("contract 10 doctor: a healthy gateway on embedded storage is no warning; one that is not ready fails", async () => {
+test("cli.doctor: a healthy gateway on embedded storage is no warning; one that is not ready fails", async () => {
   let status = 200;
   const gateway = createHttpServer((request, response) =>
     response.writeHead(request.url === "/readyz" ? status : 404).end(),
@@ -175,7 +175,7 @@ test("contract 10 doctor: a healthy gateway on embedded storage is no warning; o
   }
 });
 
-test("contract 10 doctor: an address nobody can listen on, a public address that leads callers home, and credentials in the clear", async () => {
+test("cli.doctor: an address that cannot be listened on, a public address that leads callers home, and credentials in the clear", async () => {
   const found = await doctor(
     place(`server: { host: 0.0.0.0, port: 0, admin: { host: 203.0.113.1, port: 9 } }
 connections:
@@ -196,7 +196,7 @@ connections:
   assert.equal(found.exitCode, 1);
 });
 
-test("contract 10 doctor: --call sees whether an address answers, without the credential; nobody is called otherwise", async () => {
+test("cli.doctor-network: --call checks whether an address answers, without the credential; no provider is called otherwise", async () => {
   await using provider = await fakeGateway((response) => answerJson(response, 401, {}));
   const yaml = `${PORTS}connections:
   - { id: up, kind: deepgram, api_key: a-credential, base_url: "${provider.url}" }
@@ -217,12 +217,12 @@ test("contract 10 doctor: --call sees whether an address answers, without the cr
   assert.doesNotMatch(JSON.stringify(provider.received[0]?.headers), /a-credential/u);
 });
 
-test("contract 10 doctor: a runtime too old fails", () => {
+test("cli.doctor: a runtime that is too old fails", () => {
   assert.equal(checkRuntime("24.14.9").level, "fail");
   assert.equal(checkRuntime("25.0.0").level, "ok");
 });
 
-test("contract 10 doctor: a server that does not answer, and one whose password must not be shown", async () => {
+test("cli.doctor: a server that does not answer, and one whose password must not be shown", async () => {
   const found = await doctor(
     place(`${PORTS}storage: { database_url: "postgres://someone:hush-the-password@127.0.0.1:1/none" }
 secrets: { key_pepper: "a-pepper-that-is-long-enough-to-count", encryption_keys: ["${ENCRYPTION_KEY.toString("base64")}"] }
@@ -233,7 +233,7 @@ secrets: { key_pepper: "a-pepper-that-is-long-enough-to-count", encryption_keys:
   assert.equal(found.exitCode, 1);
 });
 
-test("contract 10 doctor: a user who may not look into the data directory is told so, and the rest is judged", {
+test("cli.doctor-limits: a user who may not read the data directory gets that finding, and the rest is checked", {
   skip: process.getuid?.() === 0 ? "root may look everywhere" : false,
 }, async () => {
   const cwd = place(PORTS);
@@ -244,7 +244,7 @@ test("contract 10 doctor: a user who may not look into the data directory is tol
   assert.equal(found.of("decoder").length, 1);
 });
 
-test("contract 10 doctor: the schema's migrations and the clock, of a database as it is", async () => {
+test("cli.doctor: the schema's migrations and the clock, of a database as it is", async () => {
   const dataDir = place();
   const configuration = await configurationOf(
     {
@@ -269,7 +269,7 @@ test("contract 10 doctor: the schema's migrations and the clock, of a database a
   assert.equal(older["migrations"]?.level, "warn");
 });
 
-test("a stored route with more targets than a route may have is a warning that names it", async () => {
+test("cli.doctor, configuration.route-targets: a stored route with more targets than a route may have is a warning that names it", async () => {
   assert.deepEqual(
     (await checkRoutes(database.db)).map(({ level }) => level),
     ["ok"],

@@ -1,5 +1,5 @@
-// `patchbay route explain`: whom it asks, by which version, and how it ends (contract 10). That both ways say the same as the record of
-// a request is for test/explain.
+// `patchbay route explain` [cli.route-explain]: which installation it asks, by which version, and how it ends. That both ways say the same
+// as the record of a request is for test/explain.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { configurationOf, KEY, type TestGateway } from "../harness/gateway.ts";
@@ -46,7 +46,7 @@ async function write(server: object): Promise<void> {
   await configurationOf({ ...adminFile(installation.sandbox), server }, installation.dataDir);
 }
 
-test("experience 4: beside a running gateway the gateway is asked, by what serves, the draft or a version's number", async () => {
+test("cli.route-explain: next to a running gateway the gateway is asked, by the live version, the draft or a version's number", async () => {
   const { port } = new URL(gateway.adminOrigin);
   await write({ admin: { host: "127.0.0.1", port: Number(port) } });
   assert.deepEqual(await linesOf("--app", "acme/mobile", ...ASKED), LIVE);
@@ -55,14 +55,14 @@ test("experience 4: beside a running gateway the gateway is asked, by what serve
   assert.deepEqual(await linesOf("--app", "acme/mobile", ...ASKED, "--route-version", "1"), LIVE);
 });
 
-test("contract 2: a gateway that is named is asked as its operator, or as a workspace's administrator of what is theirs", async () => {
+test("cli.route-explain, admin.explain-scope: a gateway that is named is asked as its operator, or as a workspace's administrator about its own objects", async () => {
   const operator = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   assert.deepEqual(await linesOf("--app", "acme/mobile", ...ASKED, "--route-version", "draft", ...operator), DRAFT);
   const admin = ["--url", gateway.origin, "--workspace", "acme", "--api-key", ADMIN_KEY];
   assert.deepEqual(await linesOf("--app", "mobile", ...ASKED, "--route-version", "draft", ...admin), DRAFT);
 });
 
-test("contract 10: what it cannot answer has its exit code and says what to do", async () => {
+test("cli.route-explain: what it cannot answer has its exit code and says what to do", async () => {
   const operator = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   const mobile = ["--app", "acme/mobile"];
   for (const [argv, exitCode, told] of [
@@ -88,7 +88,7 @@ test("contract 10: what it cannot answer has its exit code and says what to do",
   assert.match(stderr, /no admin listener[^]*patchbay transcribe FILE --dry-run/u);
 });
 
-test("contract 10: without a gateway the installation answers the same, a version that is missing too", async () => {
+test("cli.route-explain: without a gateway the installation answers the same, a version that is missing too", async () => {
   await gateway.close();
   assert.deepEqual(await linesOf("--app", "acme/mobile", ...ASKED), LIVE);
   assert.deepEqual(await linesOf("--app", "acme/mobile", ...ASKED, "--route-version", "draft"), DRAFT);

@@ -1,4 +1,5 @@
-// `patchbay migrate-storage` (contract 10, Operations): an embedded installation with everything in it moves to a server, and goes on there.
+// `patchbay migrate-storage`: an embedded installation with everything in it moves to a server, and continues there
+// [storage.migrate-storage].
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Kysely, sql } from "kysely";
@@ -56,7 +57,7 @@ async function sums(db: Kysely<Tables>): Promise<Readonly<Record<string, string>
   return found;
 }
 
-test("contract 10 migrate-storage: every table of ours is one that the move finds, after those it refers to", async () => {
+test("storage.migrate-storage: every table of ours is one that the move finds, after those it refers to", async () => {
   const tables = (await listTables(server.db)).map(({ name }) => name);
   assert.deepEqual(tables.toSorted(), [...new Set((await columnsOf(server.db)).map(({ table }) => table))].toSorted());
   const { rows } = await sql<{ child: string; parent: string }>`
@@ -66,7 +67,7 @@ test("contract 10 migrate-storage: every table of ours is one that the move find
     assert.ok(tables.indexOf(parent) <= tables.indexOf(child), `${parent}, ${child}`);
 });
 
-test("contract 10 secrets: what an embedded installation made, given by the configuration, is the same secret", async () => {
+test("storage.migrate-storage: a secret that an embedded installation created, provided by the configuration, is the same secret", async () => {
   const { dataDir } = installation;
   const made = { databaseUrl: null, dataDir, keyPepper: null, encryptionKeys: [] };
   const given = { ...made, databaseUrl: "postgres://x", keyPepper: `base64:${PEPPER.toString("base64")}` };
@@ -79,7 +80,7 @@ test("contract 10 secrets: what an embedded installation made, given by the conf
   assert.deepEqual(there.encryptionKeys, here.encryptionKeys);
 });
 
-test("contract 10 migrate-storage: rows and sums are equal, old keys work, a replay replays, a queued job runs to its end", async () => {
+test("storage.migrate-storage: rows and sums are equal, old keys work, a replay replays, a queued job runs to its end", async () => {
   const replay = { headers: { "idempotency-key": "answered-before-the-move" } };
   const gateway = await installation.start({ file: jobsFile });
   const answer = envelopeOf(await postForm(gateway.origin, replay));
@@ -167,7 +168,7 @@ test("contract 10 migrate-storage: rows and sums are equal, old keys work, a rep
   const working = await installation.start({ file: jobsFile }, kept);
   try {
     assert.equal((await ended(working.origin, queued)).status, "succeeded");
-    // The rows came with their leases, and what a dead worker left is followed to its end as anywhere (reliability 2).
+    // The rows came with their leases, and what a dead worker left is followed to its end as anywhere [jobs.dead-worker].
     const calls = paidCalls(installation.sandbox);
     await pass(working, 31);
     const unknown = await ended(working.origin, stopped);
@@ -186,7 +187,7 @@ test("contract 10 migrate-storage: rows and sums are equal, old keys work, a rep
   assert.match(twice.stderr, /in use/u);
 });
 
-test("contract 10 migrate-storage: a server that goes away in the middle is told, exit 7, nothing of it is there, and it is run again", async () => {
+test("storage.migrate-storage: a server that fails in the middle is reported, exit 7, nothing of it is there, and it is run again", async () => {
   const target = await openTestDatabase();
   const to = target.direct.databaseUrl;
   const holder = await target.openSecond();

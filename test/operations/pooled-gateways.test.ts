@@ -80,7 +80,7 @@ const statusFor = async (origin: string, secret: string): Promise<number> => {
   return response.status;
 };
 
-test("two gateways behind a transaction pooler: keyed requests, jobs, a webhook and a revocation work, without an error", {
+test("storage.pooler-parity: two gateways behind a transaction pooler: keyed requests, jobs, a webhook and a revocation work, without an error", {
   skip: program === null ? PGBOUNCER_MISSING : false,
 }, async (t) => {
   const { direct } = database;

@@ -34,7 +34,7 @@ after(async () => {
   await rm(closed, { recursive: true, force: true });
 });
 
-test("doctor names the place of the files", { skip }, async () => {
+test("storage.embedded-root: doctor names the place of the relocated files", { skip }, async () => {
   const { home, isRelocated } = await readPlacement(dataDir);
   assert.ok(isRelocated);
   const { stdout } = await run(["doctor", "--config", config]);
@@ -44,7 +44,9 @@ test("doctor names the place of the files", { skip }, async () => {
   );
 });
 
-test("a restore replaces the files there, and leaves none of those that it replaced", { skip }, async () => {
+test("storage.embedded-root: a restore replaces the relocated files, and leaves none of those that it replaced", {
+  skip,
+}, async () => {
   const former = await readPlacement(dataDir);
   const archive = join(closed, "backup.tar");
   const made = await run(["backup", archive, "--config", config]);
@@ -59,7 +61,7 @@ test("a restore replaces the files there, and leaves none of those that it repla
   await database.close();
 });
 
-test("`down --purge` lists the files there, and deletes them", { skip }, async () => {
+test("storage.embedded-root: `down --purge` lists the relocated files, and deletes them", { skip }, async () => {
   const { home } = await readPlacement(dataDir);
   const down = (...more: readonly string[]) => run(["down", "--purge", "--config", config, ...more]);
   const asked = await down();

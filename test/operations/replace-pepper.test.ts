@@ -1,5 +1,5 @@
-// An embedded installation whose pepper is lost or another one (contract 10): what commands say, and `patchbay secrets replace-pepper`.
-// test/directory/own-secrets.test.ts has the rule.
+// An embedded installation whose pepper is lost or another one [storage.pepper-mismatch]: what commands say, and
+// `patchbay secrets replace-pepper`. test/directory/own-secrets.test.ts has the rule.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -20,7 +20,7 @@ after(() => installation.close());
 
 const pepperFile = () => join(installation.dataDir, "key-pepper");
 
-test("contract 10: beside a database a lost pepper is asked for, and none is made", async () => {
+test("storage.no-silent-secrets: next to a database a lost pepper is asked for, and none is created", async () => {
   rmSync(pepperFile());
   const before = readdirSync(installation.dataDir);
   const { exitCode, stderr } = await installation.patchbay("apply");
@@ -29,7 +29,7 @@ test("contract 10: beside a database a lost pepper is asked for, and none is mad
   assert.deepEqual(readdirSync(installation.dataDir), before);
 });
 
-test("contract 10: what is in the pepper's place and is none is refused by name, exit 9; a backup with secrets says that it mends nothing", async () => {
+test("storage.pepper-mismatch: what is in the pepper's place and is none is refused by name, exit 9; a backup with secrets says that it fixes nothing", async () => {
   writeFileSync(pepperFile(), "");
   const refused = await installation.patchbay("apply");
   assert.equal(refused.exitCode, 9);
@@ -45,7 +45,7 @@ test("contract 10: what is in the pepper's place and is none is refused by name,
   rmSync(copy);
 });
 
-test("contract 10: another pepper is refused by name, with the way out; doctor says the same", async () => {
+test("storage.pepper-mismatch, tenancy.pepper: another pepper is refused by name, with the way out; doctor reports the same", async () => {
   writeFileSync(pepperFile(), `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
   const { exitCode, stderr } = await installation.patchbay("apply");
   assert.equal(exitCode, 9);
@@ -55,7 +55,7 @@ test("contract 10: another pepper is refused by name, with the way out; doctor s
   assert.match(doctor.stdout, /^fail +secrets +secrets\.key_pepper is not the one/mu);
 });
 
-test("contract 10: a start with another pepper changes nothing, seals nothing and leaves the database in good order", async () => {
+test("storage.pepper-mismatch, tenancy.pepper: a start with another pepper changes nothing, seals nothing and leaves the database in good order", async () => {
   const database = await installation.open();
   const { id } = await database.db.selectFrom("workspaces").select("id").limit(1).executeTakeFirstOrThrow();
   const unsealed = {
@@ -83,7 +83,7 @@ test("contract 10: a start with another pepper changes nothing, seals nothing an
   assert.equal(kept.url, unsealed.url);
 });
 
-test("contract 10: replaced only when it is said to be meant; every key ends, the saved ones go, and a second time changes nothing", async () => {
+test("storage.replace-pepper, tenancy.pepper-replace: replaced only when confirmed; every key ends, the saved ones go, and a second time changes nothing", async () => {
   const saved = join(installation.dataDir, "cli-key");
   writeFileSync(saved, "of the old pepper", { mode: 0o600 });
   assert.equal((await installation.patchbay("secrets", "replace-pepper")).exitCode, 2);

@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const queue of open.splice(0)) await queue.stop();
 });
 
-test("contract 5: a message of a transaction that rolled back never comes, one that committed does", async () => {
+test("jobs.queue-transactional: a message of a transaction that rolled back is never delivered, one that committed is", async () => {
   const queue = await start();
   await assert.rejects(
     database.transaction(async (tx) => {
@@ -33,7 +33,7 @@ test("contract 5: a message of a transaction that rolled back never comes, one t
   assert.deepEqual(seen.numbers, [2]);
 });
 
-test("architecture Engines: a notification wakes the worker, long before the next poll", async () => {
+test("jobs.queue-wakeup: a notification wakes the worker, long before the next poll", async () => {
   const queue = await start();
   const seen = collect(queue, { concurrency: 2, pollMs: 3_600_000 });
   await queue.send("work", { n: 1 });
@@ -43,7 +43,7 @@ test("architecture Engines: a notification wakes the worker, long before the nex
   assert.deepEqual(seen.numbers, [1, 2]);
 });
 
-test("architecture Engines: a backlog is worked off without a poll between two messages", async () => {
+test("jobs.queue-wakeup: a backlog is processed without a poll between two messages", async () => {
   const queue = await start();
   await Promise.all(Array.from({ length: 30 }, (_, n) => queue.send("work", { n })));
   const seen = collect(queue, { concurrency: 4, pollMs: 3_600_000 });
@@ -54,7 +54,7 @@ test("architecture Engines: a backlog is worked off without a poll between two m
   );
 });
 
-test("reliability J-06: the queue finds out that a connection of its own fell silent, and goes on over another", async (t) => {
+test("jobs.queue-connection: the queue detects that a connection of its own fell silent, and goes on over another", async (t) => {
   const proxy = await startFaultProxy(database.direct.databaseUrl);
   t.after(() => proxy.close());
   const behind = await openDatabase({ databaseUrl: proxy.url });
@@ -74,7 +74,7 @@ test("reliability J-06: the queue finds out that a connection of its own fell si
   await queue.send("silent", { n: 3 });
 });
 
-test("contract 5: a group never has more than its share of the slots, and another's message passes its backlog", async () => {
+test("jobs.fairness: a group never has more than its share of the slots, and another's message passes its backlog", async () => {
   const queue = await start();
   const events = new EventEmitter();
   const running = new Map<string, number>();
@@ -105,7 +105,7 @@ for (const [concurrency, perGroup] of [
   [4, 3],
   [1, 1],
 ] as const) {
-  test(`contract 5: of ${concurrency} slots, a third group's single message gets one within a turn of each, however long the backlogs of two others are`, async () => {
+  test(`jobs.fairness: of ${concurrency} slots, a third group's single message gets one within a turn of each, however long the backlogs of two others are`, async () => {
     const queue = await start();
     for (const group of ["one", "two"])
       await Promise.all(Array.from({ length: 20 }, () => queue.send("work", { group }, { groupId: group })));
@@ -144,7 +144,7 @@ for (const [concurrency, perGroup] of [
   });
 }
 
-test("contract 5: in a keyed queue one message of each key waits, and one that was taken makes room for the next", async () => {
+test("jobs.queue-transactional: in a keyed queue one message of each key waits, and one that was taken makes room for the next", async () => {
   const queue = createQueue({
     database,
     queues: { keyed: { retryLimit: 0, expireSeconds: 60, isKeyed: true } },
@@ -169,7 +169,7 @@ test("contract 5: in a keyed queue one message of each key waits, and one that w
   assert.deepEqual([taken.slice(0, 2).includes("b"), taken.filter((key) => key === "a").length], [true, 2]);
 });
 
-test("architecture Engines: a message whose handler threw comes again", async () => {
+test("jobs.queue-transactional: a message whose handler threw comes again", async () => {
   const queue = await start();
   let calls = 0;
   const events = new EventEmitter();
@@ -188,7 +188,7 @@ test("architecture Engines: a message whose handler threw comes again", async ()
   assert.equal(calls, 2);
 });
 
-test("contract 6: a deferred message is noticed when it is due, to parts of a second, long before the next poll", async () => {
+test("jobs.queue-wakeup: a deferred message is noticed when it is due, to fractions of a second, long before the next poll", async () => {
   const queue = await start();
   const seen = collect(queue, { concurrency: 1, pollMs: 3_600_000 });
   const beganAt = performance.now();
@@ -197,7 +197,7 @@ test("contract 6: a deferred message is noticed when it is due, to parts of a se
   assert.ok(performance.now() - beganAt >= 1_250, "not before it is due");
 });
 
-test("architecture Engines: a deferred message waits for its time", async () => {
+test("jobs.queue-wakeup: a deferred message waits for its time", async () => {
   const queue = await start();
   const seen = collect(queue, { concurrency: 1, pollMs: 50 });
   await queue.send("work", { n: 1 }, { startAfter: 3_600 });
@@ -208,7 +208,7 @@ test("architecture Engines: a deferred message waits for its time", async () => 
   await seen.until(2);
 });
 
-test("contract 5: stopping waits for what runs, then aborts it", async () => {
+test("jobs.queue-stop: a stop waits for running handlers, then aborts them", async () => {
   const queue = await start();
   const events = new EventEmitter();
   const started = once(events, "started");
@@ -227,7 +227,7 @@ test("contract 5: stopping waits for what runs, then aborts it", async () => {
   assert.ok(aborted);
 });
 
-test("contract 10: a process that does not own the schema sends and works on what its owner made", async () => {
+test("jobs.queue-connection: a process that does not own the schema sends and works on what its owner created", async () => {
   const { direct } = database;
   const role = `lesser_${randomBytes(6).toString("hex")}`;
   const password = randomBytes(12).toString("hex");

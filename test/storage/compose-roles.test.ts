@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => server.close());
 
-test("a gateway runs as a role that owns nothing and migrates as the owner, by the roles of the compose file's database", async (context) => {
+test("storage.roles: a gateway runs as a role that owns nothing and migrates as the owner, by the roles of the compose file's database", async (context) => {
   const urlOf = (user: string | null): string => {
     const url = new URL(process.env["DATABASE_URL"] ?? "");
     if (user !== null) Object.assign(url, { username: user, password: `password-of-${user}` });

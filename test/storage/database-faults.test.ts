@@ -34,25 +34,25 @@ const MESSAGES = [
 
 const coded = (code: string): Error => Object.assign(new Error("x"), { code });
 
-test("failover: each SQLSTATE and each code of a socket is judged, and what is not listed is a bug", () => {
+test("storage.fault-table: each SQLSTATE and each code of a socket is judged, and what is not listed is a bug", () => {
   for (const [fault, codes] of Object.entries(CODES))
     for (const code of codes) assert.equal(databaseFaultOf(coded(code)), fault, code);
   for (const other of [null, undefined, "57P01", 57, new Error("x"), new TypeError("57P01")])
     assert.equal(databaseFaultOf(other), "bug");
 });
 
-test("failover: the driver's errors without a code are judged by their words", () => {
+test("storage.fault-table: the driver's errors without a code are judged by their words", () => {
   for (const message of MESSAGES) assert.equal(databaseFaultOf(new Error(message)), "unavailable", message);
 });
 
-test("failover: a name that resolves to several addresses, none of which answers, is unavailable", () => {
+test("storage.fault-table: a name that resolves to several addresses, none of which answers, is unavailable", () => {
   // A server that is starting has no socket yet; any other missing file is no fault of a server.
   assert.equal(databaseFaultOf(Object.assign(coded("ENOENT"), { syscall: "connect" })), "unavailable");
   const each = [coded("ECONNREFUSED"), coded("ECONNREFUSED")];
   assert.equal(databaseFaultOf(Object.assign(new AggregateError(each), { code: "ECONNREFUSED" })), "unavailable");
 });
 
-test("failover: a conflict that outlived its repetitions is a refusal to be retried, and certainly rolled back wherever it came", async () => {
+test("storage.fault-table, storage.rolled-back: a conflict that outlived its repetitions is a retryable refusal, and certainly rolled back wherever it came", async () => {
   for (const code of CODES.conflict) {
     const conflict = coded(code);
     assert.deepEqual([isDatabaseUnavailable(conflict), isAway(conflict)], [true, false]);

@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => database.close());
 
-test("architecture Engines: migrating a migrated database changes nothing", async () => {
+test("storage.migrations: migrating a migrated database changes nothing", async () => {
   const before = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(database.db);
   await migrate(database.db);
   const after = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(database.db);
@@ -31,7 +31,7 @@ test("architecture Engines: migrating a migrated database changes nothing", asyn
   assert.deepEqual(after.rows, before.rows);
 });
 
-test("architecture Engines: a database of a newer version is refused by its name, and stays as it is", async () => {
+test("storage.newer-schema: a database of a newer version is refused by its name, and is not changed", async () => {
   const name = "9999-of-a-later-version";
   await sql`insert into kysely_migration (name, timestamp) values (${name}, '2027-01-01')`.execute(database.db);
   await assert.rejects(migrate(database.db), new RegExp(`newer version of patchbay \\(it has ${name}\\)`, "u"));
@@ -39,7 +39,7 @@ test("architecture Engines: a database of a newer version is refused by its name
   await migrate(database.db);
 });
 
-test("architecture Engines: what an older version's schema is about to get is told once; what makes a new one, to nobody", async () => {
+test("storage.migrations: an upgrade of an older schema is reported once, the creation of a new one is not", async () => {
   const told: (readonly string[])[] = [];
   const update = () => migrate(database.db, (pending) => told.push(pending));
   const empty = async () => {
@@ -58,7 +58,7 @@ test("architecture Engines: what an older version's schema is about to get is to
   assert.equal(told.length, 1);
 });
 
-test("architecture Engines: processes that start at once migrate once", async () => {
+test("storage.migrations: processes that start at once migrate once", async () => {
   const handles = await Promise.all(Array.from({ length: 4 }, () => database.openSecond()));
   await sql`drop schema public cascade`.execute(database.db);
   await sql`create schema public`.execute(database.db);
@@ -67,7 +67,7 @@ test("architecture Engines: processes that start at once migrate once", async ()
   await Promise.all(handles.map((handle) => handle.close()));
 });
 
-test("architecture Engines: values are read as the types that they were stored as", async () => {
+test("storage.transactions: values are read as the types that they were stored as", async () => {
   const { rows } = await sql<
     Record<string, unknown>
   >`select 1::bigint as small, 9007199254740993::bigint as large, 0.10::numeric as exact,
@@ -86,7 +86,7 @@ test("architecture Engines: values are read as the types that they were stored a
   assert.ok(Buffer.isBuffer(rows[0]?.["bytes"]));
 });
 
-test("architecture Engines: a transaction that throws leaves nothing, beside others that commit", async () => {
+test("storage.transactions: a transaction that throws leaves nothing, next to others that commit", async () => {
   const kept = await Promise.allSettled(
     Array.from({ length: 20 }, (_, index) =>
       database.transaction(async (tx) => {
@@ -104,7 +104,7 @@ test("architecture Engines: a transaction that throws leaves nothing, beside oth
   assert.ok(rows.every(({ model }) => Number(model.slice(1)) % 2 === 0));
 });
 
-test("reliability 2: a connection that breaks while its transaction waits fails that transaction, not the process", async () => {
+test("storage.broken-connection: a connection that breaks while its transaction waits fails that transaction, not the process", async () => {
   const other = await database.openSecond();
   const broken = database.transaction(async (tx) => {
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
@@ -118,7 +118,7 @@ test("reliability 2: a connection that breaks while its transaction waits fails 
   await other.close();
 });
 
-test("reliability 2: the locks of a process that stopped in a transaction are given back after 5 s", async () => {
+test("storage.abandoned-locks: the locks of a process that stopped in a transaction are released after 5 s", async () => {
   const setting = sql<{ setting: string }>`select current_setting('idle_in_transaction_session_timeout') as setting`;
   // Of every connection that the pool opens, in a transaction or not.
   const shown = await Promise.all(
@@ -127,7 +127,7 @@ test("reliability 2: the locks of a process that stopped in a transaction are gi
   assert.deepEqual(new Set(shown), new Set(["5s"]));
 });
 
-test("architecture Engines: patchbay_now() is the database's clock, and tests can shift it", async () => {
+test("storage.database-clock: patchbay_now() is the database's clock, and tests can shift it", async () => {
   const now = async () =>
     (await sql<{ now: Date; real: Date }>`select patchbay_now() as now, now() as real`.execute(database.db)).rows[0];
   const right = await now();
@@ -138,7 +138,7 @@ test("architecture Engines: patchbay_now() is the database's clock, and tests ca
   await shiftClock(database, 0);
 });
 
-test("contract 2: slugs are unique within a workspace, not across", async () => {
+test("storage.transactions: slugs are unique within a workspace, not across", async () => {
   const first = await makeTenant(database);
   await makeTenant(database);
   const again = database.db
@@ -147,7 +147,7 @@ test("contract 2: slugs are unique within a workspace, not across", async () => 
   await assert.rejects(again.execute(), /unique|duplicate/u);
 });
 
-test("architecture Engines: a ping answers, and fails once closed", async () => {
+test("api.readyz: the database's ping answers, and fails once closed", async () => {
   await database.ping();
   const second = await openTestDatabase();
   await second.close();
@@ -161,7 +161,7 @@ async function untilGone({ db }: Pick<TestDatabase, "db">, pid: number): Promise
   }
 }
 
-test("reliability J-06: a statement on a connection that fell silent fails as an absent database does; one that is slow does not", async (t) => {
+test("storage.broken-connection: a statement on a connection that fell silent fails as an unavailable database does; a slow one does not", async (t) => {
   const proxy = await startFaultProxy(database.direct.databaseUrl);
   t.after(() => proxy.close());
   // A look that is late on a busy machine would be taken for one without an answer.
@@ -184,7 +184,7 @@ test("reliability J-06: a statement on a connection that fell silent fails as an
   await pool.end();
 });
 
-test("reliability J-07: a process goes by the database's clock where its own is off, and by its own where they agree", async (t) => {
+test("storage.database-clock: a process uses the database's clock where its own is off, and its own where they agree", async (t) => {
   const logger = pino({ level: "silent" });
   const aheadMs = async (seconds: number): Promise<number> => {
     await shiftClock(database, seconds);
@@ -198,7 +198,7 @@ test("reliability J-07: a process goes by the database's clock where its own is 
   assert.equal(await aheadMs(0), 0);
 });
 
-test("reliability G-10: a transaction that failed before its commit is known to be undone, one that failed at it is not", async () => {
+test("storage.rolled-back: a transaction that failed before its commit is known to be rolled back, one that failed at it is not", async () => {
   const failure = async (work: Parameters<typeof database.transaction>[0]): Promise<unknown> =>
     database.transaction(work).catch((error: unknown) => error);
   assert.equal(isUndone(await failure(() => Promise.reject(new Error("in the middle")))), true);
@@ -210,7 +210,7 @@ test("reliability G-10: a transaction that failed before its commit is known to 
   assert.equal(isUndone(atCommit), false);
 });
 
-test("reliability G-10: what fails behind a commit is not taken for undone", async () => {
+test("storage.rolled-back: what fails after a commit is not taken for rolled back", async () => {
   const undone = Object.assign(new Error("gone"), { code: "ECONNRESET" });
   const lost = await orUndone(
     () => Promise.reject(undone),

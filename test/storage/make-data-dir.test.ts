@@ -1,4 +1,4 @@
-// The data directory as a start finds it (contract 10): made where it is missing, and never waited for where it cannot be made.
+// The data directory as a start finds it [storage.data-dir]: created where it is missing, and never waited for where it cannot be.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const NO_DIRECTORIES = {
   timeout: 120_000,
 };
 
-test("contract 10: a data directory is made with what is missing above it, for its owner only, and the topmost new one is named", async () => {
+test("storage.data-dir: a data directory is created with its missing parents, for its owner only, and the topmost new one is named", async () => {
   const place = join(folder, "a", "b", "data");
   assert.deepEqual(await makeDataDir(place), { ok: true, made: join(folder, "a") });
   assert.equal(statSync(place).mode & 0o777, 0o700);
@@ -25,7 +25,7 @@ test("contract 10: a data directory is made with what is missing above it, for i
 });
 
 test(
-  "contract 10: a data directory below a file system that takes no directories is refused with its place, and not tried for ever",
+  "storage.data-dir: a data directory below a file system that accepts no directories is refused with its place, and not tried for ever",
   NO_DIRECTORIES,
   async () => {
     assert.deepEqual(await makeDataDir("/proc/patchbay/data"), {
@@ -37,7 +37,7 @@ test(
   },
 );
 
-test("contract 10: a data directory that is a file, or below one, is refused with the file's name", async () => {
+test("storage.data-dir: a data directory that is a file, or below one, is refused with the file's name", async () => {
   const file = join(folder, "file");
   writeFileSync(file, "");
   assert.deepEqual(await makeDataDir(file), {
@@ -50,7 +50,7 @@ test("contract 10: a data directory that is a file, or below one, is refused wit
   });
 });
 
-test("contract 10: a data directory that this user may not write into is refused before anything is kept in it", {
+test("storage.data-dir: a data directory that this user may not write into is refused before anything is stored in it", {
   skip: process.getuid?.() === 0 ? "root may write everywhere" : false,
 }, async () => {
   const shut = join(folder, "shut");
@@ -65,7 +65,7 @@ test("contract 10: a data directory that this user may not write into is refused
   assert.deepEqual(readdirSync(shut), []);
 });
 
-test("contract 10: several processes that make one data directory at once all find it made", async () => {
+test("storage.data-dir: several processes that create one data directory at once all succeed", async () => {
   const place = join(folder, "shared", "by", "many");
   const made = await Promise.all(Array.from({ length: 8 }, () => makeDirectory(place)));
   assert.ok(made.includes(join(folder, "shared")));

@@ -34,7 +34,7 @@ async function pooled(t: { skip(why: string): void }, mode: "transaction" | "ses
   return null;
 }
 
-test("a direct connection, a session pooler and a transaction pooler are told apart", async (t) => {
+test("storage.pooler-detection: a direct connection, a session pooler and a transaction pooler are distinguished", async (t) => {
   await using transaction = await pooled(t, "transaction");
   if (transaction === null) return;
   await using small = await pooled(t, "transaction", 1);
@@ -46,7 +46,7 @@ test("a direct connection, a session pooler and a transaction pooler are told ap
   assert.equal((await reachServer(session?.url ?? "")).pooling, "session");
 });
 
-test("a transaction pooler is detected while other processes use all of its sessions", async (t) => {
+test("storage.pooler-detection: a transaction pooler is detected while other processes use all of its sessions", async (t) => {
   await using bouncer = await pooled(t, "transaction", 4);
   if (bouncer === null) return;
   const busy = await openDatabase({ databaseUrl: bouncer.url, asItIs: true, poolSize: 8 });
@@ -62,7 +62,7 @@ test("a transaction pooler is detected while other processes use all of its sess
   assert.deepEqual(new Set(found), new Set(["transaction"]));
 });
 
-test("a notification that is on its way for a while still counts as heard", async (t) => {
+test("storage.listen-url: a notification that takes a while still counts as received", async (t) => {
   if (databaseUrl === "") return t.skip("the embedded engine has no connections");
   await using opened = new AsyncDisposableStack();
   const proxy = await startFaultProxy(databaseUrl);
@@ -72,7 +72,7 @@ test("a notification that is on its way for a while still counts as heard", asyn
   await requireListening({ pooling: "none", place: "there" }, { databaseUrl, listenUrl: proxy.url });
 });
 
-test("a process that listens is refused behind a transaction pooler without a direct address, and told what to set", async (t) => {
+test("storage.listen-url: a process that listens is refused behind a transaction pooler without a direct address, and the setting is named", async (t) => {
   await using bouncer = await pooled(t, "transaction");
   if (bouncer === null) return;
   const open = (options: { listenUrl?: string }) =>
@@ -97,7 +97,7 @@ test("a process that listens is refused behind a transaction pooler without a di
   await opened.close();
 });
 
-test("through a transaction pooler statements have no names, and each transaction has the settings that a session would keep", async (t) => {
+test("storage.pooler-statements: through a transaction pooler statements have no names, and each transaction has the settings that a session would keep", async (t) => {
   await using bouncer = await pooled(t, "transaction", 2);
   if (bouncer === null) return;
   const pooledDatabase = await openDatabase({ databaseUrl: bouncer.url, asItIs: true, poolSize: 6 });
@@ -126,7 +126,7 @@ test("through a transaction pooler statements have no names, and each transactio
   }
 });
 
-test("behind a transaction pooler changes are heard and a queue is woken over the direct address, with no poll between", async (t) => {
+test("storage.pooler-notifications: behind a transaction pooler changes are notified and a queue is woken over the direct address, with no poll between", async (t) => {
   await using bouncer = await pooled(t, "transaction");
   if (bouncer === null) return;
   await using opened = new AsyncDisposableStack();
@@ -158,7 +158,7 @@ test("behind a transaction pooler changes are heard and a queue is woken over th
   }
 });
 
-test("doctor names a transaction pooler, and fails where storage.listen_url is not set", async (t) => {
+test("storage.pooler-detection, storage.listen-url: doctor names a transaction pooler, and fails where storage.listen_url is not set", async (t) => {
   await using bouncer = await pooled(t, "transaction");
   if (bouncer === null) return;
   const dataDir = await mkdtemp(join(tmpdir(), "patchbay-pooler-"));
@@ -185,7 +185,7 @@ test("doctor names a transaction pooler, and fails where storage.listen_url is n
   assert.match(complete?.message ?? "", /notifications arrive over storage\.listen_url/u);
 });
 
-test("through a session pooler connections are as they are without one", async (t) => {
+test("storage.pooler-detection: through a session pooler connections are as they are without one", async (t) => {
   await using bouncer = await pooled(t, "session");
   if (bouncer === null) return;
   const opened = await openDatabase({ databaseUrl: bouncer.url, listens: true, poolSize: 2 });

@@ -1,11 +1,11 @@
-// Statements that are read and planned once on each connection (architecture "Engines").
+// Statements that are parsed and planned once on each connection [storage.transactions].
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
 import { AHEAD, PREPARED } from "../../src/storage/prepared.ts";
 import { openTestDatabase } from "../harness/database.ts";
 
-test("a marked statement answers with its own values each time, and the session has prepared it once", async () => {
+test("storage.transactions: a marked statement answers with its own values each time, and the session has prepared it once", async () => {
   const database = await openTestDatabase();
   try {
     await database.transaction(async (db) => {
@@ -22,7 +22,7 @@ test("a marked statement answers with its own values each time, and the session 
   }
 });
 
-test("a statement that is answered ahead commits with its transaction; where it fails, its own error comes and all is undone", async () => {
+test("storage.transactions: a pipelined statement commits with its transaction; where it fails, its own error comes and all is rolled back", async () => {
   const database = await openTestDatabase();
   const has = async (name: string) => {
     const { rows } = await sql<{ is: string | null }>`select to_regclass(${name})::text as is`.execute(database.db);

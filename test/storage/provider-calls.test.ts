@@ -1,4 +1,5 @@
-// What the record of calls says of providers (contract 10; reliability 7): whose account it was, what counts, and how many rows are read.
+// What the record of calls says of providers: whose account it was [metrics.health-accounts], what counts [metrics.health-counted], and how
+// many rows are read [metrics.health-window].
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { sql } from "kysely";
@@ -86,7 +87,7 @@ async function read(question: Partial<CallsQuestion> = {}) {
 const summary = (groups: readonly CallGroup[]) =>
   groups.map((each) => `${each.scope} ${each.connection} ${each.model} ${each.outcome} ${each.calls}`).toSorted();
 
-test("reliability 7: an account is the platform's, or of the workspace whose own connection stood before it", async () => {
+test("metrics.health-accounts: an account is shared, or that of the workspace whose own connection replaced it", async () => {
   await insert([
     { workspace: "ws_a" },
     { workspace: "ws_b", billing: "provider_billed" },
@@ -105,7 +106,7 @@ test("reliability 7: an account is the platform's, or of the workspace whose own
   ]);
 });
 
-test("contract 10: what says nothing of a provider is not counted: never sent, not used, left by a crash, a test key's", async () => {
+test("metrics.health-counted: what is no sign of a provider's health is not counted: never sent, not used, left by a crash, a test key's", async () => {
   const { workspaceId, appId } = await makeTenant(database);
   await database.db
     .insertInto("api_keys")
@@ -141,7 +142,7 @@ test("contract 10: what says nothing of a provider is not counted: never sent, n
   ]);
 });
 
-test("contract 10: durations are of each outcome, live sessions and jobs apart; of what failed the latest are told, newest first", async () => {
+test("metrics.health-durations: durations are per outcome, without live sessions and jobs; of failures the latest are listed, newest first", async () => {
   await insert([
     ...Array.from({ length: 21 }, (_, index) => ({ tookMs: 100 + index * 10 })),
     { tookMs: 600_000, endpoint: LIVE },
@@ -167,7 +168,7 @@ test("contract 10: durations are of each outcome, live sessions and jobs apart; 
   assert.deepEqual(of("aborted")?.latest, []);
 });
 
-test("contract 10: the window ends where it was asked to, or at the bound on what is read, and the answer says which", async () => {
+test("metrics.health-window: the window ends where it was asked to, or at the limit on what is read, and the answer says which", async () => {
   await insert([10, 20, 30, 899, 901].map((secondsAgo) => ({ secondsAgo })));
   const whole = await read();
   assert.deepEqual([whole.isCut, whole.since.getTime()], [false, NOON_MS - 900_000]);
@@ -181,7 +182,7 @@ test("contract 10: the window ends where it was asked to, or at the bound on wha
   assert.deepEqual([none.isCut, none.groups], [true, []]);
 });
 
-test("contract 10: where nothing was called there is nothing, and the window is told", async () => {
+test("metrics.health-window: a window without calls is reported as empty", async () => {
   const { groups, isCut, since } = await read({ minutes: 1 });
   assert.deepEqual([groups, isCut, since.getTime()], [[], false, NOON_MS - 60_000]);
 });

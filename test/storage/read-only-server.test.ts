@@ -35,7 +35,7 @@ const onEach = <T>(
 const write = (handle: Database, model: string) =>
   handle.db.insertInto("prices").values({ provider: "read-only", model, definition: "{}" }).execute();
 
-test("failover: one write that a read-only server refuses replaces every connection of the pool, also one in use", async () => {
+test("storage.failover: one write that a read-only server refuses replaces every connection of the pool, also one in use", async () => {
   const handle = await database.openSecond();
   const backends = await onEach(handle, async (tx) => {
     // As the sessions of a demoted primary: for this session, whatever the server allows to others.

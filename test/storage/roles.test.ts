@@ -1,5 +1,5 @@
-// Who the process is to its database (contract 10 `storage.migrate_url`; reliability 6): a superuser, an ordinary owner that may or may
-// not make roles, or a login that owns nothing. The wall between workspaces stands in front of each of them.
+// What the process may do in its database [storage.roles]: a superuser, an ordinary owner that may or may not create roles, or a login that
+// owns nothing. Row-level security holds for each of them [tenancy.rls-roles].
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test, type TestContext } from "node:test";
@@ -21,7 +21,7 @@ interface Login {
   readonly url: (database: string) => string;
 }
 
-test("reliability 6: an ordinary owner without the right to make roles is bound too", async (context) => {
+test("tenancy.rls-roles, storage.row-level-security: an ordinary owner without the right to create roles is bound too", async (context) => {
   const setting = await anInstallation(context, "");
   if (setting === null) return;
   await using opened = await open(setting.owner.url(setting.name));
@@ -29,7 +29,7 @@ test("reliability 6: an ordinary owner without the right to make roles is bound 
   await assertWall(opened.database);
 });
 
-test("reliability 6: an owner that may make roles binds by a role, and itself sees by membership alone: it is forced", async (context) => {
+test("tenancy.rls-roles, storage.row-level-security: an owner that may create roles binds by a role, and itself sees rows by membership alone: it is forced", async (context) => {
   const setting = await anInstallation(context, "createrole");
   if (setting === null) return;
   await using opened = await open(setting.owner.url(setting.name));
@@ -47,7 +47,7 @@ test("reliability 6: an owner that may make roles binds by a role, and itself se
   assert.equal(await seen(), 2);
 });
 
-test("contract 10: with storage.migrate_url the process's login owns nothing, and a bound transaction may send messages", async (context) => {
+test("storage.roles: with storage.migrate_url the process's login owns nothing, and a bound transaction may send messages", async (context) => {
   const setting = await anInstallation(context, "createrole");
   if (setting === null) return;
   const login = await makeLogin("");
@@ -68,7 +68,7 @@ test("contract 10: with storage.migrate_url the process's login owns nothing, an
   assert.equal(rows.length, 1);
 });
 
-test("contract 10: a login that owns nothing and names no owner does not start", async (context) => {
+test("storage.roles: a login that owns nothing and names no owner does not start", async (context) => {
   const setting = await anInstallation(context, "createrole");
   if (setting === null) return;
   await (await openDatabase({ databaseUrl: setting.owner.url(setting.name) })).close();
@@ -76,7 +76,7 @@ test("contract 10: a login that owns nothing and names no owner does not start",
   await assert.rejects(openDatabase({ databaseUrl: login.url(setting.name), poolSize: 1 }));
 });
 
-test("reliability 6: two installations on one server share no role", async (context) => {
+test("storage.roles, tenancy.rls-roles: two installations on one server share no role", async (context) => {
   const [one, other] = [await anInstallation(context, "createrole"), await anInstallation(context, "createrole")];
   if (one === null || other === null) return;
   await using first = await open(one.owner.url(one.name));

@@ -1,4 +1,5 @@
-// K-09: the key that wraps the data keys is changed while requests go through workspaces' own provider accounts; none of them fails.
+// The key that wraps the data keys is changed while requests go through workspaces' own provider accounts [storage.key-rotation]. None of
+// them fails.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -27,7 +28,7 @@ before(async () => {
 });
 after(() => gateway.close());
 
-test("K-09: rotated to and fro while requests use their workspace's own connections: none fails", async () => {
+test("storage.key-rotation, tenancy.rotate: rotated to and fro while requests use their workspace's own connections: none fails", async () => {
   const { database } = gateway;
   const there = createSeal({ keys: [fresh, ENCRYPTION_KEY] });
   const back = createSeal({ keys: [ENCRYPTION_KEY, fresh] });

@@ -1,4 +1,4 @@
-// A PostgreSQL server that cannot be used (contract 10): what an operator is told of it, and never its password.
+// A PostgreSQL server that cannot be used [storage.server-unreachable]: what an operator reads of it, and never its password.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
@@ -33,7 +33,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test("contract 10: a server that nobody can reach is named by host and port, with the reason, on either listener of a name", async () => {
+test("storage.server-unreachable: an unreachable server is named by host and port, with the reason, on either listener of a name", async () => {
   const port = await freePort();
   for (const host of ["127.0.0.1", "localhost"]) {
     const told = `The PostgreSQL server at ${host}:${port} cannot be reached: nothing listens there (ECONNREFUSED).`;
@@ -54,7 +54,7 @@ test("contract 10: a server that nobody can reach is named by host and port, wit
   );
 });
 
-test("contract 10: an address that the driver does not take says why, for its options are the operator's as well", async () => {
+test("storage.server-reason: an address that the driver does not accept is reported with the reason, as its options are the operator's as well", async () => {
   const refusals = [
     [
       "x?sslrootcert=/nowhere/ca.pem",
@@ -69,7 +69,7 @@ test("contract 10: an address that the driver does not take says why, for its op
   assert.match(await whyNot(`postgres://u:${PASSWORD}%E0@127.0.0.1:1/x`), /cannot be used: URI malformed\.$/u);
 });
 
-test("contract 10: a server that lets nobody in, has no such database, or whose owner's login fails says which", async () => {
+test("storage.server-reason: a refused login, a missing database and a failed login of the owner have their own messages", async () => {
   const { direct } = database;
   const changed = (change: (url: URL) => void): string => {
     const url = new URL(direct.databaseUrl);
@@ -92,7 +92,7 @@ test("contract 10: a server that lets nobody in, has no such database, or whose 
   assert.equal(await whyNot(missing), `The PostgreSQL server at ${host} has no database "none_of_ours".`);
 });
 
-test("contract 10: commands of the operator end with exit code 7 then, and say what to check", async () => {
+test("storage.server-unreachable: commands of the operator end with exit code 7 then, and say what to check", async () => {
   const env = {
     DATABASE_URL: `postgres://u:${PASSWORD}@127.0.0.1:${await freePort()}/x`,
     PATCHBAY_KEY_PEPPER: "c3VjaCBhIHBlcHBlciBhcyBub2JvZHkgZ3Vlc3Nlcw",

@@ -1,5 +1,5 @@
-// The second wall between workspaces (reliability 6, K-07): every table is told whose rows it holds, and a transaction bound to one
-// workspace finds, changes and makes no row of another's, whatever its statement asks for. Rows are made from the catalogue, so a
+// Row-level security [tenancy.row-level-security]: every table is declared with whose rows it holds, and a transaction bound to one
+// workspace reads, changes and creates no row of another's, whatever its statement asks for. Rows are made from the catalogue, so a
 // new table is covered the day it exists.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -39,13 +39,13 @@ before(async () => {
 });
 after(() => database.close());
 
-test("reliability 6: every table is told to hold rows of workspaces, to be everybody's, or the installation's own", async () => {
+test("tenancy.rls-tables: every table is declared as holding rows of workspaces, as shared, or as the installation's own", async () => {
   assert.deepEqual(await untold(), []);
   const told = [...TENANT_TABLES.map(({ table }) => table), ...SHARED_TABLES, ...SYSTEM_TABLES].toSorted();
   assert.deepEqual(told, tables);
 });
 
-test("reliability 6: a table that nobody told of is found by its name, and is shut to every workspace until it is told", async () => {
+test("tenancy.rls-tables, storage.row-level-security: an undeclared table is found by its name, and is closed to every workspace until it is declared", async () => {
   await sql`create table gadgets (id text primary key, workspace_id text not null)`.execute(database.db);
   try {
     assert.deepEqual(await untold(), ["gadgets"]);
@@ -59,7 +59,7 @@ test("reliability 6: a table that nobody told of is found by its name, and is sh
   }
 });
 
-test("reliability 6: a policy that is missing, and security that is off, are found, and put right by the next start", async () => {
+test("tenancy.rls-repaired, storage.row-level-security: a missing policy, and security that is off, are found, and repaired by the next start", async () => {
   await sql`drop policy tenant on jobs`.execute(database.db);
   await sql`alter table webhooks no force row level security`.execute(database.db);
   assert.deepEqual(await unprotected(), ["jobs", "webhooks"]);
@@ -67,7 +67,7 @@ test("reliability 6: a policy that is missing, and security that is off, are fou
   assert.deepEqual(await unprotected(), []);
 });
 
-test("reliability 6: of every table of workspaces row-level security is on, forced, and has its policies", async () => {
+test("tenancy.row-level-security, storage.row-level-security: row-level security of every table of workspaces is on, forced, and has its policies", async () => {
   assert.deepEqual(await unprotected(), []);
   for (const table of SHARED_TABLES) {
     assert.ok(!columnsOf(table).some(({ column_name: name }) => /^(workspace_id|app_id|scope)$/u.test(name)), table);
@@ -101,7 +101,7 @@ async function unprotected(): Promise<readonly string[]> {
     .toSorted();
 }
 
-test("K-07: a bound transaction without a filter reads its own rows and no others, in every table", async () => {
+test("tenancy.rls-read, storage.tenant-transactions: a bound transaction without a filter reads its own rows and no others, in every table", async () => {
   for (const { table, shared } of TENANT_TABLES) {
     const all = await keysOf(database.db, table);
     const own = await database.inWorkspace(first, (tx) => keysOf(tx, table));
@@ -111,7 +111,7 @@ test("K-07: a bound transaction without a filter reads its own rows and no other
   }
 });
 
-test("K-07: a bound transaction without a filter changes and removes its own rows and no others, in every table", async () => {
+test("tenancy.rls-write, storage.tenant-transactions: a bound transaction without a filter changes and removes its own rows and no others, in every table", async () => {
   for (const { table } of TENANT_TABLES) {
     const column = ownerColumn(table);
     for (const statement of [
@@ -128,7 +128,7 @@ test("K-07: a bound transaction without a filter changes and removes its own row
   }
 });
 
-test("K-07: a bound transaction can neither make a row of another workspace nor give its own away, in any table", async () => {
+test("tenancy.rls-write, storage.tenant-transactions: a bound transaction can neither create a row of another workspace nor give its own away, in any table", async () => {
   for (const { table } of TENANT_TABLES) {
     const column = ownerColumn(table);
     const foreign = OWNED_BY_PARENT.has(table) ? `${second}-id` : second;
@@ -146,7 +146,7 @@ test("K-07: a bound transaction can neither make a row of another workspace nor 
   }
 });
 
-test("K-07: bound to nobody, or to an empty name, there are no rows at all", async () => {
+test("tenancy.rls-unbound, storage.tenant-transactions: bound to no workspace, or to an empty name, there are no rows at all", async () => {
   for (const nobody of ["", newId("workspace")]) {
     for (const { table, shared } of TENANT_TABLES) {
       const rows = await database.inWorkspace(nobody as WorkspaceId, (tx) => keysOf(tx, table));
@@ -155,14 +155,14 @@ test("K-07: bound to nobody, or to an empty name, there are no rows at all", asy
   }
 });
 
-test("reliability 6: what a transaction was bound to is forgotten at its end, also when it failed", async () => {
+test("storage.tenant-transactions: the binding of a transaction ends with it, also when it failed", async () => {
   await database.inWorkspace(first, (tx) => keysOf(tx, "apps"));
   await assert.rejects(database.inWorkspace(first, (tx) => sql`select 1 / 0`.execute(tx)));
   const seen = await Promise.all(Array.from({ length: 12 }, () => keysOf(database.db, "apps")));
   assert.ok(seen.every((rows) => rows.length === 2));
 });
 
-test("reliability 6: a bound transaction reads what is everybody's and writes none of it", async () => {
+test("tenancy.rls-shared-rows, storage.tenant-transactions: a bound transaction reads shared rows and writes none of them", async () => {
   for (const table of SHARED_TABLES) {
     await database.inWorkspace(first, (tx) => keysOf(tx, table));
     await assert.rejects(
@@ -177,7 +177,7 @@ test("reliability 6: a bound transaction reads what is everybody's and writes no
     );
 });
 
-test("reliability 6: protecting again changes nothing", async () => {
+test("storage.row-level-security: protecting again changes nothing", async () => {
   const marks = async () => (await sql`select oid, xmin::text from pg_policy order by oid`.execute(database.db)).rows;
   const before = await marks();
   assert.equal(await protect(database.db), database.tenantRole);

@@ -31,7 +31,7 @@ function fakeTime(at: ReadonlyMap<number, () => unknown> = new Map()) {
   return { waiting: { wait, nowMs: () => ms, step: (text: string) => said.push(text) }, said, waitedMs: () => ms };
 }
 
-test("it waits until a process that was told to stop lets go of the data directory, and says so once", async () => {
+test("configuration.restart-waits: it waits until a process that is stopping releases the data directory, and says so once", async () => {
   const lock = await lockInstallation(dataDir);
   await write(true);
   const { waiting, said, waitedMs } = fakeTime(new Map([[5_000, () => lock.release()]]));
@@ -41,7 +41,7 @@ test("it waits until a process that was told to stop lets go of the data directo
   assert.deepEqual(said, [`waiting      process ${process.pid} is stopping: for at most 60 s`]);
 });
 
-test("it waits for 60 s at most", async () => {
+test("configuration.restart-waits: it waits for 60 s at most", async () => {
   const lock = await lockInstallation(dataDir);
   await write(true);
   const { waiting, waitedMs } = fakeTime();
@@ -50,7 +50,7 @@ test("it waits for 60 s at most", async () => {
   await lock.release();
 });
 
-test("a gateway that goes on is not waited for; one that says a moment later that it stops is", async () => {
+test("configuration.restart-waits: a gateway that goes on is not waited for; one that says a moment later that it stops is", async () => {
   const lock = await lockInstallation(dataDir);
   await write(false);
   const running = fakeTime();
@@ -66,13 +66,13 @@ test("a gateway that goes on is not waited for; one that says a moment later tha
   assert.equal(late.waitedMs(), 3_000);
 });
 
-test("a directory that nobody holds is not waited for", async () => {
+test("configuration.restart-waits: a directory that no process holds is not waited for", async () => {
   const { waiting, waitedMs } = fakeTime();
   await awaitDataDir(dataDir, waiting);
   assert.equal(waitedMs(), 0);
 });
 
-test("it waits for the port of a process that was told to stop", async () => {
+test("configuration.restart-waits: it waits for the port of a process that is stopping", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

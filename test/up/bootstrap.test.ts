@@ -1,4 +1,5 @@
-// What a start creates where nothing is set up (contract 10): the operator's key, and without any workspace the owner's, with an app and a key.
+// What a start creates where nothing is set up [configuration.bootstrap]: the operator's key, and without any workspace the owner's, with an
+// app and a key.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -55,7 +56,7 @@ async function settingsOfApp() {
   return app.settings as { readonly route: string; readonly audioInputOverride: string | null };
 }
 
-test("a file that only sets ports leaves the bootstrap on: an app's key, the operator's key, and what no provider means", async () => {
+test("configuration.bootstrap: a file that only sets ports leaves the bootstrap on: an app's key, the operator's key, and what no provider means", async () => {
   const dataDir = newDataDir();
   const { isBootstrapped, notes } = await apply(PORTS);
   assert.equal(isBootstrapped, true);
@@ -74,7 +75,7 @@ test("a file that only sets ports leaves the bootstrap on: an app's key, the ope
   assert.deepEqual([second.keyFile, second.operatorKeyFile], [first.keyFile, first.operatorKeyFile]);
 });
 
-test("such a file routes to the provider keys of the environment at every start, as a start without a file does", async () => {
+test("configuration.bootstrap-every-start: such a file routes to the provider keys of the environment at every start, as a start without a file does", async () => {
   const dataDir = newDataDir();
   await start(PORTS, dataDir);
   await start(PORTS, dataDir, { DEEPGRAM_API_KEY: "a-credential-of-deepgram" });
@@ -82,7 +83,7 @@ test("such a file routes to the provider keys of the environment at every start,
   assert.ok(kinds.some(({ id }) => id === "deepgram"));
 });
 
-test("a file with connections or routes and no workspace gets the owner's app on its own routes", async () => {
+test("configuration.bootstrap: a file with connections or routes and no workspace gets the owner's app on its own routes", async () => {
   const connections = "connections: [{ id: sim, kind: sandbox }]\n";
   await start(
     `${connections}routes: [{ id: meetings, targets: [{ connection: sim, model: deepgram/nova-3 }] }]\n`,
@@ -91,7 +92,7 @@ test("a file with connections or routes and no workspace gets the owner's app on
   assert.equal((await settingsOfApp()).route, "meetings");
 });
 
-test("a route that a file listed is never replaced by one that a start derives: it is released once, as it was", async () => {
+test("configuration.bootstrap-keeps-own: a route that a file listed is never replaced by one that a start derives: it becomes unmanaged once, as it was", async () => {
   const stored = () =>
     database.db
       .selectFrom("routes")
@@ -117,7 +118,7 @@ routes: [{ id: speech, targets: [{ connection: sim, model: deepgram/nova-3 }] }]
   assert.deepEqual(released.map(({ object }) => object).toSorted(), ["chat", "speech"]);
 });
 
-test("a file with connections alone is routed to the models of these accounts", async () => {
+test("configuration.bootstrap: a file with connections alone is routed to the models of these accounts", async () => {
   const configuration = load("connections: [{ id: dg, kind: deepgram, api_key: a-credential }]\n");
   const { routes, connections } = configuration.bootstrap ?? assert.fail("no bootstrap");
   assert.deepEqual(
@@ -130,7 +131,7 @@ test("a file with connections alone is routed to the models of these accounts", 
   );
 });
 
-test("a file with workspaces gets an operator's key where it names none, and nothing else", async () => {
+test("configuration.bootstrap-not, configuration.operator-key: a file with workspaces gets an operator's key where it names none, and nothing else", async () => {
   const dataDir = newDataDir();
   const yaml = `connections: [{ id: sim, kind: sandbox }]
 routes: [{ id: speech, targets: [{ connection: sim, model: deepgram/nova-3 }] }]
@@ -144,13 +145,13 @@ workspaces: [{ id: acme, apps: [{ id: notes, route: speech }] }]
   assert.equal((await start(named, newDataDir())).hasNewOperatorKey, false);
 });
 
-test("a configuration that names an operator's key gets no other one", async () => {
+test("configuration.operator-key: a configuration that names an operator's key gets no other one", async () => {
   const first = await start(`operator_keys: [{ id: root, secret: ${SECRET} }]\n`, newDataDir());
   assert.deepEqual([first.hasNewOperatorKey, first.operatorKeyFile], [false, null]);
   assert.equal((await keys("operator")).length, 1);
 });
 
-test("a database in which workspaces were created through the API is not bootstrapped", async () => {
+test("configuration.bootstrap-not: a database in which workspaces were created through the API is not bootstrapped", async () => {
   const row = { id: newId("workspace"), slug: "acme", plan: null, managed_by: "api" };
   await database.db.insertInto("workspaces").values(row).execute();
   const first = await start(PORTS, newDataDir());
@@ -158,21 +159,21 @@ test("a database in which workspaces were created through the API is not bootstr
   assert.deepEqual(await slugs(), ["acme", "operator"]);
 });
 
-test("an operator's key that was revoked or has expired counts as none", async () => {
+test("configuration.operator-key: an operator's key that was revoked or has expired counts as none", async () => {
   const dataDir = newDataDir();
   await start(PORTS, dataDir);
   await database.db.updateTable("api_keys").set({ revoked_at: new Date() }).where("role", "=", "operator").execute();
   assert.equal((await start(PORTS, dataDir)).hasNewOperatorKey, true);
 });
 
-test("of processes that start together on one server exactly one creates the keys, in its own data directory", async () => {
+test("configuration.one-bootstrap: of processes that start together on one server exactly one creates the keys, in its own data directory", async () => {
   const started = await Promise.all(Array.from({ length: 6 }, () => start(PORTS, newDataDir())));
   assert.equal(started.filter(({ appKeys }) => appKeys !== null).length, 1);
   assert.equal(started.filter(({ hasNewOperatorKey }) => hasNewOperatorKey).length, 1);
   assert.deepEqual([(await keys("operator")).length, (await keys("member")).length], [1, 2]);
 });
 
-test("a worker that applied the file before the first gateway does not keep that one from creating the keys", async () => {
+test("configuration.one-bootstrap: a worker that applied the file before the first gateway does not keep that one from creating the keys", async () => {
   assert.equal((await apply(PORTS)).isBootstrapped, true);
   assert.notEqual((await start(PORTS, newDataDir())).appKeys, null);
 });

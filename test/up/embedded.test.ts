@@ -60,7 +60,7 @@ async function filled(adminPort = 0): Promise<Place> {
   return found;
 }
 
-test("a first start says what takes its time before it takes it, serves, and stops its database with itself", async () => {
+test("configuration.start-report, storage.embedded-stops: a first start reports what takes time before it does it, serves, and stops its database with itself", async () => {
   const { dataDir, start } = await place();
   const gateway = await start("up");
   await gateway.said(/storage\s+(creating the embedded database: some seconds, this once)$/mu);
@@ -75,7 +75,7 @@ test("a first start says what takes its time before it takes it, serves, and sto
 });
 
 test(
-  "several processes share the embedded database: both serve, one that is killed is replaced, a stop ends them and the server",
+  "storage.embedded-shared, configuration.processes: several processes share the embedded database: both serve, one that is killed is replaced, a stop ends them and the server",
   LINUX,
   async () => {
     const adminPort = await twoFreePorts();
@@ -103,7 +103,7 @@ test(
 );
 
 test(
-  "several processes in a terminal stop by `patchbay down`, whose signal reaches their parent alone",
+  "configuration.processes: several processes in a terminal stop by `patchbay down`, whose signal reaches their parent alone",
   LINUX,
   async () => {
     const adminPort = await twoFreePorts();
@@ -124,7 +124,7 @@ test(
   },
 );
 
-test("a worker joins the gateway's embedded database, works on its jobs, and stops without stopping the database", async () => {
+test("storage.embedded-shared: a worker joins the gateway's embedded database, works on its jobs, and stops without stopping the database", async () => {
   const { start, dataDir } = await filled();
   const gateway = await start("up");
   const origin = await gateway.said(LISTENING);
@@ -139,7 +139,7 @@ test("a worker joins the gateway's embedded database, works on its jobs, and sto
   assert.equal(await ownerOf(dataDir), null);
 });
 
-test("a second gateway is refused with the holder's process, exit 5; the first goes on until `patchbay down` stops it", async () => {
+test("storage.one-owner, storage.down: a second gateway is refused with the holder's process, exit 5; the first goes on until `patchbay down` stops it", async () => {
   const { start, cwd, dataDir } = await filled();
   const gateway = await start("up");
   const origin = await gateway.said(LISTENING);
@@ -156,7 +156,7 @@ test("a second gateway is refused with the holder's process, exit 5; the first g
 });
 
 test(
-  "a gateway that is killed with SIGKILL leaves no server, and its accepted job ends after the next start",
+  "storage.embedded-stops, jobs.accepted-durable: a gateway that is killed with SIGKILL leaves no server, and its accepted job ends after the next start",
   LINUX,
   async () => {
     const { start, dataDir } = await filled();
@@ -173,7 +173,7 @@ test(
   },
 );
 
-test("secrets or objects without their database are refused with what to do, exit 9; --new-database insists, with the same secrets", async () => {
+test("storage.no-silent-database: secrets or objects without their database are refused with what to do, exit 9; --new-database creates one, with the same secrets", async () => {
   const { start, dataDir } = await place();
   mkdirSync(join(dataDir, "objects", "results"), { recursive: true, mode: 0o700 });
   const pepper = "a-pepper-of-an-installation-whose-database-is-gone";
@@ -198,7 +198,7 @@ test("secrets or objects without their database are refused with what to do, exi
   await stopCommand(again);
 });
 
-test("a data directory of version 0.1.0 is refused with the command that moves it, exit 9", async () => {
+test("storage.former-version: a data directory of version 0.1.0 is refused with the command that moves it, exit 9", async () => {
   const { start, dataDir } = await place();
   mkdirSync(join(dataDir, "pglite"), { recursive: true, mode: 0o700 });
   writeFileSync(join(dataDir, "pglite", "PG_VERSION"), "18\n");

@@ -12,7 +12,7 @@ const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const folder = await makeTemporary("patchbay-npm-");
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-test("SIGTERM to npm's own process ends the gateway that it started, in order", {
+test("configuration.stop-signals: SIGTERM to npm's own process ends the gateway that it started, in order", {
   skip:
     process.platform !== "win32" && spawnSync("npm", ["--version"]).status === 0
       ? false
@@ -45,7 +45,7 @@ test("SIGTERM to npm's own process ends the gateway that it started, in order", 
   await assert.rejects(fetch(`${origin}/healthz`));
 });
 
-test("only a script that runs the gateway in its foreground ends it with its shell", () => {
+test("configuration.stop-signals: only a script that runs the gateway in its foreground ends it with its shell", () => {
   for (const script of [
     "node --flag src/main.ts up",
     "patchbay up",
@@ -66,7 +66,7 @@ test("only a script that runs the gateway in its foreground ends it with its she
     assert.equal(isForegroundScript(script), false, String(script));
 });
 
-test("a process is orphaned as soon as its parent is another one", async () => {
+test("configuration.stop-signals: a process is orphaned as soon as its parent is another one", async () => {
   const parents = [7, 7, 1];
   await untilOrphaned(7, () => parents.shift() ?? 1);
   assert.deepEqual(parents, []);

@@ -37,7 +37,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("gateways beside each other: both serve, one that is killed is replaced while the other answers, a stop ends all", async () => {
+test("configuration.processes: gateways next to each other: both serve, one that is killed is replaced while the other answers, a stop ends all", async () => {
   const adminPort = await twoFreePorts();
   const gateway = await start(configuration(database.direct.databaseUrl, adminPort), "up", "--processes", "2");
   const origin = await gateway.said(/listening\s+(http:\S+)/u);
@@ -60,7 +60,7 @@ test("gateways beside each other: both serve, one that is killed is replaced whi
   await assert.rejects(fetch(second));
 });
 
-test("contract 10: beside a running gateway a first encryption key that it does not know is refused before listening, exit 9", async () => {
+test("storage.key-refused, tenancy.rotate-known: next to a running gateway a first encryption key that it does not know is refused before listening, exit 9", async () => {
   const file = configuration(database.direct.databaseUrl, 0);
   const gateway = await start(file, "up");
   const origin = await gateway.said(/listening\s+(http:\S+)/u);
@@ -77,7 +77,7 @@ test("contract 10: beside a running gateway a first encryption key that it does 
   assert.deepEqual(await once(gateway.process, "exit"), [EXIT.ok, null]);
 });
 
-test("contract 10: a gateway or worker that is told to stop as soon as it says what it does ends in order", async () => {
+test("configuration.stop-signals: a gateway or worker that gets SIGTERM as soon as it reports what it does ends in order", async () => {
   for (const [command, first] of [
     ["up", /(listening)/u],
     ["worker", /(working)/u],
@@ -89,7 +89,7 @@ test("contract 10: a gateway or worker that is told to stop as soon as it says w
   }
 });
 
-test("contract 10: a self-check that gets no answer, or one that is none, says so and ends nothing", async () => {
+test("configuration.self-check: a self-check without an answer, or with an unreadable one, is reported and ends nothing", async () => {
   const server = createHttpServer((_request, response) => response.writeHead(502).end("<html>"));
   const address = await new Promise<string>((resolve) => {
     server.listen(0, "127.0.0.1", () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
@@ -101,7 +101,7 @@ test("contract 10: a self-check that gets no answer, or one that is none, says s
   assert.match(await selfCheck(address, SAMPLE, "a key"), /^FAILED: /u);
 });
 
-test("contract 10: a start whose data directory cannot be made ends with the place and the reason, exit 9", {
+test("storage.data-dir, configuration.start-report: a start whose data directory cannot be created ends with the place and the reason, exit 9", {
   skip: process.platform === "linux" ? false : "a file system that takes no directories is /proc",
 }, async () => {
   const gateway = await start({ ...configuration(null, 0), storage: { data_dir: "/proc/patchbay/data" } }, "up");
@@ -111,7 +111,7 @@ test("contract 10: a start whose data directory cannot be made ends with the pla
   assert.deepEqual(await once(gateway.process, "exit"), [EXIT.config, null]);
 });
 
-test("contract 10: a start that makes its data directory where even its parent was missing says which one that was", async () => {
+test("storage.data-dir: a start that creates its data directory where even its parent was missing names the topmost one", async () => {
   const missing = join(folder, "not-mounted");
   // It goes on to a database that is not there: what it says before that is what counts.
   const storage = { data_dir: join(missing, "patchbay"), database_url: "postgres://nobody@127.0.0.1:1/none" };
@@ -121,7 +121,7 @@ test("contract 10: a start that makes its data directory where even its parent w
   await once(gateway.process, "exit");
 });
 
-test("contract 10: a start that fails half way says why and what to do, and ends the process, so that somebody can start another", async () => {
+test("configuration.start-report: a start that fails half way prints why and what to do, and ends the process, so that another can start", async () => {
   await using taken = createServer();
   taken.listen(0, "127.0.0.1");
   await once(taken, "listening");
@@ -135,7 +135,7 @@ test("contract 10: a start that fails half way says why and what to do, and ends
   assert.deepEqual(await once(noPublic.process, "exit"), [EXIT.config, null]);
 });
 
-test("contract 10: an embedded database that was moved to a server starts no gateway, and says where it went, exit 9", async () => {
+test("storage.moved-marker: an embedded database that was moved to a server starts no gateway, and says where it was moved, exit 9", async () => {
   const dataDir = await mkdtemp(join(folder, "moved-"));
   await markMoved(dataDir, "postgres://user:hush-hush@db.example:5433/speech", new Date(0));
   const file = { ...configuration(null, 0), storage: { data_dir: dataDir } };
@@ -146,7 +146,7 @@ test("contract 10: an embedded database that was moved to a server starts no gat
   assert.deepEqual(await once(gateway.process, "exit"), [EXIT.config, null]);
 });
 
-test("contract 10: a start whose PostgreSQL server is not there names it without its password, says what to check, and ends with 7", async () => {
+test("storage.server-unreachable: a start whose PostgreSQL server is unavailable names it without its password, says what to check, and ends with 7", async () => {
   const file = configuration("postgres://nobody:hush-hush@127.0.0.1:1/none", 0);
   for (const command of [["up"], ["up", "--processes", "2"], ["worker"]]) {
     const gateway = await start(file, ...command);
@@ -157,7 +157,7 @@ test("contract 10: a start whose PostgreSQL server is not there names it without
   }
 });
 
-test("contract 10: a worker shows its health and figures and nothing else; where the port is taken it works without, unless asked for it", async () => {
+test("configuration.worker-listener: a worker shows its health and figures and nothing else; where the port is taken it works without, unless asked for it", async () => {
   const { databaseUrl } = database.direct;
   const file = (port: number) => configuration(databaseUrl, port);
   const worker = await start(file(0), "worker");

@@ -1,5 +1,5 @@
-// The webhook's settings: its secret is shown once, kept sealed, and changed with an overlap (spec 4.5, 6.5; contract 6;
-// reliability W-06).
+// The webhook's settings: its secret is shown once [webhooks.secret-shown-once], stored sealed [webhooks.sealed], and changed with an
+// overlap [webhooks.rotation].
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
@@ -41,7 +41,7 @@ async function deliverOne(bench: Bench): Promise<void> {
   await bench.run(present(await bench.event()));
 }
 
-test("contract 6: a fragment, which no delivery takes along, is not kept, shown or audited", async () => {
+test("webhooks.fragment: a fragment, which no delivery contains, is not stored, shown or audited", async () => {
   const bench = await openBench(database);
   for (const made of [
     await bench.configure({ url: "https://receiver.example/hooks?a=b#canary-of-the-fragment" }),
@@ -52,7 +52,7 @@ test("contract 6: a fragment, which no delivery takes along, is not kept, shown 
   assert.ok(!(await dump()).includes("canary-of-the-fragment"));
 });
 
-test("contract 6: the first call makes the secret and shows it; no later answer, row or audit entry holds it", async () => {
+test("webhooks.secret-shown-once: the first call creates the secret and shows it; no later answer, row or audit entry contains it", async () => {
   const bench = await openBench(database);
   const made = await bench.configure();
   webhookView.parse(made);
@@ -84,7 +84,7 @@ async function deliverOneWhenEnabled(bench: Bench): Promise<void> {
   await deliverOne(bench);
 }
 
-test("contract 6: rotated, the new secret is shown once and signs; the old one signs beside it for 24 hours and no longer", async () => {
+test("webhooks.rotation: rotated, the new secret is shown once and signs; the old one signs as well for 24 hours and no longer", async () => {
   const bench = await openBench(database);
   const old = present((await bench.configure()).secret);
   await deliverOne(bench);
@@ -118,7 +118,7 @@ test("contract 6: rotated, the new secret is shown once and signs; the old one s
   }
 });
 
-test("contract 6: revoke_previous ends the old secret at once, in the rotation or after it", async () => {
+test("webhooks.revoke-previous: revoke_previous ends the old secret at once, in the rotation or after it", async () => {
   const bench = await openBench(database);
   const first = present((await bench.configure()).secret);
   const second = present((await bench.configure({ rotate_secret: true, revoke_previous: true })).secret);
@@ -136,7 +136,7 @@ test("contract 6: revoke_previous ends the old secret at once, in the rotation o
   assert(!judge(bench, second).ok);
 });
 
-test("contract 6: two first calls at once make one secret, and it is the one that signs", async () => {
+test("webhooks.first-call-race: two first calls at once create one secret, and it is the one that signs", async () => {
   const bench = await openBench(database);
   const answers = await Promise.all([bench.configure(), bench.configure(), bench.configure()]);
   const secrets = answers.flatMap(({ secret }) => secret ?? []);
@@ -145,7 +145,7 @@ test("contract 6: two first calls at once make one secret, and it is the one tha
   assert(judge(bench, present(secrets[0])).ok);
 });
 
-test("contract 10: of two changes made from one state the second is refused and changes nothing, whoever was first", async () => {
+test("webhooks.preconditions: of two changes from one state the second is refused and changes nothing, whichever was first", async () => {
   const bench = await openBench(database);
   const read = viewEtag(await bench.configure());
   const changes = await Promise.allSettled([
@@ -160,7 +160,7 @@ test("contract 10: of two changes made from one state the second is refused and 
   assert.equal((await bench.audits()).length, 2);
 });
 
-test("contract 10: of two first webhooks that must be the first, one is made; one that must be there is none", async () => {
+test("webhooks.preconditions: of two first webhooks that must be the first, one is created; one that must exist creates none", async () => {
   const bench = await openBench(database);
   for (const wrong of ["any", ['"stale"']] as const)
     await assert.rejects(bench.configure({}, wrong), { code: "PRECONDITION_FAILED" });
@@ -171,7 +171,7 @@ test("contract 10: of two first webhooks that must be the first, one is made; on
   assert.equal((await bench.configure({}, "any")).enabled, true);
 });
 
-test("contract 10: failures and successes leave the tag alone; that the gateway ended deliveries is a change", async () => {
+test("webhooks.etag-health: failures and successes leave the ETag alone; a webhook that the gateway disabled has a new one", async () => {
   const bench = await openBench(database);
   await bench.configure();
   await bench.configure({ rotate_secret: true });
@@ -196,7 +196,7 @@ test("contract 10: failures and successes leave the tag alone; that the gateway 
   assert.equal((await describeWebhook(bench.services, bench.workspaceId)).disabled_reason, "gone");
 });
 
-test("contract 6: a URL that may not be delivered to is a fault of the request, and nothing of it is kept", async () => {
+test("webhooks.url-rules: a URL that may not be delivered to is a fault of the request, and nothing of it is stored", async () => {
   const bench = await openBench(database);
   const refusing = {
     ...bench.services,
@@ -213,7 +213,7 @@ test("contract 6: a URL that may not be delivered to is a fault of the request, 
   assert.equal((await bench.audits()).length, 1);
 });
 
-test("contract 6: every change has its audit entry with who, before and after", async () => {
+test("webhooks.audit: every change has its audit entry with the key that made it, before and after", async () => {
   const bench = await openBench(database);
   await bench.configure();
   await bench.configure({ enabled: false });
@@ -235,7 +235,7 @@ test("contract 6: every change has its audit entry with who, before and after", 
   assert.ok(JSON.stringify(changed?.after).includes('"disabled_reason":"owner"'));
 });
 
-test("contract 6: a secret opens in its own workspace and column only", async () => {
+test("webhooks.sealed: a secret opens in its own workspace and column only", async () => {
   const [one, two] = [await openBench(database), await openBench(database)];
   await one.configure();
   await two.configure();

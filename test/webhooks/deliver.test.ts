@@ -1,4 +1,4 @@
-// Deliveries from the terminal transaction to their end, on the database (spec 6; contract 6; reliability 3).
+// Deliveries from the terminal transaction to their end, on the database.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type RawBuilder, sql } from "kysely";
@@ -30,7 +30,7 @@ const shift = (seconds: number) => shiftClock(database, seconds);
 const delivery = async (bench: Bench, { deliveryId }: DeliveryMessage) =>
   present(await describeDelivery(database, bench.workspaceId, deliveryId));
 
-test("spec 6.1, 6.2, 6.3: every terminal state is delivered, signed, with exactly four fields and nothing else", async () => {
+test("webhooks.event-per-end, webhooks.payload, webhooks.signature: every terminal state is delivered, signed, with exactly four fields and nothing else", async () => {
   const bench = await openBench(database);
   const { secret } = await bench.configure();
   for (const state of ["succeeded", "failed", "cancelled"] as const) {
@@ -51,7 +51,7 @@ test("spec 6.1, 6.2, 6.3: every terminal state is delivered, signed, with exactl
   }
 });
 
-test("contract 5: without a webhook, or with a disabled one, a job ends and nothing is written or sent", async () => {
+test("webhooks.no-webhook: without a webhook, or with a disabled one, a job ends and nothing is written or sent", async () => {
   const bench = await openBench(database);
   assert.equal(await bench.event(), null);
   await bench.configure({ enabled: false });
@@ -60,7 +60,7 @@ test("contract 5: without a webhook, or with a disabled one, a job ends and noth
   assert.deepEqual((await listDeliveries(database, bench.workspaceId, page)).data, []);
 });
 
-test("contract 5: a terminal transaction that rolls back leaves no delivery", async () => {
+test("webhooks.event-per-end: a terminal transaction that rolls back leaves no delivery", async () => {
   const bench = await openBench(database);
   await bench.configure();
   const failing = { ...bench.services, queue: { send: async () => Promise.reject(new Error("no queue")) } };
@@ -71,7 +71,7 @@ test("contract 5: a terminal transaction that rolls back leaves no delivery", as
   assert.deepEqual((await listDeliveries(database, broken.workspaceId, page)).data, []);
 });
 
-test("contract 6: a receiver that always fails is tried at 0, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h, under one event id, and no more", async () => {
+test("webhooks.schedule, webhooks.event-id: a receiver that always fails is tried at 0, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h, under one event id, and no more", async () => {
   for (const random of [0, 0.5, 1]) {
     const bench = await openBench(database, { random: () => random });
     await bench.configure();
@@ -105,7 +105,7 @@ test("contract 6: a receiver that always fails is tried at 0, 5 s, 5 min, 30 min
   }
 });
 
-test("contract 6: timestamp and signature are made afresh for every attempt", async () => {
+test("webhooks.signed-per-attempt: timestamp and signature are new for every attempt", async () => {
   let nowMs = Date.parse("2026-11-20T12:00:00.900Z");
   const bench = await openBench(database, { nowMs: () => nowMs });
   const { secret } = await bench.configure();
@@ -122,7 +122,7 @@ test("contract 6: timestamp and signature are made afresh for every attempt", as
   assert(!verifyWebhook({ ...one, secret: present(secret), nowMs }).ok, "the first one is stale by now");
 });
 
-test("contract 6: 2xx alone is success; a redirect is an answer like any other failure", async () => {
+test("webhooks.success: only 2xx is success; a redirect is a failure like any other", async () => {
   const bench = await openBench(database);
   await bench.configure();
   for (const code of [200, 201, 204, 299]) {
@@ -140,7 +140,7 @@ test("contract 6: 2xx alone is success; a redirect is an answer like any other f
   }
 });
 
-test("contract 6: after a timeout or 429 at least 60 s, and Retry-After up to twice the step", async () => {
+test("webhooks.throttled, webhooks.retry-after: after a timeout or 429 at least 60 s, and Retry-After up to twice the step", async () => {
   const bench = await openBench(database);
   await bench.configure();
   const delayAfter = async (answer: Parameters<Bench["answer"]>[0]) => {
@@ -156,7 +156,7 @@ test("contract 6: after a timeout or 429 at least 60 s, and Retry-After up to tw
   for (const kind of ["connection", "tls", "address_not_allowed"] as const) assert.equal(await delayAfter({ kind }), 5);
 });
 
-test("contract 6: 410 disables the webhook at once and ends the delivery; its owner is told why", async () => {
+test("webhooks.disable-gone: 410 disables the webhook at once and ends the delivery; its owner can read why", async () => {
   const bench = await openBench(database);
   await bench.configure();
   const waiting = present(await bench.event());
@@ -182,7 +182,7 @@ test("contract 6: 410 disables the webhook at once and ends the delivery; its ow
   assert.deepEqual([again.enabled, again.disabled_reason, again.disabled_at], [true, null, null]);
 });
 
-test("contract 6: nothing but failures for five days disables, and one success in between starts the clock anew", async () => {
+test("webhooks.disable-failing: five days of nothing but failures disable the webhook, and one success in between restarts the clock", async () => {
   const bench = await openBench(database);
   await bench.configure();
   const attempt = async (answer: Parameters<Bench["answer"]>[0], atSeconds: number) => {
@@ -210,7 +210,7 @@ test("contract 6: nothing but failures for five days disables, and one success i
   }
 });
 
-test("contract 6: a failure under settings that have changed meanwhile says nothing about the new ones", async () => {
+test("webhooks.enable-again: a failure under settings that have changed meanwhile does not count for the new ones", async () => {
   const bench = await openBench(database);
   await bench.configure();
   bench.answer(async () => {
@@ -226,7 +226,7 @@ test("contract 6: a failure under settings that have changed meanwhile says noth
   assert.equal(bench.requests.at(-1)?.url, "https://elsewhere.example/");
 });
 
-test("contract 6: at most four deliveries at once to one receiver, and the fifth waits its turn", async () => {
+test("webhooks.receiver-concurrency: at most four deliveries run at once to one receiver, and the fifth waits its turn", async () => {
   const bench = await openBench(database);
   await bench.configure();
   const release = Promise.withResolvers<void>();
@@ -257,7 +257,7 @@ test("contract 6: at most four deliveries at once to one receiver, and the fifth
   assert.equal((await delivery(bench, present(fifth))).status, "delivered");
 });
 
-test("contract 6: receivers that fail wait in a queue of their own, and come back out of it when they work", async () => {
+test("webhooks.failing-receivers: receivers that fail wait in a queue of their own, and leave it when they work", async () => {
   const bench = await openBench(database);
   await bench.configure();
   bench.answer(status(500));
@@ -270,7 +270,7 @@ test("contract 6: receivers that fail wait in a queue of their own, and come bac
   assert.equal(bench.sent.at(-1)?.lane, FIRST_QUEUE);
 });
 
-test("contract 6: a process that dies between the receiver's answer and its record delivers the same event id again", async () => {
+test("webhooks.at-least-once: a process that dies between the receiver's answer and its record delivers the same event id again", async () => {
   const bench = await openBench(database);
   await bench.configure();
   const message = present(await bench.event());
@@ -293,7 +293,7 @@ test("contract 6: a process that dies between the receiver's answer and its reco
   assert.equal((await delivery(bench, message)).status, "delivered");
 });
 
-test("contract 6: a process that stops cuts its attempts, and their messages come again without a wait", async () => {
+test("webhooks.stop: a process that stops aborts its attempts, and their messages come again without a delay", async () => {
   const bench = await openBench(database);
   await bench.configure();
   const message = present(await bench.event());
@@ -310,7 +310,7 @@ test("contract 6: a process that stops cuts its attempts, and their messages com
   assert.equal((await delivery(bench, message)).status, "delivered");
 });
 
-test("contract 6: a message that comes twice, late or for an earlier attempt sends nothing", async () => {
+test("webhooks.stale-messages: a message that comes twice, late or for an earlier attempt sends nothing", async () => {
   const bench = await openBench(database);
   await bench.configure();
   bench.answer(status(500));
@@ -329,7 +329,7 @@ test("contract 6: a message that comes twice, late or for an earlier attempt sen
   );
 });
 
-test("contract 6: redeliver sends the same event under the same id, with the whole schedule anew", async () => {
+test("webhooks.redeliver, webhooks.event-id: redeliver sends the same event under the same id, with the whole schedule", async () => {
   const bench = await openBench(database);
   await bench.configure();
   const message = present(await bench.event());
@@ -366,7 +366,7 @@ test("contract 6: redeliver sends the same event under the same id, with the who
   await assert.rejects(redeliver(bench.services, wanted), /disabled/);
 });
 
-test("contract 6: an attempt that a redelivery overtakes is logged and decides nothing", async () => {
+test("webhooks.redeliver-overtakes: an attempt that a redelivery overtakes is logged and decides nothing", async () => {
   const bench = await openBench(database);
   await bench.configure();
   const message = present(await bench.event());
@@ -383,7 +383,7 @@ test("contract 6: an attempt that a redelivery overtakes is logged and decides n
   assert.equal(present(await bench.run(present(bench.sent.at(-1)).message)).delaySeconds, 5, "its own first step");
 });
 
-test("contract 6: a test is one attempt about a job that does not exist, says so, and changes nothing", async () => {
+test("webhooks.test-delivery: a test is one attempt about a job that does not exist, marked as a test, and changes nothing", async () => {
   const bench = await openBench(database);
   await bench.configure({ enabled: false });
   bench.answer({ kind: "answer", statusCode: 410, retryAfter: undefined, bodyStart: "a\u0000b\u001b[31m\ud800" });
@@ -404,7 +404,7 @@ test("contract 6: a test is one attempt about a job that does not exist, says so
   assert.equal((await testWebhook(bench.services, bench.workspaceId)).status, "delivered");
 });
 
-test("contract 6: deleted, what waits is given up and the log stays", async () => {
+test("webhooks.pending-when-disabled: when the webhook is deleted, pending deliveries are given up and the log stays", async () => {
   const bench = await openBench(database);
   await bench.configure();
   const message = present(await bench.event());
@@ -416,7 +416,7 @@ test("contract 6: deleted, what waits is given up and the log stays", async () =
   await assert.rejects(testWebhook(bench.services, bench.workspaceId), { code: "NOT_FOUND" });
 });
 
-test("contract 6: the log is listed newest first, page by page, by state, and to its own workspace", async () => {
+test("webhooks.log, webhooks.tenancy: the log is listed newest first, page by page, by state, and to its own workspace", async () => {
   const bench = await openBench(database);
   await bench.configure();
   const made: string[] = [];
@@ -447,7 +447,7 @@ test("contract 6: the log is listed newest first, page by page, by state, and to
   assert.deepEqual(theirs.data, []);
 });
 
-test("contract 6: a delivery whose message was lost is woken; after seven days the log forgets what has ended", async () => {
+test("webhooks.lost-message, webhooks.log-retention: a delivery whose message was lost is started again; after seven days the log forgets what has ended", async () => {
   const bench = await openBench(database);
   await bench.configure();
   const message = present(await bench.event());
@@ -496,7 +496,7 @@ async function addEvents(bench: Bench, from: number, to: number, age: RawBuilder
 
 const numberOf = (id: string) => Number(id.slice(-5));
 
-test("contract 6: a listener that was long away is given every event since, each once, however many share a moment", async () => {
+test("webhooks.listen-resume: a listener that was disconnected for long gets every event since, each once, however many share a moment", async () => {
   const bench = await openBench(database);
   await addEvents(bench, 1, 1_201, sql`ceil((1201 - n) / 600.0) * 300`);
   const stop = new AbortController();
@@ -525,7 +525,7 @@ test("contract 6: a listener that was long away is given every event since, each
   assert.equal(largest, 500, "of all that waits so much is held at once");
 });
 
-test("contract 6: what had ended before somebody listens is not news, however often is looked for what came late", async () => {
+test("webhooks.listen-new-events: what had ended before a listener started is not sent, however often late events are looked for", async () => {
   const bench = await openBench(database);
   await addEvents(bench, 1, 2, sql`(n - 1) * 50 + 30`);
   const stop = new AbortController();

@@ -1,4 +1,4 @@
-// Many receivers that never answer, and one that does (contract 6; reliability 3, "Fairness"): over the real queue.
+// Many receivers that never answer, and one that does [webhooks.failing-receivers]: over the real queue.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brand, newId } from "../../src/contract/ids.ts";
@@ -61,7 +61,7 @@ for (const { what, isFailing, lane, receivers, each } of [
   { what: "are known to fail and fill their queue", isFailing: true, lane: AGAIN_QUEUE, receivers: 6, each: 4 },
   { what: "seemed well until now", isFailing: false, lane: FIRST_QUEUE, receivers: 5, each: 6 },
 ] as const) {
-  test(`contract 6: receivers that hang and ${what} delay nobody else, and none has more than four attempts at once`, async (t) => {
+  test(`webhooks.failing-receivers, webhooks.receiver-concurrency: receivers that hang and ${what} delay no other receiver, and none has more than four attempts at once`, async (t) => {
     const database = await openTestDatabase();
     const queue = createQueue({
       database,

@@ -1,4 +1,4 @@
-// Receivers that misbehave, on real sockets behind the real guard (contract 6; reliability W-05).
+// Receivers that misbehave [webhooks.hostile-replies], on real sockets behind the real guard.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
@@ -48,7 +48,7 @@ function afterRequest(t: TestContext, then: (socket: Socket) => void | Promise<v
   });
 }
 
-test("reliability W-05: one that never answers is a timeout, before and after the first byte of its head", async (t) => {
+test("webhooks.timeout: a receiver that never answers times out, before and after the first byte of its head", async (t) => {
   const silent = await afterRequest(t, () => undefined);
   assert.equal(codeOf((await send(t, silent, SHORT_MS)).answer), "timeout");
   const slow = await afterRequest(t, (socket) => {
@@ -60,7 +60,7 @@ test("reliability W-05: one that never answers is a timeout, before and after th
   assert.equal(codeOf((await send(t, slow, SHORT_MS)).answer), "timeout");
 });
 
-test("reliability W-05: one that answers and then drips its body has answered", async (t) => {
+test("webhooks.timeout: a receiver that answers and then drips its body has answered", async (t) => {
   const url = await httpServer(t, (_request, response) => {
     response.writeHead(200);
     const drip = setInterval(() => response.write("."), 20);
@@ -69,7 +69,7 @@ test("reliability W-05: one that answers and then drips its body has answered", 
   assert.equal(codeOf((await send(t, url, SHORT_MS)).answer), 200);
 });
 
-test("reliability W-05: of an endless body at most 16 KiB are read, and the connection is gone", async (t) => {
+test("webhooks.reply-limit: of an endless body at most 16 KiB are read, and the connection is closed", async (t) => {
   const closed = Promise.withResolvers<void>();
   const url = await httpServer(t, (_request, response) => {
     response.writeHead(200);
@@ -87,7 +87,7 @@ test("reliability W-05: of an endless body at most 16 KiB are read, and the conn
   await closed.promise;
 });
 
-test("reliability W-05: a compressed body is never unpacked", async (t) => {
+test("webhooks.reply-limit: a compressed body is never decompressed", async (t) => {
   const bomb = gzipSync(Buffer.alloc(5_000_000));
   const url = await httpServer(t, (request, response) => {
     assert.equal(request.headers["accept-encoding"], "identity");
@@ -99,7 +99,7 @@ test("reliability W-05: a compressed body is never unpacked", async (t) => {
   assert.ok(answer.bodyStart.length <= bomb.length);
 });
 
-test("contract 6: a redirect is not followed, wherever it leads", async (t) => {
+test("webhooks.success: a redirect is not followed, wherever it leads", async (t) => {
   for (const location of ["http://169.254.169.254/latest/meta-data/", RECEIVER, "/elsewhere"]) {
     let requests = 0;
     const url = await httpServer(t, (_request, response) => {
@@ -111,7 +111,7 @@ test("contract 6: a redirect is not followed, wherever it leads", async (t) => {
   }
 });
 
-test("reliability W-05: a reset before, within and after the head; a refused connection; words that are no HTTP", async (t) => {
+test("webhooks.hostile-replies: a reset before, within and after the head; a refused connection; a reply that is not HTTP", async (t) => {
   assert.equal(codeOf((await send(t, await refusingUrl())).answer), "connection");
   const reset = await socketServer(t, (socket) => socket.resetAndDestroy());
   assert.equal(codeOf((await send(t, reset)).answer), "connection");
@@ -127,7 +127,7 @@ test("reliability W-05: a reset before, within and after the head; a refused con
   }
 });
 
-test("reliability W-05: endless interim answers are no answer", async (t) => {
+test("webhooks.hostile-replies: endless interim answers are no answer", async (t) => {
   const url = await afterRequest(t, async (socket) => {
     while (!socket.destroyed) {
       if (!socket.write("HTTP/1.1 102 Processing\r\n\r\n")) await once(socket, "drain").catch(() => undefined);
@@ -137,7 +137,7 @@ test("reliability W-05: endless interim answers are no answer", async (t) => {
   assert.equal(codeOf((await send(t, url, 5_000)).answer), "connection");
 });
 
-test("contract 6: 410 and 429 with Retry-After come back as they are", async (t) => {
+test("webhooks.disable-gone, webhooks.retry-after: 410 and 429 with Retry-After are returned as they are", async (t) => {
   for (const [status, retryAfter] of [
     [410, undefined],
     [429, "120"],

@@ -1,4 +1,4 @@
-// What `patchbay doctor` learns of a receiver (contract 6; reliability 4): the guard, the resolver's answer and the connector of deliveries,
+// What `patchbay doctor` learns of a receiver [webhooks.doctor]: the guard, the resolver's answer and the connector of deliveries,
 // with real sockets, over which nothing is sent.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
@@ -30,7 +30,7 @@ function reachFrom(
   return (url: string, signal: AbortSignal = new AbortController().signal) => network.reach(url, signal);
 }
 
-test("contract 10 doctor: a receiver is connected to, with its certificate checked, and not a byte is sent to it", async (t) => {
+test("webhooks.doctor: a receiver is connected to, its certificate is checked, and not a byte is sent to it", async (t) => {
   const closed = Promise.withResolvers<number>();
   const plain = await socketServer(t, (socket) => {
     let bytes = 0;
@@ -53,7 +53,7 @@ test("contract 10 doctor: a receiver is connected to, with its certificate check
   });
 });
 
-test("contract 10 doctor: refused, silent, blocked and unknown receivers are told apart, with what the system said", async (t) => {
+test("webhooks.doctor: refused, silent, blocked and unknown receivers are reported differently, with the system's own message", async (t) => {
   const reach = reachFrom(t);
   assert.deepEqual(await reach(`http://hooks.example:${(await refusingUrl()).port}/`), {
     kind: "connection",
@@ -79,7 +79,7 @@ test("contract 10 doctor: refused, silent, blocked and unknown receivers are tol
   });
 });
 
-test("contract 6: whoever hands in a receiver of their own machine is told of `patchbay listen`, http or https", async () => {
+test("webhooks.local-receiver-hint: the refusal of a receiver on the caller's own machine names `patchbay listen`, http or https", async () => {
   const outbound = createOutbound({
     guard: { resolve: async () => ["127.0.0.1"], connect: () => assert.fail("it was dialled") },
   });
@@ -89,7 +89,7 @@ test("contract 6: whoever hands in a receiver of their own machine is told of `p
   await outbound.close();
 });
 
-test("contract 10 doctor: who has waited long enough for all receivers is not kept by one", async (t) => {
+test("webhooks.doctor-time: one receiver does not extend the time that was set for all of them", async (t) => {
   const stop = new AbortController();
   const reason = new Error("enough");
   const silent = await socketServer(t, (socket) => socket.once("data", () => stop.abort(reason)));

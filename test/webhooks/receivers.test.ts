@@ -1,4 +1,4 @@
-// The receivers of docs/reference/webhooks.md, started as they stand there and sent real signed deliveries (spec 6.3; contract 6).
+// The receivers of docs/reference/webhooks.md, started as they are there and sent real signed deliveries [webhooks.receivers].
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -59,7 +59,7 @@ function delivery(secrets: SigningSecrets, nowMs = Date.now()) {
 }
 
 for (const { name, command, version, file } of LANGUAGES) {
-  test(`spec 6.3: the receiver in ${name} takes what is genuine, once, and nothing else`, async (t) => {
+  test(`webhooks.receivers: the receiver in ${name} accepts what is genuine, once, and nothing else`, async (t) => {
     if (spawnSync(command, [version]).status !== 0) return t.skip(`there is no ${command} on this machine`);
     const secret = makeSecret();
     await using receiver = await start(command, file, secret);

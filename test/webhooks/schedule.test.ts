@@ -1,4 +1,4 @@
-// When a failed delivery is tried again (contract 6; reliability W-02).
+// When a failed delivery is tried again [webhooks.schedule].
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assert as check, double, property } from "fast-check";
@@ -6,7 +6,7 @@ import { DELAYS_SECONDS, nextDelaySeconds, retryAfterSeconds } from "../../src/w
 
 const plain = { maxAttempts: 8, isThrottled: false, retryAfterSeconds: null, random: 0.5 };
 
-test("contract 6: eight attempts in 27.6 h: 0, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h, and then none", () => {
+test("webhooks.schedule: eight attempts in 27.6 h: 0, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h, and then none", () => {
   const steps = [1, 2, 3, 4, 5, 6, 7].map((made) => nextDelaySeconds({ ...plain, made }));
   assert.deepEqual(steps, [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000]);
   assert.equal(DELAYS_SECONDS[0], 0);
@@ -14,13 +14,13 @@ test("contract 6: eight attempts in 27.6 h: 0, 5 s, 5 min, 30 min, 2 h, 5 h, 10 
   assert.equal(nextDelaySeconds({ ...plain, made: 8 }), null);
 });
 
-test("contract 6: an operator's smaller number of attempts ends the row earlier", () => {
+test("webhooks.schedule: an operator's smaller number of attempts ends the schedule earlier", () => {
   assert.equal(nextDelaySeconds({ ...plain, maxAttempts: 1, made: 1 }), null);
   assert.equal(nextDelaySeconds({ ...plain, maxAttempts: 3, made: 2 }), 300);
   assert.equal(nextDelaySeconds({ ...plain, maxAttempts: 3, made: 3 }), null);
 });
 
-test("contract 6: every delay is within ±10 % of its step, which leaves as much for its way, and both ends are reached", () => {
+test("webhooks.jitter: every delay is within ±10 % of its step, which leaves as much for its way, and both ends are reached", () => {
   for (const [made, step] of DELAYS_SECONDS.entries()) {
     if (made === 0) continue;
     check(
@@ -34,14 +34,14 @@ test("contract 6: every delay is within ±10 % of its step, which leaves as much
   }
 });
 
-test("contract 6: after a timeout or 429 at least 60 s, and the later steps as they are", () => {
+test("webhooks.throttled: after a timeout or 429 at least 60 s, and the later steps as they are", () => {
   const throttled = { ...plain, isThrottled: true };
   assert.equal(nextDelaySeconds({ ...throttled, made: 1, random: 0 }), 60);
   assert.equal(nextDelaySeconds({ ...throttled, made: 1, random: 1 }), 60);
   assert.equal(nextDelaySeconds({ ...throttled, made: 2 }), 300);
 });
 
-test("contract 6: Retry-After is honoured up to twice the step, and never shortens it", () => {
+test("webhooks.retry-after: Retry-After is honoured up to twice the step, and never shortens it", () => {
   const asked = (made: number, seconds: number, isThrottled = false) =>
     nextDelaySeconds({ ...plain, made, isThrottled, retryAfterSeconds: seconds });
   assert.equal(asked(2, 450), 450);
@@ -54,7 +54,7 @@ test("contract 6: Retry-After is honoured up to twice the step, and never shorte
   assert.equal(asked(8, 30), null);
 });
 
-test("contract 6: Retry-After is read in both of its forms, and nothing else is", () => {
+test("webhooks.retry-after: Retry-After is read in both of its forms, and nothing else is", () => {
   const nowMs = Date.parse("2026-11-20T12:00:00Z");
   assert.equal(retryAfterSeconds("120", nowMs), 120);
   assert.equal(retryAfterSeconds(" 0 ", nowMs), 0);

@@ -1,5 +1,5 @@
 // Signatures against vectors made outside this code base, by three independent verifiers and the Standard Webhooks library
-// (spec 6.3; contract 6; reliability W-03, W-04).
+// [webhooks.signature] [webhooks.standard-webhooks].
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
@@ -32,7 +32,7 @@ const headersOf = (vector: Vector) =>
     { current: vector.secret, previous: vector.previous_secret },
   );
 
-test("spec 6.3: every vector is signed as written down", () => {
+test("webhooks.signature: every vector is signed as written down", () => {
   for (const vector of vectors) {
     assert.deepEqual(
       headersOf(vector),
@@ -52,12 +52,12 @@ test("spec 6.3: every vector is signed as written down", () => {
   }
 });
 
-test("reliability W-03: Node's own HMAC over the text of the specification gives the same hexadecimal", () => {
+test("webhooks.signature: Node's own HMAC over the documented text gives the same hexadecimal", () => {
   for (const { secret, timestamp, body, signature } of vectors)
     assert.equal(createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex"), signature);
 });
 
-test("reliability W-03: OpenSSL agrees", (t) => {
+test("webhooks.signature: OpenSSL computes the same", (t) => {
   if (spawnSync("openssl", ["version"]).status !== 0) return t.skip("there is no openssl on this machine");
   for (const { name, secret, timestamp, body, signature } of vectors) {
     const { stdout, stderr } = spawnSync("openssl", ["dgst", "-sha256", "-hmac", secret, "-r"], {
@@ -68,7 +68,7 @@ test("reliability W-03: OpenSSL agrees", (t) => {
   }
 });
 
-test("reliability W-03: Python agrees", (t) => {
+test("webhooks.signature: Python computes the same", (t) => {
   if (spawnSync("python3", ["--version"]).status !== 0) return t.skip("there is no python3 on this machine");
   const program = [
     "import hashlib, hmac, json, sys",
@@ -83,7 +83,7 @@ test("reliability W-03: Python agrees", (t) => {
   );
 });
 
-test("contract 6: the Standard Webhooks library verifies the trio with the secret as it is shown, and with the previous one", () => {
+test("webhooks.standard-webhooks: the Standard Webhooks library verifies the three headers with the secret as it is shown, and with the previous one", () => {
   for (const vector of vectors.filter(({ body }) => body !== "")) {
     mock.timers.enable({ apis: ["Date"], now: vector.timestamp * 1000 });
     try {
@@ -98,7 +98,7 @@ test("contract 6: the Standard Webhooks library verifies the trio with the secre
   }
 });
 
-test("reliability W-04: a changed body, timestamp, signature or secret is refused, whatever byte it is", () => {
+test("webhooks.verify-tampered: a changed body, timestamp, signature or secret is refused, whatever byte it is", () => {
   const nowMs = first.timestamp * 1000;
   const headers = headersOf(first);
   const judge = (change: Partial<Parameters<typeof verifyWebhook>[0]>) =>
@@ -115,7 +115,7 @@ test("reliability W-04: a changed body, timestamp, signature or secret is refuse
   assert.deepEqual(judge({ body: first.body.slice(0, -1) }), wrong);
   assert.deepEqual(judge({ headers: { ...headers, "x-svc-webhook-ts": String(first.timestamp + 1) } }), wrong);
   assert.deepEqual(judge({ secret: makeSecret() }), wrong);
-  // Keyed by the bytes that the secret encodes instead of its text: not what the specification says.
+  // Keyed by the bytes that the secret encodes instead of its text: not what [webhooks.signature] says.
   const decoded = createHmac("sha256", Buffer.from(first.secret.slice(6), "base64"));
   const other = decoded.update(`${first.timestamp}.${first.body}`).digest("hex");
   assert.deepEqual(judge({ headers: { ...headers, "x-svc-webhook-signature": other } }), wrong);
@@ -123,7 +123,7 @@ test("reliability W-04: a changed body, timestamp, signature or secret is refuse
     assert.deepEqual(judge({ headers: { ...headers, "x-svc-webhook-signature": signature } }), wrong, signature);
 });
 
-test("contract 6: a timestamp may be 300 s old and 60 s ahead, not more; and must be whole seconds", () => {
+test("webhooks.verify-timestamp: a timestamp may be 300 s old and 60 s ahead, not more, and must be whole seconds", () => {
   const judge = (ageSeconds: number, ts = String(first.timestamp)) =>
     verifyWebhook({
       body: first.body,
@@ -143,7 +143,7 @@ test("contract 6: a timestamp may be 300 s old and 60 s ahead, not more; and mus
     assert.equal(reasonAt(0, ts), "malformed_timestamp", ts);
 });
 
-test("contract 6: while a secret changes, a receiver with the old one, the new one or both verifies", () => {
+test("webhooks.verify-rotation: while a secret changes, a receiver with the old one, the new one or both verifies", () => {
   const rotated = vectors.find(({ previous_secret: previous }) => previous !== null);
   assert(rotated !== undefined && rotated.previous_secret !== null);
   const judge = (secret: string | readonly string[]) =>
@@ -159,7 +159,7 @@ test("contract 6: while a secret changes, a receiver with the old one, the new o
   assert(!judge(makeSecret()));
 });
 
-test("spec 6.3: without a signature, without a secret, or with a body that is no event, nothing is taken for genuine", () => {
+test("webhooks.verify-headers, webhooks.verify-body: without a signature, without a secret, or with a body that is no event, nothing is accepted as genuine", () => {
   const headers = headersOf(first);
   const given = { body: first.body, secret: first.secret, nowMs: first.timestamp * 1000 };
   assert.deepEqual(verifyWebhook({ ...given, headers: {} }), { ok: false, reason: "missing_header" });
@@ -177,7 +177,7 @@ test("spec 6.3: without a signature, without a secret, or with a body that is no
   assert.deepEqual(verdict, { ok: false, reason: "malformed_body" });
 });
 
-test("spec 6.3: a delivery verifies however its headers are spelled, and only with both of them", () => {
+test("webhooks.verify-headers: a delivery verifies however its headers are spelled, and only with both of them", () => {
   const headers = headersOf(first);
   const judge = (changed: Readonly<Record<string, string | readonly string[]>>) =>
     verifyWebhook({ body: first.body, headers: changed, secret: first.secret, nowMs: first.timestamp * 1000 });
@@ -191,7 +191,7 @@ test("spec 6.3: a delivery verifies however its headers are spelled, and only wi
   assert.deepEqual(judge(withoutTime), { ok: false, reason: "missing_header" });
 });
 
-test("spec 6.3: genuine bytes that are no event are malformed; an event is read as the text it is", () => {
+test("webhooks.verify-body: genuine bytes that are no event are malformed; an event is read as the text it is", () => {
   const event = { type: "transcription.job.succeeded", job_id: "jöb", status: "succeeded", occurred_at: "now" };
   const { type: _type, ...three } = event;
   const judge = (body: string) => {
@@ -204,7 +204,7 @@ test("spec 6.3: genuine bytes that are no event are malformed; an event is read 
   assert.deepEqual(judge(JSON.stringify(event)), { ok: true, id: "evt_1", event });
 });
 
-test("contract 6: a secret is whsec_ and 32 random bytes in base64", () => {
+test("webhooks.secret-format: a secret is whsec_ and 32 random bytes in base64", () => {
   const secrets = new Set(Array.from({ length: 1_000 }, makeSecret));
   assert.equal(secrets.size, 1_000);
   for (const secret of secrets) {
@@ -213,7 +213,7 @@ test("contract 6: a secret is whsec_ and 32 random bytes in base64", () => {
   }
 });
 
-test("contract 6: the delivery written down in docs/reference/webhooks.md is one of the vectors", () => {
+test("webhooks.signature: the delivery written down in docs/reference/webhooks.md is one of the vectors", () => {
   const page = readFileSync(new URL("../../docs/reference/webhooks.md", import.meta.url), "utf8");
   const shown = vectors.filter(({ secret }) => page.includes(secret));
   assert.equal(shown.length, 1);

@@ -1,4 +1,4 @@
-// Tenants, keys, routing, prices, budgets, idempotency slots and the ledger of attempts (contract 2, 3, 9).
+// Tenants, keys, routing, prices, budgets, idempotency slots and the ledger of attempts.
 import { type Kysely, sql } from "kysely";
 
 // One statement each: the embedded engine takes no more at once.

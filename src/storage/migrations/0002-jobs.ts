@@ -1,4 +1,4 @@
-// Durable jobs and the events they end with (spec 2.3, 3; contract 5). The database itself keeps the states of spec 3.
+// Durable jobs and the events they end with. The database itself enforces the states [jobs.states].
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [
@@ -54,7 +54,7 @@ const STATEMENTS = [
   `create index jobs_finished on jobs (finished_at)`,
   `create index jobs_spent_audio on jobs (finished_at) where audio_key is not null`,
   `create index jobs_deletion on jobs (finished_at) where provider_deletion = 'pending'`,
-  // Exactly the pairs of spec 3; what has ended changes no more, but for what its purge takes away.
+  // Exactly the transitions of [jobs.states]. A terminal job changes no more, except for what its purge empties [jobs.terminal-states].
   `create function jobs_guard() returns trigger language plpgsql as $$
     declare
       kept jobs%rowtype;

@@ -1,4 +1,4 @@
-// The completion webhook: one receiver per workspace, what is to be delivered to it, and every attempt (contract 6).
+// The completion webhook: one receiver per workspace, what is to be delivered to it, and every attempt.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

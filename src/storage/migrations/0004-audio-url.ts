@@ -1,5 +1,5 @@
-// Which hosts `audio.url` may name, for the platform and each workspace (spec 4.5; contract 6), and the log of who changed
-// a setting (spec 5.4), which nothing changes afterwards.
+// Which hosts `audio.url` may name, for the installation and each workspace [remote-audio.listed-host], and the append-only log of who
+// changed a setting.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

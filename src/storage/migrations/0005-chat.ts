@@ -1,4 +1,4 @@
-// Chat (contract 7, 9): tokens in budgets and attempts, leases, and what a workspace's plan pays from.
+// Chat: tokens in budgets and attempts, leases, and what a workspace's plan pays from.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

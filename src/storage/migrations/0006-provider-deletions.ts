@@ -1,4 +1,4 @@
-// What a provider still keeps of a recording and has to delete (contract 5, `provider_deletion`). A duty outlives the request,
+// What a provider still has of a recording and has to delete (`provider_deletion`) [jobs.deletion-durable]. A deletion outlives the request,
 // the job and the workspace it came from; hence no foreign keys.
 import { type Kysely, sql } from "kysely";
 

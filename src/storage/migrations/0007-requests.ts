@@ -1,5 +1,5 @@
-// The request log (contract 10; retention.request_days) and what usage is told by: the purpose of each attempt, and what a job's
-// worker decided. No foreign keys: a record outlives the app and the key it speaks of.
+// The request log (retention.request_days) and what usage is computed from: the purpose of each attempt, and what a job's worker decided.
+// No foreign keys: a record outlives the app and the key that it names.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

@@ -1,4 +1,4 @@
-// Tokens that open one live transcription (contract 10): for browsers, which cannot send the key itself.
+// Tokens that open one live transcription [keys.realtime-token]: for browsers, which cannot send the key itself.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

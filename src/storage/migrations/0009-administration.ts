@@ -1,5 +1,5 @@
-// The audit log as a hash chain for each workspace and one for the platform (reliability 6); which key another one replaced
-// (contract 2); what an operator grants to a workspace beside its plan (spec 2.5).
+// The audit log as a hash chain for each workspace and one for the installation [tenancy.audit-chain]; which key another one replaced
+// [keys.rotate]; what an operator grants to a workspace in addition to its plan [budgets.credits-grant].
 import { type Kysely, sql } from "kysely";
 
 /** Everything a row says, each part with its length before it, so that no two rows are written alike; `audit-chain.ts` is its twin. */

@@ -1,5 +1,5 @@
-// Usage by the hour and by the day (contract 9; retention.usage_days): what settled attempts add up to, and how far they are added
-// up. The index of attempts by app served the reports alone, which now read the sums and the few attempts behind them.
+// Usage by the hour and by the day (retention.usage_days): the sums of settled attempts, and up to where they are added up. The index of
+// attempts by app served the reports alone, which now read the sums and the few attempts behind them.
 import { type Kysely, sql } from "kysely";
 
 /** Of 1,000,000 attempts of 200 keys in 30 days the hours are some 400,000 rows, the days a tenth of that. */

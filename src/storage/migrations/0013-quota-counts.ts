@@ -1,4 +1,4 @@
-// What several processes have drawn of a key's or an app's quota (contract 2); the embedded engine's one process counts in memory.
+// What several processes have allocated of a key's or an app's quota [quotas.exact]; the embedded engine's one process counts in memory.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

@@ -1,5 +1,5 @@
-// Versions of routes (draft, published, rolled back), what the API shows of a credential, and one number that tells every process
-// whether the directory it holds is the one in force (contract 4, 10).
+// Versions of routes (draft, published, rolled back) [admin.route-versions], what the API shows of a credential, and one number by which
+// every process sees whether its copy of the directory is current.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

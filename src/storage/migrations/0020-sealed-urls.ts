@@ -1,6 +1,6 @@
 // --! breaking: an older process reads no sealed address.
-// The address of a webhook is a secret, for tokens stand in paths and queries (reliability 6): it is sealed. The key is the process's and
-// not the database's: addresses that are there are sealed by the start that follows (`storage/rotate-keys.ts`).
+// The address of a webhook is a secret, because tokens are in paths and queries: it is sealed [webhooks.sealed]. The key is the process's
+// and not the database's: existing addresses are sealed by the start that follows (`storage/rotate-keys.ts`).
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

@@ -1,5 +1,5 @@
-// Jobs of a workspace and of all, and deliveries of all, as administrators list them (contract 10): newest first, and by state. What
-// went well is most of them: a walk over ids finds it.
+// Jobs of a workspace and of all, and deliveries of all, as administrators list them [admin.jobs] [admin.deliveries]: newest first, and by
+// state. Successes are most of them: a walk over ids finds those.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

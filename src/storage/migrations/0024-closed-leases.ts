@@ -1,5 +1,5 @@
-// Closed leases are found by age, to be forgotten and to be told of in usage (contract 9). The index of jobs whose provider still has to
-// delete served nothing: those duties are found in `provider_deletions`.
+// Closed leases are found by age, to be deleted and to be reported in usage [metering.lease-retention]. The index of jobs whose provider
+// still has to delete served nothing: those deletions are found in `provider_deletions`.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

@@ -1,4 +1,4 @@
-// That a window has come to its budget's soft limit is told once, whichever process sees it first (contract 9).
+// A window that reaches its budget's soft limit is logged once, by whichever process sees it first [budgets.soft-limit-log].
 import { type Kysely, sql } from "kysely";
 
 export async function up(db: Kysely<unknown>): Promise<void> {

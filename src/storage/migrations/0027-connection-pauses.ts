@@ -1,5 +1,5 @@
-// What somebody paused by hand (contract 10): a model on an account, or all of an account, until a time. And how often a job was laid aside
-// because all that could serve it was paused, which is no attempt at it.
+// Manual pauses [admin.pause]: a model on an account, or all of an account, until a time. And how often a job was parked because all of its
+// targets were paused, which is no attempt at it [jobs.attempts-exhausted].
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

@@ -1,4 +1,4 @@
-// A grant of credits that was made under an Idempotency-Key is made once, however often it is asked for (contract 9, 10).
+// A grant of credits under an Idempotency-Key is made once, however often it is requested [budgets.credits-idempotent].
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

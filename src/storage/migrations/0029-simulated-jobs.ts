@@ -1,5 +1,5 @@
-// Whether the sandbox is to serve a job, told from its submission on: its attempts tell no sooner than it is called (contract 5).
-// Null in rows of before, and of processes from before that still run.
+// Whether the sandbox is to serve a job, known from its submission on [jobs.simulated-mark]: its attempts exist only once it is called.
+// Null in older rows, and in rows of older processes that still run.
 import { type Kysely, sql } from "kysely";
 
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,5 @@
-// What a provider said of its refusal, with the attempt (contract 10). Null in rows of before, and of processes from before that still run.
+// What a provider answered when it refused, with the attempt [requests.provider-error]. Null in older rows, and in rows of older processes
+// that still run.
 import { type Kysely, sql } from "kysely";
 
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
-// I-07, J-07: gateways on one database whose wall clocks are right, an hour fast and an hour slow, or ten minutes. Keys, replays, jobs
-// with a short deadline, and signed links from one to the other behave as if all clocks agreed.
+// Gateways on one database whose wall clocks are right, an hour fast and an hour slow, or ten minutes [storage.database-clock]. Keys,
+// replays, jobs with a short deadline, and signed links from one to the other behave as if all clocks agreed [idempotency.ttl-clock].
 import { setTimeout as wait } from "node:timers/promises";
 import { formAround, noiseWav } from "../../../bench/wav.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";

@@ -1,5 +1,6 @@
-// J-10: a gateway that cannot write a byte to any file, not even its log (`prlimit --fsize`, as a full disk or a quota does it), in the
-// middle of requests and jobs. It lives, says that it is full, and once there is room again nothing was lost and nothing is paid twice.
+// A gateway that cannot write a byte to any file, not even its log (`prlimit --fsize`, as a full disk or a quota does it), in the middle of
+// requests and jobs. It lives, reports that the disk is full, and once there is room again nothing was lost and nothing is paid twice
+// [jobs.result-storage-retry].
 import { spawnSync } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 import { formAround, noiseWav } from "../../../bench/wav.ts";

@@ -1,5 +1,6 @@
-// R20: a gateway with embedded storage is killed with -9, or its PostgreSQL server, or both, or the server's guard, under load, in the middle of
-// a start and of a stop. Every next start serves without a manual step, no accepted job is lost, nothing is paid twice, no process is left.
+// R20: a gateway with embedded storage is killed with -9, or its PostgreSQL server, or both, or the server's guard, under load, in the middle
+// of a start and of a stop. Every next start serves without a manual step, no accepted job is lost, nothing is paid twice, no process is left
+// [storage.embedded-stops].
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";

@@ -1,5 +1,5 @@
 // R16: two gateways on a primary with a synchronous standby, behind one address. The primary is killed under keyed submissions, the standby is
-// promoted, the address switched. Nothing is lost, paid twice or answered 500; gateways and keys are usable at once.
+// promoted, the address switched. Nothing is lost, paid twice or answered 500; gateways and keys are usable at once [storage.failover].
 import { setTimeout as wait } from "node:timers/promises";
 import type { Database } from "../../../src/storage/database.ts";
 import { askHttp } from "../ask-http.ts";

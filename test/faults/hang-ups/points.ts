@@ -1,4 +1,4 @@
-// The moments at which a caller vanishes (G-03), in every way of answering: what the provider does, what is asked, and when it is time.
+// The moments at which a caller disconnects, in every way of answering: what the provider does, what is asked, and when it is time.
 import type { FaultRule, SandboxCall } from "../../../sandbox/server.ts";
 import { speech } from "../../harness/client.ts";
 import type { TestGateway } from "../../harness/gateway.ts";

@@ -1,5 +1,5 @@
-// Callers that vanish, at each point N times (promise R15, trial G-03): the provider's connection is closed under it in no time, nothing
-// more is asked of anybody, and the usage row is written.
+// R15: callers that disconnect, at each point N times: the provider's connection is closed under it within 250 ms, no other target is
+// called, and the usage row is written.
 import { setTimeout as wait } from "node:timers/promises";
 import type { TestGateway } from "../../harness/gateway.ts";
 import { seeded, shuffled } from "../seeded.ts";

@@ -1,4 +1,4 @@
-// A gateway whose routes lead to every way of answering, and callers that can vanish from each (promise R15).
+// A gateway whose routes lead to every way of answering, and callers that can disconnect from each (R15).
 import { request as httpRequest } from "node:http";
 import { WebSocket } from "ws";
 import type { Sandbox } from "../../../sandbox/server.ts";

@@ -1,5 +1,5 @@
-// G-06, R9: N sockets of callers that say nothing, half a head, a body a byte at a time, or never read what they asked for, held open at
-// once. The gateway lets go of each within its published time, memory stays bounded and everybody else is served meanwhile.
+// R9: N sockets of callers that send nothing, half a head, a body a byte at a time, or never read what they asked for, held open at
+// once. The gateway closes each within its published time, memory stays bounded and every other caller is served meanwhile.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";

@@ -1,5 +1,5 @@
 // R9 from the other side: providers that answer without end, in endless headers or interim heads, compressed, byte by byte, never, or not
-// in HTTP. Every request ends by its deadline with an error in JSON, memory stays bounded and everybody else is served meanwhile.
+// in HTTP. Every request ends by its deadline with an error in JSON, memory stays bounded and every other caller is served meanwhile.
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";

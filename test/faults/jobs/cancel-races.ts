@@ -1,5 +1,5 @@
-// J-05: a cancel against its job's completion (spec 3, contract 5). What the cancel was told, what polls say, and what is stored
-// are one thing; a cancel that lost says `succeeded`.
+// A cancel against its job's completion [jobs.cancel-race]. What the cancel returned, what polls return, and what is stored agree; a cancel
+// that lost returns `succeeded`.
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import { noiseWav } from "../../../bench/wav.ts";

@@ -1,5 +1,5 @@
-// What the database saw of every job: its own witness, a trigger that writes down each change of state, each new attempt, and
-// whatever changed in a job that had ended; and the verdict over all of it (spec 3, contract 5, promises R3, R5, R7).
+// What the database saw of every job: its own witness, a trigger that records each change of state, each new attempt, and whatever changed
+// in a job that had ended; and the verdict over all of it (R3, R5, R7).
 import { setTimeout as wait } from "node:timers/promises";
 import { Client, type QueryResultRow } from "pg";
 

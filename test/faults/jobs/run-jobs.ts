@@ -1,6 +1,6 @@
-// J-01 to J-03: jobs over HTTP while workers are killed and frozen past their lease, the database is restarted and the gateway
-// killed (contract 5, reliability 2). Every accepted job ends, is submitted to its provider at most once, and never changes
-// after its end; each end has its one event.
+// Jobs over HTTP while workers are killed and frozen past their lease, the database is restarted and the gateway killed (R3, R4, R7). Every
+// accepted job ends, is submitted to its provider at most once, and never changes after its end [jobs.terminal-states]; each end has its
+// one event [webhooks.event-per-end].
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const SUBMITTERS = 16;
 const POLL_MS = 1_000;
 /** Share of the jobs that end before the troubles do. */
 const TROUBLED_SHARE = 0.95;
-/** Lease, sweep, and what was under way (promise R3: deadline + 120 s). */
+/** Lease, sweep, and what was in progress (R3: deadline + 120 s). */
 const QUIET_MS = 165_000;
 /** From the end of the troubles: an attempt that failed may be the second, and the third comes five minutes later. */
 const DELIVER_MS = 420_000;

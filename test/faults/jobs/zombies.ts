@@ -1,5 +1,5 @@
-// R5, J-03: a worker is frozen with jobs in its hands, their leases lapse by the database's clock, others take the jobs over and end
-// them, and the worker is continued (contract 5). Each such job is a trial: nothing of what the zombie still does may change it.
+// R5: a worker is frozen while it holds jobs, their leases lapse by the database's clock, others take the jobs over and end them, and the
+// worker is continued [jobs.fenced-writes]. Each such job is a trial: nothing of what the zombie still does may change it.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// G-05, promise R13: the benchmark `memory` as a trial. N uploads of 25 MiB at once into one gateway; each is answered, and its resident
-// memory grows by no more than 512 MiB.
+// R13: the benchmark `memory` as a trial. N uploads of 25 MiB at once into one gateway; each is answered, and its resident memory grows by no
+// more than 512 MiB.
 import { benchMemory } from "../../../bench/memory.ts";
 import { mebibytes } from "../../../bench/sizes.ts";
 import type { FaultOptions, Trials } from "../fault.ts";

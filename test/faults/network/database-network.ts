@@ -1,5 +1,6 @@
-// J-06, G-10: the network between gateways and their PostgreSQL forgets connections, resets them, cuts them, holds them up and trickles.
-// Nothing is called twice, an answer never changes, and once the network is back so is the gateway, within five seconds.
+// The network between gateways and their PostgreSQL forgets connections, resets them, cuts them, holds them up and trickles
+// [storage.broken-connection]. Nothing is called twice, an answer never changes, and once the network is back so is the gateway, within
+// five seconds.
 import { setTimeout as wait } from "node:timers/promises";
 import { quantile } from "../../../bench/report.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";

@@ -1,5 +1,5 @@
-// G-01 on the wire: the network between a gateway and its provider resets, cuts either way at drawn bytes, forgets, holds up and trickles.
-// Whatever happened, a request ends by its deadline, a key leads to one call at most, and an answer is whole and never another.
+// The network between a gateway and its provider resets, cuts either way at drawn bytes, forgets, holds up and trickles. Whatever happened,
+// a request ends by its deadline, a key leads to one call at most, and an answer is whole and never another (R1, R2).
 import { startSandbox } from "../../../sandbox/server.ts";
 import { type NetworkFault, startFaultProxy } from "../../harness/fault-proxy.ts";
 import { KEY, neverResting, standardFile, startGateway } from "../../harness/gateway.ts";

@@ -1,5 +1,5 @@
-// A small TCP balancer, as stands in front of gateways that are restarted one after the other (promise R14): asks each for its readiness
-// and gives new connections, in turn, to those that are ready. What is connected stays connected; it reads no HTTP.
+// A small TCP balancer, as in front of gateways that are restarted one after the other (R14): asks each for its readiness and gives new
+// connections, in turn, to those that are ready. What is connected stays connected; it reads no HTTP.
 import { once } from "node:events";
 import { request } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";

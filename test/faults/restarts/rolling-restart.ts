@@ -1,5 +1,5 @@
-// G-04, promise R14: two gateways on one PostgreSQL server behind a balancer, asked to stop and started again one after the other under
-// requests of every kind. No request fails, every accepted job ends, and a gateway is gone within the deadline and five seconds.
+// R14: two gateways on one PostgreSQL server behind a balancer, asked to stop and started again one after the other under requests of
+// every kind. No request fails, every accepted job ends, and a gateway is gone within the deadline and five seconds.
 import { setTimeout as wait } from "node:timers/promises";
 import { quantile } from "../../../bench/report.ts";
 import { type Sandbox, startSandbox } from "../../../sandbox/server.ts";

@@ -1,5 +1,6 @@
-// R19: a gateway as users start it, on a PostgreSQL server or with embedded storage, under mixed requests at 100 per second for an hour. Its memory stays flat, files,
-// sockets and disk stay within their bounds, no request is answered by a fault of its own, and every accepted job ends.
+// R19: a gateway as users start it, on a PostgreSQL server or with embedded storage, under mixed requests at 100 per second for an hour. Its
+// memory stays flat, files, sockets and disk stay within their bounds, no request is answered by an internal error, and every accepted job
+// ends.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";

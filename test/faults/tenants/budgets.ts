@@ -1,6 +1,6 @@
-// Budgets under a rush and kill -9 (contract 9): 500 at once against a budget for 100, transcriptions and chats; every other time a
-// gateway is killed in the middle and started again. Never more than the 100 pass, charges never exceed the limit, the rest are 402, and
-// in the end every reservation is resolved and the budget says what the attempts say, with what a dead process left marked.
+// Budgets under a rush and kill -9 [metering.budget-hard-limit]: 500 at once against a budget for 100, transcriptions and chats; every other
+// time a gateway is killed in the middle and started again. Never more than the 100 pass, charges never exceed the limit, the others are 402,
+// and in the end every reservation is resolved and the budget agrees with the attempts, with what a dead process left marked.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";

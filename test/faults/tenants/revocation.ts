@@ -1,5 +1,5 @@
-// K-03: keys revoked or expired under 200 requests a second on three gateways; in half the trials no notification is sent, as if it had
-// been lost (promise R10: p99 within 1 s, never beyond 5 s).
+// R10: keys revoked or expired under 200 requests a second on three gateways; in half the trials no notification is sent, as if it had
+// been lost (p99 within 1 s, never beyond 5 s) [keys.revoke-bound].
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import { quantile } from "../../../bench/report.ts";

@@ -1,6 +1,6 @@
-// A quota of 100, on a key and on an app, over three gateways that share the load in different ways (contract 2): 100 ± 2 % of 300
+// A quota of 100, on a key and on an app, over three gateways that share the load in different ways [quotas.accuracy]: 100 ± 2 % of 300
 // requests are let through, never more than 100. Requests a minute, seconds of audio an hour, tokens a minute (of chats), and requests at
-// once; of these those of a gateway that is killed are free again within 45 s.
+// once; of these those of a gateway that is killed are free again within 45 s [quotas.concurrent-crash].
 import { setTimeout as wait } from "node:timers/promises";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { wav } from "../../audio/build-audio.ts";

@@ -1,5 +1,5 @@
-// W-01: events delivered to receivers that fail at random, by senders that are killed at random (contract 6, reliability 3). Each
-// event reaches its receiver at least once, under one id and with one body, signed; never more than four at once to one.
+// R7: events delivered to receivers that fail at random, by senders that are killed at random [webhooks.at-least-once]. Each event reaches
+// its receiver at least once, under one id and with one body, signed; never more than four at once to one.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

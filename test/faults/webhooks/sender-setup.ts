@@ -6,5 +6,5 @@ export interface SenderSetup {
   readonly timeoutMs: number;
 }
 
-/** A public one, as the guard demands; the senders' connector takes it for the run's own receiver. */
+/** A public one, as the guard requires; the senders' connector takes it for the run's own receiver. */
 export const ADDRESS = "93.184.216.34";

@@ -1,4 +1,4 @@
-// Jobs as they should go: submitted, polled, streamed, exported, listed (spec 2.3, 4.3; contract 5).
+// Jobs without faults: submitted, polled, streamed, exported, listed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => gateway.close());
 
-test("contract 5: an upload becomes a job that succeeds, with its result inline", async () => {
+test("jobs.submit-answer, jobs.result-url: an upload becomes a job that succeeds, with its result inline", async () => {
   const { origin } = gateway;
   const submitted = await submit(origin, { fields: { metadata: '{"call":"42"}' } });
   const done = await ended(origin, submitted.job_id);
@@ -32,7 +32,7 @@ test("contract 5: an upload becomes a job that succeeds, with its result inline"
   assert.ok(Date.parse(started) <= Date.parse(finished));
 });
 
-test("contract 5: the JSON body and `mode: async` give the same 202", async () => {
+test("jobs.submit-answer: the JSON body and `mode: async` give the same 202", async () => {
   const { origin } = gateway;
   const audio = { base64: Buffer.from(speech()).toString("base64") };
   const fromJson = submittedOf(await postJson(origin, { audio, metadata: { a: "b" } }, { path: JOBS }));
@@ -42,7 +42,7 @@ test("contract 5: the JSON body and `mode: async` give the same 202", async () =
     assert.equal((await ended(origin, id)).status, "succeeded");
 });
 
-test("contract 5: one event and one settled attempt for a job, and its audio is gone once it has ended", async () => {
+test("jobs.end-transaction, jobs.audio-retention: a job has one event and one settled attempt, and its audio is gone once it has ended", async () => {
   const { origin, database } = gateway;
   const { job_id: id } = await submit(origin);
   await ended(origin, id);
@@ -58,7 +58,7 @@ test("contract 5: one event and one settled attempt for a job, and its audio is 
   assert.deepEqual(rows, [{ state: "settled", outcome: "succeeded" }]);
 });
 
-test("contract 5: the event stream tells every change and ends with the job", async () => {
+test("jobs.event-stream: the event stream sends every change and ends with the job", async () => {
   const { origin } = gateway;
   const { job_id: id } = await submit(origin);
   const response = await fetch(`${origin}${JOBS}/${id}`, {
@@ -74,7 +74,7 @@ test("contract 5: the event stream tells every change and ends with the job", as
   assert.notEqual(events.at(-1)?.result, null);
 });
 
-test("contract 5: a succeeded job is exported in every format, with times that nobody had asked for", async () => {
+test("jobs.export: a succeeded job is exported in every format, with times that were not asked for", async () => {
   const { origin } = gateway;
   const { job_id: id } = await submit(origin);
   const done = await ended(origin, id);
@@ -90,7 +90,7 @@ test("contract 5: a succeeded job is exported in every format, with times that n
   assert.ok(transcriptionEnvelope.parse(verbose.json).segments.length > 0);
 });
 
-test("contract 5: whoever asks for a format may wait for it, and is told when the time is up", async () => {
+test("jobs.wait, jobs.export: an export can be waited for, and is answered when the time is up", async () => {
   const { origin, sandbox } = gateway;
   sandbox.addFault({ wire: "deepgram", times: 1, fault: HELD });
   const { job_id: id } = await submit(origin);
@@ -104,7 +104,7 @@ test("contract 5: whoever asks for a format may wait for it, and is told when th
 });
 
 for (const limit of [262_144, 64])
-  test(`contract 3: a simulated transcript is marked in every form that a job gives it, with an inline limit of ${limit}`, async () => {
+  test(`jobs.simulated-mark: a simulated transcript is marked in every form that a job gives it, with an inline limit of ${limit}`, async () => {
     await using simulated = await startSimulated(limit);
     const { origin } = simulated.gateway;
     const done = await ended(origin, (await submit(origin, { fields: { purpose: "nowhere" } })).job_id);
@@ -131,7 +131,7 @@ for (const limit of [262_144, 64])
     }
   });
 
-test("contract 5: the app's jobs come newest first, a page at a time, without their results", async () => {
+test("jobs.list: the app's jobs come newest first, page by page, without their results", async () => {
   const { origin } = gateway;
   const ids: string[] = [];
   for (let n = 0; n < 3; n += 1) ids.unshift((await submit(origin)).job_id);
@@ -147,7 +147,7 @@ test("contract 5: the app's jobs come newest first, a page at a time, without th
   assert.deepEqual((await list(origin, "?status=failed")).data, []);
 });
 
-test("contract 5: a result above the inline limit has a signed address that needs no key", async () => {
+test("jobs.result-url: a result above the inline limit has a signed URL that needs no key", async () => {
   await using large = await startLarge();
   const { origin } = large.gateway;
   const { job_id: id } = await submit(origin);
@@ -163,7 +163,7 @@ test("contract 5: a result above the inline limit has a signed address that need
   assert.match((await get(origin, `${JOBS}/${id}?format=srt`)).text, /-->/u);
 });
 
-test("contract 5: dry_run judges a job and makes none", async () => {
+test("jobs.dry-run: dry_run judges a job and creates none", async () => {
   const { origin } = gateway;
   const before = (await list(origin)).data[0]?.job_id;
   const answer = await postForm(origin, { path: JOBS, fields: { dry_run: "true" } });

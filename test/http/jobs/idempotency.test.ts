@@ -1,4 +1,4 @@
-// A key under which a job is submitted (spec 4.1, 4.3; contract 3, 5): one job however often and however badly it is tried.
+// A key under which a job is submitted [idempotency.job-replay]: one job however often and however badly it is tried.
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => gateway.close());
 
-test("spec 4.3: twenty submissions at once under one key make one job", async () => {
+test("idempotency.job-replay: twenty submissions at once under one key make one job", async () => {
   const { origin, database } = gateway;
   const headers = { "idempotency-key": "twenty-at-once" };
   const answers = await Promise.all(Array.from({ length: 20 }, () => postForm(origin, { path: JOBS, headers })));
@@ -34,7 +34,7 @@ test("spec 4.3: twenty submissions at once under one key make one job", async ()
   await ended(origin, keyed[0]?.id ?? "");
 });
 
-test("contract 3: the key lives as long as the job's result", async () => {
+test("idempotency.job-ttl: the key lives as long as the job's result", async () => {
   const { origin, database } = gateway;
   const { job_id: id } = await submit(origin, { headers: { "idempotency-key": "as-long-as-the-result" } });
   const done = await ended(origin, id);
@@ -52,7 +52,7 @@ for (const [when, isCommitted] of [
   ["before its commit", false],
   ["behind its commit", true],
 ] as const) {
-  test(`contract 5: a submission whose session is cut ${when} is accepted, and made once`, async () => {
+  test(`jobs.submitted-once: a submission whose session is cut ${when} is accepted, and made once`, async () => {
     const { database } = gateway;
     let cuts = 0;
     const cutOnce = <T>(result: T): T => {
@@ -85,7 +85,7 @@ for (const [when, isCommitted] of [
 }
 
 for (const isCutAgain of [false, true]) {
-  test(`contract 5: a submission that is still being committed when it is looked up${isCutAgain ? ", and cut at every look for a while," : ""} is accepted`, async () => {
+  test(`jobs.submitted-once: a submission that is still being committed when it is looked up${isCutAgain ? ", and cut at every look for a while," : ""} is accepted`, async () => {
     const { database } = gateway;
     const [reached, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let calls = 0;
@@ -138,7 +138,7 @@ for (const isCutAgain of [false, true]) {
 }
 
 for (const key of [null, "never-confirmed"]) {
-  test(`failover: a submission ${key === null ? "without a key" : "under a key"} that no look-up can confirm is 503, ${key === null ? "and not to be repeated blindly" : "and its retry under the same key finds the job"}`, async () => {
+  test(`jobs.submit-unconfirmed: a submission ${key === null ? "without a key" : "under a key"} that no look-up can confirm is 503, ${key === null ? "and not to be repeated blindly" : "and its retry under the same key finds the job"}`, async () => {
     const { database } = gateway;
     let isAway = false;
     let nowMs = Date.now();
@@ -174,7 +174,7 @@ for (const key of [null, "never-confirmed"]) {
   });
 }
 
-test("contract 5: a submission whose session is cut each time is refused, and leaves no job, no reservation, no audio and a free key", async () => {
+test("jobs.submitted-once, jobs.refusal-leaves-nothing: a submission whose session is cut each time is refused, and leaves no job, no reservation, no audio and a free key", async () => {
   const { database, dataDir } = gateway;
   let cuts = 0;
   const cut = (): never => {
@@ -211,7 +211,7 @@ function isSubmission(result: unknown): boolean {
   return typeof result === "object" && result !== null && "status" in result && result.status === 202;
 }
 
-test("contract 5: a submission that fails before its commit leaves no job, no reservation and a free key; its audio is swept", async () => {
+test("jobs.refusal-leaves-nothing, jobs.orphans: a submission that fails before its commit leaves no job, no reservation and a free key; its audio is swept", async () => {
   const { database, app, dataDir } = gateway;
   const broken = await startGateway({
     file: jobsFile,

@@ -41,7 +41,7 @@ for (const [where, inlineBytes] of [
   });
   after(() => gateway.close());
 
-  test(`contract 5: a large result in ${where} is the same by poll, event, export and signed address`, async () => {
+  test(`jobs.result-url: a large result in ${where} is the same by poll, event, export and signed URL`, async () => {
     const { origin } = gateway;
     const { job_id: id } = await submit(origin, RECORDING);
     const done = await ended(origin, id);
@@ -69,7 +69,7 @@ for (const [where, inlineBytes] of [
   });
 }
 
-test("contract 3: a large answer is replayed byte for byte under its idempotency key", async () => {
+test("idempotency.replay: a large answer is replayed byte for byte under its idempotency key", async () => {
   const gateway = await startGateway({ file: fileOf });
   try {
     const call = { ...RECORDING, headers: { "idempotency-key": "large-answer" } };

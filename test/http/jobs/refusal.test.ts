@@ -1,4 +1,4 @@
-// Jobs that are refused, and keys that are used again (contract 1, 3, 5): nothing is called, charged or left behind.
+// Jobs that are refused [jobs.refusal-leaves-nothing], and keys that are used again: nothing is called, charged or left behind.
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { join } from "node:path";
@@ -61,7 +61,7 @@ const REFUSALS: readonly (readonly [string, () => ReturnType<typeof postForm>, s
   ["no audio", () => postJson(gateway.origin, {}, { path: JOBS }), "INVALID_REQUEST"],
 ];
 for (const [what, ask, code] of REFUSALS) {
-  test(`contract 5: a job with ${what} is refused with ${code}, and its key stays free`, async () => {
+  test(`jobs.fields, jobs.refusal-leaves-nothing, idempotency.job-refused: a job with ${what} is refused with ${code}, and its key stays free`, async () => {
     gateway.sandbox.clearCalls();
     assert.equal((await ask()).code, code);
     assert.equal(gateway.sandbox.calls.length, 0);
@@ -70,7 +70,7 @@ for (const [what, ask, code] of REFUSALS) {
   });
 }
 
-test("spec 8: N bytes of max_job_audio_bytes are taken, N + 1 are not, in a form", async () => {
+test("jobs.size-cap: N bytes of max_job_audio_bytes are accepted, N + 1 are not, in a form", async () => {
   const one = padded(CAP);
   submittedOf(await postForm(gateway.origin, { path: JOBS, file: one }));
   rowsBefore += 1;
@@ -79,7 +79,7 @@ test("spec 8: N bytes of max_job_audio_bytes are taken, N + 1 are not, in a form
   assert.equal(detailsOf(more)["max_audio_bytes"], CAP);
 });
 
-test("contract 3: with `mode: async` the synchronous endpoint keeps its own cap, which judges the head before the body says the mode", async () => {
+test("jobs.size-cap: with `mode: async` the synchronous endpoint keeps its own cap, which judges the head before the body names the mode", async () => {
   const fields = { mode: "async" };
   const taken = await postForm(gateway.origin, { fields, file: padded(SYNC_CAP) });
   submittedOf(taken);
@@ -91,12 +91,12 @@ test("contract 3: with `mode: async` the synchronous endpoint keeps its own cap,
   assert.deepEqual([streamed.status, streamed.code], [400, "INVALID_REQUEST"], "a wish for a stream was dropped");
 });
 
-test("contract 5: what the app's budget does not hold is refused before the 202", async () => {
+test("jobs.upload-judged-first, jobs.reservation: what the app's budget has no room for is refused before the 202", async () => {
   const answer = await postForm(gateway.origin, { path: JOBS, key: POOR });
   assert.equal(answer.code, "BUDGET_EXCEEDED");
 });
 
-test("contract 5: a refusal is told, also where the store does not give up the upload: it is swept later", async () => {
+test("jobs.refusal-leaves-nothing: a refusal is answered also where the store does not delete the upload: it is swept later", async () => {
   const { objects } = gateway.app.jobs;
   const remove = objects.remove.bind(objects);
   const kept: string[] = [];
@@ -112,7 +112,7 @@ test("contract 5: a refusal is told, also where the store does not give up the u
   for (const key of kept) await remove(key);
 });
 
-test("spec 4.1: a job's key gives the first 202 again, byte for byte; another payload or endpoint is a 409", async () => {
+test("idempotency.job-replay, idempotency.reused: a job's key returns the first 202 again, byte for byte; another payload or endpoint is a 409", async () => {
   const { origin } = gateway;
   const headers = { "idempotency-key": "job-key-1" };
   const first = await postForm(origin, { path: JOBS, headers, fields: { metadata: '{"a":"b"}' } });
@@ -134,7 +134,7 @@ test("spec 4.1: a job's key gives the first 202 again, byte for byte; another pa
   await gateway.database.db.deleteFrom("idempotency_slots").execute();
 });
 
-test("contract 3: a default that is sent is another payload than one that is filled in", async () => {
+test("idempotency.defaults: a default that is sent is another payload than one that is filled in", async () => {
   const { origin } = gateway;
   for (const fields of [{ task: "transcribe" }, { metadata: "{}" }]) {
     const headers = { "idempotency-key": `defaults-${Object.keys(fields).join("")}` };
@@ -146,7 +146,7 @@ test("contract 3: a default that is sent is another payload than one that is fil
   await gateway.database.db.deleteFrom("idempotency_slots").execute();
 });
 
-test("contract 5: bad questions about jobs are refused", async () => {
+test("jobs.query-validation: invalid queries about jobs are refused", async () => {
   const { origin } = gateway;
   for (const query of ["?wait=61", "?wait=-1", "?wait=x", "?format=pdf", "?color=blue"])
     assert.equal((await get(origin, `${JOBS}/job_x${query}`)).code, "INVALID_REQUEST", query);

@@ -1,5 +1,5 @@
-// Jobs at providers that keep something (contract 5): one submission whatever happens in between, and what the provider keeps
-// is deleted there after success and cancellation; the job says so.
+// Jobs at providers that keep something: one submission whatever happens in between, and what the provider keeps is deleted there after
+// success and cancellation [jobs.deletion-due]. The job reports it [jobs.deletion-records].
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 
 for (const purpose of ["assemblyai", "elevenlabs"] as const) {
-  test(`contract 5: a job on ${purpose} succeeds with one submission, and what is kept there is deleted`, async () => {
+  test(`jobs.deletion-due, jobs.deletion-records: a job on ${purpose} succeeds with one submission, and what is kept there is deleted`, async () => {
     const { job_id: id } = await submit(gateway.origin, { fields: { purpose } });
     const done = await ended(gateway.origin, id);
     assert.equal(done.status, "succeeded", JSON.stringify(done.error));
@@ -33,7 +33,7 @@ for (const purpose of ["assemblyai", "elevenlabs"] as const) {
   });
 }
 
-test("contract 5: a job cancelled while its run goes on ends as cancelled, and the run is deleted when the provider allows it", async () => {
+test("jobs.cancel-processing, jobs.deletion-due: a job that is cancelled while its run goes on ends as cancelled, and the run is deleted when the provider allows it", async () => {
   gateway.sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
   const { job_id: id } = await submit(gateway.origin, { fields: { purpose: "assemblyai" } });
   await gateway.sandbox.waitForCall((call) => call.method === "GET" && call.outcome === 200);

@@ -1,4 +1,4 @@
-// Which jobs say that the sandbox serves them (contract 3, 5, 10), before they run, while they do and afterwards.
+// Which jobs report that the sandbox serves them [jobs.simulated-mark], before they run, while they do and afterwards.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
@@ -77,7 +77,7 @@ const byUrl = async (purpose: string, key = KEY) =>
   ).job_id;
 
 /** The first: those that wait below would be worked on before. */
-test("experience 40: a job that ended says who served it, whoever was to", async () => {
+test("jobs.simulated-mark: a job that ended reports who served it, whichever target was to", async () => {
   const worker = await startGateway({ file: fileOf, beside: gateway, network: internet });
   try {
     const run = async (purpose: string) => {
@@ -105,7 +105,7 @@ test("experience 40: a job that ended says who served it, whoever was to", async
   }
 });
 
-test("experience 40: a job that waits says whether the sandbox is to serve it: by its key, else by its first target", async () => {
+test("jobs.simulated-mark: a waiting job reports whether the sandbox is to serve it: by its key, else by its first target", async () => {
   for (const [purpose, key, isSimulated] of [
     ["real", KEY, false],
     ["real", TEST_KEY, true],
@@ -117,7 +117,7 @@ test("experience 40: a job that waits says whether the sandbox is to serve it: b
       assert.equal(await saidOf(await make(purpose, key)), isSimulated, `${make.name} ${purpose}`);
 });
 
-test("experience 40: a job of before, of which nothing is on record yet, is not said to be simulated", async () => {
+test("jobs.simulated-mark: a job of an older version, without a record of it, is not reported as simulated", async () => {
   const id = await byUrl("simulated");
   await gateway.database.db.updateTable("jobs").set({ begins_simulated: null }).where("id", "=", id).execute();
   assert.equal(await saidOf(id), false);

@@ -1,4 +1,4 @@
-// A job belongs to one app of one workspace (spec 2.3.3; contract 1): to everybody else it does not exist.
+// A job belongs to one app of one workspace [jobs.visibility]: to every other caller it does not exist.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { newId } from "../../../src/contract/ids.ts";
@@ -27,7 +27,7 @@ for (const [who, key] of [
   ["another workspace", OTHER_KEY],
   ["another app of the same workspace", SECOND_APP_KEY],
 ] as const) {
-  test(`spec 2.3.3: to ${who} a job is the same 404 as one that never was, byte for byte but for the request id`, async () => {
+  test(`jobs.visibility: to ${who} a job is the same 404 as one that never existed, byte for byte but for the request id`, async () => {
     const { origin } = gateway;
     const asks: readonly ((id: string) => Promise<Answer>)[] = [
       (id) => get(origin, `${JOBS}/${id}`, key),
@@ -49,13 +49,13 @@ for (const [who, key] of [
   });
 }
 
-test("spec 2.3.3: a foreign DELETE changes nothing, and a key of the same app sees the job", async () => {
+test("jobs.visibility: a foreign DELETE changes nothing, and another key of the same app sees the job", async () => {
   const { origin } = gateway;
   await remove(origin, jobId, OTHER_KEY);
   assert.equal((await get(origin, `${JOBS}/${jobId}`, KEY)).status, 200);
 });
 
-test("contract 2: without the scope jobs every endpoint of jobs, and mode async, is a 403", async () => {
+test("jobs.scope: without the scope jobs every endpoint of jobs, and mode async, is a 403", async () => {
   const { origin } = gateway;
   const answers = [
     await postForm(origin, { path: JOBS, key: ONLY_TRANSCRIBE }),
@@ -67,7 +67,7 @@ test("contract 2: without the scope jobs every endpoint of jobs, and mode async,
   for (const answer of answers) assert.equal(answer.code, "FORBIDDEN");
 });
 
-test("contract 2: without a key there is nothing", async () => {
+test("jobs.scope: without a key every endpoint of jobs is a 401", async () => {
   const { origin } = gateway;
   for (const path of [JOBS, `${JOBS}/${jobId}`]) assert.equal((await get(origin, path, null)).code, "UNAUTHENTICATED");
   assert.equal((await get(origin, "/v1/transcription/results/AAAA", null)).code, "NOT_FOUND");

@@ -1,4 +1,4 @@
-// The completion webhook over HTTP: set up, tested, delivered again, listened to, removed (spec 4.5, 6; contract 6).
+// The completion webhook over HTTP: set up, tested, redelivered, listened to, removed.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingHttpHeaders } from "node:http";
@@ -12,7 +12,7 @@ import { speech } from "../../harness/client.ts";
 import { httpServer, readAll } from "../../outbound/loopback.ts";
 import { ADMIN, call, MEMBER, openWorld, OPERATOR, PATH, RECEIVER, type WebhookWorld } from "./workspace.ts";
 
-test("contract 6: configured, read, tested, listed, delivered again, deleted; the secret is in one answer and nowhere else", async (t) => {
+test("webhooks.secret-shown-once, webhooks.redeliver, webhooks.log: configured, read, tested, listed, redelivered, deleted; the secret is in one answer and nowhere else", async (t) => {
   const world = await openWorld(t);
   const { gateway } = world;
   const answers: string[] = [];
@@ -68,7 +68,7 @@ test("contract 6: configured, read, tested, listed, delivered again, deleted; th
   assert.ok(!gateway.logs.join("\n").includes("token=of-the-owner"), "nor is the receiver's address in the log");
 });
 
-test("contract 2: the operator sets up any workspace's webhook, and the audit log says who did", async (t) => {
+test("webhooks.audit: the operator sets up any workspace's webhook, and the audit log names the key", async (t) => {
   const { gateway } = await openWorld(t);
   assert.equal((await call(gateway, "PUT", PATH, { key: OPERATOR, body: { url: RECEIVER } })).status, 200);
   assert.equal((await call(gateway, "GET", PATH, { key: ADMIN })).status, 200);
@@ -106,7 +106,7 @@ async function endJob(world: WebhookWorld): Promise<string> {
   return jobId;
 }
 
-test("spec 6.1: a job that ends is announced, once and signed, without its transcript", async (t) => {
+test("webhooks.payload, webhooks.event-per-end: a job that ends is announced, once and signed, without its transcript", async (t) => {
   const world = await openWorld(t);
   const { secret } = webhookView.parse((await call(world.gateway, "PUT", PATH, { body: { url: RECEIVER } })).json);
   assert(secret !== undefined);
@@ -146,7 +146,7 @@ async function openStream({ gateway }: WebhookWorld, query = "") {
   };
 }
 
-test("contract 6: the stream gives every event as a delivery would have it, signed by the webhook's secret or its own", async (t) => {
+test("webhooks.listen, webhooks.listen-secret: the stream sends every event as a delivery would, signed by the webhook's secret or its own", async (t) => {
   const world = await openWorld(t);
   await endJob(world);
   const stream = await openStream(world);
@@ -176,7 +176,7 @@ test("contract 6: the stream gives every event as a delivery would have it, sign
   later.close();
 });
 
-test("contract 10: HEAD on the stream has its head and ends, though the stream has no end", async (t) => {
+test("webhooks.stream-end: HEAD on the stream returns its head and ends, although the stream has no end", async (t) => {
   const { gateway } = await openWorld(t);
   const response = await fetch(`${gateway.origin}${PATH}/stream`, {
     method: "HEAD",
@@ -187,7 +187,7 @@ test("contract 10: HEAD on the stream has its head and ends, though the stream h
   assert.equal(await response.text(), "");
 });
 
-test("contract 6: patchbay listen brings a job's event to a receiver on this machine", async (t) => {
+test("webhooks.listen: patchbay listen delivers a job's event to a receiver on this machine", async (t) => {
   const world = await openWorld(t);
   const arrived = Promise.withResolvers<{ headers: IncomingHttpHeaders; body: Buffer }>();
   const local = await httpServer(t, async (request, response) => {
@@ -210,7 +210,7 @@ test("contract 6: patchbay listen brings a job's event to a receiver on this mac
   await assert.rejects(listening);
 });
 
-test("contract 6: where the operator allows it, a receiver of its own may be private and speak http, and nothing else may", async (t) => {
+test("webhooks.private-receivers: where the operator allows it, a receiver may be private and use http, and nothing else may", async (t) => {
   const world = await openWorld(t, { allow_http: true, allowed_private_cidrs: ["10.1.0.0/16"] });
   const own = await httpServer(t, (_request, response) => void response.writeHead(204).end());
   world.internet.name("own.example", ["10.1.2.3"]);
@@ -228,7 +228,7 @@ test("contract 6: where the operator allows it, a receiver of its own may be pri
   );
 });
 
-test("contract 10: a stream ends when the gateway begins to stop", async (t) => {
+test("webhooks.stream-end: a stream ends when the gateway begins to stop", async (t) => {
   const world = await openWorld(t);
   const stream = await openStream(world);
   await stream.next();

@@ -1,10 +1,10 @@
-// What the webhook's endpoints refuse, with nothing left behind (contract 1, 6).
+// What the webhook's endpoints refuse, with nothing left behind [webhooks.validation].
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newId } from "../../../src/contract/ids.ts";
 import { call, openWorld, PATH, RECEIVER } from "./workspace.ts";
 
-test("contract 6: what is no address to deliver to is refused when it is saved, and nothing is dialled", async (t) => {
+test("webhooks.url-rules: an address that cannot be delivered to is refused when it is saved, and nothing is dialled", async (t) => {
   const world = await openWorld(t);
   world.internet.name("internal.example", ["10.0.0.7"]);
   world.internet.name("half.example", ["93.184.216.34", "127.0.0.1"]);
@@ -39,7 +39,7 @@ test("contract 6: what is no address to deliver to is refused when it is saved, 
   );
 });
 
-test("contract 6: an address that has become private since is refused at the attempt, and nothing is dialled", async (t) => {
+test("webhooks.url-at-attempt: an address that has become private since is refused at the attempt, and nothing is dialled", async (t) => {
   const world = await openWorld(t);
   assert.equal((await call(world.gateway, "PUT", PATH, { body: { url: RECEIVER } })).status, 200);
   world.internet.name("receiver.example", ["192.168.1.1"]);
@@ -50,7 +50,7 @@ test("contract 6: an address that has become private since is refused at the att
   assert.equal(world.received.length, 0);
 });
 
-test("contract 10: a change from a state that is no more is refused, and leaves settings and secret as they are", async (t) => {
+test("webhooks.preconditions: a change from an outdated state is refused, and leaves settings and secret as they are", async (t) => {
   const { gateway } = await openWorld(t);
   const put = (headers: Readonly<Record<string, string>>, body: object = {}) =>
     call(gateway, "PUT", PATH, { headers, body: { url: RECEIVER, ...body } });
@@ -75,11 +75,11 @@ test("contract 10: a change from a state that is no more is refused, and leaves 
       "PRECONDITION_FAILED",
     );
   assert.deepEqual((await call(gateway, "GET", PATH)).json, moved.json);
-  assert.equal((await put({})).status, 200, "contract 6: it is never asked for");
+  assert.equal((await put({})).status, 200, "If-Match is optional");
   assert.equal((await call(gateway, "DELETE", PATH, { headers: { "if-match": "*" } })).status, 200);
 });
 
-test("contract 1: unknown and mistyped fields, a body that is none, queries out of range: all faults at once", async (t) => {
+test("webhooks.validation: unknown and mistyped fields, a body that is not JSON, queries out of range: all faults at once", async (t) => {
   const { gateway } = await openWorld(t);
   const bad = await call(gateway, "PUT", PATH, { body: { url: 5, enabled: "yes", secret: "whsec_mine" } });
   assert.equal(bad.code, "INVALID_REQUEST");
@@ -98,7 +98,7 @@ test("contract 1: unknown and mistyped fields, a body that is none, queries out 
   }
 });
 
-test("contract 1: what is missing or null is said to be required, not to be of a wrong type", async (t) => {
+test("webhooks.validation: a missing or null field is reported as required, not as having a wrong type", async (t) => {
   const world = await openWorld(t);
   for (const body of [{}, { url: null, enabled: true }]) {
     const answer = await call(world.gateway, "PUT", PATH, { body });
@@ -107,7 +107,7 @@ test("contract 1: what is missing or null is said to be required, not to be of a
   }
 });
 
-test("contract 6: without a webhook there is nothing to test, deliver again or delete; a disabled one delivers nothing again", async (t) => {
+test("webhooks.validation, webhooks.redeliver: without a webhook there is nothing to test, redeliver or delete; a disabled one redelivers nothing", async (t) => {
   const { gateway } = await openWorld(t);
   for (const [method, path] of [
     ["GET", PATH],

@@ -1,10 +1,10 @@
-// Who may touch a workspace's webhook, and what everybody else learns (contract 2; spec 5.3).
+// Who may change a workspace's webhook [webhooks.roles], and what every other caller learns [webhooks.tenancy].
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newId } from "../../../src/contract/ids.ts";
 import { ADMIN, call, MEMBER, openWorld, OPERATOR, OTHER_ADMIN, PATH, RECEIVER } from "./workspace.ts";
 
-test("contract 2: a member 403, strangers the 404 of a workspace that does not exist, on every endpoint, and nothing changes", async (t) => {
+test("webhooks.roles: a member gets 403, strangers the 404 of a workspace that does not exist, on every endpoint, and nothing changes", async (t) => {
   const { gateway, received } = await openWorld(t);
   const made = await call(gateway, "PUT", PATH, { body: { url: RECEIVER } });
   assert.equal(made.status, 200, made.text);
@@ -44,7 +44,7 @@ test("contract 2: a member 403, strangers the 404 of a workspace that does not e
   assert.equal(received.length, 1, "only the administrator's own test was delivered");
 });
 
-test("contract 2: one workspace's deliveries cannot be seen or sent again by another's administrator", async (t) => {
+test("webhooks.tenancy: one workspace's deliveries can be neither seen nor redelivered by another's administrator", async (t) => {
   const { gateway } = await openWorld(t);
   const theirs = "/workspace/other/stt-webhook";
   await call(gateway, "PUT", PATH, { body: { url: RECEIVER } });

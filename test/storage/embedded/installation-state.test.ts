@@ -30,7 +30,7 @@ async function refusal(): Promise<string> {
   return state.kind === "refused" ? [state.message, ...state.hints].join("\n") : state.kind;
 }
 
-test("secrets, results or job audio without a database are refused; nothing is created, and --new-database insists", async () => {
+test("storage.no-silent-database: secrets, results or job audio without a database are refused; nothing is created unless --new-database is given", async () => {
   for (const [part, named] of [
     ["key-pepper", "secrets"],
     ["encryption-key", "secrets"],
@@ -49,19 +49,19 @@ test("secrets, results or job audio without a database are refused; nothing is c
   }
 });
 
-test("an empty folder of objects, and files of others, are no parts of an installation", async () => {
+test("storage.no-silent-database: an empty folder of objects, and foreign files, do not count as an installation", async () => {
   mkdirSync(join(dataDir, "objects", "results"), { recursive: true });
   writeFileSync(join(dataDir, "holiday.jpg"), "");
   assert.deepEqual(await beginInstallation(dataDir, false), { kind: "new" });
 });
 
-test("a database of version 0.1.0 is refused with the command that moves it", async () => {
+test("storage.former-version: a database of version 0.1.0 is refused with the command that moves it", async () => {
   mkdirSync(join(dataDir, "pglite"));
   writeFileSync(join(dataDir, "key-pepper"), "of version 0.1.0");
   assert.match(await refusal(), /database of version 0\.1\.0[^]*migrate-storage --to postgres:[^]*--new-database/u);
 });
 
-test("an interrupted first start goes on with the secrets that it created; its marker is for the owner only, and ends with it", async () => {
+test("storage.first-start-resumes: an interrupted first start goes on with the secrets that it created; its marker is for the owner only, and ends with it", async () => {
   assert.deepEqual(await beginInstallation(dataDir, false), { kind: "new" });
   assert.equal(statSync(join(dataDir, CREATION_MARKER)).mode & 0o777, 0o600);
   const first = await secrets();
@@ -79,7 +79,7 @@ test("an interrupted first start goes on with the secrets that it created; its m
   assert.deepEqual(await beginInstallation(dataDir, false), { kind: "whole" });
 });
 
-test("a database without its secrets gets no new ones, and says which are missing", async () => {
+test("storage.no-silent-secrets: a database without its secrets gets no new ones, and the missing ones are named", async () => {
   await fillDataDir(dataDir);
   assert.deepEqual(await beginInstallation(dataDir, false), { kind: "whole" });
   const opened = await secrets();
@@ -88,7 +88,7 @@ test("a database without its secrets gets no new ones, and says which are missin
   assert.ok(!readdirSync(dataDir).some((name) => name === "key-pepper" || name === "encryption-key"));
 });
 
-test("the secrets of an installation stay as they are at every start", async () => {
+test("storage.no-silent-secrets: the secrets of an installation stay as they are at every start", async () => {
   await beginInstallation(dataDir, false);
   await secrets();
   await fillDataDir(dataDir);

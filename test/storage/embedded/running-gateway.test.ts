@@ -35,7 +35,7 @@ const pings = () =>
     () => false,
   );
 
-test("while the database is down requests are 503 OVERLOADED, and an accepted job and an answer survive it", async () => {
+test("storage.embedded-restart: while the database is down requests are 503 OVERLOADED, and an accepted job and an answer survive it", async () => {
   const headers = { "idempotency-key": "answered-before-the-crash" };
   const answered = envelopeOf(await postForm(gateway.origin, { headers })).id;
   const { job_id: job } = await submit(gateway.origin);
@@ -55,7 +55,7 @@ test("while the database is down requests are 503 OVERLOADED, and an accepted jo
   await assertEvents(gateway.database);
 });
 
-test("a listener goes on after the restart, and hears that it may have missed something", async () => {
+test("storage.embedded-restart: a listener goes on after the restart, and is notified that it may have missed something", async () => {
   const changes = await listenForChanges(gateway.database, { onError: () => undefined, keyIds: [] });
   try {
     const heard: (string | null)[] = [];
@@ -73,14 +73,14 @@ test("a listener goes on after the restart, and hears that it may have missed so
   }
 });
 
-test("the installation stays locked while its database is down", async () => {
+test("storage.one-owner: the installation stays locked while its database is down", async () => {
   await killDatabase();
   await assert.rejects(lockInstallation(installation.dataDir), InstallationInUse);
   await until(pings);
   await assert.rejects(lockInstallation(installation.dataDir), InstallationInUse);
 });
 
-test("what is configured for other servers in the environment does not reach the embedded one", async () => {
+test("storage.embedded-environment: what is configured for other servers in the environment does not reach the embedded one", async () => {
   const elsewhere = { PGSSLMODE: "require", PGHOST: "db.example", PGPORT: "1", PGUSER: "nobody", PGDATABASE: "none" };
   const kept = { ...process.env };
   Object.assign(process.env, elsewhere);

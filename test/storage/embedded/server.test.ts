@@ -67,7 +67,7 @@ async function answers(url: string): Promise<boolean> {
   );
 }
 
-test("a commit reaches the disk before it is acknowledged, the log is bounded, and no TCP port is open", async () => {
+test("storage.embedded-durable: a commit reaches the disk before it is acknowledged, the log is bounded, and no TCP port is open", async () => {
   const dataDir = directory("settings");
   const server = await start(dataDir);
   try {
@@ -92,7 +92,7 @@ test("a commit reaches the disk before it is acknowledged, the log is bounded, a
   }
 });
 
-test("its files are for their owner only, also in a directory that existed with wider modes", async () => {
+test("storage.embedded-files: its files are for their owner only, also in a directory that existed with wider modes", async () => {
   const dataDir = directory("modes");
   chmodSync(dataDir, 0o777);
   const server = await start(dataDir);
@@ -103,7 +103,7 @@ test("its files are for their owner only, also in a directory that existed with 
   }
 });
 
-test("a second owner is refused with the holder's host, process and age, also from another PID namespace", async (t) => {
+test("storage.one-owner: a second owner is refused with the holder's host, process and age, also from another PID namespace", async (t) => {
   const dataDir = directory("owners");
   const owner = await startOwner(dataDir);
   try {
@@ -128,7 +128,7 @@ test("a second owner is refused with the holder's host, process and age, also fr
   await lock.release();
 });
 
-test("an owner killed with SIGKILL leaves no server, and the next start has every commit", async () => {
+test("storage.embedded-stops: an owner killed with SIGKILL leaves no server, and the next start has every commit", async () => {
   const dataDir = directory("killed-owner");
   const owner = await startOwner(dataDir);
   const { data } = await readPlacement(dataDir);
@@ -144,7 +144,7 @@ test("an owner killed with SIGKILL leaves no server, and the next start has ever
   }
 });
 
-test("owner and guard killed together: the next start stops the server that is left, and starts its own", async () => {
+test("storage.embedded-stops: after owner and guard were killed together, the next start stops the remaining server and starts its own", async () => {
   const dataDir = directory("killed-guard");
   const owner = await startOwner(dataDir);
   const { data } = await readPlacement(dataDir);
@@ -163,7 +163,7 @@ test("owner and guard killed together: the next start stops the server that is l
   assert.deepEqual(processesOn(data), []);
 });
 
-test("a server that is killed is started again, and so is one whose guard is killed", async () => {
+test("storage.embedded-restart: a server that is killed is started again, and so is one whose guard is killed", async () => {
   const dataDir = directory("killed-server");
   const owner = await startOwner(dataDir);
   const { data } = await readPlacement(dataDir);
@@ -186,7 +186,7 @@ function isReplaced(data: string, before: number): boolean {
   return existsSync(join(data, "postmaster.pid")) && ![before, Number.NaN].includes(postmasterOf(data));
 }
 
-test("a first start that was killed leaves nothing that stops the next one", async () => {
+test("storage.first-start-resumes: a first start that was killed leaves nothing that stops the next one", async () => {
   const dataDir = directory("killed-creation");
   const unfinished = join(dataDir, "postgres.new-0b54");
   mkdirSync(unfinished);
@@ -200,7 +200,7 @@ test("a first start that was killed leaves nothing that stops the next one", asy
   );
 });
 
-test("a path that is too long for a socket moves the socket alone", async () => {
+test("storage.embedded-files: a path that is too long for a socket moves the socket alone", async () => {
   const dataDir = directory("long".repeat(30));
   const server = await start(dataDir);
   try {
@@ -213,7 +213,7 @@ test("a path that is too long for a socket moves the socket alone", async () => 
   }
 });
 
-test("as root: where the server's account cannot enter the data directory, the files are in /var/lib/patchbay", {
+test("storage.embedded-root: where root's server account cannot enter the data directory, the files are in /var/lib/patchbay", {
   skip: !isRoot,
 }, async () => {
   const closed = directory("closed");
@@ -241,7 +241,7 @@ test("as root: where the server's account cannot enter the data directory, the f
 const UNNAMED = { uid: 54_321, gid: 54_322 };
 const AS_UNNAMED = ["setpriv", "--reuid", `${UNNAMED.uid}`, "--regid", `${UNNAMED.gid}`, "--clear-groups"];
 
-test("a user id without a name creates its database, as root's server account or by itself", async (t) => {
+test("storage.embedded-root: a user id without a name creates its database, as root's server account or by itself", async (t) => {
   if (!isRoot) return t.skip("only root can act as another user");
   const given = directory("unnamed-root");
   chownSync(given, UNNAMED.uid, UNNAMED.gid);
@@ -260,7 +260,7 @@ test("a user id without a name creates its database, as root's server account or
   await owner.stop();
 });
 
-test("npm's binaries work without their install script: links and execute bits are created", async () => {
+test("storage.embedded-programs: npm's binaries work without their install script: links and execute bits are created", async () => {
   const native = join(root, "native");
   cpSync(nativeFolder(), native, { recursive: true, verbatimSymlinks: true });
   const links = JSON.parse(readFileSync(join(native, "pg-symlinks.json"), "utf8")) as readonly { target: string }[];
@@ -271,7 +271,7 @@ test("npm's binaries work without their install script: links and execute bits a
   assert.match(execFileSync(join(native, "bin/postgres"), ["--version"], { encoding: "utf8" }), /PostgreSQL/u);
 });
 
-test("without suitable binaries the message says what was found, and lists the ways out", async () => {
+test("storage.embedded-programs, storage.embedded-version: without suitable binaries the message names what was found, and lists the alternatives", async () => {
   const named = await findBinaries({ configured: root, major: null, path: "" });
   assert.equal(named.ok ? "" : named.message, `storage.postgres_bin: ${root} has no initdb and postgres that run.`);
   const other = await findBinaries({ configured: null, major: 9, path: "" });
@@ -284,7 +284,7 @@ test("without suitable binaries the message says what was found, and lists the w
   });
 });
 
-test("damaged files are reported in words, with the way to restore", async () => {
+test("storage.embedded-damaged: damaged files are reported in words, with the way to restore", async () => {
   const dataDir = directory("damaged");
   const server = await start(dataDir);
   const { data } = server.placement;
