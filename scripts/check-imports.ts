@@ -1,4 +1,4 @@
-// The import table of ARCHITECTURE.md, checked: who may import whom, which files may open sockets or read the environment.
+// Checks the import table: who may import whom, which files may open sockets or read the environment.
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 

@@ -1,4 +1,4 @@
-// The only door out: every socket of the gateway's own making is opened from here (ARCHITECTURE.md, "Who may import whom").
+// The only door out: every socket of the gateway's own making is opened from here.
 // One HTTP exchange per call, read at once or as it comes. Each call says who supplied the address: the operator's may be
 // any, those of anybody else go through the guard, for there is no other way from their text to a socket.
 import { Agent } from "undici";

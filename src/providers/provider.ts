@@ -1,4 +1,4 @@
-// The provider interface: what one file per wire protocol supplies (ARCHITECTURE.md, "A provider is one file").
+// The provider interface: what one file per wire protocol supplies (src/providers/README.md).
 // `plan` and `normalise` are pure; everything impure comes in through `Io`.
 import type { z } from "zod";
 import type { AudioFormat } from "../contract/audio-formats.ts";

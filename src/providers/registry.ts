@@ -1,4 +1,4 @@
-// Every provider of speech and of chat, one line each (ARCHITECTURE.md, "A provider is one file").
+// Every provider of speech and of chat, one line each (src/providers/README.md).
 import type { AccountProbe } from "./account-probe.ts";
 import { anthropicChat, anthropicProbe } from "./anthropic-chat.ts";
 import { assemblyaiProbe } from "./assemblyai-run.ts";

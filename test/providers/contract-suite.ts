@@ -1,4 +1,4 @@
-// What every speech provider must prove (ARCHITECTURE.md, "A provider is one file, one line, one contract test"):
+// What every speech provider must prove:
 // each declared feature changes the request as documented, and each failure has its kind.
 import assert from "node:assert/strict";
 import { test } from "node:test";
