@@ -1,5 +1,5 @@
-// `patchbay secrets replace-pepper` [storage.replace-pepper]: the pepper of the configuration replaces the one that the database's API
-// keys were hashed with, which ends all of them. Every other command refuses another pepper [storage.pepper-mismatch].
+// `patchbay secrets replace-pepper` [tenancy.pepper-replace]: the pepper of the configuration replaces the one that the database's API
+// keys were hashed with, which ends all of them. Every other command refuses another pepper [tenancy.pepper].
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CLI_KEY_FILE, OPERATOR_KEY_FILE } from "../cli/api-key.ts";

@@ -1,4 +1,4 @@
-// `patchbay secrets rotate` [storage.key-rotation]: the new key is first in `secrets.encryption_keys` on every process, the old one behind
+// `patchbay secrets rotate` [tenancy.rotate]: the new key is first in `secrets.encryption_keys` on every process, the old one behind
 // it. Afterwards only what expires needs the old key, which may be removed when that is gone.
 import type { RotateSecretsOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";

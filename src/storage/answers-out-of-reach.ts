@@ -1,4 +1,4 @@
-// Stored answers and job results whose encryption key a process does not have [storage.key-refused]: it starts, because they expire, and
+// Stored answers and job results whose encryption key a process does not have [tenancy.rotate-needed]: it starts, because they expire, and
 // warns, because a retry or a poll that asks for one of them is an internal error until then.
 import { sql } from "kysely";
 import type { Database } from "./database.ts";

@@ -1,5 +1,5 @@
-// Secrets of workspaces and of the operator, sealed with AES-256-GCM under a random data key of the workspace's own [storage.data-keys].
-// The key ring only wraps data keys, so that changing a ring's key writes nothing but those [storage.key-rotation].
+// Secrets of workspaces and of the operator, sealed with AES-256-GCM under a random data key of the workspace's own [tenancy.data-keys].
+// The key ring only wraps data keys, so that changing a ring's key writes nothing but those [tenancy.rotate].
 import { randomBytes } from "node:crypto";
 import type { Kysely } from "kysely";
 import type { Transacting } from "./database.ts";

@@ -1,4 +1,4 @@
-// Which pepper the keys of this database were hashed with [storage.pepper-mismatch], and how another replaces it [storage.replace-pepper].
+// Which pepper the keys of this database were hashed with [tenancy.pepper], and how another replaces it [tenancy.pepper-replace].
 import { createHmac } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { announceChange } from "./announce.ts";

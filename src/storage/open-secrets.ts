@@ -1,4 +1,4 @@
-// The installation's secrets: from the configuration, else (embedded storage only) from the data directory [storage.secrets-created].
+// The installation's secrets: from the configuration, else (embedded storage only) from the data directory [tenancy.secrets-created].
 import { weaknessOf, weaknessOfKey } from "../lib/weak-secret.ts";
 import { isBeingCreated } from "./embedded/installation-state.ts";
 import { hasEmbeddedDatabase } from "./embedded/server.ts";

@@ -1,4 +1,4 @@
-// Whether a process has the secrets that its database is used with [storage.pepper-mismatch] [storage.key-refused]. With another pepper no
+// Whether a process has the secrets that its database is used with [tenancy.pepper] [tenancy.rotate-needed]. With another pepper no
 // API key would be valid: it would recreate those of the file and revoke them for all other processes. Without an encryption key it could
 // open nothing of that key's, and what it seals with a key of its own no other process could open. It is refused.
 import { type Kysely, sql } from "kysely";

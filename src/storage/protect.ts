@@ -1,4 +1,4 @@
-// Row-level security, forced, with its roles and grants [storage.row-level-security]. Brought up to date at every start by the schema's
+// Row-level security, forced, with its roles and grants [tenancy.row-level-security]. Brought up to date at every start by the schema's
 // owner, after the migrations: roles belong to a server and not to a database, so a restored database has none.
 import { createHash } from "node:crypto";
 import { type Kysely, sql } from "kysely";

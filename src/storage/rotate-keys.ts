@@ -1,4 +1,4 @@
-// Changes the key that wraps [storage.key-rotation]: secrets stay as they are, only their data keys are wrapped again, one by one and
+// Changes the key that wraps [tenancy.rotate]: secrets stay as they are, only their data keys are wrapped again, one by one and
 // while requests are served. An old key may be removed when nothing that is counted here needs it.
 import { sql } from "kysely";
 import type { Database, Transacting } from "./database.ts";

@@ -1,4 +1,4 @@
-// Which encryption keys the running processes know, and which one each seals with [storage.key-refused]: recorded by locks that a process's
+// Which encryption keys the running processes know, and which one each seals with [tenancy.rotate-needed]: recorded by locks that a process's
 // listening connection holds, because they end with it. What one process seals all others must be able to open.
 import { type Kysely, sql } from "kysely";
 import type { Client } from "pg";

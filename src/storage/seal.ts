@@ -1,5 +1,5 @@
 // Encryption at rest: AES-256-GCM, the key's id inside the sealed bytes, and associated data that binds them to their place:
-// moved to another tenant, row or field they do not open [storage.sealed-in-place].
+// moved to another tenant, row or field they do not open [tenancy.sealed-place].
 import {
   type DecipherGCM,
   createCipheriv,

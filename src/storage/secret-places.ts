@@ -1,5 +1,5 @@
 // Every stored secret that a data key seals: its owner, the object it belongs to, and its field. Moved to another place it does not
-// open [storage.sealed-in-place].
+// open [tenancy.sealed-place].
 import type { SealPlace } from "./seal.ts";
 
 export interface SecretPlace {

@@ -1,4 +1,4 @@
-// The installation's own secrets on embedded storage: created once in the data directory, for its owner only [storage.secrets-created].
+// The installation's own secrets on embedded storage: created once in the data directory, for its owner only [tenancy.secrets-created].
 import { randomBytes, randomUUID } from "node:crypto";
 import { link, open, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Access to the rows of every workspace is granted in this file and nowhere else [storage.tenant-transactions]: each function below is one
+// Access to the rows of every workspace is granted in this file and nowhere else [tenancy.rls-read]: each function below is one
 // reason for it, and the import check holds a list of the modules that may use that reason. All else is bound to one workspace.
 import type { Kysely } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";

@@ -54,7 +54,7 @@ test("tenancy.pepper: until there is a key any pepper may become the database's"
   assert.equal(await knows(PEPPER), true);
 });
 
-test("tenancy.pepper, storage.pepper-mismatch: a start with another pepper is refused, and every key stays in force", async () => {
+test("tenancy.pepper: a start with another pepper is refused, and every key stays in force", async () => {
   const before = await database.db.selectFrom("api_keys").selectAll().execute();
   await assert.rejects(apply(services(OTHER_PEPPER, ENCRYPTION_KEY)), refused(/^secrets\.key_pepper is not the one/u));
   assert.deepEqual(await database.db.selectFrom("api_keys").selectAll().execute(), before);
@@ -70,7 +70,7 @@ test("tenancy.rotate-needed: a start without the encryption key that data keys a
   await apply(services(PEPPER, OTHER_KEY, ENCRYPTION_KEY));
 });
 
-test("tenancy.pepper-replace, storage.replace-pepper: a replaced pepper ends every key in one audited step; the next start creates the file's again", async () => {
+test("tenancy.pepper-replace: a replaced pepper ends every key in one audited step; the next start creates the file's again", async () => {
   assert.equal(await replacePepper(database, PEPPER), null);
   assert.deepEqual(await replacePepper(database, OTHER_PEPPER), { revokedKeys: 1 });
   assert.equal(await knows(PEPPER), false);

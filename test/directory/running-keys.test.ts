@@ -47,7 +47,7 @@ const runs = async (...keys: readonly Buffer[]) => {
   running.push(await listenForChanges(database, { keyIds, onError: () => undefined }));
 };
 
-test("tenancy.rotate-known, storage.key-refused: a first key that a running process does not know is refused; known everywhere, it may seal", async () => {
+test("tenancy.rotate-known, tenancy.rotate-needed: a first key that a running process does not know is refused; known everywhere, it may seal", async () => {
   await runs(old);
   await runs(old, fresh);
   assert.match(
@@ -59,7 +59,7 @@ test("tenancy.rotate-known, storage.key-refused: a first key that a running proc
   assert.equal(await judge(fresh, old), null);
 });
 
-test("tenancy.rotate-needed, storage.key-refused: the key that a running process seals with is required, whether or not it has sealed anything", async () => {
+test("tenancy.rotate-needed: the key that a running process seals with is required, whether or not it has sealed anything", async () => {
   await runs(fresh, old);
   assert.match(
     (await judge(old)) ?? "",

@@ -1,4 +1,4 @@
-// An embedded installation whose pepper is lost or another one [storage.pepper-mismatch]: what commands say, and
+// An embedded installation whose pepper is lost or another one [tenancy.pepper]: what commands say, and
 // `patchbay secrets replace-pepper`. test/directory/own-secrets.test.ts has the rule.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -29,7 +29,7 @@ test("storage.no-silent-secrets: next to a database a lost pepper is asked for, 
   assert.deepEqual(readdirSync(installation.dataDir), before);
 });
 
-test("storage.pepper-mismatch: what is in the pepper's place and is none is refused by name, exit 9; a backup with secrets says that it fixes nothing", async () => {
+test("tenancy.pepper: what is in the pepper's place and is none is refused by name, exit 9; a backup with secrets says that it fixes nothing", async () => {
   writeFileSync(pepperFile(), "");
   const refused = await installation.patchbay("apply");
   assert.equal(refused.exitCode, 9);
@@ -45,7 +45,7 @@ test("storage.pepper-mismatch: what is in the pepper's place and is none is refu
   rmSync(copy);
 });
 
-test("storage.pepper-mismatch, tenancy.pepper: another pepper is refused by name, with the way out; doctor reports the same", async () => {
+test("tenancy.pepper: another pepper is refused by name, with the way out; doctor reports the same", async () => {
   writeFileSync(pepperFile(), `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
   const { exitCode, stderr } = await installation.patchbay("apply");
   assert.equal(exitCode, 9);
@@ -55,7 +55,7 @@ test("storage.pepper-mismatch, tenancy.pepper: another pepper is refused by name
   assert.match(doctor.stdout, /^fail +secrets +secrets\.key_pepper is not the one/mu);
 });
 
-test("storage.pepper-mismatch, tenancy.pepper: a start with another pepper changes nothing, seals nothing and leaves the database in good order", async () => {
+test("tenancy.pepper: a start with another pepper changes nothing, seals nothing and leaves the database in good order", async () => {
   const database = await installation.open();
   const { id } = await database.db.selectFrom("workspaces").select("id").limit(1).executeTakeFirstOrThrow();
   const unsealed = {
@@ -83,7 +83,7 @@ test("storage.pepper-mismatch, tenancy.pepper: a start with another pepper chang
   assert.equal(kept.url, unsealed.url);
 });
 
-test("storage.replace-pepper, tenancy.pepper-replace: replaced only when confirmed; every key ends, the saved ones go, and a second time changes nothing", async () => {
+test("tenancy.pepper-replace: replaced only when confirmed; every key ends, the saved ones go, and a second time changes nothing", async () => {
   const saved = join(installation.dataDir, "cli-key");
   writeFileSync(saved, "of the old pepper", { mode: 0o600 });
   assert.equal((await installation.patchbay("secrets", "replace-pepper")).exitCode, 2);

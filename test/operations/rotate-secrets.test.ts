@@ -1,4 +1,4 @@
-// `patchbay secrets rotate` on a stopped embedded installation [storage.key-rotation]: what it wraps, counts and says.
+// `patchbay secrets rotate` on a stopped embedded installation [tenancy.rotate]: what it wraps, counts and says.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -25,14 +25,14 @@ async function rotate(...keys: readonly Buffer[]) {
   return run(["secrets", "rotate", "--json", "--config", config], { cwd: dataDir });
 }
 
-test("storage.key-rotation: without an installation the command says so, and creates neither a database nor secrets", async () => {
+test("tenancy.rotate: without an installation the command says so, and creates neither a database nor secrets", async () => {
   const { exitCode, stderr } = await rotate(fresh);
   assert.equal(exitCode, 4);
   assert.match(stderr, /There is no embedded database/u);
   assert.deepEqual(readdirSync(dataDir), ["patchbay.yaml"]);
 });
 
-test("storage.key-rotation, tenancy.rotate: rotated by the command, the old key is needed by nothing and may be removed", async () => {
+test("tenancy.rotate: rotated by the command, the old key is needed by nothing and may be removed", async () => {
   await fillDataDir(dataDir);
   const database = await openEmbedded(dataDir);
   const workspaceId = newId("workspace");

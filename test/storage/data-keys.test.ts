@@ -1,5 +1,5 @@
-// Secrets under keys of their own workspaces [storage.data-keys]: what is sealed opens in its place only, and the key that wraps is changed
-// while it is used [storage.key-rotation].
+// Secrets under keys of their own workspaces [tenancy.data-keys]: what is sealed opens in its place only, and the key that wraps is changed
+// while it is used [tenancy.rotate].
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -23,7 +23,7 @@ after(() => database.close());
 const sealed = (workspaceId: WorkspaceId, place: SecretPlace, text: string) =>
   database.inWorkspace(workspaceId, (tx) => sealSecret(tx, ring, place, text));
 
-test("storage.sealed-in-place, tenancy.sealed-place: a secret swapped between tenants, objects, fields or versions does not open: all of 360 pairs", async () => {
+test("tenancy.sealed-place: a secret swapped between tenants, objects, fields or versions does not open: all of 360 pairs", async () => {
   const workspaces = [newId("workspace"), newId("workspace"), newId("workspace")];
   const places = workspaces.flatMap((id) => [
     credentialPlace(id, "dg"),
@@ -64,7 +64,7 @@ test("storage.sealed-in-place, tenancy.sealed-place: a secret swapped between te
   assert.equal(refused, 18 * 17 + 18 * 3);
 });
 
-test("storage.data-keys, tenancy.data-keys: two workspaces have different data keys, wrapped; neither reads the other's", async () => {
+test("tenancy.data-keys: two workspaces have different data keys, wrapped; neither reads the other's", async () => {
   const [first, second] = [newId("workspace"), newId("workspace")];
   for (const id of [first, second]) await sealed(id, credentialPlace(id, "dg"), "credential");
   const rows = await database.inWorkspace(first, (tx) => tx.selectFrom("data_keys").select("scope").execute());
@@ -74,7 +74,7 @@ test("storage.data-keys, tenancy.data-keys: two workspaces have different data k
   assert.throws(() => foreign.open(bytes, credentialPlace(second, "dg")), /no data key/u);
 });
 
-test("storage.data-keys, tenancy.data-keys: two first secrets of a workspace at once are sealed with one data key", async () => {
+test("tenancy.data-keys: two first secrets of a workspace at once are sealed with one data key", async () => {
   const id = newId("workspace");
   const place = credentialPlace(id, "dg");
   const all = await Promise.all(Array.from({ length: 6 }, (_, at) => sealed(id, place, `secret ${at}`)));
@@ -85,7 +85,7 @@ test("storage.data-keys, tenancy.data-keys: two first secrets of a workspace at 
   );
 });
 
-test("storage.data-keys, tenancy.rls-shared-rows: a transaction bound to a workspace can name the shared account, and its credential does not open", async () => {
+test("tenancy.data-keys, tenancy.rls-shared-rows: a transaction bound to a workspace can name the shared account, and its credential does not open", async () => {
   const place = credentialPlace("platform", "shared");
   const credential = await database.transaction((tx) => sealSecret(tx, ring, place, "the platform's"));
   await database.db
@@ -100,7 +100,7 @@ test("storage.data-keys, tenancy.rls-shared-rows: a transaction bound to a works
   await assert.rejects(database.inWorkspace(newId("workspace"), open), /There is no data key/u);
 });
 
-test("storage.data-keys: what the ring itself sealed is readable, and sealed under data keys at a start, and so is an address that was not sealed", async () => {
+test("tenancy.data-keys: what the ring itself sealed is readable, and sealed under data keys at a start, and so is an address that was not sealed", async () => {
   const { workspaceId } = await makeTenant(database);
   const credential = ring.seal(Buffer.from("dg-old"), ["connection", workspaceId, "dg"]);
   const secret = ring.seal(Buffer.from("whsec_old"), ["webhooks", workspaceId, "secret"]);
@@ -151,7 +151,7 @@ test("storage.data-keys: what the ring itself sealed is readable, and sealed und
   assert.equal(await sealUnderDataKeys(database, ring), 0);
 });
 
-test("storage.key-rotation, tenancy.rotate: rotated, every data key is wrapped again and opens without the old key; no secret was written", async () => {
+test("tenancy.rotate: rotated, every data key is wrapped again and opens without the old key; no secret was written", async () => {
   const place = credentialPlace(newId("workspace"), "dg");
   const bytes = await sealed(place.scope as WorkspaceId, place, "credential");
   const both = createSeal({ keys: [fresh, old] });

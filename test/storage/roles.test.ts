@@ -21,7 +21,7 @@ interface Login {
   readonly url: (database: string) => string;
 }
 
-test("tenancy.rls-roles, storage.row-level-security: an ordinary owner without the right to create roles is bound too", async (context) => {
+test("tenancy.rls-roles, tenancy.row-level-security: an ordinary owner without the right to create roles is bound too", async (context) => {
   const setting = await anInstallation(context, "");
   if (setting === null) return;
   await using opened = await open(setting.owner.url(setting.name));
@@ -29,7 +29,7 @@ test("tenancy.rls-roles, storage.row-level-security: an ordinary owner without t
   await assertWall(opened.database);
 });
 
-test("tenancy.rls-roles, storage.row-level-security: an owner that may create roles binds by a role, and itself sees rows by membership alone: it is forced", async (context) => {
+test("tenancy.rls-roles, tenancy.row-level-security: an owner that may create roles binds by a role, and itself sees rows by membership alone: it is forced", async (context) => {
   const setting = await anInstallation(context, "createrole");
   if (setting === null) return;
   await using opened = await open(setting.owner.url(setting.name));

@@ -1,4 +1,4 @@
-// The key that wraps the data keys is changed while requests go through workspaces' own provider accounts [storage.key-rotation]. None of
+// The key that wraps the data keys is changed while requests go through workspaces' own provider accounts [tenancy.rotate]. None of
 // them fails.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -28,7 +28,7 @@ before(async () => {
 });
 after(() => gateway.close());
 
-test("storage.key-rotation, tenancy.rotate: rotated to and fro while requests use their workspace's own connections: none fails", async () => {
+test("tenancy.rotate: rotated to and fro while requests use their workspace's own connections: none fails", async () => {
   const { database } = gateway;
   const there = createSeal({ keys: [fresh, ENCRYPTION_KEY] });
   const back = createSeal({ keys: [ENCRYPTION_KEY, fresh] });

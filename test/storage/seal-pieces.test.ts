@@ -7,7 +7,7 @@ import { createSeal, LARGE_COMPRESSED, plaintextBytes, SEAL_BYTES } from "../../
 const PLACE = ["jobs.result", "ws_1", "job_1"];
 const seal = createSeal({ keys: [randomBytes(32)] });
 
-test("storage.sealed-in-place, tenancy.sealed-pieces: sealed bytes open in pieces of any length, the empty text too", async () => {
+test("tenancy.sealed-place, tenancy.sealed-pieces: sealed bytes open in pieces of any length, the empty text too", async () => {
   for (const plaintext of [Buffer.alloc(0), Buffer.from("a"), randomBytes(100)]) {
     const sealed = seal.seal(plaintext, PLACE);
     for (let length = 1; length <= sealed.length + 1; length += 1)
@@ -15,7 +15,7 @@ test("storage.sealed-in-place, tenancy.sealed-pieces: sealed bytes open in piece
   }
 });
 
-test("storage.sealed-opaque, tenancy.sealed-pieces: a compressed plaintext opens in pieces as it opens as a whole, and its length is known before", async () => {
+test("tenancy.sealed, tenancy.sealed-pieces: a compressed plaintext opens in pieces as it opens as a whole, and its length is known before", async () => {
   for (const words of [2_000, 60_000]) {
     const text = Buffer.from(JSON.stringify(Array.from({ length: words }, (_, at) => ({ text: "word", start: at }))));
     const sealed = await seal.sealCompressed(text, PLACE);
@@ -27,14 +27,14 @@ test("storage.sealed-opaque, tenancy.sealed-pieces: a compressed plaintext opens
   }
 });
 
-test("storage.sealed-opaque: what does not get shorter by compression is sealed as it is", async () => {
+test("tenancy.sealed: what does not get shorter by compression is sealed as it is", async () => {
   const noise = randomBytes(2 * 1024 * 1024);
   const sealed = await seal.sealCompressed(noise, PLACE);
   assert.equal(plaintextBytes(sealed, sealed.length), noise.length);
   assert.equal(sealed.length, noise.length + SEAL_BYTES);
 });
 
-test("storage.sealed-in-place, tenancy.sealed-pieces: compressed bytes that were changed, cut short or lengthened do not open, in pieces or as a whole", async () => {
+test("tenancy.sealed-place, tenancy.sealed-pieces: compressed bytes that were changed, cut short or lengthened do not open, in pieces or as a whole", async () => {
   const sealed = await seal.sealCompressed(Buffer.alloc(5_000, "word "), PLACE);
   for (let index = 0; index < sealed.length; index += 1) {
     const changed = Buffer.from(sealed);
@@ -47,7 +47,7 @@ test("storage.sealed-in-place, tenancy.sealed-pieces: compressed bytes that were
   await assert.rejects(opened(Buffer.concat([sealed, Buffer.of(0)]), 7));
 });
 
-test("storage.sealed-in-place, tenancy.sealed-pieces: in pieces too nothing opens that was changed, cut short, lengthened or belongs elsewhere", async () => {
+test("tenancy.sealed-place, tenancy.sealed-pieces: in pieces too nothing opens that was changed, cut short, lengthened or belongs elsewhere", async () => {
   const sealed = seal.seal(randomBytes(50), PLACE);
   for (let index = 0; index < sealed.length; index += 1) {
     const changed = Buffer.from(sealed);

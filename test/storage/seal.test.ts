@@ -1,4 +1,4 @@
-// Encryption at rest [storage.sealed-in-place] and the installation's own secrets [storage.secrets-created].
+// Encryption at rest [tenancy.sealed-place] and the installation's own secrets [tenancy.secrets-created].
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const place = ["connections", "ws_1", "dg", "credential"];
 const plaintext = Buffer.from("provider credential");
 
-test("storage.sealed-in-place, tenancy.sealed-place: a sealed value opens in its place only: not elsewhere, not with parts run together, not changed", () => {
+test("tenancy.sealed-place: a sealed value opens in its place only: not elsewhere, not with parts run together, not changed", () => {
   const seal = createSeal({ keys: [randomBytes(32)] });
   const sealed = seal.seal(plaintext, place);
   assert.deepEqual(seal.open(sealed, place), plaintext);
@@ -34,7 +34,7 @@ test("storage.sealed-in-place, tenancy.sealed-place: a sealed value opens in its
   for (const length of [0, 1, 32, sealed.length - 1]) assert.throws(() => seal.open(sealed.subarray(0, length), place));
 });
 
-test("storage.sealed-opaque: a transcript of 400 words with times is sealed in at most 8 kB, and what an older version sealed without compression still opens", async () => {
+test("tenancy.sealed: a transcript of 400 words with times is sealed in at most 8 kB, and what an older version sealed without compression still opens", async () => {
   const keys = [randomBytes(32)];
   const seal = createSeal({ keys });
   const words = Array.from({ length: 400 }, (_, index) => ({
@@ -58,7 +58,7 @@ test("storage.sealed-opaque: a transcript of 400 words with times is sealed in a
   assert.deepEqual(seal.open(old, place), result);
 });
 
-test("storage.sealed-opaque, tenancy.sealed: a sealed value shows nothing, and is different each time", () => {
+test("tenancy.sealed: a sealed value shows nothing, and is different each time", () => {
   const seal = createSeal({ keys: [randomBytes(32)] });
   const [first, second] = [seal.seal(plaintext, place), seal.seal(plaintext, place)];
   assert.ok(!first.includes(plaintext));
@@ -89,7 +89,7 @@ test("tenancy.key-ring: keys of the wrong size, or none, are refused at start", 
     assert.equal(parseEncryptionKey(bad), null);
 });
 
-test("storage.secrets-created, tenancy.secrets-created: secrets are created once in the data directory, whole, for the owner only, also when two starts race", async () => {
+test("tenancy.secrets-created: secrets are created once in the data directory, whole, for the owner only, also when two starts race", async () => {
   const dataDir = join(folder, "data");
   const load = () =>
     Promise.all([loadOrMakeSecret(dataDir, "key-pepper"), loadOrMakeSecret(dataDir, "encryption-key")]);
@@ -105,7 +105,7 @@ test("storage.secrets-created, tenancy.secrets-created: secrets are created once
   for (const name of readdirSync(dataDir)) assert.equal(statSync(join(dataDir, name)).mode & 0o777, 0o600);
 });
 
-test("storage.secrets-created, tenancy.secrets-created: a damaged secret stops the start instead of being replaced", async () => {
+test("tenancy.secrets-created: a damaged secret stops the start instead of being replaced", async () => {
   const dataDir = join(folder, "damaged");
   await loadOrMakeSecret(dataDir, "key-pepper");
   writeFileSync(join(dataDir, "key-pepper"), "short\n");

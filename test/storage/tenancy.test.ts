@@ -45,7 +45,7 @@ test("tenancy.rls-tables: every table is declared as holding rows of workspaces,
   assert.deepEqual(told, tables);
 });
 
-test("tenancy.rls-tables, storage.row-level-security: an undeclared table is found by its name, and is closed to every workspace until it is declared", async () => {
+test("tenancy.rls-tables, tenancy.row-level-security: an undeclared table is found by its name, and is closed to every workspace until it is declared", async () => {
   await sql`create table gadgets (id text primary key, workspace_id text not null)`.execute(database.db);
   try {
     assert.deepEqual(await untold(), ["gadgets"]);
@@ -59,7 +59,7 @@ test("tenancy.rls-tables, storage.row-level-security: an undeclared table is fou
   }
 });
 
-test("tenancy.rls-repaired, storage.row-level-security: a missing policy, and security that is off, are found, and repaired by the next start", async () => {
+test("tenancy.rls-repaired, tenancy.row-level-security: a missing policy, and security that is off, are found, and repaired by the next start", async () => {
   await sql`drop policy tenant on jobs`.execute(database.db);
   await sql`alter table webhooks no force row level security`.execute(database.db);
   assert.deepEqual(await unprotected(), ["jobs", "webhooks"]);
@@ -67,7 +67,7 @@ test("tenancy.rls-repaired, storage.row-level-security: a missing policy, and se
   assert.deepEqual(await unprotected(), []);
 });
 
-test("tenancy.row-level-security, storage.row-level-security: row-level security of every table of workspaces is on, forced, and has its policies", async () => {
+test("tenancy.row-level-security: row-level security of every table of workspaces is on, forced, and has its policies", async () => {
   assert.deepEqual(await unprotected(), []);
   for (const table of SHARED_TABLES) {
     assert.ok(!columnsOf(table).some(({ column_name: name }) => /^(workspace_id|app_id|scope)$/u.test(name)), table);
@@ -101,7 +101,7 @@ async function unprotected(): Promise<readonly string[]> {
     .toSorted();
 }
 
-test("tenancy.rls-read, storage.tenant-transactions: a bound transaction without a filter reads its own rows and no others, in every table", async () => {
+test("tenancy.rls-read: a bound transaction without a filter reads its own rows and no others, in every table", async () => {
   for (const { table, shared } of TENANT_TABLES) {
     const all = await keysOf(database.db, table);
     const own = await database.inWorkspace(first, (tx) => keysOf(tx, table));
@@ -111,7 +111,7 @@ test("tenancy.rls-read, storage.tenant-transactions: a bound transaction without
   }
 });
 
-test("tenancy.rls-write, storage.tenant-transactions: a bound transaction without a filter changes and removes its own rows and no others, in every table", async () => {
+test("tenancy.rls-write, tenancy.rls-read: a bound transaction without a filter changes and removes its own rows and no others, in every table", async () => {
   for (const { table } of TENANT_TABLES) {
     const column = ownerColumn(table);
     for (const statement of [
@@ -128,7 +128,7 @@ test("tenancy.rls-write, storage.tenant-transactions: a bound transaction withou
   }
 });
 
-test("tenancy.rls-write, storage.tenant-transactions: a bound transaction can neither create a row of another workspace nor give its own away, in any table", async () => {
+test("tenancy.rls-write, tenancy.rls-read: a bound transaction can neither create a row of another workspace nor give its own away, in any table", async () => {
   for (const { table } of TENANT_TABLES) {
     const column = ownerColumn(table);
     const foreign = OWNED_BY_PARENT.has(table) ? `${second}-id` : second;
@@ -146,7 +146,7 @@ test("tenancy.rls-write, storage.tenant-transactions: a bound transaction can ne
   }
 });
 
-test("tenancy.rls-unbound, storage.tenant-transactions: bound to no workspace, or to an empty name, there are no rows at all", async () => {
+test("tenancy.rls-unbound, tenancy.rls-read: bound to no workspace, or to an empty name, there are no rows at all", async () => {
   for (const nobody of ["", newId("workspace")]) {
     for (const { table, shared } of TENANT_TABLES) {
       const rows = await database.inWorkspace(nobody as WorkspaceId, (tx) => keysOf(tx, table));
@@ -155,14 +155,14 @@ test("tenancy.rls-unbound, storage.tenant-transactions: bound to no workspace, o
   }
 });
 
-test("storage.tenant-transactions: the binding of a transaction ends with it, also when it failed", async () => {
+test("tenancy.rls-read: the binding of a transaction ends with it, also when it failed", async () => {
   await database.inWorkspace(first, (tx) => keysOf(tx, "apps"));
   await assert.rejects(database.inWorkspace(first, (tx) => sql`select 1 / 0`.execute(tx)));
   const seen = await Promise.all(Array.from({ length: 12 }, () => keysOf(database.db, "apps")));
   assert.ok(seen.every((rows) => rows.length === 2));
 });
 
-test("tenancy.rls-shared-rows, storage.tenant-transactions: a bound transaction reads shared rows and writes none of them", async () => {
+test("tenancy.rls-shared-rows, tenancy.rls-read: a bound transaction reads shared rows and writes none of them", async () => {
   for (const table of SHARED_TABLES) {
     await database.inWorkspace(first, (tx) => keysOf(tx, table));
     await assert.rejects(
@@ -177,7 +177,7 @@ test("tenancy.rls-shared-rows, storage.tenant-transactions: a bound transaction 
     );
 });
 
-test("storage.row-level-security: protecting again changes nothing", async () => {
+test("tenancy.row-level-security: protecting again changes nothing", async () => {
   const marks = async () => (await sql`select oid, xmin::text from pg_policy order by oid`.execute(database.db)).rows;
   const before = await marks();
   assert.equal(await protect(database.db), database.tenantRole);

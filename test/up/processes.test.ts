@@ -60,7 +60,7 @@ test("configuration.processes: gateways next to each other: both serve, one that
   await assert.rejects(fetch(second));
 });
 
-test("storage.key-refused, tenancy.rotate-known: next to a running gateway a first encryption key that it does not know is refused before listening, exit 9", async () => {
+test("tenancy.rotate-needed, tenancy.rotate-known: next to a running gateway a first encryption key that it does not know is refused before listening, exit 9", async () => {
   const file = configuration(database.direct.databaseUrl, 0);
   const gateway = await start(file, "up");
   const origin = await gateway.said(/listening\s+(http:\S+)/u);

@@ -1,4 +1,4 @@
-// Keys of workspaces [storage.data-keys]: the secrets that a workspace stores are sealed with its own key, which the key ring wraps.
+// Keys of workspaces [tenancy.data-keys]: the secrets that a workspace stores are sealed with its own key, which the key ring wraps.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

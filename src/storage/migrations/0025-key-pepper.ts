@@ -1,4 +1,4 @@
-// Which pepper the keys of this database were hashed with [storage.pepper-mismatch]: at most one row, and none before the first start.
+// Which pepper the keys of this database were hashed with [tenancy.pepper]: at most one row, and none before the first start.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [
