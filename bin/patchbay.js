@@ -9,11 +9,9 @@ import { fileURLToPath } from "url";
 
 const NEEDED = [24, 15];
 /**
- * Decision 6: a young generation in which what 256 chats hold dies before it is copied; Node's own code on large pages, where the
- * system has them; memory outside the heap counted with it, or V8 would collect everything for each 64 MiB of it. And no collection
- * because nothing happens: after one, V8 keeps the heap of the embedded engine as small as it found it, and collects in the background
- * all through the next burst. Nothing is made old at birth: what one such object holds is kept with it until everything is collected.
- * `npm start` and the container image have the same flags.
+ * Flags of V8 and Node.js (decision 6): a young generation large enough for 256 chats, large pages for Node's code where the system has them, external memory
+ * counted with the heap (V8 would otherwise run a full collection for each 64 MiB of it), no heap shrinking while idle (the next burst would
+ * cost twice the CPU), and no allocation in the old generation. `npm start` and the container image have the same flags.
  */
 const FLAGS = [
   "--max-semi-space-size=64",

@@ -141,7 +141,7 @@ function revocation(visit: Visit, key: KeyView): HTMLElement {
   return actionView<KeyView>({
     label: "Revoke the key",
     title: `Revoke the key ${key.name} (${partsOf(key)})?`,
-    what: `New requests with it are refused at once, by every process within 5 s. What already runs under it goes on to its end, jobs too. It cannot be undone.${own}`,
+    what: `Requests with it are refused within 5 s, and its streams and live sessions end. Jobs and calls in progress are completed. This cannot be undone.${own}`,
     run: () => visit.ask("DELETE", `/keys/${key.id}`),
     done: async () => {
       await visit.redraw();

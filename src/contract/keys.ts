@@ -137,7 +137,8 @@ export const KEY_CONTRACTS = {
     path: ONE,
     operationId: "revokeKey",
     summary: "Revoke a key",
-    description: "Every process refuses it within 5 s. What runs under it goes on to its end. It stays on the list.",
+    description:
+      "Every process refuses it within 5 s, and ends its streams, live sessions and long polls. Jobs and calls in progress are completed. It stays on the list.",
     headers: optionalMatch,
     responses: { 200: jsonWithEtag("The key, revoked.", keyView) },
     errors: CHANGE_ERRORS,

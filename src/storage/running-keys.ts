@@ -28,7 +28,7 @@ export interface RunningKeys {
   readonly first: string;
 }
 
-/** Of each process on this database; on the embedded engine, which has but one, of none. */
+/** The keys of each process that is connected to this database. */
 export async function readRunningKeys(db: Pick<Kysely<Tables>, "selectFrom">): Promise<readonly RunningKeys[]> {
   const locks = sql<{ pid: number; lock: number; key: string }>`(
     select pid, classid::bigint::int as lock, lpad(to_hex(objid::bigint), 8, '0') as key from pg_locks

@@ -145,7 +145,7 @@ test("console.apps-keys, console.secret-once: an app, a key that works at once a
   await goTo(page, `#/w/acme/keys/${id}`);
   await assertAccessible(page);
   await press(page, "Revoke the key");
-  await page.locator("dialog").getByText("What already runs under it goes on to its end").waitFor();
+  await page.locator("dialog").getByText("its streams and live sessions end").waitFor();
   await press(page, "Cancel");
   await press(page, "Revoke the key");
   await page.goBack();
