@@ -191,7 +191,7 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
     "metering/leases.ts",
     "metering/ledger.ts",
     "metering/settle-leased.ts",
-    "metering/spare.ts",
+    "metering/lease-reclaimer.ts",
     "quotas/shared-counters.ts",
     "requests/log.ts",
     "storage/usage-hours.ts",
@@ -201,19 +201,19 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
     "gateway/provider-deletions.ts",
     "jobs/await-recording.ts",
     "jobs/enter-stage.ts",
-    "jobs/keeper.ts",
+    "jobs/call-journal.ts",
     "jobs/leases.ts",
     "jobs/open-audio.ts",
     "jobs/run-job.ts",
     "jobs/spent-audio.ts",
-    "jobs/transact-for.ts",
+    "jobs/app-mutex.ts",
   ],
   sweeps: [
     "gateway/provider-deletions.ts",
     "jobs/sweep.ts",
     "metering/leases.ts",
     "metering/ledger.ts",
-    "metering/tell-soft-limits.ts",
+    "metering/report-soft-limits.ts",
     "quotas/shared-counters.ts",
     "requests/log.ts",
     "requests/roll-up.ts",
@@ -233,7 +233,7 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
     "operations/explain-here.ts",
     "operations/restore.ts",
     "operations/rotate-secrets.ts",
-    "storage/answers-out-of-reach.ts",
+    "storage/unreadable-answers.ts",
     "storage/key-pepper.ts",
     "storage/rotate-keys.ts",
   ],
@@ -254,7 +254,7 @@ const TAKES_SYSTEM_SIGHT =
 
 /** The rooms that may hold statements; all others call their functions. */
 const STATES_SQL =
-  /^src\/((admin|auth|directory|metering|operations|queue|storage|webhooks)\/|first-start\.ts|jobs\/keeper\.ts)/u;
+  /^src\/((admin|auth|directory|metering|operations|queue|storage|webhooks)\/|first-start\.ts|jobs\/call-journal\.ts)/u;
 const STATEMENT =
   /\b(selectFrom|insertInto|updateTable|deleteFrom|mergeInto)\("|sql(<[^`]*>)?`\s*(select|insert|update|delete|with|lock|merge) /u;
 

@@ -7,7 +7,7 @@ import { createPeriodicTask } from "./lib/concurrency/periodic-task.ts";
 import type { DirtyTask } from "./lib/concurrency/dirty-task.ts";
 import { createLeases } from "./metering/leases.ts";
 import { createLedger } from "./metering/ledger.ts";
-import { tellSoftLimits } from "./metering/tell-soft-limits.ts";
+import { reportSoftLimits } from "./metering/report-soft-limits.ts";
 import type { Telemetry } from "./open-telemetry.ts";
 import { createQuotas } from "./quotas/quotas.ts";
 import { createSharedCounters } from "./quotas/shared-counters.ts";
@@ -39,7 +39,7 @@ export function openAccounts(
     database,
     onError: (error) => logger.error({ task: "settle", err: error }, "could not settle or renew; it is tried again"),
   });
-  const ledger = createLedger({ database, seal, spare: leases.spare, nowMs });
+  const ledger = createLedger({ database, seal, reclaimer: leases.reclaimer, nowMs });
   const idempotency = createIdempotency({
     database,
     seal,
@@ -65,7 +65,7 @@ export function openAccounts(
     createPeriodicTask(SWEEP_MS, logger, "sweep pauses", () => sweepPauses(database)),
     createPeriodicTask(SWEEP_MS, logger, "sweep leases", () => leases.sweep()),
     createPeriodicTask(LOOK_AT_BUDGETS_MS, logger, "tell of soft limits", (stopping) =>
-      tellSoftLimits(database, logger, stopping),
+      reportSoftLimits(database, logger, stopping),
     ),
   ];
   return {

@@ -8,7 +8,7 @@ import type { Configuration } from "./config/configuration.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import { JOB_QUEUES, type JobServices } from "./jobs/services.ts";
 import { LOOK_FOR_LAPSED_MS, offerLapsed, purgeJobs, purgeObjects, removeOrphans, sweepJobs } from "./jobs/sweep.ts";
-import { createAppTurns } from "./jobs/transact-for.ts";
+import { createAppMutex } from "./jobs/app-mutex.ts";
 import { startWorker } from "./jobs/worker.ts";
 import { createPeriodicTask } from "./lib/concurrency/periodic-task.ts";
 import type { DirtyTask } from "./lib/concurrency/dirty-task.ts";
@@ -82,7 +82,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     tokens: createResultTokens({ secret: pepper }),
     parser,
     resultReads: createKeyedSemaphore(MOST_RESULT_READS),
-    appTurns: createAppTurns(),
+    appTurns: createAppMutex(),
     onTerminal: (tx, event) => deliverOnTerminal({ queue }, tx, event),
     limits,
   };

@@ -9,14 +9,14 @@ import { createLogger } from "./lib/logger.ts";
 import { reportEmbedded, throwUnavailable } from "./prepare.ts";
 import { beginInstallation } from "./storage/embedded/installation-state.ts";
 import { type EmbeddedServer, startEmbeddedServer } from "./storage/embedded/server.ts";
-import { makeDataDir } from "./storage/make-data-dir.ts";
+import { createDataDir } from "./storage/make-data-dir.ts";
 
 /** Null: the configuration names a server, or has faults, which the first gateway process reports. */
 export async function ownEmbeddedServer(options: UpOptions): Promise<Pick<EmbeddedServer, "stop"> | null> {
   const loaded = loadConfiguration({ file: options.config, env: process.env, cwd: process.cwd() });
   if (!loaded.ok || loaded.configuration.storage.databaseUrl !== null) return null;
   const { storage } = loaded.configuration;
-  if (!(await makeDataDir(storage.dataDir)).ok) return null;
+  if (!(await createDataDir(storage.dataDir)).ok) return null;
   await awaitDataDir(
     storage.dataDir,
     realTime((text) => process.stderr.write(`${text}\n`)),

@@ -22,8 +22,8 @@ import { logDestination } from "./lib/log-destination.ts";
 import { createLogger } from "./lib/logger.ts";
 import type { Database } from "./storage/database.ts";
 import { followDatabaseClock } from "./storage/database-clock.ts";
-import { keysOutOfReach, OUT_OF_REACH } from "./storage/answers-out-of-reach.ts";
-import { makeDataDir } from "./storage/make-data-dir.ts";
+import { findUnreadableAnswers, OUT_OF_REACH } from "./storage/unreadable-answers.ts";
+import { createDataDir } from "./storage/make-data-dir.ts";
 import { MOVED, readMoved } from "./storage/moved-database.ts";
 import { InstallationInUse } from "./storage/embedded/installation-lock.ts";
 import { beginInstallation, completeInstallation } from "./storage/embedded/installation-state.ts";
@@ -108,7 +108,7 @@ export async function prepare(options: PrepareOptions): Promise<Prepared | numbe
   for (const warning of loaded.warnings) inform(`warning: ${formatFault(warning)}`);
   const step = steps(inform, started);
 
-  const place = await makeDataDir(configuration.storage.dataDir);
+  const place = await createDataDir(configuration.storage.dataDir);
   if (!place.ok) {
     say(file === null ? place.fault : `${file}: ${place.fault}`);
     return EXIT.config;
@@ -232,7 +232,7 @@ async function bringUpToDate(
   const { database, seal } = services;
   const applied = await applyConfiguration(services, configuration, how);
   await sealUnderDataKeys(database, seal);
-  const lacking = await keysOutOfReach(database, seal);
+  const lacking = await findUnreadableAnswers(database, seal);
   if (lacking.length > 0) inform(`warning: ${OUT_OF_REACH.message(lacking)}; ${OUT_OF_REACH.fix}`);
   return applied;
 }

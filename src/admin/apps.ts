@@ -6,7 +6,7 @@ import { newId, type WorkspaceId } from "../contract/ids.ts";
 import { pageOf } from "../lib/list-page.ts";
 import { announceChange } from "../storage/announce.ts";
 import type { Transacting } from "../storage/database.ts";
-import { holdWorkspace } from "../storage/hold-workspace.ts";
+import { lockWorkspace } from "../storage/lock-workspace.ts";
 import type { Tables } from "../storage/tables.ts";
 import { auditChange, type Change } from "./audit-change.ts";
 import { type GivenSettings, refuseUnknownRoutes, settingsToStore, shownSettings } from "./app-settings.ts";
@@ -38,7 +38,7 @@ export async function createApp(
 ): Promise<AppView> {
   return database.inWorkspace(workspaceId, async (tx) => {
     await refuseUnknownRoutes(tx, workspaceId, given);
-    await holdWorkspace(tx, workspaceId);
+    await lockWorkspace(tx, workspaceId);
     const row = await tx
       .insertInto("apps")
       .values({

@@ -5,7 +5,7 @@ import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
 import { hostNameFault, spelledAsHostName } from "../lib/text/host-name.ts";
 import { readAudioUrlDomains, replaceAudioUrlDomains } from "../storage/audio-url-domains.ts";
 import type { Database } from "../storage/database.ts";
-import { holdWorkspace } from "../storage/hold-workspace.ts";
+import { lockWorkspace } from "../storage/lock-workspace.ts";
 import { allowMatch, type Precondition } from "./precondition.ts";
 
 export interface AudioUrlDomainsServices {
@@ -34,7 +34,7 @@ export async function replaceDomains(
   const wanted = judged(domains, maxDomains);
   return database.inWorkspace(workspaceId, async (tx) => {
     // Of two replacements at once the second one sees the first one's.
-    await holdWorkspace(tx, workspaceId, "change");
+    await lockWorkspace(tx, workspaceId, "change");
     allowMatch(precondition, view(await readAudioUrlDomains(tx, workspaceId), maxDomains));
     await replaceAudioUrlDomains(tx, workspaceId, wanted, actor);
     return view(await readAudioUrlDomains(tx, workspaceId), maxDomains);

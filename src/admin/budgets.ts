@@ -9,7 +9,7 @@ import { reachesSoftLimit } from "../metering/budget.ts";
 import { readBudgetStates } from "../metering/read-budgets.ts";
 import { formatUsd, parseUsd } from "../metering/money.ts";
 import type { Transacting } from "../storage/database.ts";
-import { keepBudget } from "../storage/keep-budget.ts";
+import { upsertBudget } from "../storage/upsert-budget.ts";
 import type { Tables } from "../storage/tables.ts";
 import { auditChange } from "./audit-change.ts";
 import { findApp, holdApp, type OfApp } from "./apps.ts";
@@ -72,7 +72,7 @@ export async function putBudget(
       requireMatch(precondition, shown);
     }
     const name = { id: `${owner.id}/${period}`, workspace_id: workspaceId, app_id: owner.id, period };
-    const after = await keepBudget(tx, { ...name, ...limits, managed_by: "api" }, limits);
+    const after = await upsertBudget(tx, { ...name, ...limits, managed_by: "api" }, limits);
     if (before === undefined || JSON.stringify(shownLimits(before)) !== JSON.stringify(shownLimits(after))) {
       const action = before === undefined ? "budget.created" : "budget.changed";
       await auditChange(

@@ -4,9 +4,9 @@ import type { ConnectionView } from "../contract/connections.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { ParsedConnection } from "../contract/set-up/connection.ts";
 import { openCredential } from "../directory/connection-credential.ts";
-import { keepConnection } from "../directory/keep-connection.ts";
+import { upsertConnection } from "../directory/upsert-connection.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
-import { unlessAway } from "../gateway/unless-away.ts";
+import { mapDatabaseUnavailable } from "../gateway/database-unavailable.ts";
 import { pageOf } from "../lib/list-page.ts";
 import { deleteConnection, listConnections, readConnection } from "../storage/connections.ts";
 import type { Transacting } from "../storage/database.ts";
@@ -72,7 +72,7 @@ export async function replaceConnection(
   { body, ...change }: ConnectionChange & { readonly body: object },
 ): Promise<ConnectionView> {
   const held = readAs(services, change, async (db) => openCredential(db, services.seal, await take(db, change)));
-  const credential = await unlessAway(held);
+  const credential = await mapDatabaseUnavailable(held);
   await refuseAddress(services, change, judgeConnection(body, credential));
   return changeSetUp(services, change, async (tx) => {
     const before = await take(tx, change);
@@ -140,7 +140,7 @@ async function keep(
   actor: SetUpActor,
   { before, wanted, action }: Kept,
 ): Promise<ConnectionView> {
-  await keepConnection({ tx, seal }, actor.scope, wanted, "api");
+  await upsertConnection({ tx, seal }, actor.scope, wanted, "api");
   const after = await readConnection(tx, { scope: actor.scope, id: wanted.id });
   if (after === null) throw new Error("a connection that was just written is not there");
   await auditSetUp(tx, actor, {

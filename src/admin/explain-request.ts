@@ -17,7 +17,7 @@ import {
 } from "../gateway/explain-route.ts";
 import { refuseTooLong } from "../gateway/measure-audio.ts";
 import { type DeclaredRecording, declaredFacts } from "../gateway/unmeasured-audio.ts";
-import { unlessAway } from "../gateway/unless-away.ts";
+import { mapDatabaseUnavailable } from "../gateway/database-unavailable.ts";
 import { findApp } from "./apps.ts";
 import { otherVersion, type VersionChoice } from "./other-version.ts";
 import { noSuch } from "./refusals.ts";
@@ -55,13 +55,13 @@ export async function explainRequest(services: ExplanationServices, asked: Expla
   const { scope, request } = asked;
   refuseImpossible(services, request);
   // As it is stored now: it may have been changed on another process a moment ago.
-  await unlessAway(services.refreshDirectory());
-  const found = await unlessAway(principalOf(services, scope, asked.whose));
+  await mapDatabaseUnavailable(services.refreshDirectory());
+  const found = await mapDatabaseUnavailable(principalOf(services, scope, asked.whose));
   // Who administers sees the names, whoever would ask.
   const principal: Principal = { ...found, scopes: [...found.scopes, "routing:read"] };
   const directory = services.directory();
   const live = await judge(services, principal, request, directory);
-  const other = await unlessAway(otherVersion(services, asked, principal.workspace.id, live.trace.route));
+  const other = await mapDatabaseUnavailable(otherVersion(services, asked, principal.workspace.id, live.trace.route));
   return {
     object: "route_explanation",
     live,

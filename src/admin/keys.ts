@@ -6,7 +6,7 @@ import { newId, type WorkspaceId } from "../contract/ids.ts";
 import type { KeyView } from "../contract/keys.ts";
 import { announceChange } from "../storage/announce.ts";
 import type { Transacting } from "../storage/database.ts";
-import { holdWorkspace } from "../storage/hold-workspace.ts";
+import { lockWorkspace } from "../storage/lock-workspace.ts";
 import { auditChange, type Change } from "./audit-change.ts";
 import { refuseUnknownRoutes, settingsToStore } from "./app-settings.ts";
 import type { OfWorkspace } from "./apps.ts";
@@ -34,7 +34,7 @@ export async function createKey(
   refuseMisfit(given);
   return database.inWorkspace(workspaceId, async (tx) => {
     await refuseUnknownRoutes(tx, workspaceId, given);
-    await holdWorkspace(tx, workspaceId);
+    await lockWorkspace(tx, workspaceId);
     const app = given.app === null ? null : await appOf(tx, workspaceId, given.app);
     const secret = generateKey(app === null ? "admin" : given.mode);
     const row = await insert(tx, pepper, secret, {

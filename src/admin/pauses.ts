@@ -11,7 +11,7 @@ import { announceChange } from "../storage/announce.ts";
 import { endPauses, listPauses, putPause } from "../storage/connection-pauses.ts";
 import { readConnection } from "../storage/connections.ts";
 import type { Transacting } from "../storage/database.ts";
-import { wakeLaidAside } from "../storage/job-work.ts";
+import { wakeParkedJobs } from "../storage/job-work.ts";
 import type { ConnectionPauseRow } from "../storage/tables.ts";
 import { noSuch } from "./refusals.ts";
 import { auditSetUp, changeSetUp, readAs, type SetUpActor, type SetUpServices } from "./set-up-scope.ts";
@@ -60,7 +60,7 @@ export async function resumeConnection(services: PauseServices, change: Place): 
     await requirePlace(services, tx, change);
     const ended = await endPauses(tx, { scope, connection: id, model });
     const left = await pausesOf(tx, change);
-    if (ended.length > 0) await wakeLaidAside(tx);
+    if (ended.length > 0) await wakeParkedJobs(tx);
     await announceChange(tx, "circuits", place);
     const before = { model, pauses: ended.map(factsOf) };
     await auditSetUp(tx, change, { action: "connection.resumed", object: id, before, after: { model } });

@@ -7,7 +7,7 @@ import { type AccountModel, modelsOf } from "../directory/models-of.ts";
 import type { Account } from "../directory/snapshot.ts";
 import { resolveAccount } from "../gateway/resolve-account.ts";
 import type { GatewayServices } from "../gateway/services.ts";
-import { unlessAway } from "../gateway/unless-away.ts";
+import { mapDatabaseUnavailable } from "../gateway/database-unavailable.ts";
 import type { KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import type { AccountAnswer, AccountProbe, ListedModels } from "../providers/account-probe.ts";
 import { PLAIN_REPLY } from "../providers/reply-bounds.ts";
@@ -41,7 +41,7 @@ export async function testConnection(
   { scope, id, signal }: Tested,
 ): Promise<ConnectionTest> {
   // As it is stored now: it may have been made on another process a moment ago.
-  await unlessAway(services.refreshDirectory());
+  await mapDatabaseUnavailable(services.refreshDirectory());
   const account = services.directory().account(accountKey(scope, id));
   if (account === undefined) throw noSuch("connection");
   const { kind, credential } = account;

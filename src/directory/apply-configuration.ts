@@ -21,12 +21,12 @@ import type { Seal } from "../storage/seal.ts";
 import { installation } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
-import { requireOwnSecrets } from "../storage/own-secrets.ts";
+import { requireKnownSecrets } from "../storage/verify-secrets.ts";
 import { differenceOf, readSetUpState } from "./set-up-difference.ts";
 import { putBudgets, putPlans, putPrices, releasePlans } from "./apply-money.ts";
 import { type ApplyScope, putScope, type ScopeObjects } from "./apply-scope.ts";
 import { needsBootstrap, OPERATOR_WORKSPACE, replaceable } from "./bootstrap.ts";
-import { keptName, releaseMissing } from "./release-missing.ts";
+import { keptName, unmanageRemoved } from "./release-missing.ts";
 import { PLATFORM } from "./snapshot.ts";
 
 export interface ApplyServices {
@@ -92,7 +92,7 @@ async function applyIn(
 ): Promise<AppliedConfiguration> {
   const { tx } = services;
   await lockDirectory(tx);
-  await requireOwnSecrets(tx, services);
+  await requireKnownSecrets(tx, services);
   const { configuration, derived, isBootstrapped } = await withBootstrap(tx, given, options);
   const apply: Apply = { ...services, manager: "file", keptKeys: [], keptObjects: new Set<string>() };
   await putOwnScope(apply, PLATFORM, configuration);
@@ -116,7 +116,7 @@ async function applyIn(
   }
   if (options.isFile) {
     await revokeMissingKeys(tx, apply.keptKeys);
-    await releaseMissing(tx, apply.keptObjects);
+    await unmanageRemoved(tx, apply.keptObjects);
   }
   for (const topic of CHANGE_TOPICS) await announceChange(tx, topic, "configuration");
   return { isBootstrapped, notes: configuration.notes };

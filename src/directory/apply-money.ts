@@ -4,7 +4,7 @@ import type { AppConfiguration, Configuration } from "../config/configuration.ts
 import { type AppId, brand, type WorkspaceId } from "../contract/ids.ts";
 import { parseUsd } from "../metering/money.ts";
 import type { Transacting } from "../storage/database.ts";
-import { keepBudget } from "../storage/keep-budget.ts";
+import { upsertBudget } from "../storage/upsert-budget.ts";
 import { putPlanBudgets } from "../storage/plan-budgets.ts";
 
 export async function putPrices(tx: Transacting, configuration: Configuration): Promise<void> {
@@ -75,7 +75,7 @@ export async function putBudgets(
       soft_limit: budget.softLimit,
       managed_by: "file",
     };
-    await keepBudget(tx, { id, workspace_id: workspaceId, app_id: appId, period: budget.period, ...facts }, facts);
+    await upsertBudget(tx, { id, workspace_id: workspaceId, app_id: appId, period: budget.period, ...facts }, facts);
   }
   const stale = tx.deleteFrom("budgets").where("app_id", "=", appId).where("managed_by", "=", "file");
   await (kept.length === 0 ? stale : stale.where("id", "not in", kept)).execute();

@@ -10,7 +10,7 @@ import { addRouteVersion, publishRouteVersion, readRoute, setRouteManager } from
 import type { Seal } from "../storage/seal.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
 import { lastFour, openCredential } from "./connection-credential.ts";
-import { keepConnection } from "./keep-connection.ts";
+import { upsertConnection } from "./upsert-connection.ts";
 import { type DirectoryScope, PLATFORM } from "./snapshot.ts";
 
 export interface ApplyScope {
@@ -42,7 +42,7 @@ async function applyConnection(
   const asBefore = before !== null && (await isSame({ tx, seal }, before, connection));
   if (asBefore && before.managed_by === manager) return;
   if (asBefore) await setConnectionManager(tx, name, manager);
-  else await keepConnection({ tx, seal }, scope, connection, manager);
+  else await upsertConnection({ tx, seal }, scope, connection, manager);
   await auditFile(tx, scope, "connection.applied", id, before === null ? null : shown(before), {
     kind,
     base_url: baseUrl,

@@ -14,7 +14,7 @@ export function keptName(noun: Noun, scope: DirectoryScope, id: string): string 
 }
 
 /** `kept`: what the file brought, by `keptName`. */
-export async function releaseMissing(tx: Transacting, kept: ReadonlySet<string>): Promise<void> {
+export async function unmanageRemoved(tx: Transacting, kept: ReadonlySet<string>): Promise<void> {
   for (const { noun, scope, id, managed_by, release } of await ownedByFile(tx)) {
     if (kept.has(keptName(noun, scope, id))) continue;
     await release();

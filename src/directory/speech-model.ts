@@ -5,7 +5,7 @@ import { ownMember } from "../lib/json/own-member.ts";
 import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import type { FeatureSupport, SpeechLimits, SpeechModel, SpeechProvider } from "../providers/provider.ts";
 import { USUAL_GRADE } from "../providers/receipts.ts";
-import { plannable } from "./plannable.ts";
+import { dropUnsupported } from "./drop-unsupported.ts";
 import type { StoredModel } from "./stored.ts";
 
 const NOTHING: SpeechModel = { features: {}, preferences: [], limits: {}, languages: "any", defaultLanguage: "auto" };
@@ -35,7 +35,7 @@ export function speechModel(
     defaultLanguage: declared.defaultLanguage ?? base.defaultLanguage,
   };
   const dialect = declared.dialect === null ? {} : { dialect: declared.dialect };
-  return plannable(provider, name, model, { ...dialect, ...settings });
+  return dropUnsupported(provider, name, model, { ...dialect, ...settings });
 }
 
 type Features = SpeechModel["features"];

@@ -43,7 +43,7 @@ export async function callCandidate(
   const { audio, pieces } = input;
   const priced = atPricesOfNow(services);
   const billing = quoteFor(priced, payer, target, audioAmount(audio, candidate.verdict));
-  const attemptId = await run.keeper.reserve(reservationOf(run, candidate, billing));
+  const attemptId = await run.journal.reserve(reservationOf(run, candidate, billing));
 
   const { requestId, testMode } = payer;
   const watched = watchCall(services, { requestId, attemptId, operation: "transcription", target, testMode });
@@ -65,12 +65,12 @@ export async function callCandidate(
         credential: account.credential,
         signal: run.signal,
         timeoutMs: Math.max(1, Math.min(account.timeoutMs, run.deadlineAtMs - services.now().getTime())),
-        beforePaid: async () => run.keeper.announce?.(),
+        beforePaid: async () => run.journal.announce?.(),
         onDispatch: () => {
-          run.keeper.dispatched?.();
+          run.journal.dispatched?.();
           sentMs += Math.round((piece?.audio ?? audio).durationSeconds * 1000);
         },
-        onRemoteRun: (remote) => run.keeper.keepRun(candidate, remote, piece === null ? "whole" : "piece"),
+        onRemoteRun: (remote) => run.journal.recordRemoteRun(candidate, remote, piece === null ? "whole" : "piece"),
       });
     const request = (run.requestOf ?? speechRequest)(candidate, wanted);
     const call = { provider, candidate, request, wanted };
@@ -106,7 +106,7 @@ export async function callCandidate(
     const failed = failedAttempt(target, result.error);
     const heard = asRun ? quoteFor(priced, payer, target, sentAmount(audio, candidate.verdict, sentMs)) : null;
     spent = heard === null ? null : spentOf(heard);
-    await run.keeper.settle(
+    await run.journal.settle(
       heard === null
         ? uncharged(attemptId, attemptOutcome(failure), result.error.provider)
         : chargedAsRun(attemptId, heard),

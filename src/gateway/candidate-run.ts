@@ -28,7 +28,7 @@ export interface Payer {
 }
 
 /** What must be durable around a call. Throws what is to end the run. */
-export interface CallKeeper {
+export interface CallJournal {
   /** Commits before a byte leaves. Answers the id of the attempt, which is another's than given where one was reserved before. */
   reserve(reservation: Reservation): Promise<AttemptId>;
   /** Commits that the call is made, before the first byte of a request that is not free. */
@@ -45,7 +45,7 @@ export interface CallKeeper {
    * Commits before the first poll: what the provider now keeps has to be deleted there. Also told of providers that answer at
    * once and keep a copy; those have no `remote`.
    */
-  keepRun(candidate: Candidate, remote: RemoteRun, part: "whole" | "piece"): Promise<void>;
+  recordRemoteRun(candidate: Candidate, remote: RemoteRun, part: "whole" | "piece"): Promise<void>;
 }
 
 export interface CandidateRun {
@@ -56,7 +56,7 @@ export interface CandidateRun {
   readonly mayPayTwice: boolean;
   readonly deadlineAtMs: number;
   readonly signal: AbortSignal;
-  readonly keeper: CallKeeper;
+  readonly journal: CallJournal;
   /** Over all that one request or job calls. */
   readonly allowance: AttemptAllowance;
   /** Disposed of when the answer is made: what it holds of the budget of replies until then. */

@@ -20,7 +20,7 @@ import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import type { HeldSlot } from "./with-slot.ts";
 import { settleWhenAvailable } from "./settle-when-available.ts";
-import { unlessAway } from "./unless-away.ts";
+import { mapDatabaseUnavailable } from "./database-unavailable.ts";
 import type { DecidedChat, ChatCandidate, ChatCaller } from "./chat-call.ts";
 import type { AttemptLedger } from "./attempt-ledger.ts";
 
@@ -80,7 +80,7 @@ export async function openAttempt(
   // A slot is marked in the transaction that reserves; without one the app's lease pays, and nothing is waited for.
   const ledger = options.ledger ?? (options.slot === null ? services.leases : services.ledger);
   const asked = countedTokens(quoted, decision.wanted);
-  const countTokens = await unlessAway(services.quotas.takeTokens(call.principal, asked));
+  const countTokens = await mapDatabaseUnavailable(services.quotas.takeTokens(call.principal, asked));
   let billing: ChatBilling;
   try {
     billing = await reserveChat(services, call, candidate, quoted, {

@@ -12,7 +12,7 @@ import { chatQuote, countedTokens, nextFunding, reserveNanoUsd } from "./chat-qu
 import { quoteFor } from "./quote.ts";
 import type { GatewayServices } from "./services.ts";
 import type { ExpectedChat } from "./translate-by-chat.ts";
-import { unlessAway } from "./unless-away.ts";
+import { mapDatabaseUnavailable } from "./database-unavailable.ts";
 
 type Services = Pick<GatewayServices, "ledger" | "prices" | "quotas">;
 
@@ -32,7 +32,7 @@ export async function judgeAudioCost(
   principal: Principal,
   { candidate, audioSeconds, channels, chat }: AudioCost,
 ): Promise<Refused> {
-  const limited = await unlessAway(services.quotas.judgeAudio(principal, audioSeconds));
+  const limited = await mapDatabaseUnavailable(services.quotas.judgeAudio(principal, audioSeconds));
   if (limited !== null) return refusedWith(limited);
   const { target, verdict } = candidate;
   const amount = audioAmount({ durationSeconds: audioSeconds, channels }, verdict);
@@ -54,7 +54,7 @@ export async function judgeChatCost(
   beside: Amounts = NOTHING,
 ): Promise<Refused> {
   const quoted = chatQuote(services, principal, target, request);
-  const limited = await unlessAway(services.quotas.judgeTokens(principal, countedTokens(quoted, request)));
+  const limited = await mapDatabaseUnavailable(services.quotas.judgeTokens(principal, countedTokens(quoted, request)));
   if (limited !== null) return refusedWith(limited);
   for (let funding = quoted.funding; ; ) {
     const nanoUsd = beside.nanoUsd + reserveNanoUsd({ ...quoted, funding });
@@ -73,7 +73,9 @@ async function judge(
   amounts: Amounts,
 ): Promise<BudgetExceeded | null> {
   if (app === null) return null;
-  return unlessAway(ledger.judge({ owner: { workspaceId: workspace.id, appId: app.id, funding }, amounts }));
+  return mapDatabaseUnavailable(
+    ledger.judge({ owner: { workspaceId: workspace.id, appId: app.id, funding }, amounts }),
+  );
 }
 
 function refusedBy(exceeded: BudgetExceeded | null): Refused {

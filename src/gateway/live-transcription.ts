@@ -27,7 +27,7 @@ import { speechRequest } from "./speech-request.ts";
 import type { TranscriptPart } from "./stream-transcription.ts";
 import { liveFacts } from "./unmeasured-audio.ts";
 import { tellTranscript, type TranscriptPiece } from "./tell-transcript.ts";
-import { unlessAway } from "./unless-away.ts";
+import { mapDatabaseUnavailable } from "./database-unavailable.ts";
 
 export interface LiveCall extends RoutedCall {
   readonly encoding: LiveEncoding;
@@ -150,7 +150,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
   const priced = atPricesOfNow(services);
   const meter = createLiveMeter(priced, { payer, principal: call.principal, candidate, deadlineAtMs });
   try {
-    await unlessAway(meter.begin());
+    await mapDatabaseUnavailable(meter.begin());
   } catch (error) {
     if (isMoneyRefusal(error)) return { result: error, hasBegun: false };
     throw error;

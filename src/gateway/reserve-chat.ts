@@ -7,7 +7,7 @@ import type { ChatCaller, ChatCandidate } from "./chat-call.ts";
 import { type ChatBilling, nextFunding, reserveNanoUsd } from "./chat-quote.ts";
 import type { GatewayServices } from "./services.ts";
 import { takenOver } from "./taken-over.ts";
-import { unlessAway } from "./unless-away.ts";
+import { mapDatabaseUnavailable } from "./database-unavailable.ts";
 import type { HeldSlot } from "./with-slot.ts";
 
 /** What it is paid with in the end. Throws BUDGET_EXCEEDED or CREDITS_REQUIRED. */
@@ -29,7 +29,7 @@ export async function reserveChat(
   const { attemptId, timeoutMs, slot, ledger } = attempt;
   if (principal.app === null) throw new Error("an attempt without an app");
   for (let billing = quoted; ; ) {
-    const reserved = await unlessAway(
+    const reserved = await mapDatabaseUnavailable(
       ledger.reserve({
         attemptId,
         requestId: call.requestId,

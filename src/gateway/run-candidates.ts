@@ -16,7 +16,7 @@ import type { GatewayServices } from "./services.ts";
 
 /** The first answer that is believed: one that is empty though somebody speaks has to be confirmed where it can be. */
 export async function runCandidates(services: GatewayServices, run: CandidateRun): Promise<RunOutcome> {
-  const { candidates, keeper, hasBegun } = run;
+  const { candidates, journal, hasBegun } = run;
   const holdsSpeech = createSpeechDetector(services.decoder, run);
   const isDoubtful = async ({ transcript, missedSpeech }: Served) =>
     missedSpeech || (isEmpty(transcript) && (await holdsSpeech()));
@@ -28,8 +28,8 @@ export async function runCandidates(services: GatewayServices, run: CandidateRun
   const rest = candidates.slice(candidates.indexOf(first.candidate) + 1);
   if (rest.length === 0 || hasBegun?.() === true || !hasTime(services, run)) return withWarning(first);
 
-  await keeper.setAside(heardNothing(services, run, first));
-  const drop = () => keeper.drop(uncharged(first.settlement.attemptId, attemptOutcome("feature_dropped")));
+  await journal.setAside(heardNothing(services, run, first));
+  const drop = () => journal.drop(uncharged(first.settlement.attemptId, attemptOutcome("feature_dropped")));
   try {
     const second = await firstServed(rest);
     // Nobody could say better, and nobody else may have been paid.

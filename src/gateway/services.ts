@@ -59,7 +59,7 @@ export interface GatewayServices {
   readonly observer: Observer;
   readonly ledger: Ledger;
   /** What chats without an idempotency key are paid from: an app's budgets, in slices held by this process. */
-  readonly leases: Pick<Leases, "reserve" | "settle" | "spare">;
+  readonly leases: Pick<Leases, "reserve" | "settle" | "reclaimer">;
   /** Longest silence of a provider in the middle of a streamed answer. */
   readonly streamIdleMs: number;
   /** How long the status line of a transcript's stream waits for its first content. */

@@ -3,7 +3,7 @@ import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import { isDatabaseUnavailable } from "../storage/database-faults.ts";
 import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
 import type { GatewayServices } from "./services.ts";
-import { resultNotStored } from "./unless-away.ts";
+import { resultNotStored } from "./database-unavailable.ts";
 import type { HeldSlot } from "./with-slot.ts";
 
 /** A failover takes seconds. Answers that wait are held in memory, so none waits for minutes. */

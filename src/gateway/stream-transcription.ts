@@ -19,11 +19,11 @@ import type { RunOutcome, Served } from "./candidate-run.ts";
 import { routingFacts } from "./routing-facts.ts";
 import { runCandidates } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
-import { slotKeeper } from "./slot-keeper.ts";
+import { createSlotJournal } from "./slot-journal.ts";
 import { tellTranscript, type TranscriptPiece } from "./tell-transcript.ts";
 import type { TranscribeCall } from "./transcribe.ts";
 import { takeAudio, type TakenAudio } from "./with-audio.ts";
-import { resultNotStored, unlessAway } from "./unless-away.ts";
+import { resultNotStored, mapDatabaseUnavailable } from "./database-unavailable.ts";
 
 /** What the edge sends on, in order; after an `error` nothing follows. */
 export type TranscriptPart =
@@ -82,7 +82,7 @@ function warningsBefore(decision: Decided, audio: MeasuredAudio): readonly Warni
 async function decideOrRelease(services: GatewayServices, call: StreamCall, audio: TakenAudio): Promise<Decided> {
   try {
     const decision = decided(call, decideFor(services, call, audio.speech, restsFor(services, call.principal)));
-    await unlessAway(services.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
+    await mapDatabaseUnavailable(services.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
     return decision;
   } catch (error) {
     await audio.release();
@@ -93,7 +93,7 @@ async function decideOrRelease(services: GatewayServices, call: StreamCall, audi
 interface Run {
   readonly pieces: Channel<TranscriptPiece>;
   readonly outcome: Promise<RunOutcome>;
-  readonly keeper: ReturnType<typeof slotKeeper>;
+  readonly journal: ReturnType<typeof createSlotJournal>;
   readonly holds: DisposableStack;
   readonly stop: () => void;
   readonly isSimulated: () => boolean;
@@ -107,7 +107,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
   const left = new AbortController();
   const pieces = createChannel<TranscriptPiece>();
   const deadlineAtMs = call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000;
-  const keeper = slotKeeper(services, payerOf(call, decision), null, deadlineAtMs);
+  const journal = createSlotJournal(services, payerOf(call, decision), null, deadlineAtMs);
   const holds = new DisposableStack();
   let isSimulated = call.principal.testMode;
   let teller: Teller | null = null;
@@ -126,7 +126,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
       mayPayTwice: decision.route.mayPayTwice,
       deadlineAtMs,
       signal: AbortSignal.any([call.clientGone, left.signal]),
-      keeper,
+      journal,
       allowance: createAttemptAllowance(services.limits.maxAttemptsPerRequest),
       holds,
       execute,
@@ -143,7 +143,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
     if (teller === null) throw new Error("a piece was told by nobody");
     return teller;
   };
-  return { pieces, outcome, keeper, holds, stop, isSimulated: () => isSimulated, teller: knownTeller };
+  return { pieces, outcome, journal, holds, stop, isSimulated: () => isSimulated, teller: knownTeller };
 }
 
 async function whileHeard<T>(audio: TakenAudio, pieces: Channel<TranscriptPiece>, run: () => Promise<T>): Promise<T> {
@@ -184,7 +184,7 @@ async function* relay(
       audioSeconds: audio.speech.durationSeconds,
       served: outcome,
     });
-    await run.keeper.settle(outcome.settlement);
+    await run.journal.settle(outcome.settlement);
     yield { kind: "completed", envelope };
   } catch (error) {
     const failure = databaseFailureOf(error);
@@ -207,9 +207,9 @@ function databaseFailureOf(error: unknown): GatewayError | null {
 }
 
 /** Served in the moment the reader left: the transcript was made, so it is charged. */
-async function settleAbandoned({ outcome, keeper }: Run): Promise<void> {
+async function settleAbandoned({ outcome, journal }: Run): Promise<void> {
   const ended = await outcome.catch(() => null);
-  if (ended?.kind === "served") await keeper.settle(ended.settlement);
+  if (ended?.kind === "served") await journal.settle(ended.settlement);
 }
 
 function servedOr(outcome: RunOutcome, { considered }: Decided, clientGone: AbortSignal): Served {

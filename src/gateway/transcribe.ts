@@ -17,11 +17,11 @@ import { type AttemptAllowance, createAttemptAllowance } from "./attempt-allowan
 import type { CandidateRun, Served } from "./candidate-run.ts";
 import { runCandidates } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
-import { type SlotKeeper, slotKeeper } from "./slot-keeper.ts";
+import { type SlotJournal, createSlotJournal } from "./slot-journal.ts";
 import { decideWithChat, type MadeTranscript, translateByChat } from "./translate-by-chat.ts";
 import { type AudioRequest, withAudio } from "./with-audio.ts";
 import { type HeldSlot, wantedUntil, withSlot } from "./with-slot.ts";
-import { unlessAway } from "./unless-away.ts";
+import { mapDatabaseUnavailable } from "./database-unavailable.ts";
 
 export interface TranscribeCall extends AudioCall {
   readonly delivery: Delivery;
@@ -54,19 +54,19 @@ async function serve(
   slot: HeldSlot | null,
 ): Promise<GatewayReply> {
   const audioSeconds = audio.speech.durationSeconds;
-  await unlessAway(services.quotas.takeAudio(call.principal, audioSeconds));
-  const keeper = slotKeeper(services, payerOf(call, decision), slot, deadlineOf(services, call));
+  await mapDatabaseUnavailable(services.quotas.takeAudio(call.principal, audioSeconds));
+  const journal = createSlotJournal(services, payerOf(call, decision), slot, deadlineOf(services, call));
   using holds = new DisposableStack();
   const allowance = allowanceOf(services, byChat);
   const transcribed = await callTargets(services, call, audio, decision, slot, {
-    keeper,
+    journal,
     holds,
     allowance: byChat === null ? allowance : allowance.leaving(1),
   });
   const made =
     byChat === null
-      ? asServed(decision, transcribed, keeper)
-      : await translateByChat(services, call, { decision, byChat, transcribed, slot, keeper, allowance });
+      ? asServed(decision, transcribed, journal)
+      : await translateByChat(services, call, { decision, byChat, transcribed, slot, journal, allowance });
   const { envelope } = await answerOf({
     createdAt: services.now(),
     wanted: made.wanted,
@@ -87,13 +87,13 @@ function allowanceOf({ limits }: GatewayServices, byChat: ByChat | null): Attemp
   );
 }
 
-function asServed({ wanted }: Decided, served: Served, keeper: SlotKeeper): MadeTranscript {
+function asServed({ wanted }: Decided, served: Served, journal: SlotJournal): MadeTranscript {
   return {
     wanted,
     served,
     warnings: [],
     isSimulated: served.billing.billingClass === "simulated",
-    finish: (reply) => keeper.finish(served.settlement, reply),
+    finish: (reply) => journal.finish(served.settlement, reply),
   };
 }
 
@@ -103,7 +103,7 @@ async function callTargets(
   { speech }: MeasuredAudio,
   decision: Decided,
   slot: HeldSlot | null,
-  shared: Pick<CandidateRun, "keeper" | "allowance" | "holds">,
+  shared: Pick<CandidateRun, "journal" | "allowance" | "holds">,
 ): Promise<Served> {
   const outcome = await runCandidates(services, {
     payer: payerOf(call, decision),

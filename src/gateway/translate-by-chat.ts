@@ -31,7 +31,7 @@ import { type RestServices, restsFor } from "./resolve-account.ts";
 import { runChat, type ServedChat } from "./run-chat.ts";
 import type { Served } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
-import type { SlotKeeper } from "./slot-keeper.ts";
+import type { SlotJournal } from "./slot-journal.ts";
 import { translationRequest } from "./translation-prompt.ts";
 import type { HeldSlot } from "./with-slot.ts";
 
@@ -110,7 +110,7 @@ interface ToTranslate {
   /** Reserved, and not settled yet. */
   readonly transcribed: Served;
   readonly slot: HeldSlot | null;
-  readonly keeper: SlotKeeper;
+  readonly journal: SlotJournal;
   /** What the transcription has left. */
   readonly allowance: AttemptAllowance;
 }
@@ -120,7 +120,7 @@ export async function translateByChat(
   call: AudioCall & ChatCaller,
   given: ToTranslate,
 ): Promise<MadeTranscript> {
-  const { decision, transcribed, keeper } = given;
+  const { decision, transcribed, journal } = given;
   const text = transcribed.transcript.text.trim();
   const wanted = { ...decision.wanted, task: "translate" } as const;
   const heardSimulated = transcribed.billing.billingClass === "simulated";
@@ -131,7 +131,7 @@ export async function translateByChat(
       served: withText(transcribed, ""),
       warnings: [],
       isSimulated: heardSimulated,
-      finish: (reply) => keeper.finish(transcribed.settlement, reply),
+      finish: (reply) => journal.finish(transcribed.settlement, reply),
     };
   const chat = await translate(services, call, given, translationRequest(text, targetLanguage(call.fields)));
   const warnings = attemptWarnings(chat.attempt, chat.usage);
@@ -152,20 +152,20 @@ function withText(served: Served, text: string): Served {
 async function translate(
   services: GatewayServices,
   call: AudioCall & ChatCaller,
-  { decision, byChat, transcribed, slot, keeper, allowance }: ToTranslate,
+  { decision, byChat, transcribed, slot, journal, allowance }: ToTranslate,
   request: ChatRequest,
 ): Promise<ServedChat> {
   try {
     return await runChat(services, call, chatDecision(services, decision, byChat, request), slot, {
       allowance,
-      ledger: settlingBoth(services, transcribed.settlement, keeper),
+      ledger: settlingBoth(services, transcribed.settlement, journal),
       judge: (content) => void translationIn(content),
     });
   } catch (error) {
     // A fault of ours says nothing of the work: the transcript's reservation is left to the sweeper.
     if (error instanceof GatewayError) {
       const isLeft = slot === null && call.clientGone.aborted;
-      await keeper.settle(isLeft ? transcribed.settlement : undelivered(transcribed.settlement));
+      await journal.settle(isLeft ? transcribed.settlement : undelivered(transcribed.settlement));
     }
     throw error;
   }
@@ -190,12 +190,12 @@ function chatDecision(
 }
 
 /** The chat that serves settles the transcript with it; one that fails is settled alone, for the next may serve. */
-function settlingBoth({ ledger }: GatewayServices, transcript: Settlement, keeper: SlotKeeper): AttemptLedger {
+function settlingBoth({ ledger }: GatewayServices, transcript: Settlement, journal: SlotJournal): AttemptLedger {
   return {
     reserve: (reservation) => ledger.reserve(reservation),
     settle: async (chat) => {
       if (chat.outcome !== "succeeded") return ledger.settle(chat);
-      const [, settled] = await keeper.settleTogether([transcript, chat]);
+      const [, settled] = await journal.settleTogether([transcript, chat]);
       if (settled === undefined) throw new Error("two settlements without two answers");
       return settled;
     },

@@ -4,7 +4,7 @@ import type { AudioInput } from "../audio/audio-input.ts";
 import type { QuotaHolders } from "../quotas/quotas.ts";
 import { measureAudio, type MeasuredAudio } from "./measure-audio.ts";
 import type { GatewayServices } from "./services.ts";
-import { unlessAway } from "./unless-away.ts";
+import { mapDatabaseUnavailable } from "./database-unavailable.ts";
 
 export interface AudioRequest {
   readonly audio: AudioInput;
@@ -40,7 +40,7 @@ export async function takeAudio(services: Services, request: AudioRequest): Prom
   const measured = (input: AudioInput) => measureAudio(services, { audio: input, workspaceId, signal });
   if (audio.kind === "spooled") return { ...(await measured(audio)), release: async () => undefined };
   const { url, mediaTypeHint, fileNameHint } = audio;
-  await unlessAway(services.quotas.takeUrlFetch(holders));
+  await mapDatabaseUnavailable(services.quotas.takeUrlFetch(holders));
   const fetched = await services.remoteAudio.download({ workspaceId, url, maxBytes: maxUrlBytes, signal });
   const { spooled, mediaType } = fetched;
   const release = (): Promise<void> => spooled.dispose();

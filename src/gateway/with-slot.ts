@@ -7,7 +7,7 @@ import type { GatewayReply } from "./reply.ts";
 import type { Recorder } from "./request-record.ts";
 import type { GatewayServices } from "./services.ts";
 import { isDatabaseUnavailable } from "../storage/database-faults.ts";
-import { databaseUnavailable, resultNotStored, unlessAway } from "./unless-away.ts";
+import { databaseUnavailable, resultNotStored, mapDatabaseUnavailable } from "./database-unavailable.ts";
 
 export interface HeldSlot {
   readonly ref: SlotRef;
@@ -39,7 +39,7 @@ async function underKey(
   recorder: Pick<Recorder, "keyUsed">,
   work: (slot: HeldSlot) => Promise<GatewayReply>,
 ): Promise<GatewayReply> {
-  const claim = await unlessAway(services.idempotency.claim(request));
+  const claim = await mapDatabaseUnavailable(services.idempotency.claim(request));
   recorder.keyUsed(KEY_USE[claim.kind]);
   switch (claim.kind) {
     case "replay":

@@ -17,7 +17,7 @@ import { routedHeaders } from "./routed-headers.ts";
 import { sendGatewayReply } from "./send-gateway-reply.ts";
 import type { ServerEvent } from "./sse.ts";
 import { watchAuthorization } from "./watch-authorization.ts";
-import { unlessAway } from "../gateway/unless-away.ts";
+import { mapDatabaseUnavailable } from "../gateway/database-unavailable.ts";
 
 export interface ChatEdge {
   readonly gateway: GatewayServices;
@@ -46,7 +46,7 @@ export async function serveChat<S extends FieldSchema>(
   const principal = principalOf(context);
   const { headers } = context.request;
   const routed = routedHeaders(headers);
-  const held = new HeldChat(await unlessAway(edge.gateway.quotas.enter(principal)));
+  const held = new HeldChat(await mapDatabaseUnavailable(edge.gateway.quotas.enter(principal)));
   let isStreamed = false;
   try {
     const declaredBytes = declaredLength(headers) ?? 0;

@@ -3,7 +3,7 @@ import { STATUS_CODES } from "node:http";
 import { ERRORS, type ErrorCode, GatewayError } from "../contract/errors.ts";
 import type { ErrorBody, ProblemBody } from "../contract/error-body.ts";
 import type { RequestId } from "../contract/ids.ts";
-import { changeUnconfirmed, isDatabaseUnavailable } from "../gateway/unless-away.ts";
+import { changeUnconfirmed, isDatabaseUnavailable } from "../gateway/database-unavailable.ts";
 
 export interface ErrorReplyContext {
   readonly requestId: RequestId;

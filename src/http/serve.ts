@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type EndpointContract, endpointName, isLimited } from "../contract/endpoint.ts";
 import { brand } from "../contract/ids.ts";
-import { refuseWhileAway, unlessAway, unlessUndone } from "../gateway/unless-away.ts";
+import { throwIfDatabaseUnavailable, mapDatabaseUnavailable, mapRolledBack } from "../gateway/database-unavailable.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import { createAnswerRoom } from "./answer-room.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
@@ -49,7 +49,7 @@ export function serve<P extends EdgePrincipal>(
     const authenticate = () => frame.authenticate(request.headers.authorization);
     const refuse = (error: unknown): never => {
       openRecord(edge, contract, frame, { endpoint, request, reply, principal: null });
-      return refuseWhileAway(error);
+      return throwIfDatabaseUnavailable(error);
     };
     const redeemed = byToken(request);
     if (redeemed !== null) return redeemed.then((caller) => admitted(caller, request, reply, exchange), refuse);
@@ -123,8 +123,8 @@ function requireRights({ auth, scope }: EndpointContract, principal: EdgePrincip
 
 /** A read may be asked again whatever happened, a change of settings or of a job where it was undone; of a call only its own steps know. */
 function unlessDatabaseAway<T>({ method, isRouted }: EndpointContract, answer: Promise<T>): Promise<T> {
-  if (method === "GET") return unlessAway(answer);
-  return isRouted === true ? answer : unlessUndone(answer);
+  if (method === "GET") return mapDatabaseUnavailable(answer);
+  return isRouted === true ? answer : mapRolledBack(answer);
 }
 
 function exchangeOf(edge: Edge, { raw }: FastifyRequest): Exchange {

@@ -9,7 +9,7 @@ import { type HandlerContext, principalOf, recorderOf } from "./endpoint.ts";
 import type { FieldSchema } from "./fields.ts";
 import { readSubmission } from "./read-audio.ts";
 import type { RoutedHeaders } from "./routed-headers.ts";
-import { unlessAway } from "../gateway/unless-away.ts";
+import { mapDatabaseUnavailable } from "../gateway/database-unavailable.ts";
 
 export interface SubmissionEdge {
   readonly admission: Admission;
@@ -34,7 +34,7 @@ export async function takeSubmission<S extends FieldSchema>(
 ) {
   const principal = principalOf(context);
   const { headers, raw, query } = context.request;
-  held.defer(await unlessAway(quotas.enter(principal)));
+  held.defer(await mapDatabaseUnavailable(quotas.enter(principal)));
   const bytes = expectedLength(headers, edge.maxAudioBytes);
   held.use(edge.admission.enter({ owner: bodyOwner(principal), place: "file", bytes }));
   const { fields, audio } = await readSubmission(

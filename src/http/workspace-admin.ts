@@ -1,7 +1,7 @@
 // The administrator behind a request to `/workspace/{tenant_id}/…`, and the workspace it is about (contract 2).
 import type { Principal } from "../auth/principal.ts";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
-import { unlessAway } from "../gateway/unless-away.ts";
+import { mapDatabaseUnavailable } from "../gateway/database-unavailable.ts";
 import { type HandlerContext, principalOf } from "./endpoint.ts";
 import { pathParameter } from "./path-parameter.ts";
 
@@ -19,7 +19,7 @@ export async function workspaceAdmin(
 ): Promise<WorkspaceAdmin> {
   const principal = principalOf(context);
   return {
-    workspaceId: await unlessAway(requireAdmin(principal, pathParameter(context, "tenant_id"))),
+    workspaceId: await mapDatabaseUnavailable(requireAdmin(principal, pathParameter(context, "tenant_id"))),
     actor: principal.key.id,
   };
 }

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { claims } from "../storage/system.ts";
 import { withdrawCall } from "../storage/job-work.ts";
 import { enterStage } from "./enter-stage.ts";
-import { insist, insistenceOn } from "./insist.ts";
+import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import { type OpenJob, openJob } from "./job-request.ts";
 import type { ReadyAudio } from "./open-audio.ts";
 import type { Recording, RecordingFault } from "./recording.ts";
@@ -23,9 +23,9 @@ export async function awaitRecording(
   signal: AbortSignal,
 ): Promise<OpenJob> {
   const { gateway, database, stopping } = services;
-  const insistence = insistenceOn(job, services, signal);
+  const insistence = retryPolicyFor(job, services, signal);
   gateway.logger.warn({ job_id: job.id, err: first.error.cause, event: "job.recording_unreadable" });
-  const withdrawn = await insist(insistence, () => withdrawCall(claims(database).db, job));
+  const withdrawn = await retryUntilDeadline(insistence, () => withdrawCall(claims(database).db, job));
   if (withdrawn === null) throw new JobStop("lost");
   const wake = AbortSignal.any([signal, stopping]);
   let fault: RecordingFault | null = first;
@@ -34,7 +34,7 @@ export async function awaitRecording(
     await wait(pauseMs, undefined, { signal: wake, ref: false }).catch(() => undefined);
     if (stopping.aborted) throw new JobStop("handed_back");
     if (signal.aborted) throw new JobStop("lost");
-    await insist(insistence, () => enterStage(services, job, { stage: "transcribing", fraction: null }));
+    await retryUntilDeadline(insistence, () => enterStage(services, job, { stage: "transcribing", fraction: null }));
     fault = await readThrough(reopen());
   }
   return openJob(services.seal, withdrawn);

@@ -13,7 +13,7 @@ import { enterStage } from "./enter-stage.ts";
 import { deadlinePassed, jobOutcomeUnknown } from "./job-error.ts";
 import type { OpenJob } from "./job-request.ts";
 import { atPricesOf } from "./job-prices.ts";
-import { jobKeeper } from "./keeper.ts";
+import { createJobCallJournal } from "./call-journal.ts";
 import type { Lease } from "./leases.ts";
 import type { ReadyAudio } from "./open-audio.ts";
 import { followRun } from "./poll-run.ts";
@@ -51,7 +51,7 @@ export async function callTargets(
     deadlineAtMs: deadlineAt.getTime(),
     signal,
     allowance: createAttemptAllowance(maxAttemptsPerRequest, used),
-    keeper: jobKeeper(
+    journal: createJobCallJournal(
       services,
       job,
       quotes.reduce((a, b) => (a > b ? a : b), 0n),

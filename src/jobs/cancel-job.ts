@@ -3,7 +3,7 @@
 import type { AnswerRoom } from "../lib/answer-room.ts";
 import { wakeCancelled } from "../storage/job-work.ts";
 import { type JobOwner, lockJob, requestCancel } from "../storage/jobs.ts";
-import { afterCommit } from "../storage/transact.ts";
+import { markPostCommitFailure } from "../storage/transact.ts";
 import { describeJob, type JobView } from "./describe-job.ts";
 import { endLocked } from "./end-job.ts";
 import { findJob, noSuchJob } from "./read-job.ts";
@@ -32,5 +32,5 @@ export async function cancelJob(
       await services.queue.publish(cancelTopic(id), tx);
     }
   });
-  return describeJob(services, await afterCommit(findJob(services, owner, id)), room);
+  return describeJob(services, await markPostCommitFailure(findJob(services, owner, id)), room);
 }

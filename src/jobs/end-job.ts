@@ -13,7 +13,7 @@ import type { StoredResult } from "./result.ts";
 import { type JobServices, jobTopic } from "./services.ts";
 import { removeAudio } from "./spent-audio.ts";
 import type { TerminalStatus } from "./states.ts";
-import { transactFor } from "./transact-for.ts";
+import { withAppMutex } from "./app-mutex.ts";
 
 export interface JobEnd {
   readonly status: TerminalStatus;
@@ -30,7 +30,7 @@ export async function endJob(
   fence: Fence & { readonly appId: string },
   endOf: (locked: JobRow) => JobEnd,
 ): Promise<boolean> {
-  const ended = await transactFor(services, fence.appId, async (tx) => {
+  const ended = await withAppMutex(services, fence.appId, async (tx) => {
     const locked = await lockFenced(tx, fence);
     if (locked === null) return null;
     const end = endOf(locked);

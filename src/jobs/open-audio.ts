@@ -7,7 +7,7 @@ import type { SpeechAudio } from "../providers/provider.ts";
 import { writeAudio } from "../storage/job-work.ts";
 import { enterStage } from "./enter-stage.ts";
 import { type JobAudio, jobAudio, type OpenJob } from "./job-request.ts";
-import { insist, insistenceOn } from "./insist.ts";
+import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import { openRecording, type Recording } from "./recording.ts";
 import type { JobServices } from "./services.ts";
 import { JobStop } from "./stop.ts";
@@ -57,14 +57,16 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   );
   await services.gateway.quotas.takeAudio(holders, audio.facts.durationSeconds);
   const audioKey = `audio/${job.id}`;
-  const insistence = insistenceOn(job, services, signal);
+  const insistence = retryPolicyFor(job, services, signal);
   // What was fetched once is not thrown away, nor an attempt spent, because the store has no room or is not there for a while.
-  await insist(
+  await retryUntilDeadline(
     insistence,
     () => services.objects.put(audioKey, objectBody(spooled), spooled.sizeBytes),
     () => true,
   );
-  const written = await insist(insistence, () => writeAudio(claims(services.database).db, job, audio, audioKey));
+  const written = await retryUntilDeadline(insistence, () =>
+    writeAudio(claims(services.database).db, job, audio, audioKey),
+  );
   if (!written) throw new JobStop("lost");
   return ready(services, audio, audioKey);
 }

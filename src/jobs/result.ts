@@ -5,7 +5,7 @@ import type { AnswerRoom } from "../lib/answer-room.ts";
 import { jsonBytes } from "../lib/json/write-json.ts";
 import { parseOwn } from "../lib/json/json-parser.ts";
 import { singleChunk } from "../lib/buffered-body.ts";
-import { type Insistence, insist } from "./insist.ts";
+import { type RetryPolicy, retryUntilDeadline } from "./retry-policy.ts";
 import { openSealedResult, type ResultRow, withinResultReads } from "./read-result.ts";
 import type { JobServices } from "./services.ts";
 import { ValueGone } from "../storage/read-pieces.ts";
@@ -31,7 +31,7 @@ export async function storeResult(
   { seal, objects, limits }: Pick<JobServices, "seal" | "objects" | "limits">,
   job: { readonly id: string; readonly attempt: number; readonly workspaceId: string },
   result: JobResult,
-  insistence: Insistence,
+  insistence: RetryPolicy,
   /** Told before what takes its time: in the row, the result is stored with the job's end. */
   onPut: () => Promise<unknown>,
 ): Promise<StoredResult> {
@@ -40,9 +40,9 @@ export async function storeResult(
   const sealed = await seal.sealCompressed(storedForm(envelope, kept), place(job.workspaceId, job.id));
   if (envelope.byteLength <= limits.sttJobInlineResultBytes) return { result: sealed, resultKey: null };
   const resultKey = `results/${job.id}/${job.attempt}`;
-  await insist(insistence, onPut);
+  await retryUntilDeadline(insistence, onPut);
   // A disk that is full now may have room later [jobs.result-storage-retry].
-  await insist(
+  await retryUntilDeadline(
     insistence,
     () => objects.put(resultKey, singleChunk(sealed), sealed.length),
     () => true,

@@ -11,9 +11,9 @@ import type { Served } from "../gateway/candidate-run.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import {
   claimJob,
-  handBack,
+  releaseJob,
   type JobCall,
-  layAside,
+  parkJob,
   postpone,
   writeFailure,
   writeProgress,
@@ -24,7 +24,7 @@ import { unknownOf } from "./choose-targets.ts";
 import { endJob } from "./end-job.ts";
 import { deadlinePassed, JobFailure, jobErrorOf, jobOutcomeUnknown } from "./job-error.ts";
 import { type OpenJob, openJob } from "./job-request.ts";
-import { insist, insistenceOn } from "./insist.ts";
+import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import type { Lease } from "./leases.ts";
 import { openAudio, type ReadyAudio } from "./open-audio.ts";
 import type { RecordingFault } from "./recording.ts";
@@ -32,7 +32,7 @@ import { type JobResult, storeResult } from "./result.ts";
 import { enqueueJob, type WorkerServices } from "./services.ts";
 import { cancelled, cancelledEnd, failedEnd } from "./settle-open.ts";
 import { JobStop, type StopReason } from "./stop.ts";
-import { transactFor } from "./transact-for.ts";
+import { withAppMutex } from "./app-mutex.ts";
 import { claims } from "../storage/system.ts";
 
 /** Who comes while the database is away asks for so long: given up, the job would wait until somebody is told of it again. */
@@ -42,7 +42,9 @@ const CLAIM_WITHIN_MS = 10_000;
 export async function runJob(services: WorkerServices, jobId: string, graceOver: AbortSignal): Promise<void> {
   const { now } = services.gateway;
   const deadlineAt = new Date(now().getTime() + CLAIM_WITHIN_MS);
-  const row = await insist({ signal: graceOver, deadlineAt, now }, () => claimJob(claims(services.database).db, jobId));
+  const row = await retryUntilDeadline({ signal: graceOver, deadlineAt, now }, () =>
+    claimJob(claims(services.database).db, jobId),
+  );
   if (row === null) return;
   const job = openJob(services.seal, row);
   const lease = services.leases.hold(job);
@@ -125,7 +127,7 @@ async function judgeCallOfTheDead(services: WorkerServices, claimed: OpenJob): P
   let job = claimed;
   if (call !== null && isBeyondAsking(services, claimed, call)) {
     const failure: FailedAttempt = { position: call.position, kind: "unknown", retryAfterSeconds: null };
-    await transactFor(services, job.appId, async (tx) => {
+    await withAppMutex(services, job.appId, async (tx) => {
       if (!(await writeFailure(tx, job, failure))) throw new JobStop("lost");
       await services.gateway.ledger.settleIn(tx, uncharged(brand("attempt", call.attemptId), "unknown"));
     });
@@ -162,12 +164,12 @@ async function succeed(
   const everything = { ...wanted, responseFormat: "json", wantsSegments: true, wantsWords: true } as const;
   const { content, segments, words } = await finishTranscript(served.transcript, everything, audioSeconds);
   const result: JobResult = { envelope, kept: { content, segments, words } };
-  const insistence = insistenceOn(job, services, signal);
+  const insistence = retryPolicyFor(job, services, signal);
   // Cancellation is judged in the transaction that ends the job: whichever is committed first counts.
   const stored = await storeResult(services, job, result, insistence, () =>
     writeProgress(claims(services.database).db, job, { stage: "storing", fraction: null }),
   );
-  await insist(insistence, () =>
+  await retryUntilDeadline(insistence, () =>
     endJob(services, job, (locked) =>
       locked.cancel_requested
         ? cancelled(served.settlement.attemptId, served.billing)
@@ -193,14 +195,14 @@ async function leave(
     case "lost":
       return;
     case "handed_back":
-      await handBack(claims(services.database).db, job);
+      await releaseJob(claims(services.database).db, job);
       return enqueueJob(services.queue, job, { goesFirst: true });
     case "paused":
-      return layAside(claims(services.database).db, job);
+      return parkJob(claims(services.database).db, job);
     case "url_fetches":
       return postpone(claims(services.database).db, job, waitSeconds + spreadSeconds(job));
     case "cancelled":
-      await insist(insistenceOn(job, services, signal), () =>
+      await retryUntilDeadline(retryPolicyFor(job, services, signal), () =>
         endJob(services, job, (locked) => cancelledEnd(services, locked)),
       );
       return;
@@ -222,7 +224,7 @@ async function fail(
   error: GatewayError | JobFailure,
   signal: AbortSignal,
 ): Promise<void> {
-  await insist(insistenceOn(job, services, signal), () =>
+  await retryUntilDeadline(retryPolicyFor(job, services, signal), () =>
     endJob(services, job, (locked) => failedEnd(services, locked, jobErrorOf(error))),
   );
 }

@@ -9,7 +9,7 @@ import type { Database, Transacting } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { OnTerminal } from "../storage/webhook-events.ts";
 import type { Leases } from "./leases.ts";
-import type { AppTurns } from "./transact-for.ts";
+import type { AppMutex } from "./app-mutex.ts";
 
 export interface JobServices {
   readonly gateway: GatewayServices;
@@ -22,7 +22,7 @@ export interface JobServices {
   readonly parser: JsonParser;
   /** Of rows with their results, which take many times their size on the way to an answer. */
   readonly resultReads: KeyedSemaphore;
-  readonly appTurns: AppTurns;
+  readonly appTurns: AppMutex;
   /** Whoever tells the outside world; called in the transaction that ends a job. */
   readonly onTerminal: OnTerminal;
   readonly limits: {

@@ -25,13 +25,17 @@ import type { Database, Transacting } from "../storage/database.ts";
 import { completeReservedSlot } from "../storage/idempotency-slots.ts";
 import { insertJob, readJob } from "../storage/jobs.ts";
 import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
-import { transactOnce } from "../storage/transact.ts";
+import { transactExactlyOnce } from "../storage/transact.ts";
 import { describeSubmitted, pollUrl } from "./describe-job.ts";
 import { pricesFor } from "./job-prices.ts";
 import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
 import { enqueueJob, type JobServices } from "./services.ts";
-import { withSpare } from "./with-spare.ts";
-import { isDatabaseUnavailable, refuseWhileAway, unlessAway } from "../gateway/unless-away.ts";
+import { retryAfterReclaim } from "./retry-after-reclaim.ts";
+import {
+  isDatabaseUnavailable,
+  throwIfDatabaseUnavailable,
+  mapDatabaseUnavailable,
+} from "../gateway/database-unavailable.ts";
 
 export interface JobCall extends AudioCall {
   /** What jobs have beside the fields of a transcription, as it was sent: a key is held to that, and no default is filled in. */
@@ -65,7 +69,7 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
   const audio = await measureAudio(gateway, { audio: call.audio, workspaceId: call.principal.workspace.id });
   // Who rests now may be well when the job runs.
   const decision = decided(call, decideFor(gateway, call, audio.speech, unpricedFor(gateway, call.principal)));
-  await unlessAway(gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
+  await mapDatabaseUnavailable(gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
   const audioKey = `audio/${jobId}`;
   await objects.put(audioKey, objectBody(call.audio.spooled), call.audio.spooled.sizeBytes).catch((error: unknown) => {
     throw noRoom(error) ?? error;
@@ -148,20 +152,20 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
         deadlineAt: new Date(gateway.now().getTime() + CONFIRM_WITHIN_MS),
         now: gateway.now,
       },
-      () => transactOnce({ transaction }, async (tx) => (await taken(tx)) ?? take(tx, reservation), taken),
+      () => transactExactlyOnce({ transaction }, async (tx) => (await taken(tx)) ?? take(tx, reservation), taken),
       isDatabaseUnavailable,
     );
   const takeWith = (reservation: Reservation | null): Promise<GatewayReply> =>
-    withSpare(services, owner, () => transactOnce({ transaction }, (tx) => take(tx, reservation), taken)).catch(
-      (error: unknown) => {
-        if (mayBeMade && isDatabaseUnavailable(error)) return confirm(reservation);
-        throw error;
-      },
-    );
+    retryAfterReclaim(services, owner, () =>
+      transactExactlyOnce({ transaction }, (tx) => take(tx, reservation), taken),
+    ).catch((error: unknown) => {
+      if (mayBeMade && isDatabaseUnavailable(error)) return confirm(reservation);
+      throw error;
+    });
   const answer = await firstAffordable(reservations, takeWith).catch((error: unknown) => {
     // Cut at its commit it may be a job. Only its key, where there is one, keeps a retry from making a second one.
     if (mayBeMade) throw error;
-    return refuseWhileAway(error);
+    return throwIfDatabaseUnavailable(error);
   });
   call.recorder.jobMade(jobId);
   gateway.logger.info({ request_id: call.requestId, job_id: jobId, event: "job.submitted" });

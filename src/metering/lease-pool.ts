@@ -5,14 +5,14 @@ import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { BudgetExceeded } from "./budget.ts";
 import { type Grown, growLease, NOTHING, shrinkLeases, type Slice } from "./grow-lease.ts";
 import { Lease } from "./lease.ts";
-import type { Spare, SpareHolder } from "./spare.ts";
+import type { LeaseReclaimer, Reclaimable } from "./lease-reclaimer.ts";
 
 export type Taken =
   | { readonly ok: true; readonly lease: Lease }
   | { readonly ok: false; readonly exceeded: BudgetExceeded };
 
 /** What is not in use goes back at once with `giveBack`: somebody else is in want of it. */
-export interface LeasePool extends SpareHolder {
+export interface LeasePool extends Reclaimable {
   take(need: Slice): MaybePromise<Taken>;
   /** Nothing more is being taken from the budgets. */
   grown(): Promise<void>;
@@ -32,7 +32,7 @@ export interface LeasePoolOptions {
   readonly database: Database;
   readonly owner: LeaseOwner;
   readonly holder: string;
-  readonly spare: Spare;
+  readonly reclaimer: LeaseReclaimer;
   readonly nowMs: () => number;
 }
 
@@ -45,7 +45,7 @@ const GROW_EVERY_MS = 1_000;
 /** After so long without another growth a slice is small again. */
 const CALM_MS = 8_000;
 
-export function createLeasePool({ database, owner, holder, spare, nowMs }: LeasePoolOptions): LeasePool {
+export function createLeasePool({ database, owner, holder, reclaimer, nowMs }: LeasePoolOptions): LeasePool {
   let current: Lease | null = null;
   const changes = createChanges();
   const pace = createPace(nowMs);
@@ -59,7 +59,7 @@ export function createLeasePool({ database, owner, holder, spare, nowMs }: Lease
     if (rests.length === 0) return;
     // Where this fails it goes back with the lease's end, which the row alone decides.
     const returning = changes.make(() => shrinkLeases(database, rests));
-    spare.returns(returning);
+    reclaimer.returns(returning);
     await returning;
   };
 
@@ -84,7 +84,7 @@ export function createLeasePool({ database, owner, holder, spare, nowMs }: Lease
   const grow = (before: Lease | null, need: Slice): Promise<Grown> =>
     changes.make(async () => {
       const lease = before === null ? null : { id: before.id, ...before.left };
-      const calls = spare.isReclaiming(owner) ? 0n : pace.calls();
+      const calls = reclaimer.isReclaiming(owner) ? 0n : pace.calls();
       const more = await growLease(database, { owner, holder, lease, need, calls });
       if (more.ok) {
         (before?.id === more.id ? before : begin(more)).grow(more, need);
@@ -95,7 +95,7 @@ export function createLeasePool({ database, owner, holder, spare, nowMs }: Lease
 
   /** So that no call waits for it. Whoever is refused, or finds the database gone, hears of it when it is needed. */
   const growAhead = (lease: Lease, need: Slice): void => {
-    if (changes.underWay() !== null || !lease.isDue || spare.isReclaiming(owner)) return;
+    if (changes.underWay() !== null || !lease.isDue || reclaimer.isReclaiming(owner)) return;
     lease.asked();
     grow(lease.isEnding() ? null : lease, need).catch(() => undefined);
   };
@@ -127,7 +127,7 @@ export function createLeasePool({ database, owner, holder, spare, nowMs }: Lease
     take: (need) => {
       const lease = takeHeld(need);
       if (lease !== null) return { ok: true, lease };
-      return spare.reserve(
+      return reclaimer.reserve(
         owner,
         () => takeMore(need),
         () => current?.left ?? NOTHING,
@@ -140,7 +140,7 @@ export function createLeasePool({ database, owner, holder, spare, nowMs }: Lease
     retireIdle: (forMs) => {
       if (current?.isIdle(forMs) === true) retire();
     },
-    spare: () =>
+    reclaimable: () =>
       leases().reduce(
         (sum, { left }) => ({ nanoUsd: sum.nanoUsd + left.nanoUsd, tokens: sum.tokens + left.tokens }),
         NOTHING,
@@ -153,7 +153,7 @@ export function createLeasePool({ database, owner, holder, spare, nowMs }: Lease
       for (const lease of retired) if (gone.has(lease.id)) retired.delete(lease);
     },
   };
-  spare.add(pool);
+  reclaimer.add(pool);
   return pool;
 }
 

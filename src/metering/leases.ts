@@ -10,10 +10,10 @@ import type { Lease } from "./lease.ts";
 import { createLeasePool, type LeasePool, type Taken } from "./lease-pool.ts";
 import type { Funding } from "./ledger.ts";
 import type { Reservation, Reserved, Settled, Settlement } from "./ledger-entries.ts";
-import { createSpare, type Spare } from "./spare.ts";
+import { createLeaseReclaimer, type LeaseReclaimer } from "./lease-reclaimer.ts";
 import { renewLeases } from "../storage/budget-leases.ts";
 import { spentTokens } from "./settle-batch.ts";
-import { createWording } from "../storage/shared-rows.ts";
+import { createWording } from "../storage/insert-deduplicated.ts";
 import { leasedAttempt } from "./settle-leased.ts";
 import { createSettleQueue } from "./settle-queue.ts";
 import { sweepLeases } from "./sweep-leases.ts";
@@ -30,7 +30,7 @@ export interface Leases {
   /** Renews what is in use and gives back what is not; the timer calls it. */
   renew(): Promise<void>;
   /** What reservations by rows are made with, so that none is refused for what leases hold and do not use. */
-  readonly spare: Pick<Spare, "reserve">;
+  readonly reclaimer: Pick<LeaseReclaimer, "reserve">;
   /** Gives back at once what is not in use of this workspace's budgets, or of all (null): somebody else's chat was refused for want of it. */
   giveBack(workspaceId: string | null): Promise<void>;
   /** Of processes that died. Answers how many. */
@@ -62,16 +62,17 @@ export function createLeases({ database, nowMs = Date.now, waitForOthers, onErro
   const word = createWording();
   const poolsOf = new Map<AppId, Map<Funding, LeasePool>>();
   const pools = new Map<LeasePool, WorkspaceId>();
-  const spares = new Map<WorkspaceId, Spare>();
+  const reclaimers = new Map<WorkspaceId, LeaseReclaimer>();
   const open = new Map<
     string,
     { readonly reservation: Reservation; readonly lease: Lease; readonly reservedAtMs: number }
   >();
 
-  const spareOf = (workspaceId: WorkspaceId): Spare => {
-    const spare = spares.get(workspaceId) ?? createSpare({ database, workspaceId, process: holder, waitForOthers });
-    spares.set(workspaceId, spare);
-    return spare;
+  const reclaimerOf = (workspaceId: WorkspaceId): LeaseReclaimer => {
+    const reclaimer =
+      reclaimers.get(workspaceId) ?? createLeaseReclaimer({ database, workspaceId, process: holder, waitForOthers });
+    reclaimers.set(workspaceId, reclaimer);
+    return reclaimer;
   };
 
   const poolOf = ({ workspaceId, appId, funding = "none" }: Reservation): LeasePool => {
@@ -79,7 +80,7 @@ export function createLeases({ database, nowMs = Date.now, waitForOthers, onErro
     const known = ofApp.get(funding);
     if (known !== undefined) return known;
     const owner = { workspaceId, appId, funding };
-    const pool = createLeasePool({ database, owner, holder, spare: spareOf(workspaceId), nowMs });
+    const pool = createLeasePool({ database, owner, holder, reclaimer: reclaimerOf(workspaceId), nowMs });
     poolsOf.set(appId, ofApp.set(funding, pool));
     pools.set(pool, workspaceId);
     return pool;
@@ -147,7 +148,7 @@ export function createLeases({ database, nowMs = Date.now, waitForOthers, onErro
       if (queue.has((item) => item.requestId === requestId)) await queue.flush();
     },
     renew,
-    spare: { reserve: (payer, ...attempt) => spareOf(payer.workspaceId).reserve(payer, ...attempt) },
+    reclaimer: { reserve: (payer, ...attempt) => reclaimerOf(payer.workspaceId).reserve(payer, ...attempt) },
     giveBack: async (workspaceId) => {
       const asked = [...pools].filter(([, owner]) => workspaceId === null || owner === workspaceId);
       await Promise.all(asked.map(([pool]) => pool.giveBack())).catch(tell);

@@ -5,13 +5,13 @@ import { createBatcher } from "../lib/concurrency/batcher.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 import { batches, sweeps } from "../storage/system.ts";
-import { transact, transactAgain } from "../storage/transact.ts";
-import { isAway, isBadData } from "../storage/database-faults.ts";
+import { transact, transactIdempotently } from "../storage/transact.ts";
+import { isServerUnavailable, isBadData } from "../storage/database-faults.ts";
 import type { BudgetExceeded, BudgetState } from "./budget.ts";
 import { judgeQuote, type Quote } from "./judge-quote.ts";
 import { readBudgetStates } from "./read-budgets.ts";
 import { type LedgerBatch, runLedgerBatch } from "./ledger-batch.ts";
-import type { Spare } from "./spare.ts";
+import type { LeaseReclaimer } from "./lease-reclaimer.ts";
 import { sweepAttempts } from "./sweep-attempts.ts";
 import type { Reservation, Reserved, Settlement, Settled } from "./ledger-entries.ts";
 
@@ -39,7 +39,7 @@ const REST_FACTOR = 0.5;
 
 export interface LedgerOptions {
   /** Of the leases of this process. */
-  readonly spare?: Pick<Spare, "reserve">;
+  readonly reclaimer?: Pick<LeaseReclaimer, "reserve">;
   readonly database: Database;
   readonly seal: Seal;
   /** The clock that deadlines are given in; the database keeps them in its own. */
@@ -50,11 +50,11 @@ export interface LedgerOptions {
 type Entry = { readonly reservation: Reservation } | { readonly settlement: Settlement };
 type Answer = { readonly reserved: Reserved } | { readonly settled: Settled } | { readonly error: unknown };
 
-export function createLedger({ database, seal, spare, nowMs = Date.now }: LedgerOptions): Ledger {
+export function createLedger({ database, seal, reclaimer, nowMs = Date.now }: LedgerOptions): Ledger {
   const runIn = (tx: Transacting, batch: Partial<LedgerBatch>) =>
     runLedgerBatch(tx, { seal, nowMs: nowMs() }, { reservations: [], settlements: [], ...batch });
   const settleAgain = (settlements: readonly Settlement[]) =>
-    transactAgain(batches(database), (tx) => runIn(tx, { settlements }));
+    transactIdempotently(batches(database), (tx) => runIn(tx, { settlements }));
 
   /** A paid answer in hand is not given up with the session: what was settled stays settled. A reservation is refused with it. */
   const run = async (entries: readonly Entry[]): Promise<readonly Answer[]> => {
@@ -66,7 +66,7 @@ export function createLedger({ database, seal, spare, nowMs = Date.now }: Ledger
         : transact(batches(database), (tx) => runIn(tx, { reservations, settlements })));
       return inOrder(entries, reserved.map(asReserved), settled.map(asSettled));
     } catch (error) {
-      if (reservations.length === 0 || settlements.length === 0 || !isAway(error)) throw error;
+      if (reservations.length === 0 || settlements.length === 0 || !isServerUnavailable(error)) throw error;
       const { settled } = await settleAgain(settlements);
       return inOrder(
         entries,
@@ -88,7 +88,7 @@ export function createLedger({ database, seal, spare, nowMs = Date.now }: Ledger
   };
 
   return {
-    reserve: (item) => (spare === undefined ? reserve(item) : spare.reserve(item, () => reserve(item))),
+    reserve: (item) => (reclaimer === undefined ? reserve(item) : reclaimer.reserve(item, () => reserve(item))),
     settle: async (settlement) => {
       const answer = await enqueue({ settlement });
       if ("settled" in answer) return answer.settled;

@@ -6,8 +6,8 @@ import { addSettled, type LeaseChange, lockLeases } from "../storage/budget-leas
 import { changeWindows, readWindowKeys } from "../storage/budget-windows.ts";
 import { lockBudgets } from "../storage/budgets.ts";
 import type { Database, Transacting } from "../storage/database.ts";
-import { AHEAD, PREPARED } from "../storage/prepared.ts";
-import { columnsBut, sharedRows, type SharingRow, timedBy } from "../storage/shared-rows.ts";
+import { PIPELINED, PREPARED } from "../storage/prepared.ts";
+import { columnsBut, insertDeduplicated, type SharingRow, timedBy } from "../storage/insert-deduplicated.ts";
 import { batches } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { move } from "./grow-lease.ts";
@@ -144,8 +144,8 @@ async function insertSettled(
   { nowMs, mayBeThere }: { readonly nowMs: number; readonly mayBeThere: boolean },
 ): Promise<readonly LeasedAttempt[]> {
   // Settled when it is written, which the roll-up of usage rests on.
-  const insert = sql`${mayBeThere ? PREPARED : AHEAD} insert into attempts (${COLUMNS}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
-    select ${COLUMNS}, 0, 'settled', ${timedBy(nowMs, "reserved_at_ms")}, patchbay_now(), patchbay_now(), 0 from ${sharedRows(batch, OWN, SHARED)}`;
+  const insert = sql`${mayBeThere ? PREPARED : PIPELINED} insert into attempts (${COLUMNS}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
+    select ${COLUMNS}, 0, 'settled', ${timedBy(nowMs, "reserved_at_ms")}, patchbay_now(), patchbay_now(), 0 from ${insertDeduplicated(batch, OWN, SHARED)}`;
   if (!mayBeThere) {
     await insert.execute(tx);
     return batch;

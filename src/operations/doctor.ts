@@ -8,9 +8,9 @@ import { formatFault } from "../config/fault.ts";
 import { loadConfiguration } from "../config/load-configuration.ts";
 import { readRunningGateway } from "../config/running-gateway.ts";
 import { errorCode } from "../lib/error-code.ts";
-import { keysOutOfReach, OUT_OF_REACH } from "../storage/answers-out-of-reach.ts";
+import { findUnreadableAnswers, OUT_OF_REACH } from "../storage/unreadable-answers.ts";
 import { ownerOf } from "../storage/embedded/installation-lock.ts";
-import { judgeSecrets, type OwnSecrets } from "../storage/own-secrets.ts";
+import { compareSecrets, type OwnSecrets } from "../storage/verify-secrets.ts";
 import { createSeal } from "../storage/seal.ts";
 import type { Handle } from "../storage/system.ts";
 import { checkDataDir, checkDecoder, checkDisk, checkRuntime, checkSecrets } from "./check-files.ts";
@@ -71,7 +71,7 @@ async function examine(
       checkStorage(configuration, terminal, async (db) => {
         if (secrets.some(({ level }) => level === "fail")) return [];
         const own = await secretsOf(configuration);
-        const other = await judgeSecrets(db, own);
+        const other = await compareSecrets(db, own);
         if (other !== null) return [fail("secrets", other.message, other.fix)];
         return [
           ...(await checkAnswers(db, own.seal)),
@@ -94,7 +94,7 @@ async function secretsOf(configuration: Configuration): Promise<OwnSecrets> {
 }
 
 async function checkAnswers(db: Handle, seal: OwnSecrets["seal"]): Promise<readonly Finding[]> {
-  const lacking = await keysOutOfReach({ db }, seal);
+  const lacking = await findUnreadableAnswers({ db }, seal);
   return lacking.length === 0 ? [] : [warn("secrets", OUT_OF_REACH.message(lacking), OUT_OF_REACH.fix)];
 }
 

@@ -14,7 +14,7 @@ import { openDatabase } from "../storage/open-database.ts";
 import { MADE_PEPPER } from "../storage/open-secrets.ts";
 import { markMoved, MOVED_FILE } from "../storage/moved-database.ts";
 import { DATA_FOLDER } from "../storage/embedded/placement.ts";
-import { isAway } from "../storage/database-faults.ts";
+import { isServerUnavailable } from "../storage/database-faults.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
 import { reasonOf } from "./finding.ts";
 import { noDatabase, openInstallation, requireEmbedded } from "./open-installation.ts";
@@ -47,7 +47,7 @@ export async function migrateStorage(options: MigrateStorageOptions, terminal: T
         hints: ["name an empty one: nothing is merged and nothing replaced"],
       });
     const moved = await move(from, to, configuration).catch((error: unknown) => {
-      throw isAway(error) ? leftInTheMiddle(error) : error;
+      throw isServerUnavailable(error) ? leftInTheMiddle(error) : error;
     });
     await markMoved(dataDir, databaseUrl, new Date());
     await report(moved, configuration, options, terminal);

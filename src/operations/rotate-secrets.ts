@@ -11,7 +11,7 @@ import {
   rewrapDataKeys,
   sealUnderDataKeys,
 } from "../storage/rotate-keys.ts";
-import { judgeSecrets } from "../storage/own-secrets.ts";
+import { compareSecrets } from "../storage/verify-secrets.ts";
 import { createSeal, type Seal } from "../storage/seal.ts";
 import { installation } from "../storage/system.ts";
 import { reasonOf } from "./finding.ts";
@@ -26,7 +26,7 @@ export async function rotateSecrets(options: RotateSecretsOptions, terminal: Ter
   const { pepper, encryptionKeys } = await readSecrets(configuration);
   const ring = createSeal({ keys: encryptionKeys });
   // With a key that a running gateway does not know it would take the credentials from it.
-  const other = await judgeSecrets(installation(database).db, { pepper, seal: ring });
+  const other = await compareSecrets(installation(database).db, { pepper, seal: ring });
   if (other !== null) refuseOtherSecrets(other);
   const wrapped = await rotate(database, ring);
   const keys = await countKeyUse(database, ring);

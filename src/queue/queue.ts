@@ -7,7 +7,7 @@ import type { Database, Transacting } from "../storage/database.ts";
 import { listenOnServer } from "../storage/listen-server.ts";
 import { reachServer } from "../storage/pooler.ts";
 import { sessionConfig } from "../storage/server-sessions.ts";
-import type { SilenceTimes } from "../storage/silent-connections.ts";
+import type { SilenceTimes } from "../storage/statement-watchdog.ts";
 import { engine } from "../storage/system.ts";
 import { fromTransaction } from "./boss-database.ts";
 import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher.ts";

@@ -7,7 +7,7 @@ import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import { createWriteBehind } from "../lib/concurrency/write-behind.ts";
 import type { Database } from "../storage/database.ts";
 import { insertRequests, type NewRequest, purgeRequests, type SharedRequest } from "../storage/requests.ts";
-import { createWording } from "../storage/shared-rows.ts";
+import { createWording } from "../storage/insert-deduplicated.ts";
 import { batches, sweeps } from "../storage/system.ts";
 import { isBadData } from "../storage/database-faults.ts";
 

@@ -1,6 +1,6 @@
 // What the windows of budgets hold. A transaction that changes a window holds its budget's row (budgets.ts).
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { AHEAD, PREPARED } from "./prepared.ts";
+import { PIPELINED, PREPARED } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
 
 type Handle = Kysely<Tables>;
@@ -88,7 +88,7 @@ export async function changeWindows(
   { beside = null, isLast = false }: Along = {},
 ): Promise<void> {
   const list = sumByWindow(changes);
-  const mark = isLast ? AHEAD : PREPARED;
+  const mark = isLast ? PIPELINED : PREPARED;
   if (list.length === 0) {
     if (beside !== null) await sql`${mark} ${beside}`.execute(tx);
     return;

@@ -1,7 +1,7 @@
 // Budgets of apps, and what plans pay from. A transaction that changes what they hold locks their rows, in id order.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
-import { AHEAD, PREPARED } from "./prepared.ts";
+import { PIPELINED, PREPARED } from "./prepared.ts";
 import type { Funding } from "./tables-metering.ts";
 import type { Tables } from "./tables.ts";
 
@@ -59,7 +59,7 @@ export async function lockBudgetsOf(
 
 export async function lockBudgets(tx: Handle, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql`${AHEAD} select id from budgets where id = any(array(select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))) order by id for update`.execute(
+  await sql`${PIPELINED} select id from budgets where id = any(array(select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))) order by id for update`.execute(
     tx,
   );
 }

@@ -2,7 +2,7 @@
 import { CHANGE_TOPICS, CHANGES_CHANNEL, type ChangeTopic } from "./announce.ts";
 import type { Database } from "./database.ts";
 import { listenOnServer } from "./listen-server.ts";
-import { tellKeys } from "./running-keys.ts";
+import { announceKeys } from "./running-keys.ts";
 import { engine } from "./system.ts";
 
 export interface Changes {
@@ -37,7 +37,7 @@ export async function listenForChanges(database: Database, options: ListenOption
     heard,
     missed,
     onError: options.onError,
-    onConnect: (client) => tellKeys(client, options.keyIds),
+    onConnect: (client) => announceKeys(client, options.keyIds),
   });
   return {
     onChange: (topic, listener) => {

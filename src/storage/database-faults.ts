@@ -80,28 +80,28 @@ function isOfConnecting(error: unknown): boolean {
   return error instanceof Error && "syscall" in error && error.syscall === "connect";
 }
 
-/** To the caller of a request: the database cannot serve it now. A conflict is that, too, once its repetitions are used up. */
+/** From a caller's point of view: the database cannot serve the request now. Includes a conflict whose repetitions are used up. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const fault = databaseFaultOf(error);
   return fault === "unavailable" || fault === "conflict";
 }
 
-/** The session's server accepts no writes: another connection may reach one that does. */
+/** The server of this connection accepts no writes. Another connection may reach one that does. */
 export function isReadOnlyServer(error: unknown): boolean {
   return errorCode(error) === "25006";
 }
 
-/** The transaction is certainly undone. */
+/** The transaction was certainly rolled back. */
 export function isTransient(error: unknown): boolean {
   return databaseFaultOf(error) === "conflict";
 }
 
-/** The server could not be reached, or left in the middle: whether a commit that was under way was made is unknown. */
-export function isAway(error: unknown): boolean {
+/** The server could not be reached or the connection broke. The outcome of a commit that was in progress is unknown. */
+export function isServerUnavailable(error: unknown): boolean {
   return databaseFaultOf(error) === "unavailable";
 }
 
-/** A value out of range or a broken constraint; the transaction is certainly undone. */
+/** A value out of range or a violated constraint. The transaction was certainly rolled back. */
 export function isBadData(error: unknown): boolean {
   return databaseFaultOf(error) === "bad_data";
 }

@@ -108,7 +108,7 @@ export async function writeFailure(tx: Transacting, { id, attempt }: Fence, fail
 }
 
 /** Another worker may go on at once. */
-export async function handBack(db: Kysely<Tables>, { id, attempt }: Fence): Promise<void> {
+export async function releaseJob(db: Kysely<Tables>, { id, attempt }: Fence): Promise<void> {
   await sql`update jobs set lease_until = ${handedBack} where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(
     db,
   );
@@ -125,7 +125,7 @@ const isAsleep = sql`status = 'processing' and laid_aside > 0 and lease_until > 
  * Until the first pause that may concern it ends, or until it is looked at again all the same, jobs that were laid aside together not at
  * once; never beyond the deadline. Where no pause is left by now, no longer than a lease lasts. The attempt counts for nothing.
  */
-export async function layAside(db: Kysely<Tables>, { id, attempt }: Fence): Promise<void> {
+export async function parkJob(db: Kysely<Tables>, { id, attempt }: Fence): Promise<void> {
   const seconds = sql.lit(LOOK_AT_LAID_ASIDE_SECONDS);
   const later = sql`patchbay_now() + (0.8 + 0.2 * random()) * ${seconds} * interval '1 second'`;
   const firstEnd = sql`(select min(ends_at) from connection_pauses where scope in ('platform', jobs.workspace_id) and ends_at > patchbay_now())`;
@@ -142,7 +142,7 @@ export async function postpone(db: Kysely<Tables>, { id, attempt }: Fence, secon
 }
 
 /** Of those in sight: somebody resumed what they may wait for. Those that wait for something else are laid aside again. */
-export async function wakeLaidAside(tx: Transacting): Promise<void> {
+export async function wakeParkedJobs(tx: Transacting): Promise<void> {
   await sql`update jobs set lease_until = patchbay_now() + ${sql.lit(RESUMED_EVERYWHERE_SECONDS)} * interval '1 second'
     where ${isAsleep}`.execute(tx);
 }

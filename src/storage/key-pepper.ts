@@ -26,7 +26,7 @@ async function judgePepper(db: Reading, pepper: Buffer): Promise<"own" | "other"
 }
 
 /** Under `lockDirectory`. */
-export async function keepPepper(tx: Transacting, pepper: Buffer): Promise<void> {
+export async function storePepper(tx: Transacting, pepper: Buffer): Promise<void> {
   const mark = markOf(pepper);
   await tx
     .insertInto("key_pepper")
@@ -57,7 +57,7 @@ export async function replacePepper(
       .where("revoked_at", "is", null)
       .executeTakeFirstOrThrow();
     const revokedKeys = Number(numUpdatedRows);
-    await keepPepper(tx, pepper);
+    await storePepper(tx, pepper);
     await writeAudit(tx, {
       workspaceId: null,
       actorKeyId: null,

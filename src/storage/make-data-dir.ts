@@ -10,7 +10,7 @@ export type MadeDataDir =
   /** `made`: the topmost directory that was not there; null: all were. */
   { readonly ok: true; readonly made: string | null } | { readonly ok: false; readonly fault: string };
 
-export async function makeDataDir(dataDir: string): Promise<MadeDataDir> {
+export async function createDataDir(dataDir: string): Promise<MadeDataDir> {
   try {
     const made = await makeDirectory(dataDir);
     await access(dataDir, constants.W_OK | constants.X_OK);

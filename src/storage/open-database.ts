@@ -9,7 +9,7 @@ import { protect, type TenantRole } from "./protect.ts";
 import { type ServerAddress, sessionConfig, TRANSACTION_SETTINGS } from "./server-sessions.ts";
 import type { Tables } from "./tables.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
-import { orUndone, transact } from "./transact.ts";
+import { tagRolledBack, transact } from "./transact.ts";
 import type { Database, Transacting } from "./database.ts";
 
 export interface DatabaseOptions {
@@ -114,7 +114,8 @@ export async function migrated(
     throw error;
   }
   let closing: Promise<void> | null = null;
-  const transaction: Database["transaction"] = (work) => orUndone((begun) => db.transaction().execute(begun), work);
+  const transaction: Database["transaction"] = (work) =>
+    tagRolledBack((begun) => db.transaction().execute(begun), work);
   return {
     db,
     direct,

@@ -2,7 +2,7 @@
 import { weaknessOf, weaknessOfKey } from "../lib/weak-secret.ts";
 import { isBeingCreated } from "./embedded/installation-state.ts";
 import { hasEmbeddedDatabase } from "./embedded/server.ts";
-import { DamagedSecret, loadOrMakeSecret, parseEncryptionKey, readSecret, type SecretFile } from "./secrets.ts";
+import { DamagedSecret, loadOrCreateSecret, parseEncryptionKey, readSecret, type SecretFile } from "./secrets.ts";
 
 export interface SecretSettings {
   readonly databaseUrl: string | null;
@@ -61,8 +61,8 @@ async function open(settings: SecretSettings): Promise<OpenedSecrets> {
     return { ok: true, pepper: pepperOf(keyPepper), encryptionKeys: given, where: "from the configuration" };
   return {
     ok: true,
-    pepper: keyPepper === null ? await loadOrMakeSecret(dataDir, "key-pepper") : pepperOf(keyPepper),
-    encryptionKeys: given.length > 0 ? given : [await loadOrMakeSecret(dataDir, "encryption-key")],
+    pepper: keyPepper === null ? await loadOrCreateSecret(dataDir, "key-pepper") : pepperOf(keyPepper),
+    encryptionKeys: given.length > 0 ? given : [await loadOrCreateSecret(dataDir, "encryption-key")],
     where: `in ${dataDir}, readable by their owner only`,
   };
 }

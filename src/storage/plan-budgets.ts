@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
-import { keepBudget } from "./keep-budget.ts";
+import { upsertBudget } from "./upsert-budget.ts";
 
 /** What was drawn stays drawn when the plan changes. `planId` null: no plan, hence no credit check. False: no such plan. */
 export async function putPlanBudgets(
@@ -23,7 +23,7 @@ export async function putPlanBudgets(
   ] as const;
   for (const { kind, period, ...limits } of grants) {
     const name = { id: `${workspaceId}/${kind}`, workspace_id: workspaceId, kind, period };
-    await keepBudget(tx, { ...name, ...limits, managed_by: "plan" }, limits);
+    await upsertBudget(tx, { ...name, ...limits, managed_by: "plan" }, limits);
   }
   return true;
 }

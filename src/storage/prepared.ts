@@ -13,7 +13,7 @@ export const PREPARED: RawBuilder<unknown> = sql.raw(MARK);
  * The same, of a statement of a transaction whose answer nobody looks at: it answers at once, leaves with the statement behind it, and takes
  * no trip of its own. What it fails with, whoever comes behind it fails with, the commit at the latest.
  */
-export const AHEAD: RawBuilder<unknown> = sql.raw(AHEAD_MARK);
+export const PIPELINED: RawBuilder<unknown> = sql.raw(AHEAD_MARK);
 
 /**
  * A plan is kept for so long. Tables grow from nothing to millions of rows, and a kept plan would go on reading the whole table until its

@@ -1,6 +1,6 @@
 // Repeats a write while the database is unavailable, until a deadline. Only for writes that may be made twice.
 import { setTimeout as wait } from "node:timers/promises";
-import { isAway } from "./database-faults.ts";
+import { isServerUnavailable } from "./database-faults.ts";
 
 export interface RetryPolicy {
   /** Aborts when the result is of no more use, or this process can wait no longer. */
@@ -15,7 +15,7 @@ const LONGEST_PAUSE_MS = 2_000;
 export async function retryUntilDeadline<T>(
   { signal, deadlineAt, now }: RetryPolicy,
   write: () => Promise<T>,
-  isTransient: (error: unknown) => boolean = isAway,
+  isTransient: (error: unknown) => boolean = isServerUnavailable,
 ): Promise<T> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {

@@ -16,7 +16,7 @@ const GIVE_UP_IN_A_MINUTE = `set tcp_keepalives_idle = 30; set tcp_keepalives_in
   set tcp_user_timeout = 60000`;
 
 /** For as long as this connection lives. `keyIds`: as a ring has them, the first of which seals. */
-export async function tellKeys(client: Pick<Client, "query">, keyIds: readonly string[]): Promise<void> {
+export async function announceKeys(client: Pick<Client, "query">, keyIds: readonly string[]): Promise<void> {
   await client.query(GIVE_UP_IN_A_MINUTE);
   const locks = [...keyIds.map((id) => [KNOWN, id] as const), ...keyIds.slice(0, 1).map((id) => [FIRST, id] as const)];
   for (const [lock, id] of locks)

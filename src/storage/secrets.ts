@@ -13,7 +13,7 @@ const SECRET_BYTES = 32;
 /** In the place of a secret there is something else. */
 export class DamagedSecret extends Error {}
 
-export async function loadOrMakeSecret(dataDir: string, name: SecretFile): Promise<Buffer> {
+export async function loadOrCreateSecret(dataDir: string, name: SecretFile): Promise<Buffer> {
   const path = join(dataDir, name);
   const kept = await read(path);
   if (kept !== null) return kept;

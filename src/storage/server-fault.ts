@@ -2,7 +2,7 @@
 // password [storage.server-unreachable].
 import { Client } from "pg";
 import { errorCode } from "../lib/error-code.ts";
-import { isAway } from "./database-faults.ts";
+import { isServerUnavailable } from "./database-faults.ts";
 
 export class ServerUnavailable extends Error {
   override readonly name = "ServerUnavailable";
@@ -49,7 +49,7 @@ export function serverFault(error: unknown, connectionString: string): unknown {
     );
   if (BUSY.has(code))
     return refused(`takes no connection now: ${words}`, "wait until it does, or raise its max_connections");
-  if (!isAway(said) && !(isSocket && SOCKET.has(code))) return error;
+  if (!isServerUnavailable(said) && !(isSocket && SOCKET.has(code))) return error;
   return refused(
     `cannot be reached: ${REASONS[code] ?? words}${code === "" ? "" : ` (${code})`}`,
     isSocket

@@ -1,7 +1,7 @@
 // How connections to a PostgreSQL server are set up: ours and the queue's, straight to the server or through a pooler.
 import type { ClientBase, PoolConfig } from "pg";
 import type { Pooling } from "./pooler.ts";
-import { type SilenceTimes, watchSilence } from "./silent-connections.ts";
+import { type SilenceTimes, watchStatements } from "./statement-watchdog.ts";
 
 /**
  * No transaction waits for anything but its own statements: one that does belongs to a process that was stopped or cut off, and its locks
@@ -26,7 +26,7 @@ export interface ServerAddress {
 
 /** Of a pool. */
 export function sessionConfig({ url, pooling }: ServerAddress, silence?: SilenceTimes): PoolConfig {
-  const watch = watchSilence(url, { ...silence, isPooled: pooling !== "none" });
+  const watch = watchStatements(url, { ...silence, isPooled: pooling !== "none" });
   return {
     connectionString: url,
     // A connection whose other end is gone without a word is found out while it idles, not by the next statement.

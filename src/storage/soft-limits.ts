@@ -26,7 +26,7 @@ const IS_NEWS = sql`b.kind = 'budget' and (w.soft_limit_told_at is not null) <> 
 const BUDGETS_AND_WINDOWS = sql`budgets b left join lateral (select * from budget_windows w where ${WINDOW_OF_NOW} offset 0) w on true`;
 
 /** Budgets whose mark is no longer right. Nothing is locked. */
-export async function findSoftLimitNews(db: Handle): Promise<readonly string[]> {
+export async function findReachedSoftLimits(db: Handle): Promise<readonly string[]> {
   const { rows } = await sql<{
     id: string;
   }>`select b.id from ${BUDGETS_AND_WINDOWS} where ${IS_NEWS} order by b.id`.execute(db);

@@ -1,9 +1,9 @@
-// A transaction that runs again when the server chose it as the victim of a deadlock or a serialisation conflict.
+// Runs transactions: repeats them after deadlocks and serialisation conflicts, and tags failures with what is known of their outcome.
 import { setTimeout as pause } from "node:timers/promises";
 import { errorCode } from "../lib/error-code.ts";
 import { createSymbolSlot } from "../lib/symbol-slot.ts";
 import type { Database, Transacting } from "./database.ts";
-import { isTransient, isAway } from "./database-faults.ts";
+import { isTransient, isServerUnavailable } from "./database-faults.ts";
 
 const MAX_TRIES = 3;
 
@@ -20,14 +20,11 @@ export async function transact<T>(
   }
 }
 
-/** Until a connection that ended with its neighbours has been found out. */
-const AWAY_PAUSE_MS = 50;
+/** Gives the pool time to notice that other connections broke as well. */
+const UNAVAILABLE_PAUSE_MS = 50;
 
-/**
- * Runs again, on another session, also where one was cut: for work that changes nothing the second time, because nobody knows whether
- * the first was committed.
- */
-export async function transactAgain<T>(
+/** Also repeats a transaction whose connection broke, when it is unknown whether it was committed. Only for idempotent work. */
+export async function transactIdempotently<T>(
   database: Pick<Database, "transaction">,
   work: (tx: Transacting) => Promise<T>,
 ): Promise<T> {
@@ -35,16 +32,16 @@ export async function transactAgain<T>(
     try {
       return await transact(database, work);
     } catch (error) {
-      if (tries >= MAX_TRIES || !isAway(error)) throw error;
+      if (tries >= MAX_TRIES || !isServerUnavailable(error)) throw error;
     }
-    await pause(AWAY_PAUSE_MS);
+    await pause(UNAVAILABLE_PAUSE_MS);
   }
 }
 
-const undone = createSymbolSlot<object, true>("certainly undone");
+const rolledBack = createSymbolSlot<object, true>("rolled back");
 
-/** One transaction, whose error tells whether it may have been committed: it may where its commit was asked for. */
-export async function orUndone<T>(
+/** Tags the error as rolled back if the transaction failed before COMMIT was sent. After that its outcome is unknown. */
+export async function tagRolledBack<T>(
   begin: (work: (tx: Transacting) => Promise<T>) => Promise<T>,
   work: (tx: Transacting) => Promise<T>,
 ): Promise<T> {
@@ -57,30 +54,32 @@ export async function orUndone<T>(
     });
   } catch (error) {
     const isRolledBack = !isComplete || isTransient(error);
-    if (isRolledBack && typeof error === "object" && error !== null) undone.set(error, true);
+    if (isRolledBack && typeof error === "object" && error !== null) rolledBack.set(error, true);
     throw error;
   }
 }
 
-/** The transaction that failed has changed nothing. Those before it of the same work are another matter: see `afterCommit`. */
-export function isUndone(error: unknown): boolean {
-  return typeof error === "object" && error !== null && undone.get(error) === true;
+/** The transaction that failed has changed nothing. Those before it of the same work are another matter: see `markPostCommitFailure`. */
+export function isRolledBack(error: unknown): boolean {
+  return typeof error === "object" && error !== null && rolledBack.get(error) === true;
 }
 
-/** What is done behind a commit: where it fails, something has been changed. */
-export async function afterCommit<T>(work: Promise<T>): Promise<T> {
+/** For work after a commit: its failure must not count as "nothing was changed". */
+export async function markPostCommitFailure<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
-    throw isUndone(error) && isAway(error) ? new Error("failed behind a commit", { cause: error }) : error;
+    throw isRolledBack(error) && isServerUnavailable(error)
+      ? new Error("failed behind a commit", { cause: error })
+      : error;
   });
 }
 
 const UNIQUE_VIOLATION = "23505";
 
 /**
- * Done once, though a session be cut: `done` looks up on another one whether it was committed, and what was not is done again. It
- * answers null where it was not. `work` puts in a row by an id that stays the same.
+ * Exactly once, even if the connection breaks: `done` looks up on another connection whether `work` was committed (null: it was not), and
+ * `work` is repeated only then. `work` inserts a row with an id that stays the same.
  */
-export async function transactOnce<T>(
+export async function transactExactlyOnce<T>(
   database: Pick<Database, "transaction">,
   work: (tx: Transacting) => Promise<T>,
   done: (tx: Transacting) => Promise<T | null>,
@@ -92,13 +91,13 @@ export async function transactOnce<T>(
       return work(tx);
     });
   } catch (error) {
-    if (!hasBegun || !isAway(error)) throw error;
+    if (!hasBegun || !isServerUnavailable(error)) throw error;
   }
   try {
-    return await transactAgain(database, async (tx) => (await done(tx)) ?? work(tx));
+    return await transactIdempotently(database, async (tx) => (await done(tx)) ?? work(tx));
   } catch (error) {
-    // It was still being committed when it was looked up: the row that was put in again has waited for that.
-    const found = errorCode(error) === UNIQUE_VIOLATION ? await transactAgain(database, done) : null;
+    // The first commit was still in progress during the look-up, and the second insert waited for it.
+    const found = errorCode(error) === UNIQUE_VIOLATION ? await transactIdempotently(database, done) : null;
     if (found === null) throw error;
     return found;
   }

@@ -8,7 +8,7 @@ import type { WebhookRequest, WebhookView } from "../contract/webhook.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import { sealSecret } from "../storage/data-keys.ts";
 import type { Transacting } from "../storage/database.ts";
-import { holdWorkspace } from "../storage/hold-workspace.ts";
+import { lockWorkspace } from "../storage/lock-workspace.ts";
 import { type WebhookSecret, webhookSecretPlace } from "../storage/secret-places.ts";
 import type { WebhookServices } from "./services.ts";
 import { makeSecret } from "./sign.ts";
@@ -41,7 +41,7 @@ export async function configureWebhook(
   const refusal = await services.receivers.refusal(change.wanted.url);
   if (refusal !== null) throw invalidRequest("url", refusal);
   return services.database.inWorkspace(change.workspaceId, async (tx) => {
-    await holdWorkspace(tx, change.workspaceId);
+    await lockWorkspace(tx, change.workspaceId);
     const before = await lockOrMake(services, tx, change);
     allowMatch(change.precondition, before.isNew ? null : webhookView(before.row, before.opened.url, null));
     const { row, secret } = before.isNew ? before : await update(services, tx, before, change.wanted);

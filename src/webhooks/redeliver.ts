@@ -5,7 +5,7 @@ import { invalidRequest } from "../contract/invalid-request.ts";
 import type { DeliveryId, KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { DeliveryView } from "../contract/webhook.ts";
 import { writeAudit } from "../storage/audit-log.ts";
-import { afterCommit } from "../storage/transact.ts";
+import { markPostCommitFailure } from "../storage/transact.ts";
 import { describeDelivery } from "./list-deliveries.ts";
 import { enqueue, FIRST_QUEUE } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
@@ -51,7 +51,7 @@ export async function redeliver(
       after: { event_id: row.event_id },
     });
   });
-  const view = await afterCommit(describeDelivery(services.database, workspaceId, deliveryId));
+  const view = await markPostCommitFailure(describeDelivery(services.database, workspaceId, deliveryId));
   if (view === null) throw noDelivery();
   return view;
 }

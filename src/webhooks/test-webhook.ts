@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import type { DeliveryView } from "../contract/webhook.ts";
-import { afterCommit } from "../storage/transact.ts";
+import { markPostCommitFailure } from "../storage/transact.ts";
 import { deliver } from "./deliver.ts";
 import { describeDelivery } from "./list-deliveries.ts";
 import type { DeliveryMessage } from "./queues.ts";
@@ -13,8 +13,8 @@ import { lockWebhook, noWebhook } from "./webhook-row.ts";
 /** Also while the webhook is disabled: that is when one wants to know. */
 export async function testWebhook(services: WebhookServices, workspaceId: WorkspaceId): Promise<DeliveryView> {
   const message = await makeTest(services, workspaceId);
-  await afterCommit(deliver(services, message));
-  const view = await afterCommit(describeDelivery(services.database, workspaceId, message.deliveryId));
+  await markPostCommitFailure(deliver(services, message));
+  const view = await markPostCommitFailure(describeDelivery(services.database, workspaceId, message.deliveryId));
   // With its workspace, while it was under way.
   if (view === null) throw noWebhook();
   return view;

@@ -12,7 +12,7 @@ import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import { findKey } from "../../src/directory/find-key.ts";
 import { replacePepper } from "../../src/storage/key-pepper.ts";
-import { OtherSecrets } from "../../src/storage/own-secrets.ts";
+import { OtherSecrets } from "../../src/storage/verify-secrets.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
 import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";

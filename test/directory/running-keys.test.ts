@@ -9,11 +9,11 @@ import { after, afterEach, before, test } from "node:test";
 import { sql } from "kysely";
 import { Client } from "pg";
 import { newId } from "../../src/contract/ids.ts";
-import { keysOutOfReach } from "../../src/storage/answers-out-of-reach.ts";
+import { findUnreadableAnswers } from "../../src/storage/unreadable-answers.ts";
 import { type Changes, listenForChanges } from "../../src/storage/changes.ts";
 import { completeSlot, dispatchSlots, insertSlot } from "../../src/storage/idempotency-slots.ts";
-import { judgeSecrets } from "../../src/storage/own-secrets.ts";
-import { tellKeys } from "../../src/storage/running-keys.ts";
+import { compareSecrets } from "../../src/storage/verify-secrets.ts";
+import { announceKeys } from "../../src/storage/running-keys.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { run } from "../cli/fake-gateway.ts";
 import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
@@ -40,7 +40,7 @@ after(async () => {
 });
 
 const judge = async (...keys: readonly Buffer[]) =>
-  (await judgeSecrets(database.db, { pepper: PEPPER, seal: createSeal({ keys }) }))?.message ?? null;
+  (await compareSecrets(database.db, { pepper: PEPPER, seal: createSeal({ keys }) }))?.message ?? null;
 /** As a process that runs has it. */
 const runs = async (...keys: readonly Buffer[]) => {
   const { keyIds } = createSeal({ keys });
@@ -83,7 +83,7 @@ test("tenancy.rotate-presence: the server drops the connection of a vanished mac
   const client = new Client({ connectionString: direct.databaseUrl });
   await client.connect();
   try {
-    await tellKeys(client, [OLD]);
+    await announceKeys(client, [OLD]);
     const { rows } = await client.query<{ name: string; setting: string }>(
       "select name, setting from pg_settings where name like 'tcp\\_%' order by name",
     );
@@ -150,13 +150,13 @@ test("tenancy.rotate-answers: the key that a stored answer needs is known before
   await insertSlot(database.db, { ref, endpoint: "x", fingerprint: Buffer.alloc(32), ttlSeconds: 60 });
   await dispatchSlots(database.db, [ref]);
   assert.ok(await completeSlot(database.db, seal, ref, { status: 200, headers: {}, body: "{}" }));
-  assert.deepEqual(await keysOutOfReach(database, createSeal({ keys: [fresh] })), [OLD]);
-  assert.deepEqual(await keysOutOfReach(database, createSeal({ keys: [fresh, old] })), []);
+  assert.deepEqual(await findUnreadableAnswers(database, createSeal({ keys: [fresh] })), [OLD]);
+  assert.deepEqual(await findUnreadableAnswers(database, createSeal({ keys: [fresh, old] })), []);
   await database.db
     .updateTable("idempotency_slots")
     .set({ expires_at: new Date(Date.now() - 1_000) })
     .execute();
-  assert.deepEqual(await keysOutOfReach(database, createSeal({ keys: [fresh] })), []);
+  assert.deepEqual(await findUnreadableAnswers(database, createSeal({ keys: [fresh] })), []);
 });
 
 test("tenancy.rotate-answers: a job's result needs its key while it can be returned, and no longer, purged or not", async () => {
@@ -176,7 +176,7 @@ test("tenancy.rotate-answers: a job's result needs its key while it can be retur
       .execute();
   };
   await finish(-1_000);
-  assert.deepEqual(await keysOutOfReach(database, createSeal({ keys: [fresh] })), []);
+  assert.deepEqual(await findUnreadableAnswers(database, createSeal({ keys: [fresh] })), []);
   await finish(60_000);
-  assert.deepEqual(await keysOutOfReach(database, createSeal({ keys: [fresh] })), [OLD]);
+  assert.deepEqual(await findUnreadableAnswers(database, createSeal({ keys: [fresh] })), [OLD]);
 });

@@ -7,7 +7,7 @@ import { endJob } from "../../src/jobs/end-job.ts";
 import { deadlinePassed, jobErrorOf } from "../../src/jobs/job-error.ts";
 import { openSettlement } from "../../src/jobs/settle-open.ts";
 import { offerLapsed, purgeJobs, purgeObjects, sweepJobs } from "../../src/jobs/sweep.ts";
-import { claimJob, handBack, renewJobLeases } from "../../src/storage/job-work.ts";
+import { claimJob, releaseJob, renewJobLeases } from "../../src/storage/job-work.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { cancel, list, poll, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile } from "../jobs/setting.ts";
@@ -91,7 +91,7 @@ const claiming = async (job: ModelJob, { database }: TestGateway) => {
 const handingBack =
   (age: number) =>
   async (job: ModelJob, { database }: TestGateway) => {
-    await handBack(database.db, { id: job.id, attempt: job.attempt - age });
+    await releaseJob(database.db, { id: job.id, attempt: job.attempt - age });
     if (age === 0 && job.status === "processing") job.isFree = true;
   };
 

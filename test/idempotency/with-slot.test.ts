@@ -7,7 +7,7 @@ import { type AppId, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import { GatewayError } from "../../src/contract/errors.ts";
 import { createIdempotency, type Idempotency, type SlotRef } from "../../src/gateway/idempotency.ts";
 import type { GatewayReply } from "../../src/gateway/reply.ts";
-import { slotKeeper } from "../../src/gateway/slot-keeper.ts";
+import { createSlotJournal } from "../../src/gateway/slot-journal.ts";
 import { type HeldSlot, withSlot } from "../../src/gateway/with-slot.ts";
 import { createLedger, type Ledger } from "../../src/metering/ledger.ts";
 import { type Reservation, type Settlement } from "../../src/metering/ledger-entries.ts";
@@ -144,7 +144,7 @@ function keeperFor(slot: HeldSlot | null, by: Partial<Ledger> = {}) {
     syncTimeoutSeconds: 300,
   };
   const services = { ledger: { ...ledger, ...by }, deletions, limits, now };
-  return { keeper: slotKeeper(services, payer, slot, DEADLINE_MS), requestId, released };
+  return { journal: createSlotJournal(services, payer, slot, DEADLINE_MS), requestId, released };
 }
 
 const RUN = { id: "run-1", details: { region: "eu" } };
@@ -171,11 +171,11 @@ test("idempotency.optional: a request without a key runs without a slot, and no 
 
 test("idempotency.replay: the first request runs, once; the next gets its answer, its status and its headers, marked as a replay", async () => {
   const first = await ask(async (slot) => {
-    const { keeper } = keeperFor(slot);
+    const { journal } = keeperFor(slot);
     const item = reservation();
-    assert.equal(await keeper.reserve(item), item.attemptId);
+    assert.equal(await journal.reserve(item), item.attemptId);
     assert.equal(await stateOf(), "dispatched");
-    await keeper.finish(settlement(item), REPLY);
+    await journal.finish(settlement(item), REPLY);
     assert.deepEqual([await attemptState(item), await stateOf()], ["settled", "completed"]);
     return REPLY;
   });
@@ -219,11 +219,11 @@ test("idempotency.release-refused, idempotency.release-definite, idempotency.bur
   for (const [key, error, did, left] of cases) {
     const failing = ask(
       async (slot) => {
-        const { keeper } = keeperFor(slot);
-        if (did !== "nothing") await keeper.reserve(reservation());
+        const { journal } = keeperFor(slot);
+        if (did !== "nothing") await journal.reserve(reservation());
         // Marked for a crash, before it is known whether a byte will leave.
         assert.equal(await stateOf(key), did === "nothing" ? "reserved" : "dispatched");
-        if (did === "dispatched") keeper.dispatched?.();
+        if (did === "dispatched") journal.dispatched?.();
         throw error;
       },
       { key },
@@ -289,7 +289,7 @@ test("idempotency.outage-refusal: a claim or a reservation that finds no databas
   await assert.rejects(ask(neverRuns, {}, { claim: away }), { code: "OVERLOADED", retryAfterSeconds: 2 });
   assert.deepEqual(uses, []);
   const failing = ask(async (slot) => {
-    await keeperFor(slot, { reserve: away }).keeper.reserve(reservation());
+    await keeperFor(slot, { reserve: away }).journal.reserve(reservation());
     return REPLY;
   });
   await assert.rejects(failing, { code: "OVERLOADED" });
@@ -309,7 +309,7 @@ test("idempotency.release-refused, metering.refusal-keeps-slot: a reservation be
     })
     .execute();
   const failing = ask(async (slot) => {
-    await keeperFor(slot).keeper.reserve(reservation());
+    await keeperFor(slot).journal.reserve(reservation());
     return REPLY;
   });
   await assert.rejects(failing, { code: "BUDGET_EXCEEDED" });
@@ -323,7 +323,7 @@ test("idempotency.fencing: an owner that lost the key while measuring is refused
     await shiftClock(database, 31);
     const claim = await idempotency.claim(request());
     taken = claim.kind === "owned" ? claim.slot : assert.fail();
-    await keeperFor(slot).keeper.reserve(item);
+    await keeperFor(slot).journal.reserve(item);
     return REPLY;
   });
   await assert.rejects(failing, { code: "IDEMPOTENCY_REPLAY_IN_PROGRESS" });
@@ -332,28 +332,28 @@ test("idempotency.fencing: an owner that lost the key while measuring is refused
 });
 
 test("idempotency.optional: without a key attempts are recorded alike, and no slot is written", async () => {
-  const { keeper, released } = keeperFor(null);
+  const { journal, released } = keeperFor(null);
   const [first, next] = [reservation(), reservation()];
-  for (const item of [first, next]) assert.equal(await keeper.reserve(item), item.attemptId);
-  await keeper.drop(settlement(first));
-  await keeper.finish(settlement(next), REPLY);
+  for (const item of [first, next]) assert.equal(await journal.reserve(item), item.attemptId);
+  await journal.drop(settlement(first));
+  await journal.finish(settlement(next), REPLY);
   assert.deepEqual([await attemptState(first), await attemptState(next)], ["settled", "settled"]);
   assert.deepEqual([await stateOf(), released], [undefined, []]);
 });
 
 test("jobs.deletion-due: what a provider keeps falls due once the end is stored, however the call ends, and without an end a minute after the last deadline", async () => {
-  type Keeper = ReturnType<typeof keeperFor>["keeper"];
-  const ends: Readonly<Record<string, (keeper: Keeper, item: Reservation) => Promise<unknown>>> = {
-    settle: (keeper, item) => keeper.settle(settlement(item)),
-    settleTogether: (keeper, item) => keeper.settleTogether([settlement(item)]),
-    finish: (keeper, item) => keeper.finish(settlement(item), REPLY),
+  type Keeper = ReturnType<typeof keeperFor>["journal"];
+  const ends: Readonly<Record<string, (journal: Keeper, item: Reservation) => Promise<unknown>>> = {
+    settle: (journal, item) => journal.settle(settlement(item)),
+    settleTogether: (journal, item) => journal.settleTogether([settlement(item)]),
+    finish: (journal, item) => journal.finish(settlement(item), REPLY),
   };
   for (const [name, end] of Object.entries(ends)) {
     await setClock(database, "2031-01-01T00:00:00Z");
-    const { keeper, requestId, released } = keeperFor(null);
+    const { journal, requestId, released } = keeperFor(null);
     const item = reservation({ requestId });
-    await keeper.reserve(item);
-    await keeper.keepRun(candidate, RUN, "whole");
+    await journal.reserve(item);
+    await journal.recordRemoteRun(candidate, RUN, "whole");
     const owed = await dueOf(requestId);
     assert.deepEqual(
       [owed?.next_at, owed?.account, owed?.provider, owed?.test_mode, owed?.run],
@@ -361,7 +361,7 @@ test("jobs.deletion-due: what a provider keeps falls due once the end is stored,
     );
     assert.deepEqual([owed?.workspace_id, owed?.app_id], [tenant.workspaceId, tenant.appId]);
     await setClock(database, "2031-01-01T00:01:00Z");
-    const answer = await end(keeper, item);
+    const answer = await end(journal, item);
     assert.deepEqual((await dueOf(requestId))?.next_at, new Date("2031-01-01T00:01:00Z"), name);
     assert.deepEqual([await attemptState(item), released], ["settled", [requestId]], name);
     if (name === "settleTogether") assert.deepEqual(answer, [{ changed: true, slotEnded: false }]);
@@ -369,55 +369,55 @@ test("jobs.deletion-due: what a provider keeps falls due once the end is stored,
 });
 
 test("jobs.deletion-due: a run is released for deletion only by the end of its request", async () => {
-  const { keeper, released, requestId } = keeperFor(null);
+  const { journal, released, requestId } = keeperFor(null);
   const [aside, other] = [reservation({ requestId }), reservation({ requestId })];
-  await keeper.reserve(aside);
-  await keeper.reserve(other);
-  await keeper.settle(settlement(other));
+  await journal.reserve(aside);
+  await journal.reserve(other);
+  await journal.settle(settlement(other));
   assert.deepEqual(released, [], "no run is known yet");
-  await keeper.keepRun(candidate, RUN, "whole");
-  await keeper.setAside({ position: 1, kind: "rejected", retryAfterSeconds: null });
-  await keeper.drop(settlement(aside));
+  await journal.recordRemoteRun(candidate, RUN, "whole");
+  await journal.setAside({ position: 1, kind: "rejected", retryAfterSeconds: null });
+  await journal.drop(settlement(aside));
   assert.deepEqual(released, [], "another target may still be asked");
 });
 
 test("jobs.deletion-durable: a settlement that fails is reported, and nothing is released for deletion before it is stored", async () => {
   const fail = () => Promise.reject(BROKEN);
-  const { keeper, released } = keeperFor(null, { settle: fail, settleTogether: fail });
+  const { journal, released } = keeperFor(null, { settle: fail, settleTogether: fail });
   const item = reservation();
-  await keeper.keepRun(candidate, RUN, "whole");
-  await assert.rejects(keeper.settle(settlement(item)), BROKEN);
-  await assert.rejects(keeper.drop(settlement(item)), BROKEN);
-  await assert.rejects(keeper.settleTogether([settlement(item)]), BROKEN);
-  await assert.rejects(keeper.finish(settlement(item), REPLY), BROKEN);
+  await journal.recordRemoteRun(candidate, RUN, "whole");
+  await assert.rejects(journal.settle(settlement(item)), BROKEN);
+  await assert.rejects(journal.drop(settlement(item)), BROKEN);
+  await assert.rejects(journal.settleTogether([settlement(item)]), BROKEN);
+  await assert.rejects(journal.finish(settlement(item), REPLY), BROKEN);
   assert.deepEqual(released, []);
 });
 
 test("jobs.deletion-errors: a deletion that cannot be recorded is an error of the call that makes it and of the end that releases it", async () => {
-  const { keeper } = keeperFor(null);
-  await keeper.keepRun(candidate, RUN, "whole");
+  const { journal } = keeperFor(null);
+  await journal.recordRemoteRun(candidate, RUN, "whole");
   deletionsFail = BROKEN;
-  await assert.rejects(keeper.keepRun(candidate, RUN, "whole"), BROKEN);
+  await assert.rejects(journal.recordRemoteRun(candidate, RUN, "whole"), BROKEN);
   const ends = [
-    (item: Reservation) => keeper.settle(settlement(item)),
-    (item: Reservation) => keeper.settleTogether([settlement(item)]),
-    (item: Reservation) => keeper.finish(settlement(item), REPLY),
+    (item: Reservation) => journal.settle(settlement(item)),
+    (item: Reservation) => journal.settleTogether([settlement(item)]),
+    (item: Reservation) => journal.finish(settlement(item), REPLY),
   ];
   for (const end of ends) {
     const item = reservation();
-    await keeper.reserve(item);
+    await journal.reserve(item);
     await assert.rejects(end(item), BROKEN);
     assert.equal(await attemptState(item), "settled");
   }
 });
 
 test("jobs.deletion-errors: a stored answer is not lost because the database was unavailable when the run was released for deletion", async () => {
-  const { keeper, requestId } = keeperFor(null);
+  const { journal, requestId } = keeperFor(null);
   const item = reservation();
-  await keeper.reserve(item);
-  await keeper.keepRun(candidate, RUN, "whole");
+  await journal.reserve(item);
+  await journal.recordRemoteRun(candidate, RUN, "whole");
   deletionsFail = AWAY;
-  await keeper.finish(settlement(item), REPLY);
+  await journal.finish(settlement(item), REPLY);
   assert.equal(await attemptState(item), "settled");
   assert.ok((await dueOf(requestId)) !== undefined, "its own time stands");
 });
@@ -431,10 +431,10 @@ test("idempotency.outage-answer: a paid answer waits for an unavailable database
     return ledger.settle(settlement);
   };
   const reply = await ask(async (slot) => {
-    const { keeper } = keeperFor(slot, { settle });
-    await keeper.reserve(item);
-    keeper.dispatched?.();
-    await keeper.finish(settlement(item), REPLY);
+    const { journal } = keeperFor(slot, { settle });
+    await journal.reserve(item);
+    journal.dispatched?.();
+    await journal.finish(settlement(item), REPLY);
     return REPLY;
   });
   assert.deepEqual([reply, tries], [REPLY, 3]);
@@ -456,12 +456,12 @@ test("idempotency.outage-unknown: a result that cannot be stored until the deadl
     const item = reservation();
     const failing = ask(
       async (slot) => {
-        const { keeper } = keeperFor(slot, by);
-        await keeper.reserve(item);
-        keeper.dispatched?.();
-        if (name === "finish") await keeper.finish(settlement(item), REPLY);
-        else if (name === "settle") await keeper.settle(settlement(item));
-        else await keeper.settleTogether([settlement(item)]);
+        const { journal } = keeperFor(slot, by);
+        await journal.reserve(item);
+        journal.dispatched?.();
+        if (name === "finish") await journal.finish(settlement(item), REPLY);
+        else if (name === "settle") await journal.settle(settlement(item));
+        else await journal.settleTogether([settlement(item)]);
         return REPLY;
       },
       { key: name },

@@ -18,7 +18,7 @@ import {
   writeCall,
   writeFailure,
   writeProgress,
-  handBack,
+  releaseJob,
   renewJobLeases,
 } from "../../src/storage/job-work.ts";
 import { postForm } from "../harness/client.ts";
@@ -304,7 +304,7 @@ test("jobs.graceful-stop: a renewal that was in progress when the job was handed
   assert.equal((await claimJob(database.db, id))?.attempt, 1);
   const fence = { id, attempt: 1 };
   assert.deepEqual(await renewJobLeases(database.db, [fence]), [fence]);
-  await handBack(database.db, fence);
+  await releaseJob(database.db, fence);
   await renewJobLeases(database.db, [fence]);
   await startWorker();
   const done = await ended(origin, id);
@@ -348,7 +348,7 @@ test("jobs.fenced-writes: an attempt that was presumed dead changes nothing, wha
   assert.equal(current?.attempt, 2);
   await assertFenced(id, stale.attempt);
   // Nor once the job has ended.
-  await handBack(database.db, { id, attempt: 2 });
+  await releaseJob(database.db, { id, attempt: 2 });
   const worker = await startWorker();
   const done = await ended(origin, id);
   assert.equal(done.status, "succeeded", JSON.stringify(done.error));
@@ -363,7 +363,7 @@ test("jobs.attempts-exhausted: a job that no attempt ends fails as ATTEMPTS_EXHA
   const { job_id: id } = await submit(origin);
   for (let attempt = 1; attempt <= 5; attempt += 1) {
     assert.equal((await claimJob(database.db, id))?.attempt, attempt);
-    await handBack(database.db, { id, attempt });
+    await releaseJob(database.db, { id, attempt });
   }
   await startWorker();
   const done = await ended(origin, id);
@@ -459,7 +459,7 @@ async function assertFenced(id: string, attempt: number): Promise<void> {
   const call = { attemptId: "att_stale", position: 1, state: "submitting" } as const;
   assert.equal(await writeCall(database.db, fence, call), false);
   assert.equal(await database.transaction((tx) => writeFailure(tx, fence, { kind: "connect" })), false);
-  await handBack(database.db, fence);
+  await releaseJob(database.db, fence);
   const end = {
     status: "succeeded",
     stored: { result: Buffer.from("stale"), resultKey: null },

@@ -5,7 +5,7 @@ import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import type { Reservation } from "../../src/metering/ledger-entries.ts";
 import { purgeLeases } from "../../src/storage/budget-leases.ts";
-import { keepBudget } from "../../src/storage/keep-budget.ts";
+import { upsertBudget } from "../../src/storage/upsert-budget.ts";
 import { purgeWindows } from "../../src/storage/budget-windows.ts";
 import { listAttempts } from "../../src/storage/request-list.ts";
 import { readAttempts } from "../../src/storage/requests.ts";
@@ -93,7 +93,7 @@ test("metering.lease-budget-change: a budget removed and created again counts wh
   const { workspaceId, appId } = tenant;
   const name = { id, workspace_id: workspaceId, app_id: appId, period: "month" as const };
   await database.transaction((tx) =>
-    keepBudget(tx, { ...name, limit_tokens: 1_000n, managed_by: "test" }, { limit_tokens: 1_000n }),
+    upsertBudget(tx, { ...name, limit_tokens: 1_000n, managed_by: "test" }, { limit_tokens: 1_000n }),
   );
   assert.deepEqual(await windows(id), [before]);
   leases.settle(chatSettlement(item, 5));

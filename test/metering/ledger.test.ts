@@ -9,7 +9,7 @@ import { createLedger, type Ledger } from "../../src/metering/ledger.ts";
 import { type Reservation, type Settled, type Settlement } from "../../src/metering/ledger-entries.ts";
 import { BUILT_IN_PRICES } from "../../src/metering/price.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { keepBudget } from "../../src/storage/keep-budget.ts";
+import { upsertBudget } from "../../src/storage/upsert-budget.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
 
@@ -533,7 +533,7 @@ test("metering.budget-recreated: a budget removed and created again while its at
   const { workspaceId, appId } = tenant;
   const limits = { limit_nano_usd: 10_000n };
   const name = { id: `${appId}/total`, workspace_id: workspaceId, app_id: appId, period: "total" as const };
-  const make = () => database.transaction((tx) => keepBudget(tx, { ...name, ...limits, managed_by: "test" }, limits));
+  const make = () => database.transaction((tx) => upsertBudget(tx, { ...name, ...limits, managed_by: "test" }, limits));
   await make();
   const [settled, swept] = [reservation(), reservation()];
   for (const item of [settled, swept]) await ledger.reserve(item);

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { sql } from "kysely";
 import { createLogger } from "../../src/lib/logger.ts";
-import { tellSoftLimits } from "../../src/metering/tell-soft-limits.ts";
+import { reportSoftLimits } from "../../src/metering/report-soft-limits.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { changeWindows } from "../../src/storage/budget-windows.ts";
 import { lockBudgets } from "../../src/storage/budgets.ts";
-import { budgetsByState, findSoftLimitNews, markSoftLimit } from "../../src/storage/soft-limits.ts";
+import { budgetsByState, findReachedSoftLimits, markSoftLimit } from "../../src/storage/soft-limits.ts";
 import { makeTenant, openTestDatabase, setClock, type TestDatabase } from "../harness/database.ts";
 
 const USD = 1_000_000_000n;
@@ -80,7 +80,7 @@ function spend(budgetId: string, more: Partial<typeof NOTHING>, windowStart = NO
   });
 }
 
-const look = (on: Database = database) => tellSoftLimits(on, logger);
+const look = (on: Database = database) => reportSoftLimits(on, logger);
 
 test("budgets.soft-limit-log: when spend reaches the soft limit one line names the budget, its owner, spend and limit", async () => {
   const id = await budget({ usd: 50n * USD, audioSeconds: "100", tokens: 1_000n });
@@ -143,7 +143,7 @@ test("budgets.soft-limit-log: processes that look at the same moment write one l
 test("budgets.soft-limit-log: of two processes that both saw a budget reach its soft limit one writes the line", async () => {
   const id = await budget({ tokens: 10n });
   await spend(id, { spentTokens: 8n });
-  assert.deepEqual([await findSoftLimitNews(database.db), await findSoftLimitNews(second.db)], [[id], [id]]);
+  assert.deepEqual([await findReachedSoftLimits(database.db), await findReachedSoftLimits(second.db)], [[id], [id]]);
   const mark = (on: Database) => on.transaction((tx) => markSoftLimit(tx, id));
   const marked = await Promise.all([mark(database), mark(second)]);
   assert.deepEqual(
@@ -224,7 +224,7 @@ test("budgets.soft-limit-cost: however long the past, a look reads the current w
       return { ...result, rows: [] };
     },
   });
-  await findSoftLimitNews(explained);
+  await findReachedSoftLimits(explained);
   await budgetsByState(explained);
   assert.equal(plans.length, 2);
   for (const plan of plans) {

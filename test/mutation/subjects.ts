@@ -28,7 +28,7 @@ const LEASES = [
   "test/metering/lease-growth.test.ts",
   "test/metering/leases.test.ts",
   "test/metering/soft-limits.test.ts",
-  "test/metering/spare.test.ts",
+  "test/metering/lease-reclaimer.test.ts",
 ];
 const SLOTS = ["test/idempotency/idempotency.test.ts"];
 
@@ -70,10 +70,10 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
     { file: "src/gateway/idempotency.ts", tests: SLOTS },
     { file: "src/storage/idempotency-slots.ts", tests: SLOTS, besides: ["sql"] },
     { file: "src/gateway/with-slot.ts", tests: ["test/idempotency/with-slot.test.ts"] },
-    { file: "src/gateway/slot-keeper.ts", tests: ["test/idempotency/with-slot.test.ts"] },
+    { file: "src/gateway/slot-journal.ts", tests: ["test/idempotency/with-slot.test.ts"] },
     { file: "src/gateway/fingerprint.ts", tests: ["test/gateway/fingerprint.test.ts"] },
   ],
-  leases: ["lease", "lease-pool", "grow-lease", "leases", "spare"].map((name) => ({
+  leases: ["lease", "lease-pool", "grow-lease", "leases", "lease-reclaimer"].map((name) => ({
     file: `src/metering/${name}.ts`,
     tests: LEASES,
   })),

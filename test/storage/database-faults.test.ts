@@ -5,9 +5,9 @@ import {
   type DatabaseFault,
   databaseFaultOf,
   isDatabaseUnavailable,
-  isAway,
+  isServerUnavailable,
 } from "../../src/storage/database-faults.ts";
-import { isUndone, orUndone } from "../../src/storage/transact.ts";
+import { isRolledBack, tagRolledBack } from "../../src/storage/transact.ts";
 
 const CODES: Readonly<Record<DatabaseFault, readonly string[]>> = {
   unavailable: words(`
@@ -55,8 +55,8 @@ test("storage.fault-table: a name that resolves to several addresses, none of wh
 test("storage.fault-table, storage.rolled-back: a conflict that outlived its repetitions is a retryable refusal, and certainly rolled back wherever it came", async () => {
   for (const code of CODES.conflict) {
     const conflict = coded(code);
-    assert.deepEqual([isDatabaseUnavailable(conflict), isAway(conflict)], [true, false]);
-    const atCommit = orUndone(
+    assert.deepEqual([isDatabaseUnavailable(conflict), isServerUnavailable(conflict)], [true, false]);
+    const atCommit = tagRolledBack(
       async (work) => {
         await work(null as never);
         throw conflict;
@@ -64,7 +64,7 @@ test("storage.fault-table, storage.rolled-back: a conflict that outlived its rep
       async () => undefined,
     );
     await assert.rejects(atCommit, conflict);
-    assert.equal(isUndone(conflict), true, code);
+    assert.equal(isRolledBack(conflict), true, code);
   }
 });
 

@@ -8,9 +8,9 @@ import { pino } from "pino";
 import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
 import { migrate } from "../../src/storage/migrate.ts";
 import { followDatabaseClock } from "../../src/storage/database-clock.ts";
-import { watchSilence } from "../../src/storage/silent-connections.ts";
-import { afterCommit, isUndone, orUndone } from "../../src/storage/transact.ts";
-import { isAway } from "../../src/storage/database-faults.ts";
+import { watchStatements } from "../../src/storage/statement-watchdog.ts";
+import { markPostCommitFailure, isRolledBack, tagRolledBack } from "../../src/storage/transact.ts";
+import { isServerUnavailable } from "../../src/storage/database-faults.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
 import { makeTenant, openTestDatabase, shiftClock, type TestDatabase } from "../harness/database.ts";
 
@@ -169,14 +169,14 @@ test("storage.broken-connection: a statement on a connection that fell silent fa
   const pool = new Pool({
     connectionString: proxy.url,
     max: 1,
-    onConnect: watchSilence(proxy.url, times),
+    onConnect: watchStatements(proxy.url, times),
   });
   pool.on("error", () => undefined);
   const client = await pool.connect();
   client.on("error", () => undefined);
   await client.query("select pg_sleep(1)");
   proxy.set({ kind: "half-open" });
-  await assert.rejects(client.query("select 1"), isAway);
+  await assert.rejects(client.query("select 1"), isServerUnavailable);
   client.release();
   assert.equal(pool.totalCount, 0, "it is never used again");
   proxy.clear();
@@ -201,21 +201,24 @@ test("storage.database-clock: a process uses the database's clock where its own 
 test("storage.rolled-back: a transaction that failed before its commit is known to be rolled back, one that failed at it is not", async () => {
   const failure = async (work: Parameters<typeof database.transaction>[0]): Promise<unknown> =>
     database.transaction(work).catch((error: unknown) => error);
-  assert.equal(isUndone(await failure(() => Promise.reject(new Error("in the middle")))), true);
+  assert.equal(isRolledBack(await failure(() => Promise.reject(new Error("in the middle")))), true);
   const atCommit = await failure(async (tx) => {
     await sql`create temporary table twice (a int unique deferrable initially deferred)`.execute(tx);
     await sql`insert into twice values (1), (1)`.execute(tx);
   });
   assert.match(String(atCommit), /duplicate key/u);
-  assert.equal(isUndone(atCommit), false);
+  assert.equal(isRolledBack(atCommit), false);
 });
 
 test("storage.rolled-back: what fails after a commit is not taken for rolled back", async () => {
   const undone = Object.assign(new Error("gone"), { code: "ECONNRESET" });
-  const lost = await orUndone(
+  const lost = await tagRolledBack(
     () => Promise.reject(undone),
     async () => undefined,
   ).catch((error: unknown) => error);
-  assert.equal(isUndone(lost), true);
-  await assert.rejects(afterCommit(Promise.reject(lost)), (error) => !isUndone(error) && !isAway(error));
+  assert.equal(isRolledBack(lost), true);
+  await assert.rejects(
+    markPostCommitFailure(Promise.reject(lost)),
+    (error) => !isRolledBack(error) && !isServerUnavailable(error),
+  );
 });

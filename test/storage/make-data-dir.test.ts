@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { makeDirectory } from "../../src/lib/make-directory.ts";
-import { makeDataDir } from "../../src/storage/make-data-dir.ts";
+import { createDataDir } from "../../src/storage/make-data-dir.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "patchbay-place-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -18,17 +18,17 @@ const NO_DIRECTORIES = {
 
 test("storage.data-dir: a data directory is created with its missing parents, for its owner only, and the topmost new one is named", async () => {
   const place = join(folder, "a", "b", "data");
-  assert.deepEqual(await makeDataDir(place), { ok: true, made: join(folder, "a") });
+  assert.deepEqual(await createDataDir(place), { ok: true, made: join(folder, "a") });
   assert.equal(statSync(place).mode & 0o777, 0o700);
-  assert.deepEqual(await makeDataDir(place), { ok: true, made: null });
-  assert.deepEqual(await makeDataDir(join(folder, "data")), { ok: true, made: join(folder, "data") });
+  assert.deepEqual(await createDataDir(place), { ok: true, made: null });
+  assert.deepEqual(await createDataDir(join(folder, "data")), { ok: true, made: join(folder, "data") });
 });
 
 test(
   "storage.data-dir: a data directory below a file system that accepts no directories is refused with its place, and not tried for ever",
   NO_DIRECTORIES,
   async () => {
-    assert.deepEqual(await makeDataDir("/proc/patchbay/data"), {
+    assert.deepEqual(await createDataDir("/proc/patchbay/data"), {
       ok: false,
       fault:
         "storage.data_dir: /proc/patchbay/data cannot be made: /proc takes no directory (ENOENT); choose another place",
@@ -40,11 +40,11 @@ test(
 test("storage.data-dir: a data directory that is a file, or below one, is refused with the file's name", async () => {
   const file = join(folder, "file");
   writeFileSync(file, "");
-  assert.deepEqual(await makeDataDir(file), {
+  assert.deepEqual(await createDataDir(file), {
     ok: false,
     fault: `storage.data_dir: ${file} is no directory; choose another place`,
   });
-  assert.deepEqual(await makeDataDir(join(file, "data")), {
+  assert.deepEqual(await createDataDir(join(file, "data")), {
     ok: false,
     fault: `storage.data_dir: ${join(file, "data")} cannot be made: ${file} is no directory; choose another place`,
   });
@@ -56,9 +56,9 @@ test("storage.data-dir: a data directory that this user may not write into is re
   const shut = join(folder, "shut");
   mkdirSync(shut, { mode: 0o500 });
   const because = `${shut} is not writable for this user; choose another place`;
-  assert.deepEqual(await makeDataDir(shut), { ok: false, fault: `storage.data_dir: ${because}` });
+  assert.deepEqual(await createDataDir(shut), { ok: false, fault: `storage.data_dir: ${because}` });
   const below = join(shut, "data");
-  assert.deepEqual(await makeDataDir(below), {
+  assert.deepEqual(await createDataDir(below), {
     ok: false,
     fault: `storage.data_dir: ${below} cannot be made: ${because}`,
   });

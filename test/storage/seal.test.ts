@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { openSecrets } from "../../src/storage/open-secrets.ts";
 import { createSeal, encrypt } from "../../src/storage/seal.ts";
-import { loadOrMakeSecret, parseEncryptionKey } from "../../src/storage/secrets.ts";
+import { loadOrCreateSecret, parseEncryptionKey } from "../../src/storage/secrets.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "patchbay-secrets-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -92,7 +92,7 @@ test("tenancy.key-ring: keys of the wrong size, or none, are refused at start", 
 test("tenancy.secrets-created: secrets are created once in the data directory, whole, for the owner only, also when two starts race", async () => {
   const dataDir = join(folder, "data");
   const load = () =>
-    Promise.all([loadOrMakeSecret(dataDir, "key-pepper"), loadOrMakeSecret(dataDir, "encryption-key")]);
+    Promise.all([loadOrCreateSecret(dataDir, "key-pepper"), loadOrCreateSecret(dataDir, "encryption-key")]);
   const all = await Promise.all(Array.from({ length: 10 }, load));
   const again = await load();
   for (const secrets of all) assert.deepEqual(secrets, again);
@@ -107,9 +107,9 @@ test("tenancy.secrets-created: secrets are created once in the data directory, w
 
 test("tenancy.secrets-created: a damaged secret stops the start instead of being replaced", async () => {
   const dataDir = join(folder, "damaged");
-  await loadOrMakeSecret(dataDir, "key-pepper");
+  await loadOrCreateSecret(dataDir, "key-pepper");
   writeFileSync(join(dataDir, "key-pepper"), "short\n");
-  await assert.rejects(loadOrMakeSecret(dataDir, "key-pepper"), /does not hold a secret/u);
+  await assert.rejects(loadOrCreateSecret(dataDir, "key-pepper"), /does not hold a secret/u);
   rmSync(join(dataDir, "key-pepper"));
   mkdirSync(join(dataDir, "key-pepper"));
   assert.deepEqual(await openSecrets({ databaseUrl: null, dataDir, keyPepper: null, encryptionKeys: [] }), {

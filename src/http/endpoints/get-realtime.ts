@@ -13,7 +13,7 @@ import { refuseAnyQuery } from "../refuse-query.ts";
 import { routedHeaders } from "../routed-headers.ts";
 import { watchAuthorization } from "../watch-authorization.ts";
 import { tokenAmong } from "../subprotocol.ts";
-import { unlessAway } from "../../gateway/unless-away.ts";
+import { mapDatabaseUnavailable } from "../../gateway/database-unavailable.ts";
 
 export interface RealtimeEdge {
   readonly gateway: GatewayServices;
@@ -37,7 +37,7 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
       const { requestId, endpoint } = context;
       const recorder = recorderOf(context);
       await using held = new AsyncDisposableStack();
-      held.defer(await unlessAway(gateway.quotas.enter(principal)));
+      held.defer(await mapDatabaseUnavailable(gateway.quotas.enter(principal)));
       held.use(admission.enter({ owner: bodyOwner(principal), place: "memory", bytes: 0 }));
       const liveCall = ({ encoding, type: _type, sample_rate: _rate, ...fields }: RealtimeStart) => ({
         requestId,

@@ -5,7 +5,7 @@ import { appOf } from "../../gateway/app-of.ts";
 import { type Endpoint, principalOf } from "../endpoint.ts";
 import { refuseAnyQuery } from "../refuse-query.ts";
 import type { RealtimeEdge } from "./get-realtime.ts";
-import { unlessAway } from "../../gateway/unless-away.ts";
+import { mapDatabaseUnavailable } from "../../gateway/database-unavailable.ts";
 
 export function postRealtimeToken({ gateway, tokens }: RealtimeEdge): Endpoint<Principal> {
   return {
@@ -15,7 +15,7 @@ export function postRealtimeToken({ gateway, tokens }: RealtimeEdge): Endpoint<P
       const principal = principalOf(context);
       // A key that could not use it learns so now.
       appOf(principal);
-      const leave = await unlessAway(gateway.quotas.enter(principal));
+      const leave = await mapDatabaseUnavailable(gateway.quotas.enter(principal));
       try {
         const { token, expiresAt } = await tokens.issue(principal);
         return {

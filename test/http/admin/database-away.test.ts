@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
 import type { Database } from "../../../src/storage/database.ts";
-import { orUndone } from "../../../src/storage/transact.ts";
+import { tagRolledBack } from "../../../src/storage/transact.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
 import { call, startAdminGateway } from "./admin.ts";
 
@@ -28,7 +28,7 @@ let gateway: TestGateway;
 
 function leaving(database: Database): Database {
   const through = (begin: Database["transaction"]): Database["transaction"] => {
-    if (leaves === "before") return (work) => orUndone(() => Promise.reject(away()), work);
+    if (leaves === "before") return (work) => tagRolledBack(() => Promise.reject(away()), work);
     if (leaves === "never") return begin;
     leaves = "before";
     return (work) => begin(work).then(() => Promise.reject(away()));

@@ -12,9 +12,9 @@ import type { BudgetExceeded } from "./budget.ts";
 import { NOTHING, type Slice } from "./grow-lease.ts";
 
 /** Whoever holds some of a workspace's budgets in advance. */
-export interface SpareHolder {
+export interface Reclaimable {
   readonly owner: LeaseOwner;
-  spare(): Slice;
+  reclaimable(): Slice;
   giveBack(): Promise<void>;
 }
 
@@ -25,8 +25,8 @@ interface OtherRefusal {
 }
 
 /** A workspace's, in this process. */
-export interface Spare {
-  add(holder: SpareHolder): void;
+export interface LeaseReclaimer {
+  add(holder: Reclaimable): void;
   /** Something is on its way back to the budgets. */
   returns(returning: Promise<unknown>): void;
   /** Retries while leases give back enough for it. `counted`: of what is held here that was available to the attempt. */
@@ -41,7 +41,7 @@ const ASK_EVERY_MS = 1_000;
 /** A reservation that loses what came back to smaller ones this often is refused. */
 const MAX_RECLAIMS = 16;
 
-export interface SpareOptions {
+export interface LeaseReclaimerOptions {
   readonly database: Database;
   readonly workspaceId: WorkspaceId;
   /** Its holder's name, as leases have it. */
@@ -50,8 +50,8 @@ export interface SpareOptions {
   readonly waitForOthers?: (() => Promise<unknown>) | undefined;
 }
 
-export function createSpare(options: SpareOptions): Spare {
-  const holders: SpareHolder[] = [];
+export function createLeaseReclaimer(options: LeaseReclaimerOptions): LeaseReclaimer {
+  const holders: Reclaimable[] = [];
   const others = createOthers(options);
   const reclaims = new Set<Reclaim>();
   let underWay = 0;
@@ -63,7 +63,7 @@ export function createSpare(options: SpareOptions): Spare {
   const isWorthwhile = (reclaim: Reclaim, since: number, counted: Slice): boolean =>
     underWay > 0 ||
     returned !== since ||
-    spareOf(holdersFor(reclaim), reclaim.exceeded, counted) >= missingOf(reclaim.exceeded);
+    reclaimableOf(holdersFor(reclaim), reclaim.exceeded, counted) >= missingOf(reclaim.exceeded);
 
   return {
     add: (holder) => {
@@ -117,15 +117,15 @@ function missingOf({ spent, reserved, requested, limit }: BudgetExceeded): bigin
   return spent + reserved + requested - limit;
 }
 
-function spareOf(holders: readonly SpareHolder[], { kind }: BudgetExceeded, counted: Slice): bigint {
+function reclaimableOf(holders: readonly Reclaimable[], { kind }: BudgetExceeded, counted: Slice): bigint {
   // Of audio nothing is held in advance.
   if (kind === "audio_seconds") return 0n;
   const unit = kind === "usd" ? "nanoUsd" : "tokens";
-  return holders.reduce((sum, holder) => sum + holder.spare()[unit], -counted[unit]);
+  return holders.reduce((sum, holder) => sum + holder.reclaimable()[unit], -counted[unit]);
 }
 
 /** Other processes. Of many that are refused at one time one asks for all. */
-function createOthers({ database, workspaceId, process, waitForOthers = pauseForReturn }: SpareOptions) {
+function createOthers({ database, workspaceId, process, waitForOthers = pauseForReturn }: LeaseReclaimerOptions) {
   let askedAtMs = Number.NEGATIVE_INFINITY;
   let asking: Promise<boolean> | null = null;
 

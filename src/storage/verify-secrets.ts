@@ -3,7 +3,7 @@
 // open nothing of that key's, and what it seals with a key of its own no other process could open. It is refused.
 import { type Kysely, sql } from "kysely";
 import type { Transacting } from "./database.ts";
-import { isOtherPepper, keepPepper } from "./key-pepper.ts";
+import { isOtherPepper, storePepper } from "./key-pepper.ts";
 import { readRunningKeys } from "./running-keys.ts";
 import type { Seal } from "./seal.ts";
 import type { Tables } from "./tables.ts";
@@ -25,7 +25,7 @@ export class OtherSecrets extends Error {
 type Reading = Pick<Kysely<Tables>, "selectFrom">;
 
 /** Null: they are the database's, or may become it. */
-export async function judgeSecrets(db: Reading, { pepper, seal }: OwnSecrets): Promise<OtherSecrets | null> {
+export async function compareSecrets(db: Reading, { pepper, seal }: OwnSecrets): Promise<OtherSecrets | null> {
   if (await isOtherPepper(db, pepper))
     return new OtherSecrets(
       "secrets.key_pepper is not the one that this database's API keys were made with: it would know none of them",
@@ -35,10 +35,10 @@ export async function judgeSecrets(db: Reading, { pepper, seal }: OwnSecrets): P
 }
 
 /** Throws `OtherSecrets`. The first pepper is the database's, and so is any other until there is a key. Under `lockDirectory`. */
-export async function requireOwnSecrets(tx: Transacting, own: OwnSecrets): Promise<void> {
-  const fault = await judgeSecrets(tx, own);
+export async function requireKnownSecrets(tx: Transacting, own: OwnSecrets): Promise<void> {
+  const fault = await compareSecrets(tx, own);
   if (fault !== null) throw fault;
-  await keepPepper(tx, own.pepper);
+  await storePepper(tx, own.pepper);
 }
 
 /** Neither ends by itself: a data key stays, and a job whose request nobody opens ends at its deadline, unserved. */

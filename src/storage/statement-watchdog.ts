@@ -30,7 +30,7 @@ export interface WatchOptions extends SilenceTimes {
 }
 
 /** For each connection of a pool, once it is made. */
-export function watchSilence(
+export function watchStatements(
   connectionString: string,
   { silentMs = SILENT_MS, lookMs = LOOK_MS, isPooled = false }: WatchOptions = {},
 ): (client: ClientBase) => void {

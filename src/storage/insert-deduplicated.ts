@@ -35,7 +35,7 @@ export function createWording(): (shared: object) => string {
  * A `from` of all the columns, own and shared: `own` are names and types with their values, `shared` the names and types of what stands
  * in the JSON.
  */
-export function sharedRows<Row extends SharingRow>(
+export function insertDeduplicated<Row extends SharingRow>(
   rows: readonly Row[],
   own: Readonly<Record<string, readonly [type: string, valueOf: (row: Row) => Value]>>,
   shared: Readonly<Record<string, string>>,

@@ -2,16 +2,13 @@
 // repeated until it succeeds, the job is another worker's, or its time is over. Only for writes that are idempotent.
 import type { RetryPolicy } from "../storage/retry-until-deadline.ts";
 
-export { retryUntilDeadline as insist } from "../storage/retry-until-deadline.ts";
+export { type RetryPolicy, retryUntilDeadline } from "../storage/retry-until-deadline.ts";
 
-/** `signal` aborts when the job is lost, or this process can wait no longer. */
-export type Insistence = RetryPolicy;
-
-/** For as long as the job has time, and this attempt has the job. */
-export function insistenceOn(
+/** Until the job's deadline, while this attempt holds the job. `signal` aborts when the lease is lost or this process can wait no longer. */
+export function retryPolicyFor(
   { deadlineAt }: { readonly deadlineAt: Date },
   { gateway }: { readonly gateway: { readonly now: () => Date } },
   signal: AbortSignal,
-): Insistence {
+): RetryPolicy {
   return { signal, deadlineAt, now: gateway.now };
 }

@@ -1,8 +1,8 @@
 // Writes that must not be lost while the database is unavailable for a moment [jobs.database-outage].
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { insist } from "../../src/jobs/insist.ts";
-import { isAway } from "../../src/storage/database-faults.ts";
+import { retryUntilDeadline } from "../../src/jobs/retry-policy.ts";
+import { isServerUnavailable } from "../../src/storage/database-faults.ts";
 
 const coded = (code: string, message = "x"): Error => Object.assign(new Error(message), { code });
 const AWAY = [
@@ -23,7 +23,7 @@ const soon = () => ({
 
 test("jobs.database-outage: a write is repeated until the database is available again, and its answer is returned", async () => {
   let tries = 0;
-  const answer = await insist(soon(), async () => {
+  const answer = await retryUntilDeadline(soon(), async () => {
     tries += 1;
     if (tries <= 2) throw AWAY[tries];
     return "stored";
@@ -32,9 +32,9 @@ test("jobs.database-outage: a write is repeated until the database is available 
 });
 
 test("jobs.database-outage, storage.fault-table: an unavailable server is distinguished from a wrong statement", () => {
-  for (const error of AWAY) assert.equal(isAway(error), true, String(error));
+  for (const error of AWAY) assert.equal(isServerUnavailable(error), true, String(error));
   for (const error of [coded("23505"), coded("42P01"), coded("40001"), coded("ENOENT"), new Error("x"), null])
-    assert.equal(isAway(error), false, String(error));
+    assert.equal(isServerUnavailable(error), false, String(error));
 });
 
 test("jobs.database-outage: an error that a retry cannot fix is thrown at once", async () => {
@@ -43,7 +43,7 @@ test("jobs.database-outage: an error that a retry cannot fix is thrown at once",
     tries += 1;
     throw coded("23505");
   };
-  await assert.rejects(insist(soon(), write), { code: "23505" });
+  await assert.rejects(retryUntilDeadline(soon(), write), { code: "23505" });
   assert.equal(tries, 1);
 });
 
@@ -53,9 +53,11 @@ test("jobs.database-outage: a job that was lost, or whose time is over, is not r
     lost.abort();
     throw coded("ECONNREFUSED");
   };
-  await assert.rejects(insist({ ...soon(), signal: lost.signal }, write), { code: "ECONNREFUSED" });
+  await assert.rejects(retryUntilDeadline({ ...soon(), signal: lost.signal }, write), { code: "ECONNREFUSED" });
   const never = async () => {
     throw coded("ECONNREFUSED");
   };
-  await assert.rejects(insist({ ...soon(), deadlineAt: new Date(Date.now() - 1) }, never), { code: "ECONNREFUSED" });
+  await assert.rejects(retryUntilDeadline({ ...soon(), deadlineAt: new Date(Date.now() - 1) }, never), {
+    code: "ECONNREFUSED",
+  });
 });

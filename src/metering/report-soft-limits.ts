@@ -2,16 +2,16 @@
 // searched on a timer, and not at a settlement, so that no call waits for it.
 import type { Logger } from "pino";
 import type { Database } from "../storage/database.ts";
-import { findSoftLimitNews, markSoftLimit, type SoftLimitReached } from "../storage/soft-limits.ts";
+import { findReachedSoftLimits, markSoftLimit, type SoftLimitReached } from "../storage/soft-limits.ts";
 import { sweeps } from "../storage/system.ts";
 import { isSoftlyReached, type Meter, metersOf } from "./budget.ts";
 import { formatUsd } from "./money.ts";
 import { statesOf } from "./read-budgets.ts";
 
 /** The mark is committed before the line is written: a process that dies between the two leaves no line, and none is ever written twice. */
-export async function tellSoftLimits(database: Database, logger: Logger, stopping?: AbortSignal): Promise<void> {
+export async function reportSoftLimits(database: Database, logger: Logger, stopping?: AbortSignal): Promise<void> {
   const seen = sweeps(database);
-  for (const id of await findSoftLimitNews(seen.db)) {
+  for (const id of await findReachedSoftLimits(seen.db)) {
     if (stopping?.aborted === true) return;
     const reached = await seen.transaction((tx) => markSoftLimit(tx, id));
     if (reached !== null) tell(logger, reached);

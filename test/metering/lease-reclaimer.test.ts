@@ -34,7 +34,7 @@ beforeEach(async () => {
   await database.db.insertInto("apps").values(app).execute();
   nowMs = 0;
   leases = open();
-  ledger = createLedger({ database, seal, spare: leases.spare });
+  ledger = createLedger({ database, seal, reclaimer: leases.reclaimer });
 });
 afterEach(async () => {
   for (const each of opened.splice(0)) await each.close();
@@ -170,7 +170,7 @@ test("metering.lease-reclaim-late: what leases return to a refused reservation i
   const plain = createLedger({ database, seal });
   const large = costing(neighbour, 9_900n);
   let tries = 0;
-  const answer = await leases.spare.reserve(large, async () => {
+  const answer = await leases.reclaimer.reserve(large, async () => {
     tries += 1;
     // Its lease would hold an eighth of what came back.
     if (tries === 2) assert.deepEqual(await leases.reserve(costing(neighbour, 10n)), { ok: true });
@@ -187,7 +187,7 @@ test("metering.lease-reclaim-late: a reservation is retried for what a call retu
   const plain = createLedger({ database, seal });
   const large = chat(550);
   let tries = 0;
-  const answer = await leases.spare.reserve(large, async () => {
+  const answer = await leases.reclaimer.reserve(large, async () => {
     tries += 1;
     // Takes from what the first reclaim gave back, and leaves too little.
     if (tries === 2) assert.deepEqual(await plain.reserve(chat(100)), { ok: true });
@@ -204,7 +204,7 @@ test("metering.lease-reclaim-late: what was returned while a reservation was bei
   const plain = createLedger({ database, seal });
   const item = chat(900);
   let tries = 0;
-  const answer = await leases.spare.reserve(item, async () => {
+  const answer = await leases.reclaimer.reserve(item, async () => {
     tries += 1;
     const tried = await plain.reserve(item);
     if (tries === 1) await leases.giveBack(null);
@@ -244,7 +244,7 @@ test("metering.lease-reclaim-all-payers: a reservation by a row asks other proce
   const there = open();
   const back = Promise.withResolvers<void>();
   const here = open(() => back.promise);
-  const own = createLedger({ database, seal, spare: here.spare });
+  const own = createLedger({ database, seal, reclaimer: here.reclaimer });
   const asked: (string | null)[] = [];
   const changes = await listenForChanges(database, { onError: (error) => assert.fail(String(error)), keyIds: [] });
   changes.onChange("leases", (workspaceId) => {
@@ -317,7 +317,7 @@ test("metering.lease-return-failure: a lease that could not be returned while th
 test("metering.lease-hard-limit: whatever two apps, their rows and two processes do at once, what is spent and under way never exceeds budget or credits", async () => {
   const ids = [await budget({ nanoUsd: 4_000n }), await budget({ kind: "credits", nanoUsd: 6_000n })];
   const processes = [leases, open()];
-  const ledgers = processes.map(({ spare }) => createLedger({ database, seal, spare }));
+  const ledgers = processes.map(({ reclaimer }) => createLedger({ database, seal, reclaimer }));
   const sums = [
     { limit: 4_000, underWay: 0, spent: 0 },
     { limit: 6_000, underWay: 0, spent: 0 },

@@ -3,7 +3,7 @@
 import { type Feature, REDACTION_GROUPS } from "../contract/features.ts";
 import type { LanguageInForce, SpeechModel, SpeechProvider, SpeechRequest } from "../providers/provider.ts";
 
-export function plannable(
+export function dropUnsupported(
   provider: SpeechProvider,
   name: string,
   model: SpeechModel,

@@ -7,7 +7,7 @@ import type { Seal } from "../storage/seal.ts";
 import { lastFour, sealCredential } from "./connection-credential.ts";
 import type { DirectoryScope } from "./snapshot.ts";
 
-export async function keepConnection(
+export async function upsertConnection(
   { tx, seal }: { readonly tx: Transacting; readonly seal: Seal },
   scope: DirectoryScope,
   { id, kind, apiKey, baseUrl, ...settings }: ConnectionConfiguration,

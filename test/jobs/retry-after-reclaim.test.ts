@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import type { OpenJob } from "../../src/jobs/job-request.ts";
-import { jobKeeper } from "../../src/jobs/keeper.ts";
+import { createJobCallJournal } from "../../src/jobs/call-journal.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { JOBS, submit } from "../http/jobs/jobs.ts";
 import { postForm } from "../harness/client.ts";
@@ -79,7 +79,7 @@ test("jobs.reservation: a job that reserves when it runs gets the money that an 
   const payer = { ...owner, testMode: false };
   const job = { id, attempt: 1, ...owner, payer, call: null, deadlineAt, failures: [] } as unknown as OpenJob;
   const most = LIMIT / 2n;
-  const keeper = jobKeeper(gateway.app.jobs, job, most, new AbortController().signal);
+  const journal = createJobCallJournal(gateway.app.jobs, job, most, new AbortController().signal);
   const reservation = { ...chatReservation(owner, 0, most), audioMs: 1_000 };
-  assert.equal(await keeper.reserve(reservation), reservation.attemptId);
+  assert.equal(await journal.reserve(reservation), reservation.attemptId);
 });

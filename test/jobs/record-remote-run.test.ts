@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import type { OpenJob } from "../../src/jobs/job-request.ts";
-import { jobKeeper } from "../../src/jobs/keeper.ts";
+import { createJobCallJournal } from "../../src/jobs/call-journal.ts";
 import type { JobServices } from "../../src/jobs/services.ts";
 import type { Candidate } from "../../src/routing/pick-candidates.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
@@ -29,7 +29,7 @@ for (const [provider, part, state, remoteRun] of [
     const { job, services } = await jobInACall();
     const run = { id: "run-1", details: { path: "/v2/transcript" } };
     const candidate = { target: { account: "platform/x", provider } } as Candidate;
-    await jobKeeper(services, job, 0n, new AbortController().signal).keepRun(candidate, run, part);
+    await createJobCallJournal(services, job, 0n, new AbortController().signal).recordRemoteRun(candidate, run, part);
     const row = await gateway.database.db
       .selectFrom("jobs")
       .selectAll()

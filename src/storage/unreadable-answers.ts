@@ -9,7 +9,7 @@ import { installation } from "./system.ts";
 const LOOKED_AT = sql.lit(100);
 
 /** Names of the keys, as sealed bytes have them. */
-export async function keysOutOfReach(
+export async function findUnreadableAnswers(
   database: Pick<Database, "db">,
   seal: Pick<Seal, "keyIds">,
 ): Promise<readonly string[]> {

@@ -2,27 +2,27 @@
 import { GatewayError } from "../contract/errors.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import { isDatabaseUnavailable } from "../storage/database-faults.ts";
-import { isUndone } from "../storage/transact.ts";
+import { isRolledBack } from "../storage/transact.ts";
 
 export { isDatabaseUnavailable } from "../storage/database-faults.ts";
 
 /** For work that begins nothing: once something was begun, only its own steps can say what became of it. */
-export function unlessAway<T>(work: Promise<T>): Promise<T>;
-export function unlessAway<T>(work: MaybePromise<T>): MaybePromise<T>;
-export function unlessAway<T>(work: MaybePromise<T>): MaybePromise<T> {
-  return work instanceof Promise ? work.catch(refuseWhileAway) : work;
+export function mapDatabaseUnavailable<T>(work: Promise<T>): Promise<T>;
+export function mapDatabaseUnavailable<T>(work: MaybePromise<T>): MaybePromise<T>;
+export function mapDatabaseUnavailable<T>(work: MaybePromise<T>): MaybePromise<T> {
+  return work instanceof Promise ? work.catch(throwIfDatabaseUnavailable) : work;
 }
 
 /** For work that is one transaction: where that was certainly undone, nothing has come of it. */
-export function unlessUndone<T>(work: Promise<T>): Promise<T> {
+export function mapRolledBack<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
-    if (isUndone(error)) refuseWhileAway(error);
+    if (isRolledBack(error)) throwIfDatabaseUnavailable(error);
     throw error;
   });
 }
 
 /** The error itself where it is another. */
-export function refuseWhileAway(error: unknown): never {
+export function throwIfDatabaseUnavailable(error: unknown): never {
   if (!isDatabaseUnavailable(error)) throw error;
   throw databaseUnavailable(error);
 }

@@ -7,7 +7,7 @@ import type { Tables } from "./tables.ts";
 
 type Budgets = Tables["budgets"];
 
-export async function keepBudget(
+export async function upsertBudget(
   tx: Transacting,
   budget: Insertable<Budgets>,
   changes: Updateable<Budgets>,

@@ -3,37 +3,37 @@
 // twice [jobs.resume].
 import { budgetExceeded } from "../gateway/budget-exceeded.ts";
 import { uncharged } from "../gateway/call-accounting.ts";
-import type { CallKeeper } from "../gateway/candidate-run.ts";
+import type { CallJournal } from "../gateway/candidate-run.ts";
 import { brand } from "../contract/ids.ts";
 import type { Reservation } from "../metering/ledger-entries.ts";
 import { type JobCall, writeCall, writeFailure } from "../storage/job-work.ts";
 import type { Transacting } from "../storage/database.ts";
-import { insist, insistenceOn } from "./insist.ts";
+import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import type { OpenJob } from "./job-request.ts";
 import type { JobServices } from "./services.ts";
 import { JobStop } from "./stop.ts";
-import { transactFor } from "./transact-for.ts";
-import { withSpare } from "./with-spare.ts";
+import { withAppMutex } from "./app-mutex.ts";
+import { retryAfterReclaim } from "./retry-after-reclaim.ts";
 import { claims } from "../storage/system.ts";
 
 /** `maxChargeNanoUsd`: the most that any target of the job can cost. */
-export function jobKeeper(
+export function createJobCallJournal(
   services: JobServices,
   job: OpenJob,
   maxChargeNanoUsd: bigint,
   signal: AbortSignal,
-): CallKeeper {
+): CallJournal {
   const { database, gateway } = services;
-  const insistence = insistenceOn(job, services, signal);
+  const insistence = retryPolicyFor(job, services, signal);
   /** After a call: what it came to is known here alone. */
   const keep = (work: (tx: Transacting) => Promise<void>) =>
-    insist(insistence, () => transactFor(services, job.appId, work));
+    retryUntilDeadline(insistence, () => withAppMutex(services, job.appId, work));
   let call: JobCall | null = job.call;
 
   /** The reservation made at submission, or by the attempt before, gives way to this one. */
   const exchange = (next: JobCall, reservation: Reservation): Promise<void> =>
-    withSpare(services, job, () =>
-      transactFor(services, job.appId, async (tx) => {
+    retryAfterReclaim(services, job, () =>
+      withAppMutex(services, job.appId, async (tx) => {
         if (!(await writeCall(tx, job, next))) throw await whyNot(tx, job);
         if (call !== null) {
           const unused = uncharged(brand("attempt", call.attemptId), "failed:not_called");
@@ -62,12 +62,12 @@ export function jobKeeper(
       if (call.state !== "reserved") return;
       const next: JobCall = { ...call, state: "submitting" };
       // Left to a successor, an announcement whose commit is unknown would read as a call that may have been made.
-      await insist(insistence, async () => {
+      await retryUntilDeadline(insistence, async () => {
         if (!(await writeCall(claims(database).db, job, next))) throw await whyNot(claims(database).db, job);
       });
       call = next;
     },
-    keepRun: async (candidate, run, part) => {
+    recordRemoteRun: async (candidate, run, part) => {
       if (call === null) throw new Error("a run without its call");
       // What answered at once and only keeps a copy cannot be asked again: its call stays one in flight. Nor can a run over one piece
       // be followed by whoever takes the job over: it would pass for the whole.

@@ -3,12 +3,12 @@ import { exceededIn } from "../gateway/budget-exceeded.ts";
 import type { AppOf } from "../storage/budgets.ts";
 import type { JobServices } from "./services.ts";
 
-export async function withSpare<T>(
+export async function retryAfterReclaim<T>(
   { gateway }: { readonly gateway: Pick<JobServices["gateway"], "leases"> },
   payer: AppOf,
   work: () => Promise<T>,
 ): Promise<T> {
-  const tried = await gateway.leases.spare.reserve(payer, async () => {
+  const tried = await gateway.leases.reclaimer.reserve(payer, async () => {
     try {
       return { ok: true, value: await work() } as const;
     } catch (error) {

@@ -1,17 +1,17 @@
 // What a synchronous request keeps of its calls: the ledger's row, the slot of its idempotency key (contract 3), and what a
 // provider has to delete afterwards (contract 5).
 import type { Settled, Settlement } from "../metering/ledger-entries.ts";
-import { isAway } from "../storage/database-faults.ts";
+import { isServerUnavailable } from "../storage/database-faults.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
-import type { CallKeeper, Payer } from "./candidate-run.ts";
+import type { CallJournal, Payer } from "./candidate-run.ts";
 import type { GatewayReply } from "./reply.ts";
 import type { GatewayServices } from "./services.ts";
 import { takenOver } from "./taken-over.ts";
 import type { HeldSlot } from "./with-slot.ts";
 import { settleWhenAvailable } from "./settle-when-available.ts";
-import { unlessAway } from "./unless-away.ts";
+import { mapDatabaseUnavailable } from "./database-unavailable.ts";
 
-export interface SlotKeeper extends CallKeeper {
+export interface SlotJournal extends CallJournal {
   settle(settlement: Settlement): Promise<void>;
   /** A call, and the one that made use of its answer and ends the slot: one transaction. Then the provider may forget. */
   settleTogether(settlements: readonly Settlement[]): Promise<readonly Settled[]>;
@@ -23,12 +23,12 @@ export interface SlotKeeper extends CallKeeper {
 const DELETION_GRACE_SECONDS = 60;
 
 /** `deadlineAtMs`: until then what came of a call waits for a database that is unavailable. */
-export function slotKeeper(
+export function createSlotJournal(
   services: Pick<GatewayServices, "ledger" | "deletions" | "limits" | "now">,
   payer: Payer,
   slot: HeldSlot | null,
   deadlineAtMs: number,
-): SlotKeeper {
+): SlotJournal {
   const { ledger, deletions, limits } = services;
   const stored = async <T>(write: () => Promise<T>): Promise<T> =>
     settleWhenAvailable(services, { deadlineAtMs, slot }, write);
@@ -37,12 +37,12 @@ export function slotKeeper(
     if (!hasRuns) return;
     await deletions.release(payer.workspaceId, payer.requestId).catch((error: unknown) => {
       // What is settled is settled, and the run is deleted when its own time comes.
-      if (!isAway(error)) throw error;
+      if (!isServerUnavailable(error)) throw error;
     });
   };
   return {
     reserve: async (reservation) => {
-      const reserved = await unlessAway(
+      const reserved = await mapDatabaseUnavailable(
         ledger.reserve({ ...reservation, ...(slot === null ? {} : { slot: slot.ref }) }),
       );
       if (reserved.ok) return reservation.attemptId;
@@ -63,7 +63,7 @@ export function slotKeeper(
       await releaseRuns();
       return settled;
     },
-    keepRun: ({ target }, run) => {
+    recordRemoteRun: ({ target }, run) => {
       hasRuns = true;
       const duty = {
         workspaceId: payer.workspaceId,

@@ -5,14 +5,14 @@ import type { Database, Transacting } from "../storage/database.ts";
 import { claims } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 
-export type AppTurns = Pick<KeyedSemaphore, "run">;
+export type AppMutex = Pick<KeyedSemaphore, "run">;
 
-export function createAppTurns(): AppTurns {
+export function createAppMutex(): AppMutex {
   return createKeyedSemaphore({ total: Number.POSITIVE_INFINITY, perKind: 1 });
 }
 
-export function transactFor<T>(
-  { database, appTurns }: { readonly database: Database; readonly appTurns: AppTurns },
+export function withAppMutex<T>(
+  { database, appTurns }: { readonly database: Database; readonly appTurns: AppMutex },
   appId: string,
   work: (tx: Transacting) => Promise<T>,
 ): Promise<T> {

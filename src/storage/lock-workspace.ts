@@ -5,7 +5,7 @@ import type { WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
 
 /** `change`: whoever else asks for that waits. */
-export async function holdWorkspace(
+export async function lockWorkspace(
   tx: Transacting,
   workspaceId: WorkspaceId,
   how: "keep" | "change" = "keep",
