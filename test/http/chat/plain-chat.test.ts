@@ -43,7 +43,7 @@ const body = fc
     return { ...plain, messages, ...(field === null ? {} : { [field[0]]: field[1] }) };
   });
 
-test("contract 7: what is taken without the schema is what the schema takes, and as it takes it", () => {
+test("chat.plain-chat-parity: what is accepted without the schema is what the schema accepts, with the same result", () => {
   let taken = 0;
   fc.assert(
     fc.property(body, (given) => {
@@ -58,7 +58,7 @@ test("contract 7: what is taken without the schema is what the schema takes, and
   assert.ok(taken > 100, `only ${taken} were taken`);
 });
 
-test("contract 7: a chat of texts and figures needs no schema", () => {
+test("chat.plain-chat-parity: a chat of texts and numbers needs no schema", () => {
   const options = { max_tokens: 256, temperature: 0, top_p: 1, stream: true, dry_run: false };
   const assistant = { role: "assistant", content: "" };
   assert.ok(isPlainChat({ messages: [user] }));
@@ -84,5 +84,5 @@ const LEFT_TO_THE_SCHEMA: readonly (readonly [what: string, given: object])[] = 
 ];
 
 for (const [what, given] of LEFT_TO_THE_SCHEMA) {
-  test(`contract 7: left to the schema: ${what}`, () => assert.equal(isPlainChat(given), false));
+  test(`chat.plain-chat-parity: judged by the schema: ${what}`, () => assert.equal(isPlainChat(given), false));
 }

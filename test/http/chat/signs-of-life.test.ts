@@ -25,7 +25,7 @@ const SIGNS: Readonly<Record<string, (call: UpstreamCall) => void>> = {
 };
 
 for (const [name, sign] of Object.entries(SIGNS)) {
-  test(`contract 7: a provider that sends ${name} between two pieces, for longer than it may be silent, is waited for`, async () => {
+  test(`chat.stream-timeouts: a provider that sends ${name} between two pieces, for longer than it may be silent, is waited for`, async () => {
     gateway.first.behave(async (call) => {
       beginStream(call);
       chunk(call, { content: "Hel" });
