@@ -30,7 +30,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("contract 10: the first requests that the documentation tells work as they stand", {
+test("api.first-requests: the first requests of the documentation work as they are", {
   skip: ["sh", "curl"].every((tool) => spawnSync(tool, ["--version"]).error === undefined)
     ? false
     : "no shell or no curl",
