@@ -25,7 +25,7 @@ const SEED = randomInt(2 ** 31);
 const APPS = 10;
 const REQUESTS_EACH = 6;
 
-test("contract 3, 10: over random routes the record of each request equals the explanation of its input", async (t) => {
+test("routing.explain-equals-request: over random routes the record of each request equals the explanation of its input", async (t) => {
   const setUp = randomSetUp(SEED, APPS, REQUESTS_EACH);
   const gateway = await startGateway({ file: setUp.file });
   const measurer = createMeasurer();

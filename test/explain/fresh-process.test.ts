@@ -22,7 +22,7 @@ import { type RandomRequest, randomSetUp } from "./random-set-up.ts";
 const AUDIO = join(import.meta.dirname, "..", "fixtures", "audio");
 const SEED = randomInt(2 ** 31);
 
-test("contract 3, 10: and equals what a fresh process prints, with the gateway and without it, also when it is asked for the request itself", async () => {
+test("routing.explain-equals-request: a new process prints the same, with a running gateway and without one, also when it is asked about the request itself", async () => {
   const setUp = randomSetUp(SEED, 4, 2);
   const installation = await makeInstallation();
   try {
