@@ -1,5 +1,5 @@
-// A workspace's own connection at an address that the workspace named (contract 10; reliability 4, 6): every call goes by the
-// guard, whatever the wire, and by the ranges that the operator opened.
+// A workspace's own connection at an address that the workspace named: every call passes the guard, whatever the wire, within the ranges
+// that the operator opened.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Sandbox } from "../../sandbox/server.ts";

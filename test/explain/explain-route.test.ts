@@ -1,4 +1,4 @@
-// What is on record of a real request is what `patchbay route explain` says of the same input, over random routes (contract 3, 10).
+// The record of a real request equals the answer of `patchbay route explain` to the same input, over random routes.
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// What `POST …/explain` answers is what is on record of the same request, when it is really made: by what serves, and by a draft once
-// that is published (contract 3, 4, 10; experience 9), over random routes.
+// The answer of `POST …/explain` equals the record of the same real request, by the live version and by a draft once it is published, over
+// random routes.
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { after, before, test } from "node:test";

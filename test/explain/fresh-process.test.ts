@@ -1,4 +1,4 @@
-// What is on record of a real request is what a process of its own says of the same input (contract 3, 10: `patchbay route explain`).
+// The record of a real request equals the answer of a separate process to the same input (`patchbay route explain`).
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomInt } from "node:crypto";

@@ -1,4 +1,4 @@
-// How much of request bodies one process holds, and whose they may be (reliability 7 "Admission"; contract 1, order of judgement 1).
+// How many bytes of request bodies one process holds, and how many of them may be one app's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GatewayError } from "../../src/contract/errors.ts";

@@ -1,4 +1,4 @@
-// What is reserved for a chat's input before anybody has counted it (contract 9).
+// What is reserved for a chat's input before its tokens are counted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chatFields } from "../../src/contract/chat-request.ts";

@@ -1,4 +1,4 @@
-// What is the same payload under one idempotency key, and what is not (contract 3 "Idempotency"; reliability I-06).
+// What is the same payload under one idempotency key, and what is not.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";

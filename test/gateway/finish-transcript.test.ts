@@ -1,4 +1,4 @@
-// Invariants of a finished transcript over arbitrary provider replies (contract 3, "Envelope").
+// Invariants of a finished transcript over arbitrary provider replies.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";

@@ -1,4 +1,4 @@
-// Transcripts of pieces as one (contract 10, `split_long_audio`): no word lost, none moved out of its piece, times of the whole.
+// Transcripts of pieces merged into one: no word lost, none moved out of its piece, times of the whole.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";

@@ -1,4 +1,4 @@
-// Where a target's call goes when its connection names no address (contract 10).
+// Where a target's call goes when its connection names no address.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Account } from "../../src/directory/snapshot.ts";

@@ -1,4 +1,4 @@
-// A transcript is data (contract 3, "Translation"): whatever was said, the request to the chat model keeps its form.
+// A transcript is data: whatever was said, the request to the chat model keeps its form.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";

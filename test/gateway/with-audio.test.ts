@@ -1,4 +1,4 @@
-// The audio of a request on its way to be measured (contract 1 step 4): in whose turn, and for how long.
+// The audio of a request before it is measured: in whose turn, and for how long.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";

@@ -1,5 +1,5 @@
-// What is documented is what is served, spelled as specified, and no test is left out. That every operation is asked, well and badly, is
-// for test/conformance; that every provider has its contract test, for test/providers/registry.test.ts.
+// What is documented is what is served, and no test is skipped. Every operation is asked, well and badly, in test/conformance; every
+// provider has its contract test, which test/providers/registry.test.ts checks.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";

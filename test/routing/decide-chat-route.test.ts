@@ -1,4 +1,4 @@
-// The route of a chat (contract 4, 7): judged by the adapter's plan, in the key's own route, whatever audio is routed to.
+// The route of a chat: judged by the adapter's plan, in the key's own route, whatever audio is routed to.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ChatRequest } from "../../src/providers/chat-provider.ts";

@@ -1,4 +1,4 @@
-// Which targets can, in which order, and what the refusal says (spec 1.6, contract 1 step 5, contract 3 and 4).
+// Which targets are eligible, in which order, and what the refusal contains.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TranscriptionFields } from "../../src/contract/transcription.ts";

@@ -1,4 +1,4 @@
-// How a translation is made (contract 3, "Translation"): natively first, through chat where the route allows it, or not at all.
+// How a translation is made: natively first, through chat where the route allows it, or not at all.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TranslationFields } from "../../src/contract/transcription.ts";

@@ -1,5 +1,5 @@
-// Audio beyond a target's limits on a route that splits (contract 10, `split_long_audio`): cut where nothing asked for is lost, refused
-// with the lack named where something would be. Pure tables.
+// Audio beyond a target's limits on a route with `split_long_audio`: cut where no required feature is lost, refused with the lack named
+// otherwise. Pure tables.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TranscriptionFields } from "../../src/contract/transcription.ts";

@@ -1,4 +1,4 @@
-// Who streams, and who takes live audio (contract 3 "Mode", contract 10): every model of every catalogue, by its own data.
+// Which models stream, and which accept live audio: every model of every catalogue, by its own data.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LIVE_ENCODINGS, type LiveEncoding } from "../../src/providers/provider.ts";

@@ -1,5 +1,5 @@
-// The providers' limits as required features (contract 3): what fits is eligible, one more of anything is not, and the target
-// says which limit it was. Every model of every catalogue, at its own figures.
+// The providers' limits as required features: what fits is eligible, one more of anything is not, and the target names the limit. Every
+// model of every catalogue, at its own figures.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Lack } from "../../src/contract/features.ts";

@@ -1,4 +1,4 @@
-// The purpose table (spec 4.1, 4.7; contract 4) at the level of the pure rule; test/http/transcription repeats it over HTTP.
+// The purpose table at the level of the pure rule; test/http/transcription repeats it over HTTP.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decideRoute } from "../../src/routing/decide-route.ts";

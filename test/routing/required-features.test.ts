@@ -1,4 +1,4 @@
-// What each field of a request makes required and what it merely prefers (spec 1.6; contract 3 "Required features"), field by field.
+// What each field of a request makes required and what it merely prefers, field by field.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TranslationFields } from "../../src/contract/transcription.ts";

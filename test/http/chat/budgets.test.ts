@@ -1,4 +1,4 @@
-// Budgets in tokens and money, and what a plan pays (contract 9; spec 2.5 last paragraph).
+// Budgets in tokens and money, and what a plan pays.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatOf, postChat, streamChat } from "../../harness/chat-client.ts";
@@ -213,7 +213,7 @@ for (const [name, fields] of METERED_ONLY) {
   });
 }
 
-/** What a dry run says would become of it (contract 3). */
+/** The outcome that a dry run reports. */
 async function foretold(body: object, key: string): Promise<readonly unknown[]> {
   const reply = await postChat(gateway.origin, { ...body, dry_run: true }, { key });
   const { outcome } = reply.json as { outcome: { status: number; code: string | null } };

@@ -1,5 +1,5 @@
-// A plain chat whose time is up: a target that is asked then could not answer, would be paid for nothing, and would be held to have
-// failed (contract 1, 7).
+// A plain chat whose deadline has passed: another target could not answer in time, would be paid for nothing, and would be counted as
+// failed.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatOf, postChat } from "../../harness/chat-client.ts";

@@ -1,4 +1,4 @@
-// What every fault of a provider comes to (reliability 7, contract 7): calls, status, events, usage and charge, as a table.
+// The result of every fault of a provider: calls, status, events, usage and charge, as a table.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { errorBody } from "../../../src/contract/error-body.ts";

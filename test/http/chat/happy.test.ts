@@ -1,4 +1,4 @@
-// A chat goes in and a routed answer comes out, plain and streamed, metered (spec 2.5, 4.8; contract 7, 9).
+// A chat goes in and a routed answer comes out, plain and streamed, metered.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatOf, HELLO, names, postChat, streamChat } from "../../harness/chat-client.ts";

@@ -1,4 +1,4 @@
-// Idempotency keys on plain chat, native and compatible (spec 4.1.2; contract 3, 7): one paid call a key, one answer for ever.
+// Idempotency keys on plain chat, native and compatible: one paid call a key, one answer that never changes.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { postChat, streamChat } from "../../harness/chat-client.ts";

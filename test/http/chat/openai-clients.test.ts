@@ -1,5 +1,5 @@
-// POST /v1/chat/completions as clients of OpenAI speak to it (contract 8): what they send along and means nothing here reaches
-// nobody, and what means something is asked of the model.
+// POST /v1/chat/completions as OpenAI's clients use it: what they send without effect reaches no provider, and what has an effect is asked
+// of the model.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatCompletion } from "../../../src/contract/openai-compatible.ts";

@@ -1,5 +1,5 @@
-// A fault of ours in the middle of a chat (contract 3, 9): what was set aside for it comes back and is on record, whatever paid for it,
-// and its key is free where nothing was sent.
+// An internal error during a chat: what was reserved for it is returned and recorded, whatever paid for it, and its key is free where
+// nothing was sent.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { ChatProvider } from "../../../src/providers/chat-provider.ts";

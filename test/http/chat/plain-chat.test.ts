@@ -1,4 +1,4 @@
-// Bodies that are taken without the schema (contract 7): only such as it takes as they are.
+// Bodies that are accepted without the schema: only those that it accepts as they are.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";

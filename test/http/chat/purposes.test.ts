@@ -1,4 +1,4 @@
-// Purposes, profiles and preferences of chat as tables (spec 4.7; contract 4, 7): each row over HTTP, the route seen at the far end.
+// Purposes, profiles and preferences of chat as tables: each row over HTTP, the route seen at the far end.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatOf, postChat } from "../../harness/chat-client.ts";

@@ -1,4 +1,4 @@
-// What POST /v1/chat refuses, and that a refusal calls nobody, costs nothing and leaves nothing (contract 1, 7; spec 2.5).
+// What POST /v1/chat refuses, and that a refusal calls no provider, costs nothing and leaves nothing.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { chatOf, HELLO, postChat } from "../../harness/chat-client.ts";

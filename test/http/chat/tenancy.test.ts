@@ -1,4 +1,4 @@
-// One tenant's chats are nobody else's (contract 2): keys of idempotency, circuits, budgets, attempts.
+// Tenants' chats are isolated: idempotency keys, circuits, budgets, attempts.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatOf, postChat } from "../../harness/chat-client.ts";

@@ -1,5 +1,5 @@
-// What follows a chat whose outcome is unknown (contract 7): the next target, unless the route says otherwise or no time is left; and
-// what its caller is told of it.
+// What follows a chat whose outcome is unknown: the next target, unless the route forbids it or no time is left; and what the caller's
+// message reports.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatOf, postChat, streamChat } from "../../harness/chat-client.ts";

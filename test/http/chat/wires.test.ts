@@ -1,5 +1,5 @@
-// One chat API over three wires: the same request through a whole gateway to each provider, played by the sandbox, with a key
-// of the account and with a test key; faults before and after the first token (spec 4.8; contract 2, 7; reliability 7).
+// One chat API over three wires: the same request through a whole gateway to each provider, played by the sandbox, with a key of the
+// account and with a test key; faults before and after the first token.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { FaultRule } from "../../../sandbox/server.ts";

@@ -1,4 +1,4 @@
-// Content negotiation as a table (RFC 9110 section 12.5.1; contract 3).
+// Content negotiation as a table (RFC 9110 section 12.5.1).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GatewayError } from "../../../src/contract/errors.ts";

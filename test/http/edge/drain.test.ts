@@ -1,4 +1,4 @@
-// How a server ends without losing an answer (promise R14, reliability 7).
+// How a server ends without losing an answer (R14).
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";

@@ -1,4 +1,4 @@
-// The error body (contract 1) for every code, in both forms, and what an unknown error may show: nothing.
+// The error body for every code, in both forms, and that an unknown error shows nothing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { errorBody, problemBody } from "../../../src/contract/error-body.ts";

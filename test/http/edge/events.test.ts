@@ -1,4 +1,4 @@
-// Server-sent events over real sockets (contract 3, 7): the form, pings, a slow reader, and a caller who leaves.
+// Server-sent events over real sockets: the form, pings, a slow reader, and a caller who disconnects.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";

@@ -1,4 +1,4 @@
-// Answers without an end of their own (contract 2, 5, 6): they last as long as their caller's key does.
+// Answers without an end of their own: they last as long as their caller's key is valid.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";

@@ -1,4 +1,4 @@
-// The OpenAPI document by structural rules of our own (contract 10), over the real contracts and over a richer made-up one.
+// The structure of the OpenAPI document, of the real contracts and of a richer made-up one.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";

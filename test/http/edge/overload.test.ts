@@ -1,5 +1,5 @@
-// Overload over real sockets (reliability 7 "Admission"): judged by what a head announces, before a body is read. Heads alone are
-// sent here: what they announce is held for them.
+// Overload over real sockets: judged by what a head announces, before a body is read. Heads alone are sent here: what they announce is held
+// for them.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";

@@ -1,4 +1,4 @@
-// The address by which the gateway speaks of itself (contract 10, `server.public_url`), where the system chooses its port.
+// The address of the gateway in its own links (`server.public_url`), where the system chooses its port.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client } from "undici";

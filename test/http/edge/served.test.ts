@@ -1,4 +1,4 @@
-// What the edge serves of itself: health, readiness, the error pages (contract 10); and how long it holds a reply that nobody reads.
+// What the edge serves of itself: health, readiness, the error pages; and how long it holds a reply that is not read.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";

@@ -1,4 +1,4 @@
-// The short form of `npm run faults -- hang-ups`: every moment once, without a clock (promise R15; contract 3, 7, 9, 10).
+// The short form of `npm run faults -- hang-ups`: every moment once, without a clock (R15).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { POINTS } from "../../faults/hang-ups/points.ts";

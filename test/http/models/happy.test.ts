@@ -1,4 +1,4 @@
-// GET /v1/models, and one of them (contract 8): what `model` may be for this key, the same in the list and alone.
+// GET /v1/models, and one of them: what `model` may be for this key, the same in the list and alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { listedModel, modelList } from "../../../src/contract/openai-compatible.ts";

@@ -1,4 +1,4 @@
-// What GET /v1/models/{id} does not have (contract 8), and that the one escape it takes opens no other spelling of a path.
+// What GET /v1/models/{id} does not have, and that the one escape it accepts opens no other spelling of a path.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { errorBody } from "../../../src/contract/error-body.ts";

@@ -1,4 +1,4 @@
-// GET /v1/models and one of them, whose (contract 2): a key sees the purposes of its own app and of nobody else's.
+// Tenancy of GET /v1/models and of one of them: a key sees the purposes of its own app and no others.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { modelList } from "../../../src/contract/openai-compatible.ts";

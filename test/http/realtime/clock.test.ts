@@ -1,4 +1,4 @@
-// How long a conversation waits (contract 10): for its start, for audio, for a sign of life. Real sockets, a clock of ours.
+// The time limits of a live session: for its start, for audio, for a pong. Real sockets, a fake clock.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// GET /v1/transcription/realtime (contract 10): live audio over real sockets, end to end.
+// GET /v1/transcription/realtime: live audio over real sockets, end to end.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { realtimeToken } from "../../../src/contract/realtime.ts";

@@ -1,4 +1,4 @@
-// What a live transcription refuses, before the upgrade and after it, and how it ends when something breaks (contract 1, 10).
+// What a live transcription refuses, before the upgrade and after it, and how it ends when something breaks.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGateway } from "../../harness/gateway.ts";

@@ -1,5 +1,5 @@
-// A conversation is routed like any request (contract 2, 4, 10): test keys, purposes in the start frame and in the upgrade's head, both
-// policies; and a route of which nobody can answer.
+// A live session is routed like any request: test keys, purposes in the start frame and in the upgrade's head, both policies; and a route
+// of which no target can answer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { generateKey } from "../../../src/auth/key-format.ts";

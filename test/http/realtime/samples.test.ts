@@ -1,4 +1,4 @@
-// Live audio to a provider that takes bare samples alone, no faster than they are spoken (contract 10).
+// Live audio to a provider that accepts bare samples alone, no faster than they are spoken.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";

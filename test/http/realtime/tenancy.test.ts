@@ -1,4 +1,4 @@
-// Tokens and conversations belong to the key that asked for them (contract 2, 10).
+// Tokens and live sessions belong to the key that asked for them.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";

@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/models, what it lists (spec 1.9, 1.10; contract 6, 9).
+// What GET /workspace/{tenant_id}/models lists.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assignableModels } from "../../../src/contract/workspace-models.ts";

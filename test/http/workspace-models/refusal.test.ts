@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/models, what it refuses (contract 1, 2).
+// What GET /workspace/{tenant_id}/models refuses.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";

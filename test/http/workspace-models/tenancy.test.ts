@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/models, whose (contract 2).
+// Tenancy of GET /workspace/{tenant_id}/models.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Answer } from "../../harness/client.ts";
