@@ -152,7 +152,7 @@ test("routing.weak-emulation: weak emulation satisfies nothing unless the route 
   assert.deepEqual(decision.candidates[0]?.verdict.emulated, ["keyterms"]);
 });
 
-test("routing.order, routing.no-model: a route without audio is 503 before capability, capability before health", () => {
+test("routing.order, routing.no-model, routing.all-unavailable: a route without audio is 503 before capability, capability before health", () => {
   assert.equal(positions(decide(route("r", [textTarget(1)]), { diarization: true })), "no_model");
   const own = route("r", [speechTarget(1), speechTarget(2)]);
   assert.equal(positions(decide(own, { diarization: true }, { unhealthy: [1, 2] })), "unsupported");

@@ -119,7 +119,7 @@ const HISTORIES: readonly (readonly [string, readonly object[], readonly unknown
 ];
 for (const [name, history, contents] of HISTORIES)
   for (const path of PATHS)
-    test(`chat.foreign-history: FLD-14: ${path}: ${name}: accepted, and nothing of it reaches a target that does not accept it`, async () => {
+    test(`chat.foreign-history, chat.empty-text: FLD-14: ${path}: ${name}: accepted, and nothing of it reaches a target that does not accept it`, async () => {
       const { sent } = await messagesSent([...history, ...HELLO], path, { tools: [TOOL] });
       assert.deepEqual(
         sent.map(({ content }) => content),

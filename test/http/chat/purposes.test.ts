@@ -94,7 +94,7 @@ beforeEach(async () => {
 const REASONS = { misspelled: "unknown", off: "disabled", draft: "unpublished", spoken: "no_chat_model" } as const;
 
 for (const key of [undefined, OVERRIDE_KEY]) {
-  const where = key === undefined ? "" : ", beside an audio override";
+  const where = key === undefined ? "" : ", next to an audio override";
   for (const carrier of ["body", "header"] as const) {
     const send = (label: string) =>
       postChat(gateway.origin, carrier === "body" ? { purpose: label } : {}, {
@@ -176,7 +176,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test("routing.purpose-label, compatible.model-selects-purpose: a label behind purpose/ is judged like one in the field: 200 visible characters are never a 400", async () => {
+test("routing.purpose-label, compatible.model-selects-purpose, compatible.model-not-selectable: a label behind purpose/ is judged like one in the field: 200 visible characters are never a 400", async () => {
   for (const label of ["\u{1F399}", "\u{1F399}".repeat(200), "会議 two", "x".repeat(200)]) {
     const native = await postChat(gateway.origin, { purpose: label });
     const compatible = await postChat(gateway.origin, { model: `purpose/${label}` }, { path: "/v1/chat/completions" });
@@ -221,7 +221,7 @@ test("chat.effort-by-profile: POST /v1/chat has neither field: effort there is a
   assert.equal(gateway.first.calls.length, 0);
 });
 
-test("routing.no-model: a route without a chat model is 503 no_chat_model, not retryable", async () => {
+test("routing.no-model, errors.unavailable-retryable: a route without a chat model is 503 no_chat_model, not retryable", async () => {
   await gateway.database.db
     .updateTable("apps")
     .set({ settings: JSON.stringify({ route: "speech" }) })

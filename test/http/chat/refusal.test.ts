@@ -91,7 +91,7 @@ const INVALID: readonly (readonly [string, object, string])[] = [
 ];
 
 for (const [name, fields, param] of INVALID) {
-  test(`chat.invalid-field, chat.consistent-request: ${name} is a 400 that names the field, calls no provider and records nothing`, async () => {
+  test(`chat.invalid-field, chat.content-parts, chat.consistent-request, errors.nothing-begun: ${name} is a 400 that names the field, calls no provider and records nothing`, async () => {
     const reply = await postChat(gateway.origin, fields);
     assert.deepEqual([reply.status, reply.code], [400, "INVALID_REQUEST"], reply.text);
     const issues = detailsOf(reply)["issues"] as readonly { param: string }[];
@@ -146,7 +146,7 @@ for (const [fields, words] of WORDS) {
   });
 }
 
-test("chat.invalid-field: a header at fault is listed in details.issues like any other fault", async () => {
+test("chat.invalid-field, errors.all-issues: a header at fault is listed in details.issues like any other fault", async () => {
   const reply = await postChat(gateway.origin, {}, { headers: { "x-svc-purpose-policy": "lax" } });
   const [issue, ...others] = detailsOf(reply)["issues"] as readonly { param: string }[];
   assert.deepEqual([reply.code, issue?.param, others], ["INVALID_REQUEST", "x-svc-purpose-policy", []]);

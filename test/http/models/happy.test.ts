@@ -18,7 +18,7 @@ const PATHS: readonly (readonly [string, string])[] = [
   ["/v1/models/purpose%2Fbrief", "purpose/brief"],
 ];
 for (const [path, id] of PATHS) {
-  test(`compatible.models-get: ${path} is that model, as the list has it`, async () => {
+  test(`compatible.models-list, compatible.models-get: ${path} is that model, as the list has it`, async () => {
     const { data } = modelList.parse((await get(gateway.origin, "/v1/models")).json);
     assert.deepEqual(
       data.map((model) => model.id),

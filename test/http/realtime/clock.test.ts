@@ -145,7 +145,7 @@ test("realtime.idle-timeout: every frame restarts the 30 s", async (t) => {
   assert.equal(client.readyState, client.OPEN);
 });
 
-test("realtime.idle-while-paused: while the gateway reads nothing, no frame is missed; when it reads again the 30 s restart", async (t) => {
+test("realtime.idle-while-paused, realtime.backpressure: while the gateway reads nothing, no frame is missed; when it reads again the 30 s restart", async (t) => {
   const listener = Promise.withResolvers<void>();
   const { client, isPaused, clock, heard, closed } = await openSession(t, { begun: listener.promise });
   client.send(JSON.stringify(START));
