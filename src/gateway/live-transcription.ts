@@ -35,7 +35,7 @@ export interface LiveCall extends RoutedCall {
   readonly clientGone: AbortSignal;
 }
 
-/** Of audio that broke off [realtime.late-failure-logged]. */
+/** The end of the message of a session that broke off. */
 const CHARGE = "The last seconds of the audio are not charged; what was heard before them is.";
 
 /** To finish after the audio did. */

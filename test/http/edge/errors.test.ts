@@ -11,7 +11,7 @@ const CODES = Object.keys(ERRORS) as ErrorCode[];
 const context = { requestId: newId("request"), publicUrl: `${PUBLIC_URL}/`, accept: undefined };
 
 for (const code of CODES) {
-  test(`errors.one-body, errors.retryable-views: ${code} has the one body, and three views of retryable agree`, () => {
+  test(`errors.one-body, errors.retryable-views, errors.no-store: ${code} has the one body, and three views of retryable agree`, () => {
     for (const retryable of [true, false]) {
       const error = new GatewayError(code, { message: "What is wrong.", retryable, details: { limit: 1 } });
       const reply = errorReply(error, context);
@@ -21,6 +21,7 @@ for (const code of CODES) {
       assert.equal(reply.headers["x-should-retry"], String(retryable));
       assert.equal(reply.headers["retry-after"], retryable ? "2" : undefined);
       assert.equal(reply.headers["x-request-id"], context.requestId);
+      assert.equal(reply.headers["cache-control"], "no-store");
       assert.equal(body.request_id, context.requestId);
       assert.equal(body.doc_url, `${PUBLIC_URL}/docs/errors#${code}`);
       const problem = errorReply(error, { ...context, accept: "application/problem+json" });
