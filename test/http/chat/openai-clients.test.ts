@@ -71,7 +71,7 @@ test("compatible.unused-members: other unknown members of a call are refused", a
 });
 
 for (const role of ["system", "developer"]) {
-  test(`compatible.system-only: of a conversation of ${role} messages alone the last one is sent as the user's`, async () => {
+  test(`compatible.system-only, compatible.developer-role: of a conversation of ${role} messages alone the last one is sent as the user's`, async () => {
     const first = { role, content: "Answer in French." };
     const last = { role, content: [{ type: "text", text: "Say hello." }] };
     assert.deepEqual((await sent({ messages: [last] }))["messages"], [{ role: "user", content: "Say hello." }]);

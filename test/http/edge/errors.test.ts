@@ -54,7 +54,7 @@ test("errors.retry-after: Retry-After is whole seconds, rounded up", () => {
   assert.equal(errorReply(error, context).headers["retry-after"], "1");
 });
 
-test("errors.internal-fixed: an unknown error is a fixed 500 with the request id; its text goes to the log only", async () => {
+test("errors.internal-fixed, errors.no-leak: an unknown error is a fixed 500 with the request id; its text goes to the log only", async () => {
   const { app, logs } = testEdge({
     handle: async () => {
       throw new Error("password=hunter2");
