@@ -1,5 +1,5 @@
-// Overload protection: how many bytes of request bodies this process holds at once, judged before a body is read (contract 1,
-// step 1; reliability 7: 8 GiB in files, 256 MiB in memory). Above it the answer is 503 and the body stays unread.
+// Limits how many bytes of request bodies this process holds at once (8 GiB in files, 256 MiB in memory), before a body is read. Above it
+// the answer is 503 and the body stays unread [api.admission].
 import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
 

@@ -1,4 +1,4 @@
-// From what a target served to the envelope of the answer: finished, with every warning that applies (spec 2.2, contract 3).
+// Builds the envelope of the answer from what a target served, with every warning that applies [transcription.envelope].
 import { newId } from "../contract/ids.ts";
 import type { PurposeFields, TranscriptionEnvelope, Warning } from "../contract/transcription.ts";
 import type { Requirements } from "../routing/required-features.ts";

@@ -1,4 +1,4 @@
-// Whose routes and budgets a request uses: its key's app (contract 2). Administrators' keys have none.
+// The app whose routes and budgets a request uses: that of its key. Administrators' keys have none.
 import type { AppInfo, Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
 

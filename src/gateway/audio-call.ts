@@ -1,4 +1,4 @@
-// What a request for a transcript is to the gateway, synchronous or a job's, and the judgements both make of it (contract 1, 3).
+// A request for a transcript, synchronous or of a job, and the checks that both share.
 import type { AnswerRoom } from "../lib/answer-room.ts";
 import type { Decoder } from "../audio/decode/decoder.ts";
 import type { DecodableAudio } from "../audio/decode/pcm.ts";
@@ -102,7 +102,7 @@ export function questionOf(
   };
 }
 
-/** Contract 4: of a field and a header that differ the stricter wins, as it does over the key's own. */
+/** If field and header differ, the stricter policy wins, as it does over the key's own [routing.purpose-strict]. */
 function requestedPolicy({ fields, policyHeader }: Pick<AudioCall, "fields" | "policyHeader">): PurposePolicy | null {
   if (fields.purpose_policy === "strict" || policyHeader === "strict") return "strict";
   return fields.purpose_policy ?? policyHeader;

@@ -1,4 +1,4 @@
-// A budget's refusal as the error a caller gets (contract 1, 402).
+// Turns a budget's refusal into the caller's 402 error [metering.refusal-figures].
 import { GatewayError } from "../contract/errors.ts";
 import { createSymbolSlot } from "../lib/symbol-slot.ts";
 import type { BudgetExceeded } from "../metering/budget.ts";

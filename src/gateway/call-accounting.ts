@@ -1,5 +1,5 @@
-// What a call reserves before its first byte leaves, and how its end is charged (contract 9). A failed attempt is the operator's
-// cost, one that its caller hung up on is charged as run.
+// What a call reserves before its first byte is sent, and how its end is charged. A failed attempt is the operator's cost, one whose caller
+// hung up is charged as run [metering.charge-delivered] [metering.charge-cancelled].
 import { type AttemptId, newId } from "../contract/ids.ts";
 import type { AttemptOutcome, Reservation, Settlement } from "../metering/ledger-entries.ts";
 import type { ProviderFailure } from "../providers/provider-failure.ts";

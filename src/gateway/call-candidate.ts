@@ -101,7 +101,7 @@ export async function callCandidate(
     }
     failure = result.error.kind;
     logFailedAttempt(services, payer, { attemptId, target, error: result.error });
-    // Charged as run when its caller hung up on it; otherwise a failed attempt is the operator's cost (contract 9).
+    // Charged as run when its caller hung up; otherwise a failed attempt is the operator's cost [metering.charge-cancelled].
     const asRun = failure === "aborted" && sentMs > 0;
     const failed = failedAttempt(target, result.error);
     const heard = asRun ? quoteFor(priced, payer, target, sentAmount(audio, candidate.verdict, sentMs)) : null;

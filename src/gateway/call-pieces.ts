@@ -1,5 +1,5 @@
-// One target asked for a recording in pieces, one after the other (contract 10, `split_long_audio`). It is one call in all that counts:
-// one reservation, one outcome. The first piece that fails ends it, so that no hole is ever passed off as a whole.
+// Sends a recording to one target in pieces, one after the other [transcription.split]. They count as one call: one reservation, one
+// outcome. The first piece that fails ends it, so that an incomplete transcript is never returned as a whole.
 import type { Preference } from "../contract/features.ts";
 import type { StreamingIo } from "../providers/io.ts";
 import { type CallResult, type CallTarget, callTarget } from "./attempt.ts";
@@ -16,9 +16,9 @@ export type PiecesResult =
   | Extract<CallResult, { ok: false }>;
 
 /**
- * What a failure means is the failed piece's (contract 1): unknown in one is unknown for the whole, and nothing of it is sent
- * again. A definite one lets the next target be tried, though pieces before it were paid: they are the operator's cost, for the
- * app pays only for what it is given.
+ * A failure means what it means for the failed piece: unknown in one is unknown for the whole, and nothing of it is sent again. After a
+ * definite one the next target is tried, although earlier pieces were paid: they are the operator's cost, because the app pays only for
+ * what it receives [transcription.split-failure].
  */
 export async function callPieces(
   call: Omit<CallTarget, "audio">,

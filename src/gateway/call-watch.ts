@@ -1,5 +1,5 @@
-// A call to a provider, watched from its first moment to its last: the circuit learns how it went, and so does whoever counts
-// (contract 10, metrics and traces). Names, kinds and figures; no word of anybody's.
+// Watches a call to a provider from its first moment to its last, and reports its outcome to the circuit, the metrics and the trace
+// [metrics.values]. Only names, kinds and figures, no text of a caller or provider.
 import { partsOfKey } from "../directory/account-key.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
 import type { FailureKind } from "../providers/io.ts";

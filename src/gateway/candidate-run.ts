@@ -23,7 +23,7 @@ export interface Payer {
   /** The one that was applied. */
   readonly purpose: string | null;
   readonly testMode: boolean;
-  /** Its workspace has a plan, whose credits pay for audio (spec 2.5). */
+  /** Its workspace has a plan, whose credits pay for audio [budgets.plan-credits]. */
   readonly hasPlan: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The routed answer of a chat, made alike from a plain reply and from an assembled stream (contract 7). Pure.
+// Builds the routed answer of a chat, in the same way from a plain reply and from an assembled stream [chat.stream-same-answer]. Pure.
 import type { ChatAnswer } from "../contract/chat.ts";
 import type { HistoryField } from "../contract/chat-history.ts";
 import type { Warning } from "../contract/transcription.ts";

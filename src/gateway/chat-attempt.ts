@@ -1,5 +1,5 @@
-// One call to one chat target, from its reservation to its settlement (contract 9): whoever opens it ends it, once, with what
-// became of it. Reserved durably before the first byte leaves; whatever was used is on record in every ending.
+// One call to one chat target, from its reservation to its settlement. It is reserved durably before the first byte is sent and settled
+// exactly once, with its usage recorded in every ending [chat.reserve-and-settle].
 import { newId } from "../contract/ids.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { AttemptOutcome, Settled, Settlement, SlotEnd, TokenUsage } from "../metering/ledger-entries.ts";
@@ -183,7 +183,7 @@ function settlementOf(
   };
 }
 
-/** What is missing is estimated and marked (contract 9). */
+/** Missing usage is estimated and marked [metering.usage-source]. */
 export function usageOf(billing: ChatBilling, { reported, inputTokens, outputTokens }: Used): TokenUsage {
   if (reported !== null) return { ...reported, source: "reported" };
   return {

@@ -1,4 +1,4 @@
-// What one chat attempt may cost and who pays it (contract 9): reserved by estimate and limit, charged by reported usage.
+// What one chat attempt may cost and who pays it: reserved by estimate and limit, charged by reported usage [metering.reserve-chat].
 import type { Principal } from "../auth/principal.ts";
 import type { BillingClass } from "../contract/billing-class.ts";
 import type { Funding } from "../metering/ledger.ts";
@@ -47,7 +47,7 @@ export function chatQuote(
   };
 }
 
-/** Plain chat draws on the allowance; tools, JSON modes, images and audio do not (spec 2.5). */
+/** Plain chat draws on the allowance; tools, JSON modes, images and audio do not [chat.plan-allowance]. */
 function firstFunding(request: ChatRequest): Funding {
   return askedChatFeatures(request).length === 0 ? "allowance" : "credits";
 }

@@ -1,4 +1,5 @@
-// From the fields a caller sent to what is asked of a model (contract 7): one shape for both ways to write a message. Pure.
+// Turns the fields that a caller sent into the request to a model: one shape for both ways to write a message [chat.tool-call-shapes].
+// Pure.
 import type { ChatFields, ChatMessage as GivenMessage } from "../contract/chat.ts";
 import { cacheControlOf, historyFieldsIn, reasoningOf, signatureOf } from "./chat-history.ts";
 import type {

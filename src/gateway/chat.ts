@@ -1,5 +1,5 @@
-// The story of a chat (spec 4.8, contract 7), one named step a line, in the order of judgement of contract 1. The edge has
-// done the head (key, scope, limits) and the body before; the compatible endpoint begins here too.
+// The steps of a chat, one named step a line, in the order of judgement of docs/reference/errors.md. The edge has judged the head (key,
+// scope, limits) and the body before; the compatible endpoint begins here too.
 import { CHAT_PREFERENCES } from "../contract/features.ts";
 import { refuseMalformedKey } from "../contract/idempotency-key.ts";
 import { newId } from "../contract/ids.ts";
@@ -62,7 +62,7 @@ export function decideChat(
     },
     restsFor(services, call.principal),
   );
-  // Chat knows one policy: what cannot be used falls back (contract 4).
+  // Chat has one policy: an unusable purpose falls back [routing.purpose-chat].
   call.recorder.decided(decision, askedOf(call, request), "fallback");
   return decision;
 }
@@ -78,7 +78,7 @@ function askedOf({ fields }: Pick<ChatCall, "fields">, request: ChatRequest): As
   };
 }
 
-/** `dry_run`: judges everything up to the call; nothing is reserved, called or kept (contract 3). */
+/** `dry_run`: judges everything up to the call; nothing is reserved, called or stored [routing.dry-run]. */
 async function explain(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
   const decision = decideChat(services, call, call.fields.stream === true);
   return jsonReply(200, await judgedChat(services, call, decision));

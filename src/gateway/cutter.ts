@@ -1,5 +1,5 @@
-// One recording decoded for the targets of one run: in pieces (contract 10, `split_long_audio`), or as bare samples for a model that
-// takes nothing else. Decoded once however many of them need it, and gone with the run.
+// One recording decoded for the targets of one run: in pieces for `split_long_audio`, or as bare samples for a model that accepts nothing
+// else. It is decoded once for all of them, and deleted with the run.
 import { type DecodedRecording, decodeRecording } from "../audio/decode/decoded-recording.ts";
 import { holdsSpeech } from "../audio/decode/levels.ts";
 import { planCuts, type Span } from "../audio/decode/plan-cuts.ts";

@@ -1,4 +1,4 @@
-// The answer to `dry_run: true` (contract 3): the same decision the request would have run on, as data.
+// The answer to `dry_run: true`: the decision that the request would have run on, as data [routing.dry-run-decision].
 import type { Principal } from "../auth/principal.ts";
 import { ERRORS } from "../contract/errors.ts";
 import type { RoutingDecision } from "../contract/transcription.ts";

@@ -1,4 +1,4 @@
-// A budget's forecast as callers see it (contract 9).
+// A budget's forecast as callers see it [budgets.forecast-null].
 import type { BudgetForecastView } from "../contract/budget-forecast.ts";
 import type { BudgetState } from "../metering/budget.ts";
 import { forecastBudget } from "../metering/forecast-budget.ts";

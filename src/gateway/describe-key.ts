@@ -1,4 +1,4 @@
-// GET /v1/me: what this key is, which purposes count where, and what can be asked (spec 2.4, 4.6; contract 4). Pure.
+// GET /v1/me: the key, the purposes of each context, and what can be asked [keys.me]. Pure.
 import type { Principal } from "../auth/principal.ts";
 import type { KeyDescription } from "../contract/account.ts";
 import { CAPABILITIES, type Capability, CHAT_FEATURES, FEATURES } from "../contract/features.ts";

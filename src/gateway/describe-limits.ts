@@ -1,4 +1,4 @@
-// GET /v1/melimits: every limit as enforced, with the calling key's quotas and remaining budget (spec 4.6, contract 4).
+// GET /v1/melimits: every limit as enforced, with the calling key's quotas and remaining budget.
 import type { Principal, Quota } from "../auth/principal.ts";
 import type { LimitsReport } from "../contract/account.ts";
 import { type BudgetState, reachesSoftLimit } from "../metering/budget.ts";

@@ -1,5 +1,5 @@
-// A transcript without a word of a recording in which somebody speaks (contract 3: a missing receipt is a definite failure of its
-// target). One more target is asked; where two hear nothing, or there is no other, the empty answer is believed, with a warning.
+// Doubts an empty transcript of a recording in which somebody speaks: one more target is asked. If that one returns no text either, or
+// there is none, the empty answer is returned with a warning [transcription.empty-doubted] [transcription.empty-believed].
 import type { Decoder } from "../audio/decode/decoder.ts";
 import { holdsSpeech, measureLevels } from "../audio/decode/levels.ts";
 import { Undecodable } from "../audio/decode/pcm.ts";

@@ -1,4 +1,4 @@
-// The routed envelope of a transcript and its bare-body forms (spec 2.2, contract 3 "Envelope" and "Formats"). Pure.
+// The routed envelope of a transcript and its bare-body forms [transcription.envelope] [captions.bare-body]. Pure.
 import type { PurposeFields, ResponseFormat, TranscriptionEnvelope, Warning } from "../contract/transcription.ts";
 import type { FinishedTranscript } from "./finish-transcript.ts";
 import { type GatewayReply, textReply, transcriptReply } from "./reply.ts";

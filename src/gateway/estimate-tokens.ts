@@ -1,5 +1,5 @@
-// How many tokens a chat will be, before anybody has counted: what is reserved, and what is recorded (and marked) where a
-// provider reports nothing (contract 7, 9). Pure.
+// Estimates the tokens of a chat: for the reservation, and for the record (marked) where a provider reports none [chat.usage-estimated].
+// Pure.
 import { hasCombiner } from "../providers/tool-schema.ts";
 import type { ChatLimits, ChatPart, ChatRequest, ChatResult } from "../providers/chat-provider.ts";
 

@@ -1,5 +1,5 @@
-// `patchbay route explain` and `POST …/explain` (contract 3, 10): the decision that a request would run on, made by the very
-// functions that make it, and told in the words of its record.
+// `patchbay route explain` and `POST …/explain`: the decision that a request would run on, made by the same functions and reported in the
+// form of its record [routing.explain-equals-request].
 import type { Principal } from "../auth/principal.ts";
 import type { ChatFields } from "../contract/chat.ts";
 import { brand } from "../contract/ids.ts";

@@ -1,4 +1,4 @@
-// `dry_run: true` (contract 3): judges everything up to the call; nothing is reserved, called or kept.
+// `dry_run: true`: judges everything up to the call; nothing is reserved, called or stored [routing.dry-run].
 import type { AudioCall } from "./audio-call.ts";
 import { judgedAudio } from "./judged-decision.ts";
 import { decideWithChat } from "./translate-by-chat.ts";

@@ -1,4 +1,4 @@
-// What makes two requests the same payload under one idempotency key (contract 3, "Idempotency"). Pure.
+// What makes two requests the same payload under one idempotency key [idempotency.same-payload]. Pure.
 import { createHash } from "node:crypto";
 import { REDACTION_GROUPS, type RedactionGroup } from "../contract/features.ts";
 import type { TranslationFields } from "../contract/transcription.ts";

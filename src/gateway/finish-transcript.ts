@@ -1,5 +1,5 @@
-// From a provider's normalised words and segments to the transcript the caller gets, with the invariants of contract 3
-// ("Envelope"): speakers S1, S2… by first appearance, times inside the audio, starts in order, texts that add up. Pure.
+// Turns a provider's normalised words and segments into the caller's transcript: speakers S1, S2… by first appearance, times inside the
+// audio, starts in order, texts that add up [transcription.times] [transcription.text-preserved]. Pure.
 import { buildCues } from "../captions/cues.ts";
 import { toPlainText } from "../captions/plain-text.ts";
 import { toSrt } from "../captions/srt.ts";

@@ -1,5 +1,5 @@
-// Timed pieces (words, segments) given what they lack of a provider's own text (contract 3: text is preserved): a provider may time
-// only some of its words, of some of its speakers, or spell them differently. Pure.
+// Aligns timed pieces (words, segments) with the provider's own text, because a provider may time only some of its words, of some of its
+// speakers, or spell them differently [transcription.text-preserved]. Pure.
 import { commonSubsequence, type Match } from "../lib/text/common-subsequence.ts";
 import { CHUNK_SIZE, flatMapCooperatively, type CooperativeTask } from "../lib/concurrency/cooperative-task.ts";
 import { UNSPACED } from "../lib/text/join-words.ts";

@@ -1,5 +1,5 @@
-// Idempotency keys of synchronous requests (spec 4.1.2, contract 3): at most one paid execution per key, and an answer that
-// never changes. Completing a slot is the ledger's, in the transaction that settles the charge.
+// Idempotency keys of synchronous requests: at most one paid execution per key, and an answer that never changes [idempotency.single-call]
+// [idempotency.replay]. The ledger completes a slot, in the transaction that settles the charge.
 import { createHash, randomUUID } from "node:crypto";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import type { AnswerRoom } from "../lib/answer-room.ts";

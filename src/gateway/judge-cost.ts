@@ -1,5 +1,5 @@
-// The last thing a dry run judges (contract 1 "Order of judgement" 6, contract 3): whether quotas of audio and tokens, budgets and plan
-// would bear the first target's cost. Nothing is counted; the request itself was, when it came in.
+// The last step of a dry run: whether quotas of audio and tokens, budgets and plan would allow the first target's cost [routing.dry-run].
+// Nothing is counted except the request itself, when it arrived.
 import type { Principal } from "../auth/principal.ts";
 import { ERRORS, type GatewayError } from "../contract/errors.ts";
 import type { RoutingDecision } from "../contract/transcription.ts";

@@ -1,4 +1,4 @@
-// What a failed attempt means for the rest of the request (contract 1, "Definite and unknown outcomes"). Pure.
+// What a failed attempt means for the rest of the request [routing.fallback-definite] [routing.no-fallback-unknown]. Pure.
 import { GatewayError } from "../contract/errors.ts";
 import type { FailureKind, ProviderError } from "../providers/io.ts";
 import type { Candidate, Missing } from "../routing/pick-candidates.ts";
@@ -109,7 +109,7 @@ function withheld(attempts: readonly object[]): GatewayError {
   });
 }
 
-/** Contract 1: every eligible chat target was tried and failed. `keyBurned`: one outcome is unknown, and the key is gone. */
+/** Every eligible chat target was tried and failed [chat.exhausted]. `keyBurned`: one outcome is unknown, and the key is burned. */
 export function chatExhausted(
   failures: readonly FailedAttempt[],
   considered: Considered,

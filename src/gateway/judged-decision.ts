@@ -1,4 +1,4 @@
-// What a dry run answers (contract 3): the decision as it was made, and what quotas, budgets and plan say to its cost.
+// The answer of a dry run: the decision, and the verdict of quotas, budgets and plan on its cost [routing.dry-run-decision].
 import type { RoutingDecision } from "../contract/transcription.ts";
 import type { ChatDecision } from "../routing/decide-chat-route.ts";
 import type { AudioDecision } from "../routing/decide-translation.ts";

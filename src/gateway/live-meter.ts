@@ -1,5 +1,5 @@
-// What live audio costs while it is spoken (contract 9, 10): a slice is reserved durably before any of it goes on, the next one
-// ahead of its time, and each is settled by what was sent of it. Where a budget or a quota ends, the audio ends.
+// Meters live audio: a slice is reserved durably before any of it is sent on, the next one ahead of its time, and each is settled by what
+// was sent of it. Where a budget or a quota ends, the audio ends [realtime.slices] [realtime.budget-end].
 import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { AttemptId } from "../contract/ids.ts";

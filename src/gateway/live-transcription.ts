@@ -1,5 +1,5 @@
-// Live audio to a transcript (contract 10): the same route, purpose, features and events as a file's stream, from targets that
-// take live audio. Audio that a target has had cannot be said again: it falls back no further than the refusal of a socket.
+// Live audio to a transcript: the same route, purpose, features and events as a file's stream, from targets that accept live audio. Audio
+// that was sent to a target cannot be sent again: only a refused socket falls back [realtime.no-fallback-after-audio].
 import { GatewayError } from "../contract/errors.ts";
 import { createChannel, type Channel } from "../lib/concurrency/channel.ts";
 import { createReplyHold } from "../providers/reply-hold.ts";
@@ -35,7 +35,7 @@ export interface LiveCall extends RoutedCall {
   readonly clientGone: AbortSignal;
 }
 
-/** Of audio that broke off: decision 21. */
+/** The end of the message of a session that broke off. */
 const CHARGE = "The last seconds of the audio are not charged; what was heard before them is.";
 
 /** To finish after the audio did. */
@@ -215,7 +215,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
   }
 }
 
-/** Nobody hung up, and no fault is the caller's: the slice in which it broke is not charged (contract 9, decision 21). */
+/** The caller did not hang up and is not at fault: the slice in progress is not charged [realtime.shutdown]. */
 function isBrokenHere(cause: unknown): boolean {
   return cause instanceof GatewayError && cause.status >= 500;
 }

@@ -1,4 +1,5 @@
-// What is it, and how long (contract 1 step 4; contract 3 "Seconds"): by content, from packets, before any provider is called.
+// Identifies and measures audio by its content and its packets, before any provider is called [measuring.content-decides]
+// [measuring.true-length].
 import type { AudioInput } from "../audio/audio-input.ts";
 import { callerGone } from "./attempt-end.ts";
 import { MEDIA, mediaTypeMatches } from "../audio/media-types.ts";

@@ -1,5 +1,5 @@
-// The transcripts of a recording's pieces as the one of the whole (contract 10, `split_long_audio`): times moved to where each piece
-// begins, texts in order, nothing left out. Pure.
+// Merges the transcripts of a recording's pieces: times moved to where each piece begins, texts in order, nothing lost
+// [routing.split-merge]. Pure.
 import { joinWords } from "../lib/text/join-words.ts";
 import type { ProviderTranscript, ProviderWord, Receipt } from "../providers/provider.ts";
 

@@ -1,4 +1,4 @@
-// What a chat adapter would send to a target for a request (contract 7): how routing judges chat targets.
+// What a chat adapter would send to a target for a request: how routing judges chat targets [chat.required-features].
 import type { ChatRequest } from "../providers/chat-provider.ts";
 import type { ChatPlanner } from "../routing/decide-chat-route.ts";
 import type { Target } from "../routing/types.ts";

@@ -1,5 +1,5 @@
-// Deletion at the provider (contract 5): what a provider keeps of a run is deleted once the run's end is stored, whether it
-// succeeded, failed, was cancelled or given up. The duty is a row before the first poll, so no crash forgets it.
+// Deletion at the provider: what a provider keeps of a run is deleted once the run's end is stored, whether it succeeded, failed, was
+// cancelled or abandoned. The task is a row before the first poll, so no crash loses it [jobs.deletion-durable].
 import { z } from "zod";
 import { providerKind } from "../directory/stored.ts";
 import { ProviderError, type RemoteRun } from "../providers/io.ts";

@@ -1,4 +1,5 @@
-// What one attempt would cost, and who pays it (contract 9): the billing class, the charge, and the list price kept beside it.
+// What one attempt would cost and who pays it: the billing class, the charge, and the list price recorded with it
+// [metering.billable-seconds].
 import type { Principal } from "../auth/principal.ts";
 import type { BillingClass } from "../contract/billing-class.ts";
 import type { AudioPrice, Price } from "../metering/price.ts";

@@ -1,4 +1,5 @@
-// A routing refusal as the error a caller gets (contract 1, step 5). Names of providers only with `routing:read`.
+// Turns a routing refusal into the caller's error [routing.order]. Names of providers only with `routing:read`
+// [routing.target-names-hidden].
 import type { Principal } from "../auth/principal.ts";
 import { GatewayError, type GatewayErrorOptions } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
@@ -50,7 +51,7 @@ export function refusalError(
     case "credits_required":
       return unpricedForPlan();
     case "unhealthy":
-      // Contract 1: for chat a route whose circuits are all open is exhausted.
+      // For chat a route whose circuits are all open is exhausted [chat.exhausted].
       return new GatewayError(refusal.capability === "chat" ? "all_providers_exhausted" : "NO_HEALTHY_PROVIDER", {
         ...whenAllRest(refusal.rests),
         retryable: true,

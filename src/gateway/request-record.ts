@@ -1,5 +1,5 @@
-// What a routed request leaves on record of itself (contract 10, request log): handed through its call, told where each thing
-// is decided, read once at its end. An allow-list: no words of the caller's or a provider's, no names of files, no addresses.
+// What a routed request leaves in the request log: passed through its call, filled in where each thing is decided, read once at its end. An
+// allow-list: no text of a caller or a provider, no file names, no addresses [requests.no-content].
 import type { AppId, JobId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import type { Capability, Profile } from "../contract/features.ts";

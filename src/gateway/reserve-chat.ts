@@ -1,5 +1,5 @@
-// Sets aside what a chat attempt may cost before its first byte leaves (contract 9): out of the allowance first where a plan has one, out
-// of its credits where that is used up.
+// Reserves what a chat attempt may cost before its first byte is sent: from the allowance first where a plan has one, from its credits
+// where that is used up [budgets.plan-allowance].
 import type { AttemptId } from "../contract/ids.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
 import type { AttemptLedger } from "./attempt-ledger.ts";

@@ -1,4 +1,4 @@
-// Where a target's call really goes: its stored account, or the sandbox for test keys and simulated targets (contract 2).
+// Where a target's call is sent: its stored account, or the sandbox for test keys and simulated targets [providers.test-key-address].
 import type { Principal } from "../auth/principal.ts";
 import type { Capability } from "../contract/features.ts";
 import type { Account } from "../directory/snapshot.ts";

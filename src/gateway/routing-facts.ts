@@ -1,5 +1,5 @@
-// What happened to the purpose and to preferences, as headers (contract 3 "Formats"): of a bare body, and of one in words that
-// have no place for it, where a purpose that was not applied would go unseen (contract 8).
+// What happened to the purpose and to preferences, as headers: of a bare body [captions.facts-in-headers], and of OpenAI's bodies, which
+// have no place for it [compatible.routing-headers].
 import type { PurposeFields, Warning } from "../contract/transcription.ts";
 
 type Facts = PurposeFields & { readonly warnings: readonly Warning[] };

@@ -1,5 +1,5 @@
-// Tries the capable targets in order until one serves (spec 1.6, contract 1 "Definite and unknown outcomes"): after an unknown
-// outcome nothing else is tried, and an answer that is doubted is confirmed by another target where it can be.
+// Tries the capable targets in order until one serves: after an unknown outcome no other is tried [routing.no-fallback-unknown], and a
+// doubted answer is confirmed by another target where there is one [routing.empty-transcript].
 import { GatewayError } from "../contract/errors.ts";
 import { ProviderError } from "../providers/io.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";

@@ -1,5 +1,5 @@
-// Tries the capable chat targets in order until one answers (contract 7). Unlike audio a chat falls back after an unknown
-// outcome too, as long as nothing of an answer was received; each attempt is reserved and settled on its own.
+// Tries the capable chat targets in order until one answers. Unlike audio, chat falls back after an unknown outcome too, as long as no
+// content was received; each attempt is reserved and settled on its own [chat.fallback-after-unknown].
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Settled, TokenUsage } from "../metering/ledger-entries.ts";
 import { chatReceipts } from "../providers/chat-receipts.ts";
@@ -127,7 +127,7 @@ export async function firstToServe<Served>(
   throw chatExhausted(failures, decision.considered, { keyBurned: unknown !== null && slot !== null, attemptLimit });
 }
 
-/** Proof of every required feature that can be seen in an answer (contract 3, 7); without it the answer is withheld. */
+/** Proof of every required feature that can be seen in an answer; without it the answer is withheld [chat.receipts]. */
 export function requireReceipts(request: ChatRequest, content: ChatContent): void {
   const missing = chatReceipts(request, content).flatMap(({ feature, delivered }) => (delivered ? [] : [feature]));
   if (missing.length > 0) throw new ProviderError("feature_dropped", { reason: missing.join(",") });

@@ -1,5 +1,5 @@
-// What a synchronous request keeps of its calls: the ledger's row, the slot of its idempotency key (contract 3), and what a
-// provider has to delete afterwards (contract 5).
+// What a synchronous request records of its calls: the ledger's row, the slot of its idempotency key [idempotency.write-ahead], and what a
+// provider has to delete afterwards [providers.deletion].
 import type { Settled, Settlement } from "../metering/ledger-entries.ts";
 import { isServerUnavailable } from "../storage/database-faults.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";

@@ -1,4 +1,4 @@
-// What is asked of one target, and which preferences it will not honour (contract 3). Pure.
+// The request to one target, and the preferences that it will not honour [routing.preference-dropped]. Pure.
 import type { ChatDropped, Feature, Preference } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription.ts";
 import type { SpeechRequest } from "../providers/provider.ts";

@@ -1,5 +1,5 @@
-// A chat as a stream (contract 7): fallback is free until a provider's first content and never happens after it; one error
-// part ends a broken stream; whoever stops reading stops the provider, and what was used is on record in every ending.
+// A chat as a stream: it may fall back until a provider's first content and never after it, one error part ends a broken stream, a caller
+// who disconnects stops the provider, and usage is recorded in every ending [chat.stream-first-content] [chat.stream-broken].
 import { newId } from "../contract/ids.ts";
 import type { ChatEvent, ChatRequest, ChatUsage, Reasoning } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";

@@ -1,6 +1,6 @@
-// A transcript while it is made (contract 3, "Mode"): only from targets that stream. Until a provider's first content every
-// failure is an ordinary refusal, unless the edge has sent the status line by then, and the next target may be tried; after it, never. Keys are
-// ignored.
+// A streamed transcript: only from targets that stream. Until a provider's first content every failure is an ordinary refusal, unless the
+// edge has sent the status line by then, and the next target may be tried; after it, never [transcription.stream-fallback]. Keys are
+// ignored [transcription.stream-no-key].
 import { GatewayError } from "../contract/errors.ts";
 import type { TranscriptionEnvelope, Warning } from "../contract/transcription.ts";
 import { createChannel, type Channel } from "../lib/concurrency/channel.ts";

@@ -1,4 +1,5 @@
-// A request whose idempotency slot is another's by now: its lease lapsed before anything was dispatched (contract 3), and that one answers.
+// A request whose idempotency slot another request owns by now: its lease lapsed before anything was dispatched, and the other one answers
+// [idempotency.fencing].
 import { GatewayError } from "../contract/errors.ts";
 
 export function takenOver(): GatewayError {

@@ -1,5 +1,5 @@
-// A transcript told while it is made, of a file or live (contract 3, "Mode"; contract 10): piece by piece as the provider says it, and
-// no faster than the caller reads.
+// Sends a transcript, of a file or live, while it is made: piece by piece as the provider returns it, and no faster than the caller reads
+// [transcription.stream-whole].
 import type { Segment } from "../contract/transcription.ts";
 import type { Channel } from "../lib/concurrency/channel.ts";
 import { ProviderError } from "../providers/io.ts";

@@ -1,5 +1,5 @@
-// The synchronous story of a transcription, one named step a line, in the order of judgement of contract 1. The edge has
-// done the head (key, scope, limits) and the body (fields, spool) before; the compatible endpoints begin here too.
+// The steps of a synchronous transcription, one named step a line, in the order of judgement of docs/reference/errors.md. The edge has
+// judged the head (key, scope, limits) and the body (fields, spool) before; the compatible endpoints begin here too.
 import { assertNever } from "../lib/assert-never.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";

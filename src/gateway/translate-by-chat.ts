@@ -1,6 +1,6 @@
-// A translation where no target translates (contract 3, "Translation"): the transcript's text is translated by a chat target of
-// the same route. Two calls of one request, each reserved before and both settled with the answer (contract 9): whichever of
-// them fails, nothing is charged for either, and what was spoken is never transcribed again.
+// A translation where no target translates: a chat target of the same route translates the transcript's text. Two calls of one request,
+// each reserved before and both settled with the answer: if either fails, nothing is charged for both, and the speech is never transcribed
+// again [translation.chat-two-attempts] [translation.chat-whole].
 import { GatewayError } from "../contract/errors.ts";
 import type { Warning } from "../contract/transcription.ts";
 import type { Settlement } from "../metering/ledger-entries.ts";
@@ -202,7 +202,7 @@ function settlingBoth({ ledger }: GatewayServices, transcript: Settlement, journ
   };
 }
 
-/** It was made and nobody got it: the operator's cost (contract 9). */
+/** It was made and not delivered: the operator's cost [metering.charge-delivered]. */
 function undelivered(settlement: Settlement): Settlement {
   return { ...settlement, outcome: "failed:not_delivered", billableAudioMs: 0, chargeNanoUsd: 0n };
 }

@@ -1,5 +1,5 @@
-// What a chat model is told that translates a transcript (contract 3, "Translation"). The instructions are ours and fixed but
-// for the language; the transcript is data and stands alone in a message of its own, whatever it says. Pure.
+// The message to a chat model that translates a transcript. The instructions are fixed except for the language; the transcript is data in a
+// message of its own, whatever it says [routing.translation-prompt]. Pure.
 import type { ChatRequest } from "../providers/chat-provider.ts";
 import { englishNameOf } from "../providers/language-names.ts";
 

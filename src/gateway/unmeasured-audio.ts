@@ -1,5 +1,5 @@
-// What routing knows of audio that nobody measured (contract 3, 10): of a recording that is not at hand what is said of it and what is
-// usual of the rest, of live audio how it comes.
+// What routing knows of audio that was not measured: of a recording that is not at hand its declared facts and usual values for the rest,
+// of live audio its form.
 import type { AudioFormat } from "../contract/audio-formats.ts";
 import type { LiveEncoding } from "../providers/provider.ts";
 import type { MeasuredFacts } from "./audio-call.ts";

@@ -1,5 +1,5 @@
-// A word or a segment as callers get it (contract 3, "Envelope"): inside the audio, to the millisecond, its speaker S1, S2… by first
-// appearance. Pure.
+// A word or a segment as callers get it: inside the audio, to the millisecond, its speaker S1, S2… by first appearance
+// [transcription.times] [transcription.speakers]. Pure.
 import type { Segment, Word } from "../contract/transcription.ts";
 import type { ProviderSegment, ProviderWord } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";

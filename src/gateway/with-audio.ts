@@ -1,5 +1,4 @@
-// The audio of a request, measured, wherever it comes from: remote audio is fetched first, and is gone when the work is done
-// (spec 4.4; contract 1 step 4).
+// The measured audio of a request, from any source: remote audio is fetched first, and deleted when the work is done.
 import type { AudioInput } from "../audio/audio-input.ts";
 import type { QuotaHolders } from "../quotas/quotas.ts";
 import { measureAudio, type MeasuredAudio } from "./measure-audio.ts";

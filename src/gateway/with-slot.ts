@@ -1,5 +1,5 @@
-// Runs a request under its idempotency key (spec 4.1.2, contract 3): replays what is known, refuses what is not, and leaves
-// the slot as the outcome demands whatever happens in between.
+// Runs a request under its idempotency key: replays a stored answer, refuses a reused key, and leaves the slot as the outcome requires
+// whatever happens in between [idempotency.replay] [idempotency.reused].
 import { GatewayError } from "../contract/errors.ts";
 import { keyReused } from "../contract/idempotency-key.ts";
 import type { ClaimRequest, SlotRef } from "./idempotency.ts";

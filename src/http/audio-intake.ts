@@ -1,5 +1,4 @@
-// Takes the one audio source of a request, whichever carrier it comes in, and lets go of it when the request fails
-// (contract 3 "Fields": exactly one source).
+// Takes the one audio source of a request, from any carrier, and releases it when the request fails [request-body.one-source].
 import { type Base64Decoder, createBase64Decoder } from "../audio/base64.ts";
 import type { AudioParam } from "../audio/audio-input.ts";
 import type { Spool, SpooledAudio, SpoolWriter } from "../audio/spool.ts";

@@ -90,8 +90,8 @@ export function eachChunk(body: Readable, bound: BodyBound, take: TakeChunk): Pr
 }
 
 /**
- * Node makes new memory for each chunk. Given back now, it is there for the next one; else a large upload would leave its own size behind until
- * the next collection (decision 6).
+ * Node allocates new memory for each chunk. Freed now, it is reused for the next one; otherwise a large upload would leave its own size
+ * behind until the next garbage collection.
  */
 function letGo({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);

@@ -1,5 +1,5 @@
-// Watches how fast a request body arrives and says when it is too slow (bad-input case 101), without blaming the caller
-// for a gateway that does not read, or that has not yet said 100 Continue.
+// Measures how fast a request body arrives and reports when it is too slow, without blaming the caller for a gateway that does not read, or
+// that has not yet sent 100 Continue [api.body-rate].
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../contract/errors.ts";

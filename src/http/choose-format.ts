@@ -1,4 +1,4 @@
-// Content negotiation by `Accept` (RFC 9110 section 12.5.1; contract 3: bare text and caption bodies).
+// Content negotiation by `Accept` (RFC 9110 section 12.5.1): bare text and caption bodies [api.accept].
 import { GatewayError } from "../contract/errors.ts";
 import type { ResponseFormat } from "../contract/transcription.ts";
 import { DELIVERIES, DELIVERY_TYPES, type Delivery, deliverable } from "../gateway/envelope.ts";

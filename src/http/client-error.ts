@@ -1,5 +1,5 @@
-// Answers what never became a request: bad request lines, oversized or slow heads, broken framing, CONNECT. Node's own
-// answers to these are bare text; ours are the error body of contract 1, after any earlier pipelined answer.
+// Answers what never became a request: bad request lines, oversized or slow heads, broken framing, CONNECT. Node's own answers to these are
+// bare text; the gateway sends the usual error body, after any earlier pipelined answer [errors.one-body].
 import { type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../contract/errors.ts";

@@ -1,4 +1,4 @@
-// Every connection of a server, for those who look over all of them: replies that nobody reads, and the way down (reliability 7).
+// Every connection of a server, for the watch over unread replies and for the shutdown [api.unread-reply] [api.drain-finish].
 import { Server as NetServer, type Socket } from "node:net";
 import type { Server } from "node:http";
 import type { WaitGroup } from "../lib/concurrency/wait-group.ts";

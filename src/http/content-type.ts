@@ -1,5 +1,5 @@
-// What the head says about the body: its type, its encoding, its length. No guessing: whatever is not exactly understood
-// is 415, and a form without a boundary that can be used 400 (contract 1; bad-input cases 105, 108, 109, 150, 160, 194-196).
+// What the head says about the body: its type, encoding and length. Nothing is guessed: what is not exactly understood is 415, and a form
+// without a usable boundary 400 [request-body.json-type] [request-body.form-type].
 import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
@@ -49,7 +49,7 @@ export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly 
   return { kind: "multipart", boundary, charset };
 }
 
-/** Request bodies are never decompressed, which removes decompression bombs altogether (bad-input case 105). */
+/** Request bodies are never decompressed, which rules out decompression bombs [request-body.no-compression]. */
 export function refuseEncoding(headers: IncomingHttpHeaders): void {
   const encoding = headers["content-encoding"];
   if (encoding === undefined || encoding.trim().toLowerCase() === "identity") return;

@@ -1,4 +1,4 @@
-// The page /docs (contract 10): every endpoint of the listener in a few lines, from the contracts that the server runs on.
+// The page /docs: every endpoint of the listener in a few lines, from the contracts that the server runs on [api.docs].
 import { type EndpointContract, errorsOf, pathTemplate } from "../contract/endpoint.ts";
 import { FIRST_REQUESTS, FIRST_VARIABLES } from "./first-requests.ts";
 import { escapeHtml, htmlPage, prose } from "./html-page.ts";

@@ -1,4 +1,4 @@
-// docs/errors.md and the page /docs/errors, both from the catalogue (contract 1): one text for callers wherever they read.
+// docs/errors.md and the page /docs/errors, both from the catalogue, so that callers read the same text in both [errors.doc-url].
 import { STATUS_CODES } from "node:http";
 import { ERRORS, type ErrorCode } from "../contract/errors.ts";
 import { JOB_ONLY_ERRORS } from "../contract/jobs.ts";

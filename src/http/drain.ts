@@ -1,4 +1,5 @@
-// Ends a server without losing an answer (reliability 7): balancers are told first, then nothing new is taken, then what runs may finish.
+// Ends a server without losing an answer: first /readyz reports it to load balancers, then no new connections are accepted, then running
+// requests finish [api.drain-finish].
 import { setImmediate } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { hasClosed, isSilent, stopListening } from "./connections.ts";
@@ -12,8 +13,8 @@ export interface DrainOptions {
    */
   readonly keptMs: number;
   /**
-   * How long running requests may take after `acceptMs` before their connections are destroyed; those too whose callers have left, for
-   * under an idempotency key their answers are still to be stored (contract 3).
+   * How long running requests may take after `acceptMs` before their connections are destroyed. That includes requests whose callers have
+   * disconnected, because their answers are still to be stored under an idempotency key [api.drain-keyed-work].
    */
   readonly finishMs: number;
   readonly wait: (ms: number) => Promise<void>;

@@ -1,4 +1,5 @@
-// The only place that turns an error into HTTP (contract 1): one body, three views of `retryable`, a fixed 500 for the unknown.
+// The only place that turns an error into HTTP: one body, three views of `retryable`, a fixed 500 for unknown errors [errors.one-body]
+// [errors.retryable-views] [errors.internal-fixed].
 import { STATUS_CODES } from "node:http";
 import { ERRORS, type ErrorCode, GatewayError } from "../contract/errors.ts";
 import type { ErrorBody, ProblemBody } from "../contract/error-body.ts";

@@ -1,5 +1,5 @@
-// Gathers what is wrong with a request, so that all of it is told at once: a route-control field wins over every other
-// fault, wherever it stands, and any field over the size (contract 1 "Order of judgement"; spec 2.1).
+// Collects all faults of a request, so that they are reported together: a route-control field comes before every other fault, wherever it
+// is, and any field before the size [request-body.all-issues] [request-body.faults-before-size].
 import { GatewayError } from "../contract/errors.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
 

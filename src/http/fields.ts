@@ -1,5 +1,5 @@
-// Form fields to typed values, and values to what the schema says (contract 3 "Fields"). The schema is the only list of
-// fields: what text a form field may hold follows from its type there.
+// Form fields to typed values, and values to what the schema requires. The schema is the only list of fields: the text that a form field
+// may hold follows from its type there [request-body.form-values].
 import type { z } from "zod";
 import { describeIssue, MISSING, valueAt, type WordedIssue } from "../lib/text/describe-issue.ts";
 import { suggest } from "../lib/text/suggest.ts";

@@ -1,5 +1,5 @@
 // The caller's file name as a hint: never a path, never able to disturb a log or a form, and never a reason to refuse a request
-// (bad-input cases 140-146, 191).
+// [request-body.file-name].
 import { charsetOf, decodeText } from "./field-charset.ts";
 
 /** U+FFFD, in the place of bytes that are no text. */

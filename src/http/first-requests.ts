@@ -1,4 +1,4 @@
-// What somebody who has a key tries first: told by /docs and /llms.txt alike, and run by tests as it stands (contract 10).
+// The first requests of a new user: shown by /docs and /llms.txt alike, and run by tests as they are [api.first-requests].
 export interface FirstRequest {
   readonly title: string;
   readonly language: "sh" | "js" | "ts";

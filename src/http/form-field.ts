@@ -1,5 +1,5 @@
-// Which field a name of a form means (contract 3 "Fields"): one of the endpoint's, a dotted member of `audio`, or a member of an object
-// in brackets, as OpenAI's client writes `chunking_strategy[type]`.
+// The field that a form's name means: one of the endpoint's, a dotted member of `audio`, or a member of an object in brackets, as OpenAI's
+// client writes `chunking_strategy[type]` [request-body.form-members].
 import type { z } from "zod";
 import { audioFields } from "../contract/transcription.ts";
 import type { FieldSchema } from "./fields.ts";

@@ -1,5 +1,5 @@
-// The parts of a form that are named `file`: one is the audio. Of a file that nobody chose browsers send neither name nor bytes,
-// and it is no source beside another (contract 3 "Fields").
+// The parts of a form that are named `file`: one is the audio. A file input without a choice is sent by browsers without name and bytes,
+// and is no source next to another one [request-body.unchosen-file].
 import type { AudioIntake } from "./audio-intake.ts";
 import type { Faults } from "./faults.ts";
 import { IGNORED, type PartReceiver } from "./multipart.ts";

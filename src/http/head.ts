@@ -1,4 +1,4 @@
-// Judges a request's head before anything looks at key or body: contract 1, order of judgement (1), HTTP limits.
+// Judges a request's head before its key and its body [errors.head-order] [api.head-limits].
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../contract/errors.ts";
 import { malformedKey } from "../contract/idempotency-key.ts";

@@ -1,4 +1,4 @@
-// The pages that the gateway serves for people, /docs and /docs/errors (contract 10): one look, nothing loaded from anywhere.
+// The pages that the gateway serves for people, /docs and /docs/errors: one style, nothing loaded from elsewhere [api.docs].
 export interface HtmlPage {
   readonly title: string;
   /** Prose: what stands in backticks is code. */

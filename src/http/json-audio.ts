@@ -1,5 +1,5 @@
 // Takes the base64 audio out of a JSON body while it streams in, so that 25 MiB never stand in memory and no step is long
-// (contract 3 "Fields", "Size"; bad-input case 212). What remains is a small JSON text with "" in the audio's place.
+// [request-body.bounded-memory]. What remains is a small JSON text with "" in the audio's place.
 import { createByteCollector } from "./byte-collector.ts";
 import { createJsonStringReader, JsonBodyFault } from "./json-string.ts";
 

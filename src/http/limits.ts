@@ -1,4 +1,4 @@
-// The figures of the HTTP level: bad-input cases 218-233 and the timeouts for slow clients. Tests pass smaller ones.
+// The limits of the HTTP level and the timeouts for slow clients [api.head-limits]. Tests pass smaller ones.
 
 export interface EdgeLimits {
   readonly maxTargetBytes: number;

@@ -1,5 +1,5 @@
-// Closes a connection whose request was answered before its body was read: the reply must reach a caller that is still
-// writing, and the caller must not have to write 25 MB for nothing (bad-input cases 97, 100, 103).
+// Closes a connection whose request was answered before its body was read: the reply must reach a caller that is still writing, and the
+// caller must not have to write 25 MB for nothing [api.refusal-arrives].
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { EdgeLimits } from "./limits.ts";

@@ -1,4 +1,4 @@
-// Opens a listener of the gateway's (reliability 7): callers that come all at once wait in the kernel's queue, and are not turned away.
+// Opens a listener: callers that connect at one moment wait in the kernel's queue and are not refused [api.accept-burst].
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 

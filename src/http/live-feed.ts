@@ -1,4 +1,4 @@
-// Audio frames on their way from a caller's socket to whoever listens: no faster than they are taken (contract 10).
+// Audio frames from a caller's socket to their consumer, no faster than it accepts them [realtime.backpressure].
 export interface LiveFeed {
   push(frame: Uint8Array): void;
   end(): void;

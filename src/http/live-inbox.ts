@@ -1,5 +1,5 @@
-// What the caller of a live transcription says over its socket (contract 10): start, audio, finish, in this order, neither too fast nor too
-// large nor never; and no faster than it is taken.
+// Reads the frames of a live transcription's caller: start, audio, finish, in this order, within the limits of rate, size and time, and no
+// faster than they are consumed [realtime.invalid-frame] [realtime.frame-rate].
 import type { RawData, WebSocket } from "ws";
 import { GatewayError } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";

@@ -1,5 +1,5 @@
-// One live transcription over its socket (contract 10): start, audio, finish there; the events of a stream here; one `error`
-// event where it ends otherwise. The caller is read no faster than the provider, and sent to no faster than it reads.
+// One live transcription over its socket: start, audio and finish in; the events of a stream out; one `error` event where it fails
+// [realtime.close-codes]. The caller is read no faster than the provider, and written to no faster than it reads [realtime.backpressure].
 import type { WebSocket } from "ws";
 import { type ErrorCode, GatewayError } from "../contract/errors.ts";
 import type { RequestId } from "../contract/ids.ts";

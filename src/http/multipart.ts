@@ -1,5 +1,5 @@
-// multipart/form-data as it streams in (RFC 7578, RFC 2046), and nothing that only resembles it: what common parsers let
-// pass (folded or missing headers, unlimited parts, cut bodies) is refused here (bad-input cases 112-150).
+// multipart/form-data as it streams in (RFC 7578, RFC 2046), and nothing that only resembles it: what common parsers accept (folded or
+// missing headers, unlimited parts, cut bodies) is refused here [request-body.form-strict] [request-body.form-bounds].
 import { type PartHeaders, parsePartHeaders } from "./part-headers.ts";
 
 export interface PartReceiver {

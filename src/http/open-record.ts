@@ -1,5 +1,5 @@
-// Which requests leave a record, and whose it is (contract 10): those to endpoints that pick a model, whatever becomes of them; and those
-// that reached no endpoint, if they came with a key.
+// Which requests leave a record, and who owns it: those to endpoints that pick a model, whatever their outcome, and those that reached no
+// endpoint, if they came with a key [requests.one-record] [requests.no-endpoint].
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { brand } from "../contract/ids.ts";
 import { type EndpointContract, endpointName } from "../contract/endpoint.ts";

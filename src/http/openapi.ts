@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document (contract 10), from the zod schemas the server itself parses with.
+// The OpenAPI 3.1 document, from the zod schemas that the server itself parses with [api.openapi].
 import { z } from "zod";
 import {
   type EndpointContract,

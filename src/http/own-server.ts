@@ -1,5 +1,5 @@
-// A request of the gateway to itself, by a connection that never leaves the process: what is asked for a caller meets the same parser,
-// limits, key, quotas, record and log as what the caller asks himself (decision 28).
+// A request of the gateway to itself, by a connection that never leaves the process: a request made for a caller passes the same parser,
+// limits, key, quotas, record and log as the caller's own [mcp.record].
 import { type IncomingMessage, type OutgoingHttpHeaders, request, type Server } from "node:http";
 import { duplexPair } from "node:stream";
 import { text } from "node:stream/consumers";

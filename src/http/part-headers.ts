@@ -1,5 +1,5 @@
-// The headers of one multipart part (RFC 7578): exactly what a form needs, everything doubtful refused
-// (bad-input cases 126-148), except a file name, which is only a hint.
+// The headers of one multipart part (RFC 7578): exactly what a form needs, everything doubtful is refused [request-body.form-strict],
+// except a file name, which is only a hint [request-body.file-name].
 import { LAST_SEMICOLON, parseContentType } from "./content-type.ts";
 import { type Charset, charsetOf, unsupportedCharset } from "./field-charset.ts";
 import { decodeExtendedValue, REPLACEMENT } from "./file-name.ts";

@@ -1,5 +1,5 @@
-// The playground's form of options: every field of a transcription that a person sets, made from the contract (contract 3), so that a
-// new field is there by itself.
+// The playground's form of options: every field of a transcription that a person sets, generated from the endpoint's schema, so that a new
+// field appears by itself [console.complete-forms].
 import type { z } from "zod";
 import { translationFields } from "../contract/transcription.ts";
 import { textKind } from "./fields.ts";

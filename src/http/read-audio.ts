@@ -1,5 +1,5 @@
-// Reads a request that carries audio: fields judged, bytes in the spool, hashed and counted, stopping at the cap while
-// reading (contract 1 "Order of judgement" step 2; contract 3 "Fields", "Size"; spec 2.1).
+// Reads a request that carries audio: fields judged, bytes in the spool, hashed and counted, stopping at the limit while reading
+// [request-body.max-audio-bytes] [request-body.refused-while-reading].
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import type { z } from "zod";

@@ -1,4 +1,4 @@
-// Reads the JSON body of every endpoint that takes no audio (contract 1: 400, 413, 415).
+// Reads the JSON body of every endpoint that accepts no audio [request-body.json-without-audio].
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { GatewayError } from "../contract/errors.ts";

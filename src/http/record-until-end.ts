@@ -1,5 +1,5 @@
-// When a request's record is complete (contract 10): its reply has ended and so has its work, which goes on under an idempotency
-// key when the caller has left.
+// When a request's record is complete: its reply has ended and so has its work, which continues under an idempotency key after the caller
+// disconnected [requests.keyed-hang-up].
 import type { OpenRecord } from "../gateway/request-record.ts";
 import type { Exchange } from "./exchange.ts";
 

@@ -1,5 +1,5 @@
-// A query parameter that the endpoint does not have is refused like an unknown field (contract 3): dropped in silence, it would
-// look as if it had done something.
+// A query parameter that the endpoint does not have is refused like an unknown field: ignored, it would seem to have had an effect
+// [api.unknown-query].
 import { createFaults, type Faults } from "./faults.ts";
 
 /** Of an endpoint without a query. A route-control field ends it at once: nothing in a body can outrank it. */

@@ -1,4 +1,4 @@
-// The 403 of a key without the scope that an endpoint, or a mode of it, asks for, or without its role (contract 2).
+// The 403 of a key that lacks the scope of an endpoint or of a mode of it, or the role [keys.scopes].
 import { GatewayError } from "../contract/errors.ts";
 import type { EdgePrincipal } from "./endpoint.ts";
 

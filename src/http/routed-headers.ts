@@ -1,5 +1,5 @@
-// The headers of routed requests (contract 3 and 4). That each came once and in its published form `head.ts` has seen to, for
-// every endpoint (bad-input case 230); what is left is the one with words of its own, and the key, which is judged where it counts.
+// The headers of routed requests. `head.ts` has checked for every endpoint that each came once and in its published form
+// [api.single-headers]; what is left is the one with words of its own, and the key, which is judged where it counts.
 import type { IncomingHttpHeaders } from "node:http";
 import { invalidRequest } from "../contract/invalid-request.ts";
 

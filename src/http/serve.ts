@@ -1,5 +1,4 @@
-// The frame around a handler: key, scope, content encoding, then the handler, unless the exchange is cut first
-// (contract 1, order of judgement).
+// The frame around a handler: key, scope, content encoding, then the handler, unless the exchange is cut first [errors.head-order].
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type EndpointContract, endpointName, isLimited } from "../contract/endpoint.ts";
 import { brand } from "../contract/ids.ts";

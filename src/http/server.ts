@@ -1,4 +1,4 @@
-// The HTTP server of a listener, public or admin (contract 1, 10): Fastify routes, and nothing of Fastify's reads a body or words an error.
+// The HTTP server of a listener, public or admin: Fastify routes, but never reads a body and never writes an error [errors.one-body].
 import { createServer as createNodeServer, type Server } from "node:http";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";

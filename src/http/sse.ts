@@ -1,5 +1,5 @@
-// Server-sent events as a reply: event by event, no faster than the caller reads, a comment every 15 s of silence so that
-// nothing on the way takes the connection for dead, and an end as soon as the caller is gone (contract 3, 7).
+// Server-sent events as a reply: event by event, no faster than the caller reads [api.events-back-pressure], a comment every 15 s of
+// silence so that no proxy takes the connection for dead [api.events-ping], and an end as soon as the caller is gone [api.events-end].
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Schedule } from "./body-rate.ts";

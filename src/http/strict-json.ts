@@ -1,5 +1,5 @@
-// JSON as RFC 8259 has it and no more: UTF-8 without a byte order mark, bounded depth and size in keys and values, no
-// duplicate keys, no numbers or characters that would change silently (bad-input cases 157-172).
+// JSON as RFC 8259 defines it and no more: UTF-8 without a byte order mark, bounded depth and size in keys and values, no duplicate keys,
+// no numbers or characters that would change silently [request-body.json-strict] [request-body.json-bounds].
 import { decodeUtf8 } from "../lib/text/utf8.ts";
 
 export interface JsonLimits {

@@ -1,5 +1,5 @@
-// What a client of the WebSocket offers in Sec-WebSocket-Protocol (contract 10): the name of the conversation, and a token in the place
-// of a key, because a browser can set no header but this one.
+// The subprotocols that a WebSocket client offers: the name of the protocol, and a token in the place of a key, because a browser can set
+// no other header [realtime.token-subprotocol].
 import { isRealtimeToken } from "../auth/realtime-tokens.ts";
 
 const SUBPROTOCOL = "patchbay.v1";

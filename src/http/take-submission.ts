@@ -1,5 +1,5 @@
-// The way in of every request that carries audio, up to its verb: admitted, body read into the spool (contract 1 "Order of
-// judgement" 1, 2). What it takes is held until the caller lets go.
+// The first steps of every request that carries audio: admitted, body read into the spool [api.admission]. What it takes is held until the
+// caller releases it.
 import type { Principal } from "../auth/principal.ts";
 import type { Spool } from "../audio/spool.ts";
 import { type Admission, bodyOwner } from "../gateway/admission.ts";

@@ -1,5 +1,5 @@
-// Lets go of callers that never read what they asked for (reliability 7, slow clients): a reply that nobody takes holds its memory and its
-// connection. One that is read, however slowly, goes on.
+// Disconnects callers that never read their reply, which would hold its memory and its connection. One that is read, however slowly,
+// continues [api.unread-reply].
 import type { Socket } from "node:net";
 import type { EdgeLimits } from "./limits.ts";
 import { waitingBytes } from "./unread-budget.ts";

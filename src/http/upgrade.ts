@@ -1,5 +1,5 @@
-// From a request for a WebSocket to an ordinary exchange and on to the socket (contract 10): key, limits and refusals are
-// those of any request, and only who passes them is answered 101.
+// Turns a request for a WebSocket into an ordinary exchange and then into the socket: key, limits and refusals are those of any request,
+// and only a request that passes them is answered 101 [api.upgrade].
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";

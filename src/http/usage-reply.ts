@@ -1,4 +1,4 @@
-// Usage as the caller wants it: data, or a file for a spreadsheet (contract 10).
+// Usage in the form that the caller accepts: JSON, or CSV for a spreadsheet [usage.csv].
 import type { UsageTable } from "../contract/usage.ts";
 import { usageCsv } from "../requests/usage.ts";
 import { chooseMediaType } from "./choose-format.ts";

@@ -1,4 +1,4 @@
-// The endpoints of the completion webhook, gathered for `open-public.ts` (spec 4.5; contract 6).
+// The endpoints of the completion webhook, gathered for `open-public.ts`.
 import type { Principal } from "../auth/principal.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { deleteSttWebhook } from "./endpoints/delete-stt-webhook.ts";

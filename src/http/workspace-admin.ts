@@ -1,4 +1,4 @@
-// The administrator behind a request to `/workspace/{tenant_id}/…`, and the workspace it is about (contract 2).
+// The administrator behind a request to `/workspace/{tenant_id}/…`, and the workspace it is about [tenancy.workspace-admin].
 import type { Principal } from "../auth/principal.ts";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import { mapDatabaseUnavailable } from "../gateway/database-unavailable.ts";

@@ -1,4 +1,4 @@
-// The routing decision for chat (contract 4, 7): the same judgement as audio's in the context of the key's own route. Pure.
+// The routing decision for chat: the same judgement as audio's in the context of the key's own route [routing.key-route]. Pure.
 import type { ChatLack, Profile } from "../contract/features.ts";
 import type { ChatPlanResult, ChatRequest } from "../providers/chat-provider.ts";
 import { decide, type RouteDecision } from "./decide-route.ts";

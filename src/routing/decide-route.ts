@@ -1,5 +1,5 @@
-// The whole routing decision as one pure function: what the gateway runs, `dry_run` prints and tests tabulate.
-// Order of judgement as contract 1, step 5: purpose, no model 503, profile 400, no capable target 422, none healthy 503.
+// The whole routing decision as one pure function: what the gateway runs, `dry_run` prints and tests tabulate. Order of judgement: purpose,
+// no model 503, profile 400, no capable target 422, none healthy 503 [routing.order].
 import type { Capability, Profile } from "../contract/features.ts";
 import type { PurposeFields, TranslationFields, Warning } from "../contract/transcription.ts";
 import { type AudioFacts, judgeTarget, type Verdict } from "./judge-target.ts";

@@ -1,5 +1,5 @@
-// How a translation is made (contract 3, "Translation"): by targets that translate; where there are none and the route allows it,
-// a transcript is made and a chat target of the same route translates its text. Pure.
+// How a translation is made: by targets that translate; where there are none and the route allows it, a transcript is made and a chat
+// target of the same route translates its text [routing.translation-native] [routing.translation-via-chat]. Pure.
 import type { Feature } from "../contract/features.ts";
 import { type ChatPlanner, chatJudge, type ChatVerdict } from "./decide-chat-route.ts";
 import {

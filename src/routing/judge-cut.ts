@@ -1,5 +1,5 @@
-// Audio beyond a model's size or duration on a route that splits (contract 10, `split_long_audio`): how large its pieces may be, or
-// what a cut would cost. Pure: whether the gateway can decode the recording comes in as data.
+// Audio beyond a model's size or duration on a route with `split_long_audio`: how large its pieces may be, or what a cut would cost
+// [routing.split-pieces] [routing.split-excluded]. Pure: whether the gateway can decode the recording is an argument.
 import { WAV_HEADER_BYTES } from "../lib/wav.ts";
 import type { Feature, Lack } from "../contract/features.ts";
 import type { SpeechModel } from "../providers/provider.ts";

@@ -1,4 +1,4 @@
-// Can this model do all of it? The static verdict on one target, from data alone (contract 3). Pure.
+// Whether a model meets every requirement: the static verdict on one target, from data alone [routing.required-never-dropped]. Pure.
 import type { AudioFormat } from "../contract/audio-formats.ts";
 import type { Feature, Lack } from "../contract/features.ts";
 import { primarySubtag } from "../lib/text/primary-subtag.ts";
@@ -85,7 +85,7 @@ function judgeSplit(
   return isTooMuch && splitLongAudio ? judgeCut(model, most, wanted, audio) : null;
 }
 
-/** Contract 3: the language asked; else, with detection, unknown; else the target's documented default. */
+/** The language asked; else, with detection, unknown; else the target's documented default [routing.language-in-force]. */
 function languageInForce(model: SpeechModel, wanted: Requirements): LanguageInForce {
   if (wanted.language !== null) return { kind: "asked", tag: wanted.language };
   if (wanted.detectLanguage && model.preferences.includes("detect_language")) return { kind: "detect" };

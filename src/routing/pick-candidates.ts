@@ -1,4 +1,4 @@
-// The targets of the resolved route in order, each with its verdict and whether it rests (spec 4.1, contract 3 and 4). Pure.
+// The targets of the resolved route in order, each with its verdict and whether it is unavailable [routing.all-unavailable]. Pure.
 import type { Capability, Profile } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription.ts";
 import type { Verdict } from "./judge-target.ts";

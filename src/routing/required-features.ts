@@ -1,4 +1,4 @@
-// What a request requires of a model and what it merely prefers (spec 1.6, contract 3 "Required features"). Pure.
+// What a request requires of a model and what it merely prefers [routing.required-never-dropped] [routing.preference-dropped]. Pure.
 import type { Feature, Preference, RedactionGroup } from "../contract/features.ts";
 import type { ResponseFormat, TranscriptionFields, TranslationFields } from "../contract/transcription.ts";
 
@@ -20,7 +20,7 @@ export interface Requirements {
   readonly prompt: string | null;
   readonly preferences: readonly Preference[];
   readonly responseFormat: ResponseFormat;
-  /** What the answer's lists hold (contract 3, "Envelope"). */
+  /** What the answer's lists contain [transcription.lists]. */
   readonly wantsSegments: boolean;
   readonly wantsWords: boolean;
 }
@@ -64,7 +64,7 @@ export function requiredFeatures(fields: TranslationFields, task: Requirements["
   };
 }
 
-/** A purpose's defaults apply where the request is silent (contract 4). */
+/** A purpose's defaults apply to fields that the request does not send [routing.purpose-defaults]. */
 export function withDefaults(
   fields: TranslationFields,
   defaults: Readonly<Record<string, unknown>>,
@@ -75,7 +75,7 @@ export function withDefaults(
   return { ...(saysTerms ? others : defaults), ...fields };
 }
 
-/** The two fields are one list, without doubles, in order (contract 3). */
+/** The two fields are one list, without duplicates, in order [transcription.keyterms-merged]. */
 export function mergedKeyterms(fields: TranscriptionFields): readonly string[] {
   return [...new Set([...(fields.custom_vocabulary ?? []), ...(fields.keyterms ?? [])])];
 }

@@ -1,4 +1,4 @@
-// Which route a request's purpose selects (spec 4.7, contract 4). Pure.
+// Which route a request's purpose selects [routing.purpose-selects-route]. Pure.
 import type { Capability } from "../contract/features.ts";
 import type { PurposeFields, Warning } from "../contract/transcription.ts";
 import { isCapable, type Purpose, type PurposePolicy, type Route, type RoutingContext } from "./types.ts";
@@ -22,7 +22,10 @@ export type PurposeOutcome =
     }
   | { readonly ok: false; readonly reason: PurposeRefusalReason; readonly fields: PurposeFields };
 
-/** Audio resolves in the context of the `audio_input` override when there is one (spec 4.7.6); all else in the route's. */
+/**
+ * Audio resolves in the context of the `audio_input` override when there is one, everything else in the route's
+ * [routing.purpose-override-context].
+ */
 export function resolvePurpose(
   context: RoutingContext,
   capability: Capability,
@@ -46,7 +49,8 @@ export function resolvePurpose(
     };
   }
   const unapplied = fields(requested, null, "fallback");
-  // A defaulted purpose is not explicit: it falls back under both policies. Chat knows no other (contract 4).
+  // A defaulted purpose is not explicit: it falls back under both policies [routing.purpose-default]. Chat always falls back
+  // [routing.purpose-chat].
   const judgesPolicy = capability === "audio_input" && requested !== null;
   if (judgesPolicy && strictest(context.audioPurposePolicy, request.policy) === "strict") {
     return { ok: false, reason: found.reason, fields: unapplied };

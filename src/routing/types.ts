@@ -47,7 +47,7 @@ export interface Route {
   readonly splitLongAudio: boolean;
 }
 
-/** Fields a purpose may fill in where the request is silent (contract 4). */
+/** Fields that a purpose may fill in where the request does not send them [routing.purpose-defaults]. */
 export type PurposeDefaults = Readonly<Record<string, unknown>>;
 
 export interface Purpose {
@@ -67,7 +67,7 @@ export function isCapable(target: Target, capability: Capability): boolean {
   return capability === "audio_input" ? target.speech !== null : target.chat !== null;
 }
 
-/** What a key resolves to: its app's settings with its own on top (contract 2). */
+/** What a key resolves to: its app's settings, overridden by its own [keys.inherit]. */
 export interface RoutingContext {
   readonly route: Route;
   readonly audioInputOverride: Route | null;

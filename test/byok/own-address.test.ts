@@ -1,5 +1,5 @@
-// A workspace's own connection at an address that the workspace named (contract 10; reliability 4, 6): every call goes by the
-// guard, whatever the wire, and by the ranges that the operator opened.
+// A workspace's own connection at an address that the workspace named: every call passes the guard, whatever the wire, within the ranges
+// that the operator opened.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Sandbox } from "../../sandbox/server.ts";
@@ -109,7 +109,7 @@ async function own(id: string, kind: string, baseUrl: string, models: object = {
 
 const servedBy = () => gateway.sandbox.calls.map(({ wire }) => wire);
 
-test("BYOK: a file goes to the address that was vetted for this call, by the own account", async () => {
+test("providers.byok-guard, providers.byok-replaces: a file is sent to the address that was checked for this call, by the workspace's own account", async () => {
   await own("dg", "deepgram", "https://own.example/deepgram");
   const { svc_purpose_source } = envelopeOf(await postForm(gateway.origin));
   assert.equal(svc_purpose_source, "none");
@@ -118,7 +118,7 @@ test("BYOK: a file goes to the address that was vetted for this call, by the own
   assert.deepEqual(internet.dialled, [{ address: PUBLIC, port: 443, tlsName: "own.example" }]);
 });
 
-test("reliability 4: a name that leads inside by the time of the call is not dialled; the next target serves", async () => {
+test("providers.byok-guard: a name that resolves to a private address by the time of the call is not dialled; the next target serves", async () => {
   await own("dg", "deepgram", "https://own.example/deepgram");
   for (const inside of ["127.0.0.1", "169.254.169.254", "10.99.0.1", "::1"]) {
     internet.name("own.example", [inside]);
@@ -130,7 +130,7 @@ test("reliability 4: a name that leads inside by the time of the call is not dia
   assert.equal(internet.canaryConnections(), 0);
 });
 
-test("contract 10: plain http reaches what the operator opened, and nothing public", async () => {
+test("providers.byok-private-ranges: plain http reaches the ranges that the operator opened, and no public address", async () => {
   await own("dg", "deepgram", `http://${OPENED}:8000/deepgram`);
   envelopeOf(await postForm(gateway.origin));
   assert.deepEqual(servedBy(), ["deepgram"]);
@@ -141,7 +141,7 @@ test("contract 10: plain http reaches what the operator opened, and nothing publ
   assert.deepEqual(internet.dialled, []);
 });
 
-test("BYOK: a chat, plain and streamed, goes through the guard; its stream is read to the end", async () => {
+test("providers.byok-guard: a chat, plain and streamed, passes the guard; its stream is read to the end", async () => {
   internet.name("llm.example", ["93.184.216.35"]);
   internet.server("93.184.216.35", new URL(upstream.url));
   await own("llm", "openai-compatible", "https://llm.example/v1", {
@@ -160,7 +160,7 @@ test("BYOK: a chat, plain and streamed, goes through the guard; its stream is re
   assert.equal((await streamChat(gateway.origin, {})).status, 503);
 });
 
-test("BYOK: live audio goes through the guard too", async () => {
+test("providers.byok-guard: live audio passes the guard too", async () => {
   await own("dg", "deepgram", "https://own.example/deepgram");
   const caller = await call(gateway.origin);
   await speak(caller);
@@ -174,7 +174,7 @@ test("BYOK: live audio goes through the guard too", async () => {
   assert.equal(internet.canaryConnections(), 0);
 });
 
-test("contract 10: an address that stands in the file is the operator's word, and no guard is asked", async () => {
+test("providers.file-address: an address in the configuration file is the operator's and is not checked", async () => {
   const { database } = gateway;
   await own("dg", "deepgram", gateway.sandbox.deepgramUrl);
   await database.db

@@ -21,7 +21,7 @@ test("cli.invocation: in a checkout it is npm's script, and outside of its direc
   assert.equal(ownCommand({ env: {}, cwd: folder }), `node ${join(root, "bin", "patchbay.js")}`);
 });
 
-test("cli.invocation: of an installed package it is the command, if that is on the path, else npx with the package's name", () => {
+test("cli.invocation: of an installed package it is the command, if that is on the path, else the package's name behind npx", () => {
   const bin = join(folder, "bin");
   const local = join(folder, "node_modules", ".bin");
   for (const directory of [bin, local]) {

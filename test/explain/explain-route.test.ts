@@ -1,4 +1,4 @@
-// What is on record of a real request is what `patchbay route explain` says of the same input, over random routes (contract 3, 10).
+// The record of a real request equals the answer of `patchbay route explain` to the same input, over random routes.
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";
@@ -25,7 +25,7 @@ const SEED = randomInt(2 ** 31);
 const APPS = 10;
 const REQUESTS_EACH = 6;
 
-test("contract 3, 10: over random routes the record of each request equals the explanation of its input", async (t) => {
+test("routing.explain-equals-request: over random routes the record of each request equals the explanation of its input", async (t) => {
   const setUp = randomSetUp(SEED, APPS, REQUESTS_EACH);
   const gateway = await startGateway({ file: setUp.file });
   const measurer = createMeasurer();

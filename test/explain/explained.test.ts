@@ -1,5 +1,5 @@
-// What `POST …/explain` answers is what is on record of the same request, when it is really made: by what serves, and by a draft once
-// that is published (contract 3, 4, 10; experience 9), over random routes.
+// The answer of `POST …/explain` equals the record of the same real request, by the live version and by a draft once it is published, over
+// random routes.
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -44,7 +44,7 @@ after(async () => {
   await (gateway as TestGateway | undefined)?.close();
 });
 
-test("contract 3, 10: over random routes what is explained by a key equals what is on record of its request, and a dry run's answer", async (t) => {
+test("routing.explain-equals-request, routing.dry-run-decision: over random routes the explanation for a key equals the record of its request and the answer of its dry run", async (t) => {
   const outcomes = new Map<string, number>();
   for (const asked of await askAll(gateway, apps)) {
     const { live } = await explain(asked);
@@ -60,7 +60,7 @@ test("contract 3, 10: over random routes what is explained by a key equals what 
   assert.ok(outcomes.size >= 3 && outcomes.has("routed") && outcomes.has("dry run"), `seed ${SEED}: only ${told}`);
 });
 
-test("contract 4, 10: what is explained by a draft equals what is on record once it was published, and nothing is before", async (t) => {
+test("routing.explain-draft: the explanation of a draft equals the records after it was published, and no request before that uses it", async (t) => {
   // The file's routes are the file's: released, they may have drafts.
   await gateway.database.db.updateTable("routes").set({ managed_by: "api" }).execute();
   const others = randomSetUp(SEED + 1, 1, 1).file(gateway.sandbox).routes ?? [];

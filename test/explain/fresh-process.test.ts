@@ -1,4 +1,4 @@
-// What is on record of a real request is what a process of its own says of the same input (contract 3, 10: `patchbay route explain`).
+// The record of a real request equals the answer of a separate process to the same input (`patchbay route explain`).
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -22,7 +22,7 @@ import { type RandomRequest, randomSetUp } from "./random-set-up.ts";
 const AUDIO = join(import.meta.dirname, "..", "fixtures", "audio");
 const SEED = randomInt(2 ** 31);
 
-test("contract 3, 10: and equals what a fresh process prints, with the gateway and without it, also when it is asked for the request itself", async () => {
+test("routing.explain-equals-request: a new process prints the same, with a running gateway and without one, also when it is asked about the request itself", async () => {
   const setUp = randomSetUp(SEED, 4, 2);
   const installation = await makeInstallation();
   try {

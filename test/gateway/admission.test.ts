@@ -1,4 +1,4 @@
-// How much of request bodies one process holds, and whose they may be (reliability 7 "Admission"; contract 1, order of judgement 1).
+// How many bytes of request bodies one process holds, and how many of them may be one app's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GatewayError } from "../../src/contract/errors.ts";
@@ -12,7 +12,7 @@ const open = (isClosing = false) => {
 const OVERLOADED = (error: unknown) =>
   error instanceof GatewayError && error.code === "OVERLOADED" && error.retryAfterSeconds === 5;
 
-test("reliability 7: bodies in memory and in files have each their own room", () => {
+test("api.admission: bodies in memory and in files each have a room of their own", () => {
   const enter = open();
   enter("one", 75);
   assert.throws(() => enter("one", 1), OVERLOADED);
@@ -20,7 +20,7 @@ test("reliability 7: bodies in memory and in files have each their own room", ()
   assert.throws(() => enter("one", 1, "file"), OVERLOADED);
 });
 
-test("reliability 7: one app alone fills three quarters of a room; the last is for whoever holds no more than a quarter", () => {
+test("api.admission-fair: one app alone fills three quarters of a room; the last quarter is for apps that hold at most a quarter", () => {
   const enter = open();
   enter("loud", 75);
   assert.throws(() => enter("loud", 1), OVERLOADED);
@@ -29,7 +29,7 @@ test("reliability 7: one app alone fills three quarters of a room; the last is f
   assert.throws(() => enter("quiet", 1), OVERLOADED);
 });
 
-test("reliability 7: who is refused holds nothing, and what ends makes room, once", () => {
+test("api.admission: a refused body holds nothing, and one that ends frees its room once", () => {
   const enter = open();
   const first = enter("one", 70);
   assert.throws(() => enter("one", 10), OVERLOADED);
@@ -40,7 +40,7 @@ test("reliability 7: who is refused holds nothing, and what ends makes room, onc
   assert.throws(() => enter("one", 1), OVERLOADED);
 });
 
-test("reliability 7: a body of unsaid length counts as it comes, and is refused where there is no more room", () => {
+test("api.admission-unsaid: a body of undeclared length counts as it arrives, and is refused where there is no more room", () => {
   const enter = open();
   enter("one", 60);
   const body = enter("one", 0);
@@ -52,7 +52,7 @@ test("reliability 7: a body of unsaid length counts as it comes, and is refused 
   enter("one", 15);
 });
 
-test("reliability 7: what was announced is not counted again as it comes", () => {
+test("api.admission: an announced body is not counted again as it arrives", () => {
   const enter = open();
   const body = enter("one", 75);
   body.received(40);
@@ -61,7 +61,7 @@ test("reliability 7: what was announced is not counted again as it comes", () =>
   enter("one", 75);
 });
 
-test("contract 1: once nobody listens nothing more is taken: SHUTTING_DOWN", () => {
+test("api.shutting-down: once the process no longer listens no body is admitted: SHUTTING_DOWN", () => {
   const enter = open(true);
   assert.throws(() => enter("one", 0), { code: "SHUTTING_DOWN" });
 });

@@ -1,4 +1,4 @@
-// What is reserved for a chat's input before anybody has counted it (contract 9).
+// What is reserved for a chat's input before its tokens are counted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chatFields } from "../../src/contract/chat-request.ts";
@@ -17,7 +17,7 @@ for (const [provider, model, imageTokens] of [
   ["openai", "gpt-4o-mini", 2_833 + 8 * 5_667],
   ["gemini", "gemini-3.5-flash", 1_120],
 ] as const) {
-  test(`contract 9: an image for ${model} is reserved at no less than the ${imageTokens} tokens it may be`, () => {
+  test(`metering.reserve-chat: an image for ${model} is reserved at no less than the ${imageTokens} tokens it may be`, () => {
     const known = CHAT_MODELS[provider]?.[model];
     assert(known !== undefined);
     const estimate = estimateInputTokens(looking, known.limits);

@@ -1,4 +1,4 @@
-// What is the same payload under one idempotency key, and what is not (contract 3 "Idempotency"; reliability I-06).
+// What is the same payload under one idempotency key, and what is not.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -40,7 +40,7 @@ const input: fc.Arbitrary<FingerprintInput> = fc.record({
 
 const print = (value: FingerprintInput) => fingerprint(value).toString("hex");
 
-test("R2: fingerprints stay what they are from release to release: these are of texts written by hand", () => {
+test("idempotency.fingerprint-stable: R2: fingerprints stay the same from release to release: these are of texts written by hand", () => {
   const of = (text: string) => createHash("sha256").update(text).digest("hex");
   const audio = { kind: "url", url: "https://a.example/b" } as const;
   const asked = { endpoint: "POST /v1/transcription", requestedPurpose: null, requestedPolicy: null, audio };
@@ -61,7 +61,7 @@ test("R2: fingerprints stay what they are from release to release: these are of 
   );
 });
 
-test("I-06 the order of fields, the alias that carried the terms, and where the purpose stood change nothing", () => {
+test("idempotency.same-payload: the order of fields, the alias that carried the terms, and the place of the purpose change nothing", () => {
   fc.assert(
     fc.property(input, (value) => {
       const { keyterms, ...rest } = value.fields;
@@ -84,7 +84,7 @@ test("I-06 the order of fields, the alias that carried the terms, and where the 
   );
 });
 
-test("I-06 groups of redaction are one payload in any order and however often each was sent; false is not silence", () => {
+test("idempotency.normalised-fields: groups of redaction are one payload in any order and however often each was sent; false is not the same as not sent", () => {
   const groups = fc.array(fc.constantFrom(...REDACTION_GROUPS), { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(input, groups, groups, (value, one, other) => {
@@ -98,7 +98,7 @@ test("I-06 groups of redaction are one payload in any order and however often ea
   );
 });
 
-test("contract 3: a language tag means the same in any case, is one payload, and goes to providers in the usual one", () => {
+test("transcription.language-tag, idempotency.normalised-fields: a language tag means the same in any case, is one payload, and goes to providers in its usual case", () => {
   const usual = {
     en: "EN",
     "pt-BR": "PT-br",
@@ -120,7 +120,7 @@ test("contract 3: a language tag means the same in any case, is one payload, and
   }
 });
 
-test("contract 3: what is no well-formed tag of a language is refused, and so is a longer language behind one that has none", () => {
+test("transcription.language-tag: a malformed language tag is refused, and so is an extended language behind a language that has none", () => {
   const malformed = [
     "e",
     "english",
@@ -139,7 +139,7 @@ test("contract 3: what is no well-formed tag of a language is refused, and so is
     assert.equal(transcriptionFields.safeParse({ language }).success, false, language);
 });
 
-test("I-06 any other audio, length, purpose, policy, endpoint or field is another payload; defaults are not filled in", () => {
+test("idempotency.other-payload, idempotency.defaults: any other audio, length, purpose, policy, endpoint or field is another payload; defaults are not filled in", () => {
   fc.assert(
     fc.property(input, fields, hash, (value, other, otherHash) => {
       const own = print(value);
@@ -170,7 +170,7 @@ test("I-06 any other audio, length, purpose, policy, endpoint or field is anothe
   );
 });
 
-test("contract 3: a member sent as null, at whatever depth, counts as not sent; any other empty value counts", () => {
+test("idempotency.null-fields: a member sent as null, at any depth, counts as not sent; any other empty value counts", () => {
   const hashOf = (payload: Readonly<Record<string, unknown>>) => payloadFingerprint(payload).toString("hex");
   const plain = hashOf({ a: 1, inner: { b: "x" } });
   assert.equal(hashOf({ inner: { c: undefined, b: "x", d: null }, e: null, a: 1 }), plain);

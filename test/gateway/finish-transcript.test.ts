@@ -1,4 +1,4 @@
-// Invariants of a finished transcript over arbitrary provider replies (contract 3, "Envelope").
+// Invariants of a finished transcript over arbitrary provider replies.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -54,7 +54,7 @@ const SILENCE: ProviderTranscript = {
 const finishAtOnce = (...given: Parameters<typeof finishing>) => runToCompletion(finishing(...given));
 const compact = (text: string) => text.replace(/\s+/gu, "");
 
-test("contract 3: the text alone is what it is beside words and segments, with the same warnings", () => {
+test("transcription.envelope: the bare text is the content of the transcript with words and segments, with the same warnings", () => {
   const wanted = requiredFeatures({}, "transcribe");
   fc.assert(
     fc.property(reply, (provider) => {
@@ -65,7 +65,7 @@ test("contract 3: the text alone is what it is beside words and segments, with t
   );
 });
 
-test("contract 3: times inside the audio, starts in order, speakers S1… by first appearance, segments add up to the content", () => {
+test("transcription.times, transcription.speakers, transcription.text-preserved: times inside the audio, starts in order, speakers S1… by first appearance, segments add up to the content", () => {
   fc.assert(
     fc.property(reply, fields, (provider, asked) => {
       const wanted = requiredFeatures(asked, "transcribe");
@@ -122,7 +122,7 @@ const PULLED_UP = [
 ];
 
 for (const format of RESPONSE_FORMATS)
-  test(`FLD-07: the provider's order of segments and words stands, and times that jump back are pulled up (${format})`, () => {
+  test(`transcription.provider-order: FLD-07: the provider's order of segments and words is kept, and times that jump back are pulled up (${format})`, () => {
     const provider = { ...SILENCE, text: "One two, three four five.", segments: JUMPING, words: JUMPING };
     const wanted = requiredFeatures({ response_format: format, timestamps: "both" }, "transcribe");
     const { segments, words, content, warnings } = finishAtOnce(provider, wanted, DURATION);
@@ -147,7 +147,7 @@ for (const format of RESPONSE_FORMATS)
     );
   });
 
-test("FLD-07: segments made of words keep the words' order", () => {
+test("transcription.built-segments, transcription.provider-order: FLD-07: segments built from words keep the words' order", () => {
   const wanted = requiredFeatures({ timestamps: "segment" }, "transcribe");
   const { segments } = finishAtOnce(
     { ...SILENCE, text: "One two, three four five.", words: JUMPING },
@@ -157,7 +157,7 @@ test("FLD-07: segments made of words keep the words' order", () => {
   assert.equal(segments.map(({ text }) => text).join(" "), "One two, three four five.");
 });
 
-test("FLD-07: segments that arrive one by one are sent in the provider's order, each at once", () => {
+test("transcription.stream-whole, transcription.provider-order: FLD-07: segments that arrive one by one are sent in the provider's order, each at once", () => {
   const tell = segmentTeller(requiredFeatures({ timestamps: "segment" }, "transcribe"), DURATION);
   const sent = JUMPING.map((each) => tell(each)?.segment);
   assert.deepEqual(
@@ -166,7 +166,7 @@ test("FLD-07: segments that arrive one by one are sent in the provider's order, 
   );
 });
 
-test("FLD-07: across channels segments are sorted by start, and within each the provider's order stands", () => {
+test("transcription.provider-order: FLD-07: across channels segments are sorted by start, and within each channel the provider's order is kept", () => {
   const channels = [
     said("a1", 0, 1, 0),
     said("a2", 6, 7, 0),
@@ -188,13 +188,13 @@ test("FLD-07: across channels segments are sorted by start, and within each the 
   );
 });
 
-test("FLD-07: a start a few hundredths before the last one is rounding, and no warning", () => {
+test("transcription.provider-order: FLD-07: a start a few hundredths before the last one is rounding, and no warning", () => {
   const wanted = requiredFeatures({ timestamps: "segment" }, "transcribe");
   const segments = [said("a", 0, 2), said("b", 2, 3), said("c", 1.96, 4)];
   assert.deepEqual(finishAtOnce({ ...SILENCE, text: "a b c", segments }, wanted, DURATION).warnings, []);
 });
 
-test("contract 3: speaker labels are stable between segments and words of one transcript", () => {
+test("transcription.speakers: speaker labels are the same in segments and words of one transcript", () => {
   const spoken = (text: string, start: number, speaker: string): ProviderWord => ({
     text,
     start,
@@ -229,7 +229,7 @@ test("contract 3: speaker labels are stable between segments and words of one tr
   );
 });
 
-test("contract 3: with several channels content is all segments by start, then channel", () => {
+test("transcription.channels-split: with several channels content is all segments by start, then channel", () => {
   const on = (text: string, start: number, channel: number): ProviderWord => ({
     text,
     start,
@@ -252,7 +252,7 @@ test("contract 3: with several channels content is all segments by start, then c
   assert.equal(finished.content, "a b c d");
 });
 
-test("contract 3: a provider that times only some of the words loses none of the text", () => {
+test("transcription.text-preserved: none of the text is lost where a provider times only some of the words", () => {
   const one = (text: string, start: number) => ({
     text,
     start,
@@ -283,7 +283,7 @@ test("contract 3: a provider that times only some of the words loses none of the
   assert.equal(finished.words.length, 2);
 });
 
-test("contract 3: what nobody timed is kept by the voice whose line or sentence it is in, and the others keep theirs", () => {
+test("transcription.text-preserved: text without a time is kept with the speaker whose line or sentence it is in, and the others keep theirs", () => {
   const said = (text: string, start: number, speaker: string | null, channel: number | null): ProviderWord => ({
     text,
     start,
@@ -328,7 +328,7 @@ test("contract 3: what nobody timed is kept by the voice whose line or sentence 
   );
 });
 
-test("contract 3: segments made of words are written as their script writes them", () => {
+test("transcription.built-segments: segments built from words are written as their script writes them", () => {
   const segmentOf = (text: string, said: readonly string[]) => {
     const words = said.map((each, index) => ({
       text: each,
@@ -347,7 +347,7 @@ test("contract 3: segments made of words are written as their script writes them
   assert.deepEqual(segmentOf("Hello, world", ["Hello,", "world"]), ["Hello, world"]);
 });
 
-test("contract 3: words by the hundred thousand without a time or a full stop are one segment", () => {
+test("transcription.built-segments: hundreds of thousands of words without a time or a full stop are one segment", () => {
   const words = Array.from(
     { length: 200_000 },
     (): ProviderWord => ({ text: "so", start: 0, end: 0, confidence: null, speaker: null, channel: null }),
@@ -357,7 +357,7 @@ test("contract 3: words by the hundred thousand without a time or a full stop ar
   assert.deepEqual([segments.length, segments[0]?.start, segments[0]?.end], [1, 0, 0]);
 });
 
-test("contract 3: segments told as they come are those of the finished transcript, each once, whatever begins at the same time", () => {
+test("transcription.stream-whole: segments sent as they arrive are those of the finished transcript, each once, whatever begins at the same time", () => {
   const begun = (one: ProviderWord) => Math.min(Math.max(0, one.start), DURATION);
   const ordered = fc
     .array(piece)
@@ -374,7 +374,7 @@ test("contract 3: segments told as they come are those of the finished transcrip
   );
 });
 
-test("contract 3: a segment that comes too late, or says nothing, is told with the whole alone", () => {
+test("transcription.stream-whole: a segment that comes too late, or has no text, is in the whole transcript alone", () => {
   const wanted = requiredFeatures({ timestamps: "segment", multichannel: true }, "transcribe");
   const said = (text: string, start: number, channel: number): ProviderWord => ({
     text,
@@ -392,7 +392,7 @@ test("contract 3: a segment that comes too late, or says nothing, is told with t
   );
 });
 
-test("R9: telling a segment costs the same, however many were told before", () => {
+test("transcription.long-transcripts: R9: sending a segment costs the same, however many were sent before", () => {
   const tell = segmentTeller(requiredFeatures({ diarization: true }, "transcribe"), DURATION);
   let reads = 0;
   for (let at = 0; at < 2_000; at += 1)
@@ -410,7 +410,7 @@ test("R9: telling a segment costs the same, however many were told before", () =
   assert.equal(reads, 2_000);
 });
 
-test("R9: a long transcript with holes is finished over many turns of the loop, and no otherwise than in one", async () => {
+test("transcription.long-transcripts: R9: a long transcript with gaps is finished over many turns of the loop, with the result of a single turn", async () => {
   const spoken = Array.from({ length: 20_000 }, (_, at) => `w${(at * at) % 701}`);
   const words = spoken.flatMap((text, at): ProviderWord[] =>
     at % 9 === 0 ? [] : [{ text, start: at, end: at + 0.5, confidence: null, speaker: null, channel: at % 2 }],

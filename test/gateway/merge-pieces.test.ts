@@ -1,4 +1,4 @@
-// Transcripts of pieces as one (contract 10, `split_long_audio`): no word lost, none moved out of its piece, times of the whole.
+// Transcripts of pieces merged into one: no word lost, none moved out of its piece, times of the whole.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -34,7 +34,7 @@ const piece = (startSeconds: number, durationSeconds: number, heard: ProviderTra
   transcript: heard,
 });
 
-test("contract 10: times are moved to where the piece begins, and stay in it", () => {
+test("routing.split-merge: times are moved to where the piece begins, and stay within it", () => {
   const merged = mergePieces(
     [
       piece(0, 10, transcript([said("one", 0.5, 1), said("two", 9.8, 10.7)])),
@@ -55,7 +55,7 @@ test("contract 10: times are moved to where the piece begins, and stay in it", (
   assert.equal(merged.providerSeconds, 2);
 });
 
-test("contract 3, 10: every word of every piece is in the whole, in order, with times that never go back (property)", () => {
+test("routing.split-merge: every word of every piece is in the whole, in order, with times that never go back (property)", () => {
   const time = fc.double({ min: -5, max: 50, noNaN: true });
   const word = fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/u), time, time);
   const pieces = fc.array(fc.tuple(fc.integer({ min: 1, max: 30 }), fc.array(word, { maxLength: 8 })), {
@@ -87,7 +87,7 @@ test("contract 3, 10: every word of every piece is in the whole, in order, with 
   );
 });
 
-test("contract 3: the language is that of most of the recording; a confidence stands for all or for none", () => {
+test("routing.split-merge: the language is that of most of the recording; a confidence is given for all or for none", () => {
   const spoken = (seconds: number, language: string | null, languageConfidence: number | null = null) =>
     piece(0, seconds, transcript([], { language, languageConfidence }));
   const languageOf = (...pieces: HeardPiece[]) => {
@@ -100,7 +100,7 @@ test("contract 3: the language is that of most of the recording; a confidence st
   assert.deepEqual(languageOf(spoken(5, null)), [null, null]);
 });
 
-test("contract 3: a receipt counts when every piece gave it", () => {
+test("routing.split-merge: a receipt counts when every piece gave it", () => {
   const receipt = (delivered: boolean) => ({
     receipts: [{ feature: "timestamps.word", grade: "shown", delivered } as const],
   });

@@ -1,4 +1,4 @@
-// Where a target's call goes when its connection names no address (contract 10).
+// Where a target's call goes when its connection names no address.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Account } from "../../src/directory/snapshot.ts";
@@ -30,13 +30,13 @@ for (const [kind, url] of [
   ["gemini", "https://generativelanguage.googleapis.com"],
   ["deepgram", "https://api.deepgram.com"],
 ] as const) {
-  test(`contract 10: a connection of kind ${kind} without base_url goes to ${url}, with a test key to the sandbox`, () => {
+  test(`providers.base-url, providers.test-key-address: a connection of kind ${kind} without base_url goes to ${url}, with a test key to the sandbox`, () => {
     assert.equal(placeOf(kind, false), url);
     assert.equal(placeOf(kind, true), `sandbox:${kind}`);
   });
 }
 
-test("contract 10: a sandbox at an address of its own is sent a credential, which it wants, without one being set up", () => {
+test("providers.sandbox-protocols: a sandbox at an address of its own is sent the credential that it requires, although none was configured", () => {
   const far = { kind: "sandbox", baseUrl: "http://127.0.0.1:9090", credential: null } as const;
   assert.deepEqual([resolved(far, false).baseUrl, resolved(far, false).credential], [far.baseUrl, "sandbox"]);
   assert.equal(resolved({ ...far, credential: "mine" }, false).credential, "mine");

@@ -1,4 +1,4 @@
-// A transcript is data (contract 3, "Translation"): whatever was said, the request to the chat model keeps its form.
+// A transcript is data: whatever was said, the request to the chat model keeps its form.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -40,7 +40,7 @@ function without(value: unknown, transcript: string): { readonly rest: unknown; 
 }
 
 for (const [name, provider, model] of WIRES) {
-  test(`contract 3: ${name}: an instruction that was spoken changes nothing but the one string that is the transcript`, () => {
+  test(`routing.translation-prompt: ${name}: a spoken instruction changes nothing but the one string that is the transcript`, () => {
     const harmless = without(bodyOf(provider, model, "@"), "@");
     assert.equal(harmless.found, 1);
     for (const attack of ATTACKS) assert.deepEqual(without(bodyOf(provider, model, attack), attack), harmless);
@@ -52,7 +52,7 @@ for (const [name, provider, model] of WIRES) {
   });
 }
 
-test("contract 3: the language is named in the instructions, and a tag that only looks like one does no harm", () => {
+test("routing.translation-prompt: the language is named in the instructions, and an invalid tag does no harm", () => {
   const systemOf = (tag: string) => translationRequest("Hello", tag).messages[0];
   assert.match(JSON.stringify(systemOf("pt-BR")), /into Brazilian Portuguese \(pt-BR\)/);
   assert.match(JSON.stringify(systemOf("en-abcde-abcde")), /into en-abcde-abcde \(en-abcde-abcde\)/);

@@ -1,4 +1,4 @@
-// The audio of a request on its way to be measured (contract 1 step 4): in whose turn, and for how long.
+// The audio of a request before it is measured: in whose turn, and for how long.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
@@ -34,7 +34,7 @@ function measuring(measure: Measure, signal: AbortSignal): Promise<void> {
   return withAudio(services as unknown as Services, request, () => assert.fail("nobody is left to want it"));
 }
 
-test("contract 3: of a caller who hangs up while its recording waits to be measured nothing goes on", async () => {
+test("measuring.abort: nothing continues for a caller who hangs up while its recording waits to be measured", async () => {
   const caller = new AbortController();
   const measure: Measure = (_source, wish) => {
     caller.abort(new Error("the caller hung up"));
@@ -43,7 +43,7 @@ test("contract 3: of a caller who hangs up while its recording waits to be measu
   await assert.rejects(measuring(measure, caller.signal), { code: "REQUEST_TIMEOUT" });
 });
 
-test("reliability G-08: it is measured in its workspace's turn", async () => {
+test("measuring.fair-queue: a recording is measured in its workspace's turn", async () => {
   const measure: Measure = async (_source, wish) => {
     assert.equal(wish?.owner, workspaceId);
     return { ok: false, code: "INVALID_AUDIO", reason: "is none" };

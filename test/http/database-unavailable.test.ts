@@ -172,7 +172,7 @@ async function untilAccepted(send: () => Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
-test("failover: on a read-only server (25006) every way in is 503 OVERLOADED, calls nobody, and works once it is writable", async () => {
+test("storage.failover, errors.database-away: on a read-only server (25006) every endpoint is 503 OVERLOADED, calls no provider, and works once the server is writable", async () => {
   gateway.sandbox.clearCalls();
   await setReadOnly(true);
   await terminateSessions(postgres.url);
@@ -205,7 +205,7 @@ const BREAKS: Readonly<Record<string, { readonly end: () => Promise<void>; reado
 let restarting: Promise<void> = Promise.resolve();
 
 for (const [name, { end, back }] of Object.entries(BREAKS)) {
-  test(`failover: a key whose reservation failed because the server was ${name} is free at once when it is back`, async () => {
+  test(`storage.failover-keys: a key whose reservation failed because the server was ${name} is free at once when it is available again`, async () => {
     const send = () =>
       postForm(gateway.origin, {
         file: speech(),
@@ -234,7 +234,7 @@ for (const [name, { end, back }] of Object.entries(BREAKS)) {
   });
 }
 
-test("failover: while the server crashes, is gone and recovers, every answer is a success or 503 OVERLOADED", async () => {
+test("storage.failover: while the server crashes, is gone and recovers, every answer is a success or 503 OVERLOADED", async () => {
   const all = Object.entries(requests("crash"));
   const back = new AbortController();
   const restart = postgres.restart({ crash: true, downMs: 500 }).finally(() => back.abort());

@@ -1,5 +1,5 @@
-// The examples that /docs and /llms.txt begin with, run by a shell or by Node.js as they stand (contract 10). That of OpenAI's client is run
-// where that client is installed, by test/sdk-oracle.
+// The examples that /docs and /llms.txt begin with, run by a shell or by Node.js as they are. That of OpenAI's client is run where that
+// client is installed, by test/sdk-oracle.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -30,7 +30,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("contract 10: the first requests that the documentation tells work as they stand", {
+test("api.first-requests: the first requests of the documentation work as they are", {
   skip: ["sh", "curl"].every((tool) => spawnSync(tool, ["--version"]).error === undefined)
     ? false
     : "no shell or no curl",

@@ -20,7 +20,7 @@ const partOf = (schema: Schema | undefined, name: string): Schema => {
   return found;
 };
 
-test("contract 10: each kind of connection is in the console, with each field that the API takes of it", () => {
+test("console.complete-forms, providers.console-forms: each kind of connection is in the console, with each field that the API accepts for it", () => {
   assert.deepEqual(Object.keys(CONNECTION_KINDS).toSorted(), PROVIDER_KINDS.toSorted());
   const fields = Object.keys(schemaOf(connectionSection).properties ?? {});
   for (const kind of PROVIDER_KINDS) {
@@ -45,7 +45,7 @@ test("contract 10: each kind of connection is in the console, with each field th
   }
 });
 
-test("contract 10: what the console says of a provider is what its adapter does, and where it is called", () => {
+test("providers.console-forms: what the console says of a provider is what its adapter does, and where it is called", () => {
   for (const kind of PROVIDER_KINDS) {
     const { does, address } = CONNECTION_KINDS[kind];
     const [speech, chat] = [providers.get(kind), chatProviders.get(kind)];
@@ -56,7 +56,7 @@ test("contract 10: what the console says of a provider is what its adapter does,
   }
 });
 
-test("contract 10: everything that can be declared of a model can be ticked, and a declaration comes back as it was", () => {
+test("providers.console-forms: everything that can be declared of a model can be ticked, and a declaration comes back as it was", () => {
   const features = partOf(schemaOf(modelDeclaration), "features");
   const names = Object.entries(features.properties ?? {}).flatMap(([name, schema]) => {
     const values = /"enum":\[([^\]]*)\]/u.exec(JSON.stringify(schema))?.[1]?.match(/[\w-]+/gu);
@@ -72,7 +72,7 @@ test("contract 10: everything that can be declared of a model can be ticked, and
   assert.deepEqual(featuresOf([], before), { diarization: false, streaming: false, timestamps: [], keyterms: null });
 });
 
-test("contract 10: each lever of the sandbox is in the console, with each of its fields and choices", () => {
+test("console.complete-forms, providers.console-forms: each lever of the sandbox is in the console, with each of its fields and choices", () => {
   const { properties = {} } = schemaOf(sandboxFault);
   const kinds = partOf({ properties }, "failure").oneOf ?? [];
   assert.equal(kinds.length, levers.FAULT_CHOICES.length);

@@ -8,7 +8,7 @@ import { CONSOLE_STYLE } from "../../src/http/console-style.ts";
 
 const SOURCES = join(import.meta.dirname, "../../src");
 
-test("contract 10: every class that the console's style names is one that its page or its modules give", () => {
+test("console.one-style: every class that the console's style names is one that its page or its modules use", () => {
   const modules = globSync("{console,page}/*.ts", { cwd: SOURCES }).map((path) =>
     readFileSync(join(SOURCES, path), "utf8"),
   );

@@ -57,7 +57,7 @@ async function faultOf(words: readonly string[]): Promise<string | null> {
   return unknown === undefined ? null : `\`${words.join(" ")}\` has no ${unknown}`;
 }
 
-test("docs: every command that a document or a message tells of exists, with its options", async () => {
+test("cli.documented-names: every command that a document or a message names exists, with its options", async () => {
   let count = 0;
   // Messages and hints stand in the code.
   for (const page of [...PAGES, ...globSync("src/**/*.ts", { cwd: ROOT })])
@@ -68,7 +68,7 @@ test("docs: every command that a document or a message tells of exists, with its
   assert.ok(count > 150, String(count));
 });
 
-test("docs: so does every one that the help has among its examples", async () => {
+test("cli.documented-names: every example command of the help exists", async () => {
   const all: (readonly string[])[] = [[]];
   for (const name of await namesBelow([])) {
     all.push([name]);
@@ -86,7 +86,7 @@ test("docs: so does every one that the help has among its examples", async () =>
   assert.ok(count > 60, String(count));
 });
 
-test("contract 10: every endpoint that a document or an error's page names is one", () => {
+test("cli.documented-names: every endpoint that a document or an error's page names is one", () => {
   const templates = [...ENDPOINTS, ...ADMIN_ENDPOINTS].map(({ method, path }) => ({
     method,
     segments: path.split("/"),

@@ -1,5 +1,5 @@
-// What is documented is what is served, spelled as specified, and no test is left out. That every operation is asked, well and badly, is
-// for test/conformance; that every provider has its contract test, for test/providers/registry.test.ts.
+// What is documented is what is served, and no test is skipped. Every operation is asked, well and badly, in test/conformance; every
+// provider has its contract test, which test/providers/registry.test.ts checks.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => gateway.close());
 
-test("contract 10: the endpoints of OpenAPI are exactly those the server answers", async () => {
+test("api.openapi: the endpoints of OpenAPI are exactly those the server answers", async () => {
   const document = (await get(gateway.origin, "/openapi.json", null)).json as { paths: Record<string, object> };
   const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -30,7 +30,7 @@ test("contract 10: the endpoints of OpenAPI are exactly those the server answers
   }
 });
 
-test("contract 1: a path that leads nowhere is told the one that was meant, and where all of them stand", async () => {
+test("errors.path-hint: a path that leads nowhere gets the nearest path, and where all of them are listed", async () => {
   const where = "GET /docs lists what there is.";
   for (const [path, hint] of [
     ["/v1/transcriptions", `Did you mean /v1/transcription? ${where}`],
@@ -46,7 +46,7 @@ test("contract 1: a path that leads nowhere is told the one that was meant, and 
   }
 });
 
-test("contract 10: no endpoint with a key answers without one", async () => {
+test("keys.one-401: no endpoint with a key answers without one", async () => {
   for (const { method, path, auth } of ENDPOINTS) {
     if (auth !== "key") continue;
     const response = await fetch(`${gateway.origin}${path}`, { method });
@@ -56,7 +56,7 @@ test("contract 10: no endpoint with a key answers without one", async () => {
   }
 });
 
-test("spec 7: the codes are spelled exactly as the specification spells them", () => {
+test("errors.code-stable: the codes are spelled exactly as callers know them", () => {
   const spelled = [
     "AUDIO_TOO_LARGE",
     "IDEMPOTENCY_KEY_REUSED",
@@ -69,7 +69,7 @@ test("spec 7: the codes are spelled exactly as the specification spells them", (
   for (const code of spelled) assert(Object.hasOwn(ERRORS, code), code);
 });
 
-test("style: no test is skipped without a reason, or singled out", () => {
+test("logs.no-skipped-test: no test is skipped without a reason, or singled out", () => {
   const offenders = globSync("test/**/*.test.ts", { exclude: ["**/node_modules/**"] }).filter((file) =>
     /\b(?:test|it|describe)\.(?:skip|only|todo)\(|\b(?:skip|only|todo): ?true/u.test(readFileSync(file, "utf8")),
   );

@@ -10,14 +10,14 @@ const names = new Set(
   [...form.matchAll(/<(?:input|select|textarea)[^>]* name="([a-z_]+)"/gu)].map(([, name = ""]) => name),
 );
 
-test("experience 2: every field of a transcription is in the form, or is left out for a reason that is told", () => {
+test("console.complete-forms: every field of a transcription is in the form, or is missing for a documented reason", () => {
   const fields = Object.keys(translationFields.shape);
   assert.deepEqual([...names, ...Object.keys(NOT_IN_FORM)].toSorted(), fields.toSorted());
   for (const name of Object.keys(transcriptionFields.shape)) assert.ok(fields.includes(name), name);
   assert.ok(Object.values(NOT_IN_FORM).every((reason) => reason.length > 10));
 });
 
-test("experience 2: a choice of the form is one that the API takes, and all that the API counts are offered", () => {
+test("console.complete-forms: a choice of the form is one that the API accepts, and all that the API lists are offered", () => {
   const { properties = {} } = z.toJSONSchema(translationFields, { io: "input", unrepresentable: "any" });
   for (const name of names) {
     const offered = [
@@ -31,7 +31,7 @@ test("experience 2: a choice of the form is one that the API takes, and all that
   }
 });
 
-test("experience 35: every control has a label and the sentence of the contract, told to whoever does not see it", () => {
+test("console.accessible: every control has a label and the sentence of the contract, also for screen readers", () => {
   for (const name of names) {
     assert.ok(form.includes(`id="hint-${name}"`), name);
     assert.ok(form.includes(`aria-describedby="hint-${name}"`), name);

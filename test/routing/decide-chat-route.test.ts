@@ -1,4 +1,4 @@
-// The route of a chat (contract 4, 7): judged by the adapter's plan, in the key's own route, whatever audio is routed to.
+// The route of a chat: judged by the adapter's plan, in the key's own route, whatever audio is routed to.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ChatRequest } from "../../src/providers/chat-provider.ts";
@@ -36,7 +36,7 @@ function decide(
   );
 }
 
-test("contract 7: what an adapter cannot plan is not eligible and says what it lacks; the others are called in order", () => {
+test("chat.required-features: a target whose adapter cannot plan the request is not eligible and lists what it lacks; the others are called in order", () => {
   const own = route("r", [textTarget(1), speechTarget(2), textTarget(3), textTarget(4)]);
   const decision = decide(audioContext(own, [own]), { unable: [1], resting: [3] });
   assert.ok(decision.ok);
@@ -54,14 +54,14 @@ test("contract 7: what an adapter cannot plan is not eligible and says what it l
   );
 });
 
-test("contract 7: where no adapter can plan it, the chat is refused as unsupported, with what none has", () => {
+test("chat.required-features, routing.unsupported: where no adapter can plan it, the chat is refused as unsupported, with what all of them lack", () => {
   const own = route("r", [textTarget(1), textTarget(2)]);
   const decision = decide(audioContext(own, [own]), { unable: [1, 2], resting: [1, 2] });
   assert.ok(!decision.ok);
   assert.deepEqual(decision.refusal, { kind: "unsupported", missing: ["tools"] });
 });
 
-test("contract 4: a key's audio route is not its chat's", () => {
+test("routing.key-route: a key's audio route is not its chat's", () => {
   const own = route("own", [textTarget(1)]);
   const forAudio = route("for-audio", [textTarget(1), speechTarget(2)]);
   const decision = decide(audioContext(own, [own, forAudio], { audioInputOverride: forAudio }));
@@ -69,7 +69,7 @@ test("contract 4: a key's audio route is not its chat's", () => {
   assert.equal(decision.route.id, "own");
 });
 
-test("contract 4: a purpose whose route has no chat model is not applied to a chat, and the warning says why", () => {
+test("routing.purpose-chat: a purpose whose route has no chat model is not applied to a chat, and the warning says why", () => {
   const speech = route("speech", [speechTarget(1)]);
   const own = route("own", [textTarget(1)], { purposes: [purpose("meetings", "speech")] });
   const decision = decide(audioContext(own, [own, speech]), { asked: { body: "meetings" } });

@@ -1,4 +1,4 @@
-// Which targets can, in which order, and what the refusal says (spec 1.6, contract 1 step 5, contract 3 and 4).
+// Which targets are eligible, in which order, and what the refusal contains.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TranscriptionFields } from "../../src/contract/transcription.ts";
@@ -36,13 +36,13 @@ function lacks(decision: RouteDecision): readonly (readonly [number, readonly st
   return decision.considered.map((candidate) => [candidate.target.position, candidate.verdict.missing]);
 }
 
-test("§1.6 a target that would drop a required feature is left, in every position", () => {
+test("routing.required-never-dropped: a target that would drop a required feature is skipped, at every position", () => {
   const own = route("r", [speechTarget(1), speechTarget(2, model({ diarization: NATIVE })), speechTarget(3)]);
   assert.deepEqual(positions(decide(own, { diarization: true })), [2]);
   assert.deepEqual(positions(decide(own, {})), [1, 2, 3]);
 });
 
-test("§1.6 no target can do all: unsupported, with what each lacks and what none has", () => {
+test("routing.unsupported: no target can do all: unsupported, with what each lacks and what all lack", () => {
   const own = route("r", [
     speechTarget(1, model({ diarization: NATIVE })),
     speechTarget(2, model({ keyterms: NATIVE })),
@@ -59,13 +59,13 @@ test("§1.6 no target can do all: unsupported, with what each lacks and what non
   assert.deepEqual(split.refusal.missing, ["keyterms", "diarization"]);
 });
 
-test("contract 3: streaming is a required feature like any other", () => {
+test("routing.streaming-required: streaming is a required feature like any other", () => {
   const own = route("r", [speechTarget(1)]);
   assert.equal(positions(decide(own, { stream: true })), "unsupported");
   assert.equal(positions(decide(own, { mode: "realtime" })), "unsupported");
 });
 
-test("contract 3: timestamps both needs words and segments; formats with times need segments; diarized_json needs speakers", () => {
+test("routing.response-format-needs: timestamps both needs words and segments; formats with times need segments; diarized_json needs speakers", () => {
   const wordsOnly = route("r", [speechTarget(1, model({ "timestamps.word": NATIVE }))]);
   assert.deepEqual(positions(decide(wordsOnly, { timestamps: "word" })), [1]);
   assert.equal(positions(decide(wordsOnly, { timestamps: "both" })), "unsupported");
@@ -76,7 +76,7 @@ test("contract 3: timestamps both needs words and segments; formats with times n
     assert.deepEqual(positions(decide(wordsOnly, { response_format })), [1]);
 });
 
-test("contract 3: conditions on language are judged against the language in force; unknown is not met", () => {
+test("routing.language-in-force: conditions on language are judged against the language in force; an unknown one meets none", () => {
   const detecting = model(
     { "redaction.pii": ENGLISH },
     { defaultLanguage: "en", preferences: ["detect_language", "language"] },
@@ -98,7 +98,7 @@ test("contract 3: conditions on language are judged against the language in forc
   );
 });
 
-test("contract 3: limits of size, duration, format, channels and language are required features", () => {
+test("routing.limits-are-features: limits of size, duration, format, channels and language are required features", () => {
   const limited = model(
     { multichannel: NATIVE },
     { languages: ["en"], limits: { maxBytes: 1000, maxSeconds: 10, formats: ["wav"], maxChannels: 2 } },
@@ -121,14 +121,14 @@ test("contract 3: limits of size, duration, format, channels and language are re
   }
 });
 
-test("contract 3: a model that covers Norwegian covers Bokmål, by which telephones and browsers name it", () => {
+test("routing.language-family: a model that covers Norwegian covers Bokmål, by which telephones and browsers name it", () => {
   const norwegian = model({ "redaction.pii": { ...NATIVE, languages: ["no"] } }, { languages: ["no"] });
   const own = route("r", [speechTarget(1, norwegian)]);
   for (const language of ["no", "nb", "nb-NO"])
     assert.deepEqual(positions(decide(own, { redaction: true, language })), [1], language);
 });
 
-test("contract 3: keyterms are judged by number, length and tokens, merged from both fields without doubles", () => {
+test("routing.keyterm-limits: key terms are judged by number, length and tokens, merged from both fields without duplicates", () => {
   const own = route("r", [
     speechTarget(1, model({ keyterms: NATIVE }, { limits: { keyterms: { maxTerms: 2, maxTermCharacters: 5 } } })),
   ]);
@@ -144,7 +144,7 @@ test("contract 3: keyterms are judged by number, length and tokens, merged from 
   assert.equal(positions(decide(tokens, { keyterms: ["東京都"] })), "unsupported", "a token or two a character");
 });
 
-test("contract 3: weak emulation satisfies nothing unless the route accepts it, and then it is named", () => {
+test("routing.weak-emulation: weak emulation satisfies nothing unless the route accepts it, and then it is named", () => {
   const weak = speechTarget(1, model({ keyterms: WEAK }));
   assert.equal(positions(decide(route("r", [weak]), { keyterms: ["Ada"] })), "unsupported");
   const decision = decide(route("r", [weak], { acceptWeak: ["keyterms"] }), { keyterms: ["Ada"] });
@@ -152,7 +152,7 @@ test("contract 3: weak emulation satisfies nothing unless the route accepts it, 
   assert.deepEqual(decision.candidates[0]?.verdict.emulated, ["keyterms"]);
 });
 
-test("contract 1: a route without audio is 503 before capability, capability before health", () => {
+test("routing.order, routing.no-model, routing.all-unavailable: a route without audio is 503 before capability, capability before health", () => {
   assert.equal(positions(decide(route("r", [textTarget(1)]), { diarization: true })), "no_model");
   const own = route("r", [speechTarget(1), speechTarget(2)]);
   assert.equal(positions(decide(own, { diarization: true }, { unhealthy: [1, 2] })), "unsupported");
@@ -160,7 +160,7 @@ test("contract 1: a route without audio is 503 before capability, capability bef
   assert.deepEqual(positions(decide(own, {}, { unhealthy: [1] })), [2]);
 });
 
-test("contract 4: the profile picks among targets, its settings lie on top, and an unserved one warns", () => {
+test("routing.profile-picks-targets, routing.profile-settings, routing.profile-not-applied: the profile picks among targets, its settings are applied over theirs, and an unserved one warns", () => {
   const fast = speechTarget(1, model(), {
     profiles: ["fast"],
     settings: { a: 1, b: 1 },
@@ -182,7 +182,7 @@ test("contract 4: the profile picks among targets, its settings lie on top, and 
   );
 });
 
-test("contract 4: a target without profiles serves each; settings of a profile that nobody serves are not in force", () => {
+test("routing.profile-picks-targets, routing.profile-not-applied: a target without profiles serves each; settings of a profile that no target serves are not used", () => {
   const fast = speechTarget(2, model(), { profiles: ["fast"] });
   assert.deepEqual(positions(decide(route("r", [speechTarget(1), fast]), { response_profile: "fast" })), [1, 2]);
   const stray = { ...fast, settings: { a: 1 }, profileSettings: { deep: { a: 2 } } };
@@ -190,20 +190,20 @@ test("contract 4: a target without profiles serves each; settings of a profile t
   assert.deepEqual(decision.considered[0]?.settings, { a: 1 });
 });
 
-test("contract 3: the language in force of a model that finds it out by itself is no default", () => {
+test("routing.language-in-force: a model that finds the language out by itself has no default language", () => {
   const languageOf = (defaultLanguage: string) =>
     decide(route("r", [speechTarget(1, model({}, { defaultLanguage }))]), {}).considered[0]?.verdict.language;
   assert.deepEqual(languageOf("auto"), { kind: "auto" });
   assert.deepEqual(languageOf("en"), { kind: "default", tag: "en" });
 });
 
-test("contract 4: a route may forbid the profile override", () => {
+test("routing.profile-forbidden: a route may forbid the profile override", () => {
   const own = route("r", [speechTarget(1)], { profileOverrideAllowed: false });
   assert.equal(positions(decide(own, { response_profile: "fast" })), "profile_not_allowed");
   assert.deepEqual(positions(decide(own, {})), [1]);
 });
 
-test("contract 4: a purpose's defaults apply where the request is silent", () => {
+test("routing.purpose-defaults: a purpose's defaults apply to fields that the request does not send", () => {
   const target = route("target", [speechTarget(1), speechTarget(2, model({ diarization: NATIVE }))]);
   const own = route("r", [speechTarget(1)], {
     purposes: [purpose("meetings", "target", { defaults: { diarization: true } })],
@@ -212,7 +212,7 @@ test("contract 4: a purpose's defaults apply where the request is silent", () =>
   assert.deepEqual(positions(decide(own, { purpose: "meetings", diarization: false }, { routes: [target] })), [1, 2]);
 });
 
-test("contract 3: features that exclude each other are not both met", () => {
+test("routing.exclusive-features: features that exclude each other are not both met", () => {
   const own = route("r", [
     speechTarget(
       1,

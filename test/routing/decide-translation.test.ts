@@ -1,4 +1,4 @@
-// How a translation is made (contract 3, "Translation"): natively first, through chat where the route allows it, or not at all.
+// How a translation is made: natively first, through chat where the route allows it, or not at all.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TranslationFields } from "../../src/contract/transcription.ts";
@@ -62,28 +62,28 @@ for (const [name, own, fields, rest, expected] of [
     ],
   ],
   [
-    "a resting one of each is left out",
+    "an unavailable one of each is skipped",
     via([deaf(1), deaf(2), textTarget(3), textTarget(4)]),
     {},
     { resting: [1, 3] },
     [[2], [4]],
   ],
   [
-    "a resting target that translates is waited for, not replaced",
+    "an unavailable target that translates is waited for, not replaced",
     via([deaf(1), intoEnglish(2), textTarget(3)]),
     {},
     { resting: [2] },
     { kind: "unhealthy", capability: "audio_input", rests: [{ kind: "after_failures" }] },
   ],
   [
-    "all transcribers rest",
+    "all transcribers are unavailable",
     via([deaf(1), textTarget(2)]),
     {},
     { resting: [1] },
     { kind: "unhealthy", capability: "audio_input", rests: [{ kind: "after_failures" }] },
   ],
   [
-    "all chat targets rest",
+    "all chat targets are unavailable",
     via([deaf(1), textTarget(2)]),
     {},
     { resting: [2] },
@@ -99,7 +99,7 @@ for (const [name, own, fields, rest, expected] of [
     LACKS("timestamps.segment"),
   ],
   [
-    "times come before rest: 422 before 503",
+    "times come before availability: 422 before 503",
     via([deaf(1), textTarget(2)]),
     { timestamps: "segment" },
     { resting: [1, 2] },
@@ -113,7 +113,7 @@ for (const [name, own, fields, rest, expected] of [
     LACKS("diarization", "translation"),
   ],
   [
-    "a transcription that nobody can do is not helped by chat",
+    "a transcription that no target can do is not helped by chat",
     via([deaf(1), textTarget(2)]),
     { redaction: true },
     { task: "transcribe" },
@@ -121,12 +121,12 @@ for (const [name, own, fields, rest, expected] of [
   ],
   ["a transcription is none of it", via([deaf(1), textTarget(2)]), {}, { task: "transcribe" }, [1]],
 ] as const) {
-  test(`contract 3: translation: ${name}`, () => {
+  test(`routing.translation-native, routing.translation-via-chat, routing.translation-via-chat-limits: ${name}`, () => {
     assert.deepEqual(told(decide(own, fields, rest)), expected);
   });
 }
 
-test("contract 4: response_profile chooses among the chat targets too", () => {
+test("routing.profile-picks-targets, routing.translation-via-chat: response_profile picks among the chat targets too", () => {
   const own = via([deaf(1), { ...textTarget(2), profiles: ["fast"] }, { ...textTarget(3), profiles: ["deep"] }]);
   assert.deepEqual(told(decide(own, { response_profile: "deep" })), [[1], [3]]);
   const { decision } = decide(own, { response_profile: "balanced" });
@@ -136,18 +136,18 @@ test("contract 4: response_profile chooses among the chat targets too", () => {
   );
 });
 
-test("contract 3: a model that translates into any language is asked for any", () => {
+test("routing.translation-native: a model that translates into any language is asked for any", () => {
   const polyglot = speechTarget(1, model({ translation: NATIVE }, { translatesInto: "any" }));
   assert.deepEqual(told(decide(route("r", [polyglot]), { to_language: "fr" })), [1]);
 });
 
-test("contract 3: a recording whose language is said is not asked for its language besides", () => {
+test("routing.translation-via-chat: the language of a recording is not detected if the request names it", () => {
   const { decision } = decide(via([deaf(1), textTarget(2)]), { language: "de" });
   assert.ok(decision.ok);
   assert.equal(decision.wanted.detectLanguage, false);
 });
 
-test("contract 3: the language of the recording is found out, unless it is said", () => {
+test("routing.translation-via-chat: the language of the recording is detected, unless the request names it", () => {
   const detecting = speechTarget(1, model({}, { defaultLanguage: "en", preferences: ["detect_language"] }));
   const languageOf = (fields: TranslationFields) => {
     const { decision } = decide(via([detecting, textTarget(2)]), fields);

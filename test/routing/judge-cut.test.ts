@@ -1,5 +1,5 @@
-// Audio beyond a target's limits on a route that splits (contract 10, `split_long_audio`): cut where nothing asked for is lost, refused
-// with the lack named where something would be. Pure tables.
+// Audio beyond a target's limits on a route with `split_long_audio`: cut where no required feature is lost, refused with the lack named
+// otherwise. Pure tables.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TranscriptionFields } from "../../src/contract/transcription.ts";
@@ -35,20 +35,20 @@ function judge(limits: SpeechLimits, fields: TranscriptionFields = {}, facts: Pa
 
 const CUT = { sampleRate: 16_000, channels: 1, maxFrames: 600 * 16_000 };
 
-test("contract 10: without the switch nothing is cut; with it the limit is no lack; within the limit there is no cut", () => {
+test("routing.split-opt-in: without the switch nothing is cut; with it the limit is no lack; within the limit there is no cut", () => {
   assert.deepEqual(judge({ maxSeconds: 600 }, {}, {}, false), { missing: ["duration"], cut: null });
   assert.deepEqual(judge({ maxSeconds: 600 }), { missing: [], cut: CUT });
   assert.deepEqual(judge({ maxSeconds: 601 }), { missing: [], cut: null });
 });
 
-test("contract 10: pieces keep within both caps, whichever is tighter, the header counted", () => {
+test("routing.split-pieces: pieces keep within both limits, whichever is tighter, the header counted", () => {
   const maxBytes = 44 + 2 * 16_000 * 100;
   assert.equal(judge({ maxSeconds: 600, maxBytes }).cut?.maxFrames, 100 * 16_000);
   assert.equal(judge({ maxSeconds: 600, maxBytes: maxBytes - 1 }).cut?.maxFrames, 100 * 16_000 - 1);
   assert.equal(judge({ maxSeconds: 99.5, maxBytes }).cut?.maxFrames, 99.5 * 16_000);
 });
 
-test("contract 10: too many bytes are cut as too many seconds are, and are no lack then", () => {
+test("routing.split-opt-in: too many bytes are cut as too many seconds are, and are no lack then", () => {
   const maxBytes = 44 + 2 * 16_000 * 100;
   const cut = { ...CUT, maxFrames: 100 * 16_000 };
   assert.deepEqual(judge({ maxSeconds: 600, maxBytes }, {}, { sizeBytes: maxBytes + 1 }), { missing: [], cut });
@@ -59,7 +59,7 @@ for (const [asked, fields, lost] of [
   ["redaction", { redaction: ["pci"] }, "redaction.pci"],
   ["a stream", { stream: true }, "streaming"],
 ] satisfies [string, TranscriptionFields, string][]) {
-  test(`contract 10: ${asked} cannot survive a cut: the target is not eligible, and says why`, () => {
+  test(`routing.split-excluded: ${asked} cannot survive a cut: the target is not eligible, and lists it`, () => {
     assert.deepEqual(judge({ maxSeconds: 600 }, { ...fields }), {
       missing: ["duration", lost],
       cut: null,
@@ -68,7 +68,7 @@ for (const [asked, fields, lost] of [
   });
 }
 
-test("contract 10: words, keyterms and channels survive; channels are kept apart and cost size", () => {
+test("routing.split-excluded: words, key terms and channels survive; channels stay separate and cost size", () => {
   assert.deepEqual(judge({ maxSeconds: 600 }, { timestamps: "word", keyterms: ["Ada"] }), { missing: [], cut: CUT });
   assert.deepEqual(judge({ maxSeconds: 600 }, { multichannel: true }).cut, { ...CUT, channels: 2 });
   const limits = { maxBytes: 44 + 4 * 16_000 * 10 };
@@ -77,18 +77,18 @@ test("contract 10: words, keyterms and channels survive; channels are kept apart
   assert.equal(judge(limits, {}, facts).cut?.maxFrames, 20 * 16_000);
 });
 
-test("contract 10: without a decoder for this recording the target is not eligible, and says so", () => {
+test("routing.split-decoder: without a decoder for this recording the target is not eligible, and lists it", () => {
   assert.deepEqual(judge({ maxSeconds: 600 }, {}, { pcmRate: null }), { missing: ["duration", "decoder"], cut: null });
 });
 
-test("contract 10: a target that takes no WAV, or less than a second of it, is not cut for", () => {
+test("routing.split-decoder: a target that accepts no WAV, or less than a second of it, is not cut for", () => {
   assert.deepEqual(judge({ maxSeconds: 600, formats: ["mp3"] }).missing, ["duration", "format"]);
   assert.deepEqual(judge({ maxSeconds: 0.9 }), { missing: ["duration"], cut: null });
   assert.deepEqual(judge({ maxBytes: 32_043 }, {}, { sizeBytes: 40_000 }), { missing: ["size"], cut: null });
   assert.equal(judge({ maxBytes: 32_044 }, {}, { sizeBytes: 40_000 }).cut?.maxFrames, 16_000);
 });
 
-test("contract 10: a limit that a feature tightens is the limit of its pieces", () => {
+test("routing.split-pieces: a limit that a feature tightens is the limit of its pieces", () => {
   const limits = { maxSeconds: 600, maxSecondsWith: { "timestamps.word": 60 } };
   assert.equal(judge(limits, { timestamps: "word" }).cut?.maxFrames, 60 * 16_000);
 });

@@ -1,4 +1,4 @@
-// Who streams, and who takes live audio (contract 3 "Mode", contract 10): every model of every catalogue, by its own data.
+// Which models stream, and which accept live audio: every model of every catalogue, by its own data.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LIVE_ENCODINGS, type LiveEncoding } from "../../src/providers/provider.ts";
@@ -13,7 +13,7 @@ const NOTHING = { acceptWeak: [], splitLongAudio: false };
 for (const [kind, { models, stream }] of providers) {
   for (const [name, model] of Object.entries(models)) {
     const streams = model.features.streaming !== undefined;
-    test(`contract 3: ${kind}/${name} ${streams ? "streams" : "is not eligible for a stream"}, and takes live audio only as it says`, () => {
+    test(`routing.streaming-required: ${kind}/${name} ${streams ? "streams" : "is not eligible for a stream"}, and accepts live audio only as declared`, () => {
       const wanted = requiredFeatures({ stream: true }, "transcribe");
       const lacks = (live?: LiveEncoding) =>
         judgeTarget(model, wanted, live === undefined ? FACTS : { ...FACTS, live }, NOTHING).missing;
@@ -27,7 +27,7 @@ for (const [kind, { models, stream }] of providers) {
   }
 }
 
-test("contract 3: a model that takes bare samples alone lacks a decoder where this gateway cannot decode the recording", () => {
+test("routing.decoder: a model that accepts bare samples alone lacks a decoder where this gateway cannot decode the recording", () => {
   const model = providers.get("assemblyai")?.models["universal-streaming-english"];
   assert.ok(model);
   const lacks = (pcmRate: number | null) =>
@@ -35,7 +35,7 @@ test("contract 3: a model that takes bare samples alone lacks a decoder where th
   assert.deepEqual([lacks(null), lacks(16_000)], [["decoder"], []]);
 });
 
-test("contract 3: a model that only streams is asked for nothing else", () => {
+test("routing.streaming-required: a model that only streams is asked for nothing else", () => {
   const [, deepgram] = [...providers].find(([kind]) => kind === "deepgram") ?? [];
   const model = deepgram?.models["nova-3"];
   assert.ok(model);

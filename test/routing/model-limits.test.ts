@@ -1,5 +1,5 @@
-// The providers' limits as required features (contract 3): what fits is eligible, one more of anything is not, and the target
-// says which limit it was. Every model of every catalogue, at its own figures.
+// The providers' limits as required features: what fits is eligible, one more of anything is not, and the target names the limit. Every
+// model of every catalogue, at its own figures.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Lack } from "../../src/contract/features.ts";
@@ -31,7 +31,7 @@ const words = (count: number): string => terms(count).join(" ");
 for (const [kind, { models }] of providers) {
   for (const [name, model] of Object.entries(models)) {
     const { maxBytes, maxSeconds, maxChannels, keyterms } = model.limits;
-    test(`contract 3: ${kind}/${name} takes what its limits say and not one more`, () => {
+    test(`routing.limits-are-features, providers.model-limits: ${kind}/${name} accepts its limits and not one more`, () => {
       if (maxBytes !== undefined) {
         assert.deepEqual(lacks(model, {}, { sizeBytes: maxBytes }), []);
         assert.deepEqual(lacks(model, {}, { sizeBytes: maxBytes + 1 }), ["size"]);
@@ -63,7 +63,7 @@ for (const [kind, { models }] of providers) {
       for (const character of forbiddenCharacters) assert.deepEqual(asked([`a${character}b`]), ["keyterms_limit"]);
     });
 
-    test(`contract 3: ${kind}/${name} takes the languages it lists and no other`, () => {
+    test(`routing.limits-are-features, providers.model-limits: ${kind}/${name} accepts the languages it lists and no other`, () => {
       if (model.languages === "any") return assert.deepEqual(lacks(model, { language: "eo" }, {}), []);
       for (const language of model.languages) assert.deepEqual(lacks(model, { language }, {}), [], language);
       assert.deepEqual(lacks(model, { language: "eo" }, {}), ["language"]);
@@ -71,7 +71,7 @@ for (const [kind, { models }] of providers) {
   }
 }
 
-test("contract 3: OpenAI's figures are those of its refusals: 1400 s with speakers, 1500 s without, 25 MiB with the form around it", () => {
+test("providers.model-limits: OpenAI's figures are those of its refusals: 1400 s with speakers, 1500 s without, 25 MiB with the form around it", () => {
   const models = providers.get("openai")?.models ?? {};
   assert.equal(models["gpt-4o-transcribe-diarize"]?.limits.maxSeconds, 1400);
   assert.equal(models["gpt-4o-transcribe"]?.limits.maxSeconds, 1500);

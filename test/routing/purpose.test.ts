@@ -1,4 +1,4 @@
-// The purpose table (spec 4.1, 4.7; contract 4) at the level of the pure rule; test/http/transcription repeats it over HTTP.
+// The purpose table at the level of the pure rule; test/http/transcription repeats it over HTTP.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decideRoute } from "../../src/routing/decide-route.ts";
@@ -31,7 +31,7 @@ function resolveAudioPurpose(context: RoutingContext, request: PurposeRequest) {
   return resolvePurpose(context, "audio_input", request);
 }
 
-test("§4.7 one target for the work is enough of a purpose's route; a route that is not there has none", () => {
+test("routing.purpose-usable: one target for the work is enough of a purpose's route; a route that does not exist has none", () => {
   const mixed = route("mixed", [textTarget(1), speechTarget(2)]);
   const own = route("own", [speechTarget(1)], { purposes: [purpose("mixed", "mixed"), purpose("gone", "nowhere")] });
   const ask = (body: string) =>
@@ -42,7 +42,7 @@ test("§4.7 one target for the work is enough of a purpose's route; a route that
   assert(!lost.ok && lost.reason === "no_audio_model");
 });
 
-test("§4.1 where the strict policy rules, an unusable purpose ends the decision before any target is judged", () => {
+test("routing.purpose-strict: under the strict policy an unusable purpose ends the decision before any target is judged", () => {
   const decision = decideRoute(
     audioContext(speech, routes),
     { task: "transcribe", fields: {}, purpose: { body: "off", header: null, policy: "strict" }, audio: null },
@@ -53,7 +53,7 @@ test("§4.1 where the strict policy rules, an unusable purpose ends the decision
   assert.deepEqual([decision.route, decision.considered, decision.warnings], [null, [], []]);
 });
 
-test("§4.7.1 no purpose: the key's route, all three fields say so", () => {
+test("routing.purpose-fields: no purpose: the key's route, all three fields say so", () => {
   const outcome = resolveAudioPurpose(audioContext(speech, routes), { body: null, header: null, policy: null });
   assert(outcome.ok);
   assert.equal(outcome.route.id, "speech");
@@ -69,7 +69,7 @@ for (const [name, body, header, source, requested] of [
   ["header", null, "meetings", "header", "meetings"],
   ["both, the body wins", "meetings", "off", "body", "meetings"],
 ] as const) {
-  test(`§2.1 a good purpose by ${name} selects its route under both policies`, () => {
+  test(`routing.purpose-selects-route, routing.purpose-fields: a usable purpose by ${name} selects its route under both policies`, () => {
     for (const policy of [null, "fallback", "strict"] as const) {
       const outcome = resolveAudioPurpose(audioContext(speech, routes), { body, header, policy });
       assert(outcome.ok);
@@ -84,7 +84,7 @@ for (const [name, body, header, source, requested] of [
 }
 
 for (const [name, label, reason] of UNUSABLE) {
-  test(`§4.7.3 a ${name} purpose falls back with a warning`, () => {
+  test(`routing.purpose-fallback: a ${name} purpose falls back with a warning`, () => {
     const outcome = resolveAudioPurpose(audioContext(speech, routes), { body: label, header: null, policy: null });
     assert(outcome.ok);
     assert.equal(outcome.route.id, "speech");
@@ -98,7 +98,7 @@ for (const [name, label, reason] of UNUSABLE) {
       [["PURPOSE_NOT_APPLIED", { reason }]],
     );
   });
-  test(`§4.1 a ${name} purpose is refused by the strict policy of key or request`, () => {
+  test(`routing.purpose-strict: a ${name} purpose is refused by the strict policy of key or request`, () => {
     for (const [keyPolicy, requestPolicy] of [
       ["strict", null],
       ["fallback", "strict"],
@@ -116,7 +116,7 @@ for (const [name, label, reason] of UNUSABLE) {
   });
 }
 
-test("§4.7.6 with an audio_input override only that route's purposes count", () => {
+test("routing.purpose-override-context: with an audio_input_override only that route's purposes count", () => {
   const context = audioContext(speech, routes, { audioInputOverride: other });
   const foreign = resolveAudioPurpose(context, { body: "meetings", header: null, policy: null });
   assert(foreign.ok);
@@ -127,7 +127,7 @@ test("§4.7.6 with an audio_input override only that route's purposes count", ()
   assert.equal(own.fields.svc_applied_purpose, "calls");
 });
 
-test("contract 4: on equal labels the key's binding beats the app's, and that beats the route's", () => {
+test("routing.purpose-precedence: on equal labels the key's binding wins over the app's, and that over the route's", () => {
   const app = purpose("meetings", "other");
   const key = purpose("meetings", "speech");
   const viaApp = resolveAudioPurpose(audioContext(speech, routes, { boundPurposes: [app] }), {
@@ -145,7 +145,7 @@ test("contract 4: on equal labels the key's binding beats the app's, and that be
   assert.equal(viaKey.route.id, "speech");
 });
 
-test("contract 4: a default purpose applies where the caller is silent, and falls back under strict too", () => {
+test("routing.purpose-default: a default purpose applies where the request sends none, and falls back under strict too", () => {
   const applied = resolveAudioPurpose(audioContext(speech, routes, { defaultPurpose: "meetings" }), {
     body: null,
     header: null,

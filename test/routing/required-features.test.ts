@@ -1,4 +1,4 @@
-// What each field of a request makes required and what it merely prefers (spec 1.6; contract 3 "Required features"), field by field.
+// What each field of a request makes required and what it merely prefers, field by field.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TranslationFields } from "../../src/contract/transcription.ts";
@@ -64,25 +64,25 @@ const FIELDS: readonly (readonly [TranslationFields, Partial<Record<keyof typeof
 ];
 
 for (const [fields, expected] of FIELDS)
-  test(`§1.6 ${JSON.stringify(fields)} is required, preferred or neither`, () => {
+  test(`routing.required-never-dropped, routing.preference-dropped: ${JSON.stringify(fields)} is required, preferred or neither`, () => {
     assert.deepEqual(requiredFeatures(fields, "transcribe"), { ...NOTHING, ...expected });
   });
 
-test("contract 3: a translation requires translation, into English unless told, and a transcription into nothing", () => {
+test("routing.translation-native: a translation requires translation, into English unless sent, and a transcription into nothing", () => {
   const translated = { ...NOTHING, task: "translate", features: ["translation"], toLanguage: "en" };
   assert.deepEqual(requiredFeatures({}, "translate"), translated);
   assert.deepEqual(requiredFeatures({ to_language: "fr" }, "translate"), { ...translated, toLanguage: "fr" });
   assert.deepEqual(requiredFeatures({ to_language: "fr" }, "transcribe"), NOTHING);
 });
 
-test("contract 4: a purpose's defaults fill what is silent and change nothing that was said", () => {
+test("routing.purpose-defaults: a purpose's defaults fill fields that were not sent and change nothing that was", () => {
   assert.deepEqual(withDefaults({ diarization: false }, { diarization: true, language: "de" }), {
     diarization: false,
     language: "de",
   });
 });
 
-test("contract 4: a purpose's terms apply where the request sends none, under whichever name either of them is written", () => {
+test("routing.purpose-defaults: a purpose's terms apply where the request sends none, under whichever name either of them is written", () => {
   for (const own of ["keyterms", "custom_vocabulary"])
     for (const sent of ["keyterms", "custom_vocabulary"])
       assert.deepEqual(withDefaults({ [sent]: ["mine"] }, { [own]: ["theirs"], language: "de" }), {
@@ -92,7 +92,7 @@ test("contract 4: a purpose's terms apply where the request sends none, under wh
   assert.deepEqual(withDefaults({}, { keyterms: ["theirs"] }), { keyterms: ["theirs"] });
 });
 
-test("contract 3: one term beyond a target's limits is enough to leave it", () => {
+test("routing.keyterm-limits: one term beyond a target's limits is enough to skip it", () => {
   const limited = (keyterms: object) =>
     route("r", [speechTarget(1, model({ keyterms: { support: "native", grade: "sent" } }, { limits: { keyterms } }))]);
   const isAble = (keyterms: object, ...terms: string[]) =>
@@ -118,7 +118,7 @@ test("contract 3: one term beyond a target's limits is enough to leave it", () =
   }
 });
 
-test("contract 4: without a profile there is no warning of one; with one that nobody serves there is", () => {
+test("routing.profile-not-applied: without a profile there is no warning of one; with one that no target serves there is", () => {
   const own = route("r", [speechTarget(1, model(), { profiles: ["deep"] }), textTarget(2)]);
   const warnings = (fields: TranslationFields) =>
     decideRoute(

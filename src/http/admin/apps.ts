@@ -1,4 +1,4 @@
-// …/apps and …/apps/{app_id}, of a workspace's administrators and the operator (contract 2, 10).
+// …/apps and …/apps/{app_id}, of a workspace's administrators and the operator [admin.apps].
 import { createApp, deleteApp, describeApp, listApps, type OfApp, replaceApp } from "../../admin/apps.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { APP_CONTRACTS, appChange, appQuery, appRequest } from "../../contract/apps.ts";

@@ -1,4 +1,4 @@
-// POST …/audio-url-domains/check, of a workspace's administrators and the operator (spec 4.4; contract 6).
+// POST …/audio-url-domains/check, of a workspace's administrators and the operator.
 import { checkAudioUrl } from "../../admin/check-audio-url.ts";
 import { audioUrlCheckContracts, audioUrlCheckRequest } from "../../contract/audio-url-check.ts";
 import { principalOf } from "../endpoint.ts";

@@ -1,4 +1,4 @@
-// GET /admin/v1/audit, and the same of one workspace (contract 10).
+// GET /admin/v1/audit, and the same of one workspace [tenancy.audit-read].
 import { listAudit } from "../../admin/list-audit.ts";
 import { noSuch } from "../../admin/refusals.ts";
 import { chainOf, verifyAudit } from "../../admin/verify-audit.ts";

@@ -1,4 +1,4 @@
-// …/apps/{app_id}/budgets and …/budgets/{period}, of a workspace's administrators and the operator (contract 9, 10).
+// …/apps/{app_id}/budgets and …/budgets/{period}, of a workspace's administrators and the operator [budgets.administrators].
 import { deleteBudget, describeBudget, listBudgets, type OfBudget, putBudget } from "../../admin/budgets.ts";
 import { noSuch } from "../../admin/refusals.ts";
 import type { Principal } from "../../auth/principal.ts";

@@ -1,4 +1,4 @@
-// Connections of the platform and of workspaces (contract 2, 10).
+// Shared connections and those of workspaces [admin.connections].
 import {
   createConnection,
   describeConnection,

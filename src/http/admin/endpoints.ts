@@ -1,5 +1,5 @@
-// The administration's endpoints, gathered (contract 10): those of the operator for the admin listener, and those that a
-// workspace's administrators have on the public one. A mirrored endpoint is one line in `mirroredEndpoints`.
+// All administration endpoints: those of the operator for the admin listener, and those of a workspace's administrators on the public one.
+// A mirrored endpoint is one line in `mirroredEndpoints` [admin.mirrored].
 import type { Principal } from "../../auth/principal.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { appEndpoints } from "./apps.ts";

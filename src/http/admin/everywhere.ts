@@ -1,5 +1,5 @@
-// One handler behind three paths (contract 2): of the platform for the operator, of a workspace for its administrators and for the
-// operator.
+// One handler behind three paths: of shared objects for the operator, of a workspace for its administrators and for the operator
+// [admin.mirrored].
 import { PLATFORM_SCOPE, type SetUpActor } from "../../admin/set-up-scope.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Everywhere } from "../../contract/set-up/everywhere.ts";

@@ -1,4 +1,4 @@
-// POST …/explain: where a request would go that nobody made (contract 3, 10).
+// POST …/explain: where a request would go, without making it [admin.explain].
 import { type Explained, explainRequest } from "../../admin/explain-request.ts";
 import { chatFields } from "../../contract/chat-request.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";

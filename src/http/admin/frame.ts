@@ -1,5 +1,5 @@
-// What the administration's handlers share (contract 10): the page that was asked for, what If-Match said, and answers with
-// their ETag.
+// What the administration's handlers share: the requested page, the verdict on If-Match, and answers with their ETag
+// [admin.if-match-required].
 import type { AudioUrlCheckServices } from "../../admin/check-audio-url.ts";
 import type { ReadCheckpoint } from "../../admin/audit-checkpoint.ts";
 import type { ApplyFileServices } from "../../admin/apply-file.ts";

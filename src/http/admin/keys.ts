@@ -1,4 +1,4 @@
-// …/keys and …/keys/{key_id}, of a workspace's administrators and the operator (contract 2, 10).
+// …/keys and …/keys/{key_id}, of a workspace's administrators and the operator [keys.replace].
 import { createKey, describeKey, type OfKey, replaceKey, revokeKey, rotateKey } from "../../admin/keys.ts";
 import { listKeys } from "../../admin/list-keys.ts";
 import type { Principal } from "../../auth/principal.ts";

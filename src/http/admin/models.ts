@@ -1,4 +1,4 @@
-// GET …/models (spec 1.10; contract 6): what routes can be made of.
+// GET …/models: what routes can be made of [providers.model-list].
 import { listModels } from "../../admin/list-models.ts";
 import { getModelsContracts } from "../../contract/workspace-models.ts";
 import { everywhereEndpoint, type EverywhereEndpoint } from "./everywhere.ts";

@@ -1,4 +1,4 @@
-// What is paused by hand, of the platform and of workspaces (contract 10).
+// Manual pauses of shared connections and of those of workspaces [admin.pause].
 import { listPauseViews, pauseConnection, resumeConnection } from "../../admin/pauses.ts";
 import {
   listPausesContracts,

@@ -1,4 +1,4 @@
-// /admin/v1/plans, and a workspace's credits (spec 2.5; contract 9, 10).
+// /admin/v1/plans, and a workspace's credits [budgets.plan-change] [budgets.credits-grant].
 import { describeCredits, grantCredits } from "../../admin/credits.ts";
 import { createPlan, deletePlan, describePlan, listPlans, type OfPlan, replacePlan } from "../../admin/plans.ts";
 import type { Principal } from "../../auth/principal.ts";

@@ -1,4 +1,4 @@
-// GET /admin/v1/provider-deletions, and the same of one workspace (contract 5: what finally cannot be deleted is listed).
+// GET /admin/v1/provider-deletions, and the same of one workspace: lists what finally cannot be deleted [admin.deletions].
 import { listProviderDeletions } from "../../admin/list-provider-deletions.ts";
 import type { Principal } from "../../auth/principal.ts";
 import {

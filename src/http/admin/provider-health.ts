@@ -1,4 +1,4 @@
-// GET /admin/v1/health/providers (contract 10).
+// GET /admin/v1/health/providers [admin.health].
 import { describeProviderHealth } from "../../admin/provider-health.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { getProviderHealthContract, providerHealthQuery } from "../../contract/provider-health.ts";

@@ -1,4 +1,4 @@
-// GET /admin/v1/requests with one of them, and the same of one workspace (contract 10).
+// GET /admin/v1/requests with one of them, and the same of one workspace [requests.administrators].
 import type { Principal } from "../../auth/principal.ts";
 import {
   getAnyRequestContract,

@@ -1,4 +1,4 @@
-// Routes of the platform and of workspaces, their versions and the purposes they publish (contract 4, 10).
+// Shared routes and those of workspaces, their versions and the purposes they publish [admin.route-versions].
 import { listPurposes, putPurpose, removePurpose } from "../../admin/purposes.ts";
 import { describeVersion, listVersionViews } from "../../admin/route-versions.ts";
 import {

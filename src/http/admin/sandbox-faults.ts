@@ -1,4 +1,4 @@
-// GET and PUT /admin/v1/sandbox/faults (contract 10).
+// GET and PUT /admin/v1/sandbox/faults.
 import type { Principal } from "../../auth/principal.ts";
 import {
   getSandboxFaultsContract,

@@ -1,4 +1,4 @@
-// GET /admin/v1/usage, and the same of one workspace (contract 9).
+// GET /admin/v1/usage, and the same of one workspace [usage.operator].
 import type { Principal } from "../../auth/principal.ts";
 import {
   adminUsageQuery,

@@ -1,4 +1,4 @@
-// /admin/v1/workspaces and /admin/v1/workspaces/{tenant_id} (contract 10).
+// /admin/v1/workspaces and /admin/v1/workspaces/{tenant_id} [admin.workspaces].
 import {
   createWorkspace,
   deleteWorkspace,

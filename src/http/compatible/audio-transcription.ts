@@ -1,4 +1,4 @@
-// OpenAI's transcriptions in our words and back (contract 8). Pure.
+// Translates OpenAI's transcriptions to the native fields and back [compatible.audio-fields]. Pure.
 import type { AudioTranscriptionFields } from "../../contract/openai-compatible.ts";
 import type { ResponseFormat, TranscriptionEnvelope, TranslationFields } from "../../contract/transcription.ts";
 import type { Delivery } from "../../gateway/envelope.ts";

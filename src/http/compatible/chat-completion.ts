@@ -1,4 +1,4 @@
-// OpenAI's chat completions in our words and back (contract 8). Pure.
+// Translates OpenAI's chat completions to the native fields and back [compatible.completion]. Pure.
 import { splitSignedId } from "../../contract/call-signature.ts";
 import { type ChatAnswer, type ChatFields, type ToolCall } from "../../contract/chat.ts";
 import { chatFieldsOfClients } from "../../contract/chat-request.ts";

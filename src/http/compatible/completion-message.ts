@@ -1,4 +1,4 @@
-// A message of OpenAI's in our words (contract 8). Pure.
+// Translates a message of OpenAI's to the native fields [compatible.unused-members]. Pure.
 import type { ChatMessage } from "../../contract/chat.ts";
 import { HISTORY_FIELDS } from "../../contract/chat-history.ts";
 import type { CompletionMessage } from "../../contract/completion-message.ts";

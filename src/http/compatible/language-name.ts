@@ -1,4 +1,4 @@
-// The language of a transcript as OpenAI's clients read it (contract 8): `english` where we write `en` or `en-US`. Pure.
+// The language of a transcript as OpenAI's clients read it: `english` for `en` and `en-US` [compatible.audio-verbose]. Pure.
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
 
 /** What OpenAI's models call otherwise than everybody else. */

@@ -1,4 +1,4 @@
-// What `model` may be for a key on the compatible endpoints (contract 8): `auto`, and its published and enabled purposes. Pure.
+// What `model` may be for a key on the compatible endpoints: `auto`, and its published and enabled purposes [compatible.models-list]. Pure.
 import type { Principal } from "../../auth/principal.ts";
 import type { ListedModel } from "../../contract/openai-compatible.ts";
 import { describeKey } from "../../gateway/describe-key.ts";

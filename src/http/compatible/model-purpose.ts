@@ -1,4 +1,4 @@
-// `model` on the OpenAI-compatible endpoints (contract 8): `auto`, or a purpose; never a model.
+// `model` on the OpenAI-compatible endpoints: `auto`, or a purpose; never a model [compatible.model-selects-purpose].
 import { GatewayError } from "../../contract/errors.ts";
 import { PURPOSE_LABEL } from "../../contract/transcription.ts";
 

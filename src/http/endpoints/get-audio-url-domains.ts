@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/audio-url-domains (spec 4.5).
+// GET /workspace/{tenant_id}/audio-url-domains.
 import { describeDomains } from "../../admin/audio-url-domains.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { getAudioUrlDomainsContract } from "../../contract/audio-url-domains.ts";

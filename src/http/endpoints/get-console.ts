@@ -1,4 +1,4 @@
-// GET /console and what its page loads (contract 10): the administration in a browser, on either listener.
+// GET /console and what its page loads: the administration in a browser, on either listener [console.files].
 import { getConsoleContract, getConsoleFileContract, getConsoleModuleContract } from "../../contract/operations.ts";
 import { CONSOLE_MODULES } from "../console-modules.ts";
 import { consoleHtml, consoleStyle, type Listener } from "../console-page.ts";

@@ -1,4 +1,4 @@
-// GET /docs (contract 10): the endpoints of the listener, for people.
+// GET /docs: the endpoints of the listener, for people [api.docs].
 import type { EndpointContract } from "../../contract/endpoint.ts";
 import { getDocsContract } from "../../contract/operations.ts";
 import { endpointsHtml } from "../docs-endpoints.ts";

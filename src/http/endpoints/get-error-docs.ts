@@ -1,4 +1,4 @@
-// GET /docs/errors (contract 1): where every `doc_url` points.
+// GET /docs/errors: where every `doc_url` points [errors.doc-url].
 import { getErrorDocsContract } from "../../contract/operations.ts";
 import { errorsHtml } from "../docs-errors.ts";
 import type { Endpoint } from "../endpoint.ts";

@@ -1,4 +1,4 @@
-// GET /healthz (contract 10): alive means that this answer comes; it waits for nothing.
+// GET /healthz: this process answers, without waiting for anything [api.healthz].
 import { getHealthContract } from "../../contract/operations.ts";
 import type { Endpoint } from "../endpoint.ts";
 

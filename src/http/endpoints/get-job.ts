@@ -1,4 +1,4 @@
-// GET /v1/transcription/jobs/{job_id} (spec 4.3; contract 5): the job now, when it has ended, at every change, or in another format.
+// GET /v1/transcription/jobs/{job_id}: the job now, when it has ended, at every change, or in another format [jobs.wait] [jobs.export].
 import type { Principal } from "../../auth/principal.ts";
 import { getJobContract } from "../../contract/endpoint-jobs.ts";
 import { jobQuery } from "../../contract/jobs.ts";

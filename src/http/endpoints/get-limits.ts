@@ -1,4 +1,4 @@
-// GET /v1/melimits and its alias GET /v1/me/limits (spec 4.6, contract 4).
+// GET /v1/melimits and its alias GET /v1/me/limits.
 import type { Principal } from "../../auth/principal.ts";
 import { getLimitsContract, getMyLimitsContract } from "../../contract/endpoint-account.ts";
 import { describeLimits, type LimitServices } from "../../gateway/describe-limits.ts";

@@ -1,4 +1,4 @@
-// GET /llms.txt (contract 10): the endpoints of the listener, for programs that read documentation.
+// GET /llms.txt: the endpoints of the listener, for programs that read documentation [api.docs].
 import type { EndpointContract } from "../../contract/endpoint.ts";
 import { getLlmsContract } from "../../contract/operations.ts";
 import { endpointsText } from "../docs-llms.ts";

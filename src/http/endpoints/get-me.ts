@@ -1,4 +1,4 @@
-// GET /v1/me (spec 4.6).
+// GET /v1/me [keys.me].
 import type { Principal } from "../../auth/principal.ts";
 import { getMeContract } from "../../contract/endpoint-account.ts";
 import { describeKey } from "../../gateway/describe-key.ts";

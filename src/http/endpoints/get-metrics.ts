@@ -1,4 +1,4 @@
-// GET /metrics on the admin listener (contract 10): what this process counts, for Prometheus.
+// GET /metrics on the admin listener: what this process counts, for Prometheus [metrics.endpoint].
 import { getMetricsContract } from "../../contract/operations.ts";
 import { METRICS_TYPE } from "../../lib/metric-registry.ts";
 import type { Endpoint } from "../endpoint.ts";

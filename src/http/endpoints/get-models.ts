@@ -1,4 +1,4 @@
-// GET /v1/models and one of them (contract 8): exactly what `model` may be on the compatible endpoints.
+// GET /v1/models and one of them: exactly what `model` may be on the compatible endpoints [compatible.models-list].
 import type { Principal } from "../../auth/principal.ts";
 import { getModelContract, getModelsContract, getPurposeModelContract } from "../../contract/endpoint-compatible.ts";
 import type { EndpointContract } from "../../contract/endpoint.ts";

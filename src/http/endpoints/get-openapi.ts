@@ -1,4 +1,4 @@
-// GET /openapi.json (contract 10): the document that was generated from the very contracts the server runs on, as the package holds it.
+// GET /openapi.json: the document that was generated from the contracts that the server runs on, as the package contains it [api.openapi].
 import { readFile } from "node:fs/promises";
 import { getOpenapiContract } from "../../contract/operations.ts";
 import type { Endpoint } from "../endpoint.ts";

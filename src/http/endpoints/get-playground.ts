@@ -1,4 +1,4 @@
-// GET /playground and what its page loads (contract 10): the API in a browser, for whoever has a key.
+// GET /playground and what its page loads: the API in a browser, for anyone with a key [console.files].
 import {
   getPlaygroundContract,
   getPlaygroundFileContract,

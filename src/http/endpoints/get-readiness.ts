@@ -1,4 +1,4 @@
-// GET /readyz (contract 10): 200 when this process should get requests, else 503 and what is missing.
+// GET /readyz: 200 when this process should get requests, else 503 and what is missing [api.readyz].
 import { getReadinessContract, type Readiness } from "../../contract/operations.ts";
 import type { Endpoint } from "../endpoint.ts";
 

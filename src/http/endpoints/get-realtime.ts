@@ -1,4 +1,4 @@
-// GET /v1/transcription/realtime (contract 10): judged like any request, then a WebSocket.
+// GET /v1/transcription/realtime: judged like any request, then a WebSocket [realtime.refused-before-upgrade].
 import type { FastifyRequest } from "fastify";
 import type { Principal } from "../../auth/principal.ts";
 import type { RealtimeTokens } from "../../auth/realtime-tokens.ts";

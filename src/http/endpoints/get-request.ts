@@ -1,4 +1,4 @@
-// GET /v1/requests/{request_id} (contract 10).
+// GET /v1/requests/{request_id} [requests.same-app].
 import type { Principal } from "../../auth/principal.ts";
 import { getRequestContract } from "../../contract/requests.ts";
 import { findRequest, type RecordServices } from "../../requests/describe.ts";

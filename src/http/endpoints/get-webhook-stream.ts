@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/stt-webhook/stream (contract 6).
+// GET /workspace/{tenant_id}/stt-webhook/stream [webhooks.listen].
 import type { Principal } from "../../auth/principal.ts";
 import { streamWebhookContract } from "../../contract/endpoint-webhook.ts";
 import { streamQuery } from "../../contract/webhook.ts";

@@ -1,4 +1,4 @@
-// GET /v1/transcription/jobs (contract 5).
+// GET /v1/transcription/jobs [jobs.list].
 import type { Principal } from "../../auth/principal.ts";
 import { listJobsContract } from "../../contract/endpoint-jobs.ts";
 import { jobListQuery } from "../../contract/jobs.ts";

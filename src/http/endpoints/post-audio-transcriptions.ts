@@ -1,4 +1,4 @@
-// POST /v1/audio/transcriptions and /v1/audio/translations (contract 8): transcription for clients written for OpenAI.
+// POST /v1/audio/transcriptions and /v1/audio/translations: transcription for OpenAI's clients [compatible.audio-formats].
 import type { Principal } from "../../auth/principal.ts";
 import { postAudioTranscriptionsContract, postAudioTranslationsContract } from "../../contract/endpoint-compatible.ts";
 import { audioTranscriptionFields, audioTranslationFields } from "../../contract/openai-compatible.ts";

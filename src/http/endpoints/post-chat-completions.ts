@@ -1,4 +1,4 @@
-// POST /v1/chat/completions (contract 8): `POST /v1/chat` for clients that were written for OpenAI.
+// POST /v1/chat/completions: `POST /v1/chat` for OpenAI's clients [compatible.completion].
 import type { Principal } from "../../auth/principal.ts";
 import { postChatCompletionsContract } from "../../contract/endpoint-compatible.ts";
 import { chatCompletionFields } from "../../contract/openai-compatible.ts";

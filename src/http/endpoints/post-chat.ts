@@ -1,4 +1,4 @@
-// POST /v1/chat (spec 4.8): admits, reads the body, hands over to the gateway; a stream's parts become the events of contract 7.
+// POST /v1/chat: admits, reads the body, calls the gateway; a stream's parts become events [chat.stream-deltas].
 import type { Principal } from "../../auth/principal.ts";
 import { type ChatFields, type ChatStreamEvent } from "../../contract/chat.ts";
 import { chatFields } from "../../contract/chat-request.ts";

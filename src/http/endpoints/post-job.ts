@@ -1,4 +1,4 @@
-// POST /v1/transcription/jobs (spec 4.3; contract 5): admits, reads the body into the spool, hands over, cleans up.
+// POST /v1/transcription/jobs: admits, reads the body into the spool, calls the gateway, cleans up [jobs.accepted-durable].
 import type { Principal } from "../../auth/principal.ts";
 import { postJobContract } from "../../contract/endpoint-jobs.ts";
 import { jobFields } from "../../contract/jobs.ts";

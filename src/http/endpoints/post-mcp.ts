@@ -1,4 +1,4 @@
-// POST /mcp (contract 10; decision 28): one message of the Model Context Protocol, whose tools ask this gateway with the caller's key.
+// POST /mcp: one message of the Model Context Protocol, whose tools call this gateway with the caller's key [mcp.answers].
 import type { FastifyRequest } from "fastify";
 import type { Principal } from "../../auth/principal.ts";
 import { GatewayError } from "../../contract/errors.ts";

@@ -1,4 +1,4 @@
-// POST /v1/transcription/realtime-token (contract 10).
+// POST /v1/transcription/realtime-token [realtime.token-identity].
 import type { Principal } from "../../auth/principal.ts";
 import { postRealtimeTokenContract } from "../../contract/realtime.ts";
 import { appOf } from "../../gateway/app-of.ts";

@@ -1,4 +1,4 @@
-// POST /v1/transcription (spec 4.1) and its like: admits, reads the body into the spool, hands over to the gateway, cleans up.
+// POST /v1/transcription and similar endpoints: admits, reads the body into the spool, calls the gateway, cleans up.
 import type { z } from "zod";
 import type { Principal } from "../../auth/principal.ts";
 import { postTranscriptionContract } from "../../contract/endpoint-transcription.ts";

@@ -1,4 +1,4 @@
-// POST /v1/translation (contract 3): the story of a transcription with another language to answer in.
+// POST /v1/translation: the steps of a transcription, with the language of the answer in addition [translation.native-first].
 import type { Principal } from "../../auth/principal.ts";
 import { postTranslationContract } from "../../contract/endpoint-transcription.ts";
 import { translationFields } from "../../contract/transcription.ts";

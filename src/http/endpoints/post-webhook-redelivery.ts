@@ -1,4 +1,4 @@
-// POST /workspace/{tenant_id}/stt-webhook/deliveries/{delivery_id}/redeliver (contract 6).
+// POST /workspace/{tenant_id}/stt-webhook/deliveries/{delivery_id}/redeliver [webhooks.redeliver].
 import type { Principal } from "../../auth/principal.ts";
 import { redeliverWebhookContract } from "../../contract/endpoint-webhook.ts";
 import { brand } from "../../contract/ids.ts";

@@ -1,4 +1,4 @@
-// PUT /workspace/{tenant_id}/audio-url-domains (spec 4.5).
+// PUT /workspace/{tenant_id}/audio-url-domains.
 import { type AudioUrlDomainsServices, replaceDomains } from "../../admin/audio-url-domains.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { audioUrlDomainsRequest, putAudioUrlDomainsContract } from "../../contract/audio-url-domains.ts";

@@ -1,4 +1,4 @@
-// Budgets in tokens and money, and what a plan pays (contract 9; spec 2.5 last paragraph).
+// Budgets in tokens and money, and what a plan pays.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatOf, postChat, streamChat } from "../../harness/chat-client.ts";
@@ -102,7 +102,7 @@ beforeEach(async () => {
   gateway.second.behave(answer);
 });
 
-test("contract 9: input estimate and max_tokens are reserved, reported usage is spent", async () => {
+test("chat.reserve-and-settle, metering.reserve-chat: input estimate and max_tokens are reserved, reported usage is spent", async () => {
   // "Hello" is estimated at 10 tokens.
   const refused = await postChat(gateway.origin, { max_tokens: 291 }, { key: TOKENS_KEY });
   assert.deepEqual([refused.status, refused.code], [402, "BUDGET_EXCEEDED"]);
@@ -118,7 +118,7 @@ test("contract 9: input estimate and max_tokens are reserved, reported usage is 
   assert.equal((await streamChat(gateway.origin, { max_tokens: 262 }, { key: TOKENS_KEY })).status, 200);
 });
 
-test("contract 9: where there is no money for the first target of a chat, the next affordable one is asked, also under a key and as a stream", async () => {
+test("routing.unaffordable-target: a chat whose first target the budget cannot pay is sent to the next affordable one, also with a key and as a stream", async () => {
   const key = CHEAPER_KEY;
   chatOf(await postChat(gateway.origin, {}, { key }));
   chatOf(await postChat(gateway.origin, {}, { key, headers: { "idempotency-key": "cheaper" } }));
@@ -129,7 +129,7 @@ test("contract 9: where there is no money for the first target of a chat, the ne
   );
 });
 
-test("contract 9: what a lease holds for chats to come is reserved, and no part of the budget's forecast", async () => {
+test("budgets.forecast-reserved: what a lease holds for later chats is reserved, and no part of the budget's forecast", async () => {
   chatOf(await postChat(gateway.origin, { max_tokens: 30 }, { key: FORECAST_KEY }));
   const { workspace_id: workspaceId, app_id: appId } = await gateway.database.db
     .selectFrom("budgets")
@@ -149,12 +149,12 @@ test("contract 9: what a lease holds for chats to come is reserved, and no part 
   assert.equal(forecastBudget(budget)?.tokens, budget.spentTokens);
 });
 
-test("contract 9: without max_tokens the model's limit is reserved", async () => {
+test("metering.reserve-chat: without max_tokens the model's limit is reserved", async () => {
   const refused = await postChat(gateway.origin, {}, { key: TOKENS_KEY });
   assert.equal(detailsOf(refused)["requested"], 1_010);
 });
 
-test("contract 9: of a priced model whose limit nobody declared no more is asked than is reserved; of an unpriced one its own limit holds", async () => {
+test("chat.undeclared-limit: a priced model without a declared limit is asked for no more than is reserved; an unpriced one keeps its own limit", async () => {
   const sent = async (key: string, fields: object): Promise<unknown> => {
     gateway.first.calls.length = 0;
     assert.equal((await postChat(gateway.origin, fields, { key })).status, 200);
@@ -168,7 +168,7 @@ test("contract 9: of a priced model whose limit nobody declared no more is asked
   assert.deepEqual(await sent(UNPRICED_KEY, {}), [undefined]);
 });
 
-test("contract 9: money is reserved at the list price and charged by use; failed attempts cost nothing", async () => {
+test("chat.reserve-and-settle: money is reserved at the list price and charged by use; failed attempts cost nothing", async () => {
   const refused = await postChat(gateway.origin, { max_tokens: 210 }, { key: MONEY_KEY });
   assert.equal(refused.code, "BUDGET_EXCEEDED");
   // 10 tokens at 1 USD and 210 at 10 USD per million.
@@ -199,7 +199,7 @@ const METERED_ONLY: readonly (readonly [string, object])[] = [
 ];
 
 for (const [name, fields] of METERED_ONLY) {
-  test(`§2.5 ${name} needs credits or BYOK, however much of the allowance is left; none of it without a plan`, async () => {
+  test(`chat.plan-allowance, budgets.plan-credits: ${name} needs credits or BYOK, however much of the allowance is left; without a plan it needs neither`, async () => {
     gateway.first.behave((call) => json(call, 200, jsonAnswer));
     const body = { max_tokens: 50, ...fields };
     const refused = await postChat(gateway.origin, body, { key: PLAN_KEY });
@@ -213,7 +213,7 @@ for (const [name, fields] of METERED_ONLY) {
   });
 }
 
-/** What a dry run says would become of it (contract 3). */
+/** The outcome that a dry run reports. */
 async function foretold(body: object, key: string): Promise<readonly unknown[]> {
   const reply = await postChat(gateway.origin, { ...body, dry_run: true }, { key });
   const { outcome } = reply.json as { outcome: { status: number; code: string | null } };
@@ -229,7 +229,7 @@ const jsonAnswer = {
   usage: { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14 },
 };
 
-test("§2.5 plain chat draws on the monthly allowance and costs no money; beyond it, it needs credits", async () => {
+test("chat.plan-allowance, budgets.plan-allowance: plain chat draws on the monthly allowance and costs no money; beyond it, it needs credits", async () => {
   chatOf(await postChat(gateway.origin, { max_tokens: 250 }, { key: PLAN_KEY }));
   const [attempt] = await attemptsOf(gateway);
   assert.deepEqual(
@@ -253,7 +253,7 @@ test("§2.5 plain chat draws on the monthly allowance and costs no money; beyond
   assert.equal((await postChat(gateway.origin, { max_tokens: 276 }, { key: PLAN_KEY })).status, 200);
 });
 
-test("contract 3: a dry run foretells the budget's refusal, whatever leases hold in advance, and reserves nothing", async () => {
+test("budgets.dry-run: a dry run reports the budget's refusal, whatever leases hold in advance, and reserves nothing", async () => {
   chatOf(await postChat(gateway.origin, { max_tokens: 100 }, { key: TOKENS_KEY }));
   await gateway.app.settled();
   const windows = () => gateway.database.db.selectFrom("budget_windows").selectAll().orderBy("budget_id").execute();
@@ -270,7 +270,7 @@ test("contract 3: a dry run foretells the budget's refusal, whatever leases hold
   assert.equal((await postChat(gateway.origin, { max_tokens: most }, { key: TOKENS_KEY })).status, 200);
 });
 
-test("§2.5 a chat with an idempotency key is charged no credits while an idle lease holds the allowance that would pay for it", async () => {
+test("metering.lease-reclaim-all-payers: a chat with an idempotency key is charged no credits while an idle lease holds the allowance that would pay for it", async () => {
   chatOf(await postChat(gateway.origin, { max_tokens: 400 }, { key: BOTH_KEY }));
   await forget(gateway);
   const headers = { "idempotency-key": "of-the-allowance" };
@@ -281,7 +281,7 @@ test("§2.5 a chat with an idempotency key is charged no credits while an idle l
   );
 });
 
-test("§2.5 with credits, what the allowance does not cover is charged to them, and no more than there are", async () => {
+test("budgets.plan-allowance: with credits, what the allowance does not cover is charged to them, and never more than there are", async () => {
   chatOf(await postChat(gateway.origin, { max_tokens: 100 }, { key: CREDIT_KEY }));
   const [attempt] = await attemptsOf(gateway);
   assert.equal(attempt?.charge_nano_usd, 41_000n);
@@ -289,14 +289,14 @@ test("§2.5 with credits, what the allowance does not cover is charged to them, 
   assert.equal((await postChat(gateway.origin, { max_tokens: 1_000 }, { key: CREDIT_KEY })).code, "CREDITS_REQUIRED");
 });
 
-test("contract 9: an own account is provider-billed: no charge, the list price kept", async () => {
+test("providers.byok-replaces: an own account is provider-billed: no charge, the list price is recorded", async () => {
   chatOf(await postChat(gateway.origin, { max_tokens: 100, tools: [TOOL] }, { key: BYOK_KEY }));
   const [attempt] = await attemptsOf(gateway);
   assert.deepEqual([attempt?.billing_class, attempt?.charge_nano_usd], ["provider_billed", 0n]);
   assert((attempt?.estimate_nano_usd ?? 0n) > 0n);
 });
 
-test("contract 2: tokens_per_minute counts what an answer of no set length used, and not only what was asked", async () => {
+test("chat.token-quota, quotas.token-correction: tokens_per_minute counts what an answer without max_tokens used, not only what was asked", async () => {
   chatOf(await postChat(gateway.origin, {}, { key: NARROW_KEY }));
   // 14 are used, and the next asks for 10.
   const refused = await postChat(gateway.origin, {}, { key: NARROW_KEY });
@@ -308,7 +308,7 @@ test("contract 2: tokens_per_minute counts what an answer of no set length used,
   assert.equal(gateway.first.calls.length, 1);
 });
 
-test("contract 2: an answer tells the tokens that are left, a stream as it begins", async () => {
+test("chat.token-quota, quotas.rate-limit-fields: an answer reports the tokens that are left, a stream as it begins", async () => {
   const key = TOLD_KEY;
   const policy = '"tokens";q=1000;w=60;qu="tokens"';
   // 10 of input; the rest of what was set aside comes back.
@@ -322,7 +322,7 @@ test("contract 2: an answer tells the tokens that are left, a stream as it begin
   assert.ok(leftIn(completion) < 1_000 - 28);
 });
 
-test("contract 2: tokens_per_minute: what was set aside for an answer and not used is free again, of a failed call all of it", async () => {
+test("chat.token-quota, quotas.token-correction: tokens that were reserved for an answer and not used are free again, all of them after a failed call", async () => {
   chatOf(await postChat(gateway.origin, { max_tokens: 30 }, { key: WIDE_KEY }));
   gateway.first.behave((call) => json(call, 500, {}));
   gateway.second.behave((call) => json(call, 500, {}));

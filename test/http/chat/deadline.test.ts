@@ -1,5 +1,5 @@
-// A plain chat whose time is up: a target that is asked then could not answer, would be paid for nothing, and would be held to have
-// failed (contract 1, 7).
+// A plain chat whose deadline has passed: another target could not answer in time, would be paid for nothing, and would be counted as
+// failed.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatOf, postChat } from "../../harness/chat-client.ts";
@@ -21,7 +21,7 @@ for (const [name, headers, again] of [
   ["", {}, null],
   [" with a key, which is burned", { "idempotency-key": "late" }, "IDEMPOTENT_RESULT_UNAVAILABLE"],
 ] as const) {
-  test(`contract 1: a first target that is silent until the deadline${name}: 504, and no other is asked`, async () => {
+  test(`routing.deadline: a first target that is silent until the deadline${name}: 504, and no other target is called`, async () => {
     const refused = await postChat(gateway.origin, {}, { headers });
     assert.deepEqual([refused.status, refused.code], [504, "PROVIDER_TIMEOUT"], refused.text);
     assert.doesNotMatch(refused.text, /recordings/u);
@@ -34,7 +34,7 @@ for (const [name, headers, again] of [
   });
 }
 
-test("contract 7: a first target that fails while there is time is followed by the next", async () => {
+test("routing.deadline, routing.fallback-definite: a first target that fails while there is time is followed by the next", async () => {
   gateway.first.behave((call) => json(call, 500, {}));
   chatOf(await postChat(gateway.origin, {}));
   assert.equal(gateway.second.calls.length, 1);

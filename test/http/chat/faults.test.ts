@@ -1,4 +1,4 @@
-// What every fault of a provider comes to (reliability 7, contract 7): calls, status, events, usage and charge, as a table.
+// The result of every fault of a provider: calls, status, events, usage and charge, as a table.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { errorBody } from "../../../src/contract/error-body.ts";
@@ -98,7 +98,7 @@ const BEFORE_CONTENT: readonly Fault[] = [
 
 for (const { name, behave, outcome } of BEFORE_CONTENT) {
   for (const mode of ["plain", "stream"] as const) {
-    test(`contract 7: ${name}, ${mode}: the next target answers, and only it is charged`, async () => {
+    test(`chat.fallback-before-content: ${name}, ${mode}: the next target answers, and only it is charged`, async () => {
       gateway.first.behave(behave);
       if (mode === "plain") assert.equal(chatOf(await postChat(gateway.origin, {})).content, TEXT);
       else {
@@ -115,7 +115,7 @@ for (const { name, behave, outcome } of BEFORE_CONTENT) {
   }
 }
 
-test("contract 7: a stream that says nothing but its head and comments is a stall before the first content", async () => {
+test("chat.stream-first-content, chat.stream-timeouts: a stream of a head and comments alone is a timeout before the first content", async () => {
   gateway.first.behave((call) => {
     beginStream(call);
     call.response.write(": still there\n\n");
@@ -186,7 +186,7 @@ const AFTER_CONTENT: readonly (Fault & { readonly code: string })[] = [
 ];
 
 for (const { name, behave, outcome, code } of AFTER_CONTENT) {
-  test(`contract 7: ${name} after the first content: one error event, no other target, usage on record, no charge`, async () => {
+  test(`chat.stream-broken, metering.charge-broken-stream: ${name} after the first content: one error event, no other target, usage recorded, no charge`, async () => {
     gateway.first.behave(behave);
     const streamed = await streamChat(gateway.origin, {});
     assert.equal(streamed.status, 200);
@@ -205,7 +205,7 @@ for (const { name, behave, outcome, code } of AFTER_CONTENT) {
   });
 }
 
-test("contract 3: an answer without what was required of it is withheld, and the next target is tried", async () => {
+test("chat.receipts: an answer without a required feature is withheld, and the next target is tried", async () => {
   gateway.first.behave((call) => json(call, 200, completion({ role: "assistant", content: "no json" }, "stop")));
   gateway.second.behave((call) => json(call, 200, completion({ role: "assistant", content: '{"a":1}' }, "stop")));
   const chat = chatOf(await postChat(gateway.origin, { response_format: { type: "json_object" } }));
@@ -226,7 +226,7 @@ test("contract 3: an answer without what was required of it is withheld, and the
   assert.equal(refused.code, "FEATURE_NOT_DELIVERED");
 });
 
-test("contract 3, 7: a stream that ends empty, and without what was required of it, is withheld: nothing was sent, and the next target is tried", async () => {
+test("chat.receipts: a stream that ends empty, and without a required feature, is withheld: nothing was sent, and the next target is tried", async () => {
   const TOOLS = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
   const finishAlone: Behaviour = (call) => {
     beginStream(call);
@@ -262,7 +262,7 @@ test("contract 3, 7: a stream that ends empty, and without what was required of 
   assert.deepEqual(names(await streamChat(gateway.origin, {})), ["chat.started", "chat.completed"]);
 });
 
-test("§4.8 all targets failed: 503 all_providers_exhausted, retryable, with what each did and nobody's name", async () => {
+test("chat.exhausted, routing.target-names-hidden: all targets failed: 503 all_providers_exhausted, retryable, with what each did and no names", async () => {
   gateway.first.behave((call) => json(call, 500, error));
   gateway.second.behave((call) => json(call, 429, error, { "retry-after": "7" }));
   for (const stream of [false, true]) {
@@ -279,7 +279,7 @@ test("§4.8 all targets failed: 503 all_providers_exhausted, retryable, with wha
 });
 
 for (const stream of [false, true]) {
-  test(`contract 1: a connection that is removed while the target before it is called${stream ? ", of a stream" : ""}: 503 exhausted`, async () => {
+  test(`chat.exhausted: a connection that is removed while the target before it is called${stream ? ", of a stream" : ""}: 503 exhausted`, async () => {
     gateway.first.behave((call) => {
       removed = "second";
       json(call, 500, error);
@@ -293,13 +293,13 @@ for (const stream of [false, true]) {
   });
 }
 
-test("contract 1: input that every target refuses is PROVIDER_REJECTED", async () => {
+test("routing.all-rejected: input that every target refuses is PROVIDER_REJECTED", async () => {
   gateway.first.behave((call) => json(call, 400, error));
   gateway.second.behave((call) => json(call, 422, error));
   assert.equal((await postChat(gateway.origin, {})).code, "PROVIDER_REJECTED");
 });
 
-test("reliability 7 R15: a caller who leaves a stream stops the provider, and is charged for what came", async () => {
+test("chat.caller-disconnect: R15: a caller who disconnects from a stream stops the provider, and is charged for what came", async () => {
   const left = new AbortController();
   gateway.first.behave((call) => {
     beginStream(call);
@@ -326,7 +326,7 @@ test("reliability 7 R15: a caller who leaves a stream stops the provider, and is
   assert((attempt?.charge_nano_usd ?? 0n) > 0n);
 });
 
-test("reliability 7 R15: a caller who leaves a plain chat without a key stops the provider", async () => {
+test("chat.caller-disconnect: R15: a caller who disconnects from a plain chat without a key stops the provider", async () => {
   const left = new AbortController();
   const arrived = Promise.withResolvers<void>();
   gateway.first.behave(() => arrived.resolve());
@@ -356,7 +356,7 @@ function written(call: Parameters<Behaviour>[0], content: string): Promise<void>
   });
 }
 
-test("experience 31: a chat, plain or streamed, goes to no model that is paused; where all are it is refused, and nothing is called or charged", async () => {
+test("routing.pause-skips, routing.pause-refusal: a chat, plain or streamed, goes to no paused model; where all are paused it is refused, and nothing is called or charged", async () => {
   try {
     await pauseIn(gateway, "first", "one");
     chatOf(await postChat(gateway.origin, {}));
@@ -377,7 +377,7 @@ test("experience 31: a chat, plain or streamed, goes to no model that is paused;
   }
 });
 
-test("experience 31: a model that is paused while the one before it is asked is not fallen back to, plain or streamed", async () => {
+test("routing.pause-during-request: a model that is paused while the one before it is called is not fallen back to, plain or streamed", async () => {
   gateway.first.behave(async (call) => {
     await pauseIn(gateway, "second");
     json(call, 500, error);

@@ -119,7 +119,7 @@ const HISTORIES: readonly (readonly [string, readonly object[], readonly unknown
 ];
 for (const [name, history, contents] of HISTORIES)
   for (const path of PATHS)
-    test(`FLD-14: ${path}: ${name}: taken, and nothing of it reaches a target that does not want it`, async () => {
+    test(`chat.foreign-history, chat.empty-text: FLD-14: ${path}: ${name}: accepted, and nothing of it reaches a target that does not accept it`, async () => {
       const { sent } = await messagesSent([...history, ...HELLO], path, { tools: [TOOL] });
       assert.deepEqual(
         sent.map(({ content }) => content),
@@ -132,7 +132,7 @@ for (const [name, history, contents] of HISTORIES)
       );
     });
 
-test("FLD-14: what was left out is named in a warning", async () => {
+test("chat.warnings: FLD-14: fields that were not sent are named in a warning", async () => {
   refuseFirst();
   const assistant = { role: "assistant", content: "a", reasoning_content: "hm", reasoning_details: [{}] };
   const { reply, sent } = await messagesSent([assistant, ...HELLO], "/v1/chat");
@@ -144,7 +144,7 @@ test("FLD-14: what was left out is named in a warning", async () => {
   );
 });
 
-test("FLD-14: each field that no target wants is named, and one that was sent is not", async () => {
+test("chat.warnings, chat.foreign-history: FLD-14: each field that no target accepts is named, and one that was sent is not", async () => {
   const unused = {
     reasoning_details: [{}],
     thinking_blocks: [{}],
@@ -162,7 +162,7 @@ test("FLD-14: each field that no target wants is named, and one that was sent is
   assert.deepEqual(chatOf(taken.reply).warnings, []);
 });
 
-test("FLD-14: fields of a history are part of an idempotency key's payload, an empty one is not", async () => {
+test("chat.history-fingerprint, idempotency.chat-history: FLD-14: fields of a history are part of an idempotency key's payload, an empty one is not", async () => {
   const ask = (fields: object) =>
     postChat(
       gateway.origin,
@@ -175,7 +175,7 @@ test("FLD-14: fields of a history are part of an idempotency key's payload, an e
   assert.equal(gateway.first.calls.length, 1);
 });
 
-test("FLD-14: a field that no backend is known to write is refused as before", async () => {
+test("chat.history-unknown-field: FLD-14: a field that no known backend writes is refused as before", async () => {
   const reply = await postChat(gateway.origin, {
     messages: [{ role: "assistant", content: "a", mood: "x" }, ...HELLO],
   });
@@ -249,7 +249,7 @@ for (const [name, path, first] of [
   ["/v1/chat", PATHS[0], native],
   ["/v1/chat, streamed", PATHS[0], nativeStream],
 ] as const)
-  test(`FLD-15: ${name}: what the model thought and the signature of its call reach the caller, and the same target again`, async () => {
+  test(`chat.reasoning-round-trip, chat.reasoning-same-target: FLD-15: ${name}: the model's reasoning and the signature of its call reach the caller, and the same target again`, async () => {
     const turn = await first();
     assert.equal(turn.reasoning_content, "The clock.");
     if (path === PATHS[1]) assert.deepEqual(turn.tool_calls[0]?.extra_content, EXTRA);
@@ -270,7 +270,7 @@ for (const [name, path, first] of [
     ]);
   });
 
-test("FLD-15: a strict server, and another model, are sent none of it", async () => {
+test("chat.reasoning-same-target: FLD-15: a strict server, and another model, receive none of it", async () => {
   const turn = await native();
   await forget(gateway);
   refuseFirst();
@@ -281,7 +281,7 @@ test("FLD-15: a strict server, and another model, are sent none of it", async ()
   assert.deepEqual(sent.slice(1), [{ role: "assistant", content: null, tool_calls: [call()] }, result]);
 });
 
-test("FLD-15: fields that a caller kept from another gateway are sent as they are", async () => {
+test("chat.foreign-history: FLD-15: fields that a caller kept from another gateway are sent as they are", async () => {
   const assistant = {
     role: "assistant",
     content: null,
@@ -294,7 +294,7 @@ test("FLD-15: fields that a caller kept from another gateway are sent as they ar
   }
 });
 
-test("FLD-15: a server that names it `reasoning` has it under that name, from the caller too", async () => {
+test("chat.reasoning-same-target: FLD-15: a server that names it `reasoning` receives it under that name, from the caller too", async () => {
   gateway.first.behave((upstream) =>
     json(upstream, 200, completion({ role: "assistant", content: "noon", reasoning: "hm" }, "stop")),
   );
@@ -305,7 +305,7 @@ test("FLD-15: a server that names it `reasoning` has it under that name, from th
   assert.deepEqual(sent[0], { role: "assistant", content: "noon", reasoning: "hm" });
 });
 
-test("FLD-15: nothing of what the model thinks goes out before its first content", async () => {
+test("chat.reasoning-timing: FLD-15: no reasoning is sent before the first content", async () => {
   gateway.first.behave((upstream) => {
     beginStream(upstream);
     chunk(upstream, { reasoning_content: "hm" });

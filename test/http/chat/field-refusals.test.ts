@@ -62,7 +62,7 @@ const UNMATCHED: readonly (readonly [string, readonly object[], string])[] = [
 ];
 for (const [name, messages, param] of UNMATCHED)
   for (const path of [undefined, "/v1/chat/completions"])
-    test(`FLD-16: ${path ?? "/v1/chat"}: ${name} is refused with its place`, async () => {
+    test(`chat.tool-result-matching: FLD-16: ${path ?? "/v1/chat"}: ${name} is refused with its place`, async () => {
       const reply = await postChat(
         gateway.origin,
         { messages, tools: [TOOL], ...(path === undefined ? {} : { model: "auto" }) },
@@ -73,7 +73,7 @@ for (const [name, messages, param] of UNMATCHED)
       assert.equal(gateway.sandbox.calls.length, 0);
     });
 
-test("FLD-16: an id that is used again in a later message is matched there, on every wire", async () => {
+test("chat.tool-result-matching, providers.chat-adaptation: FLD-16: an id that is used again in a later message is matched there, on every wire", async () => {
   const messages = [user, calling("0"), result("0"), calling("0", "1"), result("1"), result("0")];
   for (const wire of WIRES) chatOf(await postChat(gateway.origin, { messages, tools: [TOOL] }, { key: keyOf(wire) }));
 });
@@ -105,7 +105,7 @@ function sentTool(): { readonly schema: Record<string, unknown>; readonly descri
 
 for (const wire of ["anthropic", "openai"] as const) {
   for (const combiner of ["anyOf", "oneOf"] as const)
-    test(`FLD-16: ${wire}: ${combiner} at the top of a tool's schema is merged, kept in the description, and warned of`, async () => {
+    test(`chat.tool-schema-merge: FLD-16: ${wire}: ${combiner} at the top of a tool's schema is merged, kept in the description, and reported in a warning`, async () => {
       const given = { [combiner]: UNION };
       const chat = chatOf(
         await postChat(gateway.origin, { messages: HELLO, tools: [tool(given)] }, { key: keyOf(wire) }),
@@ -123,7 +123,7 @@ for (const wire of ["anthropic", "openai"] as const) {
       assert.ok(description.startsWith("Finds it.") && description.includes(JSON.stringify(given)), description);
     });
 
-  test(`FLD-16: ${wire}: allOf at the top without a conflict is the same schema in one object, without a warning`, async () => {
+  test(`chat.tool-schema-merge: FLD-16: ${wire}: allOf at the top without a conflict is the same schema in one object, without a warning`, async () => {
     const given = {
       $defs: { named: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } },
       allOf: [{ $ref: "#/$defs/named" }, { type: "object", properties: { age: { type: "integer" } } }],
@@ -145,7 +145,7 @@ for (const wire of ["anthropic", "openai"] as const) {
   });
 }
 
-test("FLD-16: a strict tool that a target cannot keep to goes to the next that can, and is 422 where none can", async () => {
+test("chat.tool-schema-merge: FLD-16: a strict tool that a target cannot keep to goes to the next that can, and is 422 where none can", async () => {
   const fields = { messages: HELLO, tools: [tool({ anyOf: UNION }, { strict: true })] };
   chatOf(await postChat(gateway.origin, fields, { key: keyOf("fallback") }));
   assert.deepEqual(
@@ -157,7 +157,7 @@ test("FLD-16: a strict tool that a target cannot keep to goes to the next that c
   assert.deepEqual(detailsOf(refused)["missing"], ["tools"]);
 });
 
-test("FLD-16: a conversation that ends with the assistant goes past models that do not continue it", async () => {
+test("chat.assistant-prefill: FLD-16: a conversation that ends with the assistant skips models that cannot continue it", async () => {
   const messages = [user, { role: "assistant", content: "The answer is " }];
   chatOf(await postChat(gateway.origin, { messages }, { key: keyOf("fallback") }));
   assert.deepEqual(

@@ -67,7 +67,7 @@ const FINISHES: readonly (readonly [string, ChatAnswer["finish_reason"], readonl
 ];
 
 for (const [reason, expected, warnings] of FINISHES) {
-  test(`FLD-09: an answer that ends with \`${reason}\` ends with ${expected}, plain and streamed`, async () => {
+  test(`chat.finish-reasons: FLD-09: an answer that ends with \`${reason}\` ends with ${expected}, plain and streamed`, async () => {
     gateway.first.behave((call) => json(call, 200, completion({ role: "assistant", content: "Hi" }, reason)));
     const plain = chatOf(await postChat(gateway.origin, {}));
     await servedByFirst();
@@ -82,7 +82,7 @@ for (const [reason, expected, warnings] of FINISHES) {
 }
 
 for (const reason of ["tool_use", "TOOL_CALL", "stop", "bingo"]) {
-  test(`FLD-09: an answer of tool calls that ends with \`${reason}\` ends with tool_calls`, async () => {
+  test(`chat.finish-tool-calls: FLD-09: an answer of tool calls that ends with \`${reason}\` ends with tool_calls`, async () => {
     const tool_calls = [{ index: 0, id: "a", function: { name: "get_time", arguments: "{}" } }];
     const answer = await streamedAnswer(
       (call) => {
@@ -96,7 +96,7 @@ for (const reason of ["tool_use", "TOOL_CALL", "stop", "bingo"]) {
   });
 }
 
-test("FLD-09: content and [DONE] without a finish reason are a whole answer with a warning", async () => {
+test("chat.finish-unknown: FLD-09: content and [DONE] without a finish reason are a complete answer with a warning", async () => {
   const answer = await streamedAnswer((call) => {
     beginStream(call);
     chunk(call, { content: "Hi" }, "null");
@@ -106,7 +106,7 @@ test("FLD-09: content and [DONE] without a finish reason are a whole answer with
   assert.ok(codes(answer).includes("FINISH_REASON_UNKNOWN"));
 });
 
-test("FLD-09: a stream that ends with neither is an error as before, and so is a server's own word for failure", async () => {
+test("chat.finish-failed: FLD-09: a stream that ends with neither is an error, and so is a server's own word for failure", async () => {
   for (const reason of [null, "insufficient_system_resource", "abort"]) {
     gateway.first.behave((call) => {
       beginStream(call);
@@ -118,7 +118,7 @@ test("FLD-09: a stream that ends with neither is an error as before, and so is a
   }
 });
 
-test("FLD-09: endings that are spelt unknown do not open the circuit", async () => {
+test("chat.finish-unknown: FLD-09: unknown finish reasons do not open the circuit", async () => {
   for (let n = 0; n < 8; n += 1) {
     const answer = await streamedAnswer((call) => {
       beginStream(call);
@@ -142,7 +142,7 @@ const KEEP_ALIVES = [
   ": comment\n\n",
 ];
 for (const keepAlive of KEEP_ALIVES) {
-  test(`FLD-10: ${JSON.stringify(keepAlive)} before, between and behind the pieces is ignored`, async () => {
+  test(`providers.keep-alives: FLD-10: ${JSON.stringify(keepAlive)} before, between and after the pieces is ignored`, async () => {
     const answer = await streamedAnswer((call) => {
       beginStream(call);
       call.response.write(keepAlive);
@@ -268,7 +268,7 @@ const CALLS: readonly (readonly [string, readonly object[], readonly (readonly [
 ];
 
 for (const [name, deltas, expected] of CALLS) {
-  test(`FLD-11: tool calls, ${name}: as many as were made, each with an id of its own that is accepted back`, async () => {
+  test(`chat.tool-call-arguments, chat.stream-deltas: FLD-11: tool calls, ${name}: as many as were made, each with an id of its own that is accepted back`, async () => {
     const { tool_calls: calls } = await streamedAnswer(
       (call) => {
         beginStream(call);
@@ -289,7 +289,7 @@ for (const [name, deltas, expected] of CALLS) {
   });
 }
 
-test("FLD-11: of a whole answer each call has an id of its own too", async () => {
+test("chat.tool-call-arguments: FLD-11: each call of a plain answer has an id of its own too", async () => {
   const tool_calls = [{ id: "x", ...weather(PARIS) }, { id: "x", ...weather(ROME) }, weather({ city: "Oslo" })];
   gateway.first.behave((call) => json(call, 200, completion({ role: "assistant", tool_calls }, "tool_calls")));
   const answer = chatOf(await postChat(gateway.origin, { tools: TOOLS }));
@@ -300,7 +300,7 @@ test("FLD-11: of a whole answer each call has an id of its own too", async () =>
   );
 });
 
-test("FLD-12: a finish reason in every chunk of text: all of it is the answer, with the usage behind it", async () => {
+test("chat.finish-in-every-chunk: FLD-12: a finish reason in every chunk of text: all of it is the answer, with the usage behind it", async () => {
   const answer = await streamedAnswer((call) => {
     beginStream(call);
     for (const piece of ["Hel", "lo ", "you"]) chunk(call, { content: piece }, "stop");
@@ -309,7 +309,7 @@ test("FLD-12: a finish reason in every chunk of text: all of it is the answer, w
   assert.deepEqual([answer.content, answer.finish_reason, answer.usage.output_tokens], ["Hello you", "stop", 3]);
 });
 
-test("FLD-12: a finish reason in every chunk of tool calls: all of them are the answer", async () => {
+test("chat.finish-in-every-chunk: FLD-12: a finish reason in every chunk of tool calls: all of them are the answer", async () => {
   const answer = await streamedAnswer(
     (call) => {
       beginStream(call);
@@ -328,7 +328,7 @@ test("FLD-12: a finish reason in every chunk of tool calls: all of them are the 
   );
 });
 
-test("FLD-12: a stream that breaks where every chunk has a finish reason has no end", async () => {
+test("chat.finish-in-every-chunk: FLD-12: a stream that breaks where every chunk has a finish reason has no end", async () => {
   gateway.first.behave(async (call) => {
     beginStream(call);
     chunk(call, { content: "Hel" }, "stop");
@@ -364,7 +364,7 @@ const FRAMINGS: readonly (readonly [string, string, string])[] = [
   ["one chunk a line", "application/x-ndjson", CHUNKS.map((each) => `${JSON.stringify(each)}\n`).join("")],
 ];
 for (const [name, contentType, body] of FRAMINGS) {
-  test(`FLD-13: ${name}: read by content, and delivered as a stream`, async () => {
+  test(`providers.stream-framing: FLD-13: ${name}: recognised by its content, and delivered as a stream`, async () => {
     const answer = await streamedAnswer(({ response }) => {
       response.writeHead(200, contentType === "" ? {} : { "content-type": contentType }).end(body);
     });
@@ -375,7 +375,7 @@ for (const [name, contentType, body] of FRAMINGS) {
   });
 }
 
-test("FLD-13: an error body as the answer to a stream is a failure, and the next target serves", async () => {
+test("providers.stream-framing, chat.fallback-before-content: FLD-13: an error body as the answer to a stream is a failure, and the next target serves", async () => {
   gateway.first.behave((call) => json(call, 200, { error: { message: "no", type: "server_error" } }));
   const streamed = await streamChat(gateway.origin, {});
   assert.equal(streamed.events.at(-1)?.event, "chat.completed");

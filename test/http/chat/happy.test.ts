@@ -1,4 +1,4 @@
-// A chat goes in and a routed answer comes out, plain and streamed, metered (spec 2.5, 4.8; contract 7, 9).
+// A chat goes in and a routed answer comes out, plain and streamed, metered.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatOf, HELLO, names, postChat, streamChat } from "../../harness/chat-client.ts";
@@ -16,7 +16,7 @@ beforeEach(async () => {
   gateway.second.behave(answer);
 });
 
-test("§4.8 a plain chat is answered by the first target, in the routed envelope, and metered by reported usage", async () => {
+test("chat.envelope, chat.reserve-and-settle: a plain chat is answered by the first target, in the routed envelope, and metered by reported usage", async () => {
   const reply = await postChat(gateway.origin, { temperature: 0.5, max_tokens: 100 });
   const chat = chatOf(reply);
   assert.match(chat.id, /^chat_[0-9a-z]{26}$/);
@@ -55,7 +55,7 @@ test("§4.8 a plain chat is answered by the first target, in the routed envelope
   assert.equal(`req_${attempt.request_id.slice(4)}`, reply.headers.get("x-request-id"));
 });
 
-test("contract 1: null counts as not sent, inside of messages and tools too; in a tool's parameters it is a value", async () => {
+test("chat.null-is-absent: null counts as not sent, inside messages and tools too; in a tool's parameters it is a value", async () => {
   const parameters = { type: "object", properties: { city: { enum: ["Rome", null], default: null } } };
   const said = { role: "assistant", content: "Hello.", refusal: null, annotations: null, name: null };
   chatOf(
@@ -71,7 +71,7 @@ test("contract 1: null counts as not sent, inside of messages and tools too; in 
   assert.deepEqual(sent.tools[0]?.function, { name: "weather", parameters });
 });
 
-test("contract 7: a stream begins with the first content, carries every delta, and ends with the full answer", async () => {
+test("chat.stream-first-content, chat.stream-deltas: a stream begins with the first content, carries every delta, and ends with the full answer", async () => {
   const streamed = await streamChat(gateway.origin, {});
   assert.deepEqual(names(streamed), ["chat.started", "chat.delta", "chat.delta", "chat.delta", "chat.completed"]);
   assert.equal(streamed.headers.get("content-type"), "text/event-stream; charset=utf-8");
@@ -94,7 +94,7 @@ test("contract 7: a stream begins with the first content, carries every delta, a
   );
 });
 
-test("contract 7: streamed parallel tool calls keep their ids and are assembled exactly; content is null beside them", async () => {
+test("chat.stream-deltas, chat.content-null: streamed parallel tool calls keep their ids and are assembled exactly; content is null next to them", async () => {
   const fields = { tools: [tool("weather"), tool("time")], parallel_tool_calls: true };
   gateway.first.behave((call) => {
     beginStream(call);
@@ -133,7 +133,7 @@ test("contract 7: streamed parallel tool calls keep their ids and are assembled 
   );
 });
 
-test("contract 7: tool results go back with their ids, in our shape and in OpenAI's alike", async () => {
+test("chat.tool-call-shapes: tool results go back with their ids, in the gateway's shape and in OpenAI's alike", async () => {
   const calls = [
     { id: "call_a", name: "weather", arguments: "{}" },
     { id: "call_a", type: "function", function: { name: "weather", arguments: "{}" } },
@@ -162,7 +162,7 @@ test("contract 7: tool results go back with their ids, in our shape and in OpenA
   ]);
 });
 
-test("contract 7: an answer of ours is brought back with the fields it came with, also when it called nothing", async () => {
+test("chat.answer-round-trip: the gateway's answer can be sent back with the fields it came with, also when it called nothing", async () => {
   const { content, tool_calls } = chatOf(await postChat(gateway.origin, {}));
   assert.deepEqual(tool_calls, []);
   const reply = await postChat(gateway.origin, {
@@ -172,7 +172,7 @@ test("contract 7: an answer of ours is brought back with the fields it came with
   assert.deepEqual(gateway.first.calls[1]?.body["messages"], [...HELLO, { role: "assistant", content }, ...HELLO]);
 });
 
-test("contract 7: an empty answer is an answer, plain and streamed", async () => {
+test("chat.empty-answer: an empty answer is an answer, plain and streamed", async () => {
   gateway.first.behave((call) => {
     if (call.body["stream"] !== true) return json(call, 200, completion({ role: "assistant", content: "" }, "stop"));
     beginStream(call);
@@ -184,7 +184,7 @@ test("contract 7: an empty answer is an answer, plain and streamed", async () =>
   assert.equal(streamed.events[1]?.data["content"], "");
 });
 
-test("contract 9: usage that a provider does not report is estimated and marked", async () => {
+test("chat.usage-estimated, metering.usage-source: usage that a provider does not report is estimated and marked", async () => {
   gateway.first.behave((call) => json(call, 200, completion({ role: "assistant", content: "abcdef" }, "stop", null)));
   const chat = chatOf(await postChat(gateway.origin, {}));
   assert.deepEqual(
@@ -197,7 +197,7 @@ test("contract 9: usage that a provider does not report is estimated and marked"
   assert((attempt?.charge_nano_usd ?? 0n) > 0n);
 });
 
-test("contract 7: an image's media type in capitals, or as image/jpg, is the type that it means", async () => {
+test("chat.images: an image's media type in capitals, or as image/jpg, is the type that it means", async () => {
   for (const given of ["image/JPEG", "image/jpg", "image/jpeg"]) {
     const url = `data:${given};base64,/9j/4AAQ`;
     const reply = await postChat(gateway.origin, {
@@ -209,7 +209,7 @@ test("contract 7: an image's media type in capitals, or as image/jpg, is the typ
 });
 
 for (const stream of [false, true]) {
-  test(`contract 8, 9: estimated usage is marked in OpenAI's words too${stream ? ", in the last chunk of a stream" : ""}`, async () => {
+  test(`compatible.usage-estimated: estimated usage is marked in OpenAI's words too${stream ? ", in the last chunk of a stream" : ""}`, async () => {
     const estimated = async (usage: object | null) => {
       gateway.first.behave((call) => {
         if (!stream) return json(call, 200, completion({ role: "assistant", content: "abc" }, "stop", usage));
@@ -226,7 +226,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test("contract 3: dry_run judges everything, calls nobody and records nothing", async () => {
+test("routing.dry-run: dry_run judges everything, calls no provider and records nothing", async () => {
   const reply = await postChat(gateway.origin, { dry_run: true, stream: true, max_tokens: 10 });
   assert.equal(reply.status, 200, reply.text);
   const decision = reply.json as Record<string, unknown>;
@@ -236,7 +236,7 @@ test("contract 3: dry_run judges everything, calls nobody and records nothing", 
   assert.deepEqual([gateway.first.calls.length, (await attemptsOf(gateway)).length], [0, 0]);
 });
 
-test("reliability 6: no prompt, no answer and no key of a provider is in the logs", async () => {
+test("chat.log-privacy: no prompt, answer or provider key is in the logs", async () => {
   const prompt = "canary-of-the-prompt";
   gateway.first.behave((call) => json(call, 500, { error: { message: "canary-of-the-provider" } }));
   gateway.second.behave((call) =>
@@ -257,7 +257,7 @@ function tool(name: string): object {
   };
 }
 
-test("contract 7: a plain answer above 64 MiB is a failure, and the next target answers", async () => {
+test("chat.reply-bound: a plain answer above 64 MiB is a failure, and the next target answers", async () => {
   gateway.first.behave(({ response }) => {
     response.writeHead(200, { "content-type": "application/json" });
     const piece = Buffer.alloc(8 * 1024 * 1024, 0x20);

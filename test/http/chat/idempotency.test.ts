@@ -1,4 +1,4 @@
-// Idempotency keys on plain chat, native and compatible (spec 4.1.2; contract 3, 7): one paid call a key, one answer for ever.
+// Idempotency keys on plain chat, native and compatible: one paid call a key, one answer that never changes.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { postChat, streamChat } from "../../harness/chat-client.ts";
@@ -23,7 +23,7 @@ beforeEach(async () => {
 const error = { error: { message: "no" } };
 const fresh = () => ({ "idempotency-key": `key-${next++}` });
 
-test("§4.1.2 same key, same payload: the stored bytes, one call, one charge; member order and purpose carrier are spelling", async () => {
+test("chat.idempotent-replay: same key, same payload: the stored bytes, one call, one charge; member order and the place of the purpose change nothing", async () => {
   const headers = fresh();
   const first = await postChat(gateway.origin, { temperature: 1, max_tokens: 5 }, { headers });
   const again = await postChat(gateway.origin, { max_tokens: 5, temperature: 1 }, { headers });
@@ -34,7 +34,7 @@ test("§4.1.2 same key, same payload: the stored bytes, one call, one charge; me
   assert.deepEqual([attempt?.state, attempt?.charge_nano_usd, others.length], ["settled", 41_000n, 0]);
 });
 
-test("§4.1.2 same key, other payload or endpoint: 409, nobody called", async () => {
+test("chat.idempotent-conflict: same key, other payload or endpoint: 409, and no provider is called", async () => {
   const headers = fresh();
   await postChat(gateway.origin, {}, { headers });
   assert.equal((await postChat(gateway.origin, { temperature: 1 }, { headers })).code, "IDEMPOTENCY_KEY_REUSED");
@@ -43,7 +43,7 @@ test("§4.1.2 same key, other payload or endpoint: 409, nobody called", async ()
   assert.equal(gateway.first.calls.length, 1);
 });
 
-test("contract 3: a malformed key is refused where it counts, nobody called; a stream and a dry run ignore it", async () => {
+test("chat.idempotent-ignored, idempotency.key-format: a malformed key is refused where it counts, and no provider is called; a stream and a dry run ignore it", async () => {
   const headers = { "idempotency-key": "not a key" };
   for (const path of ["/v1/chat", "/v1/chat/completions"]) {
     const model = path === "/v1/chat" ? null : "auto";
@@ -55,7 +55,7 @@ test("contract 3: a malformed key is refused where it counts, nobody called; a s
   assert.equal((await streamChat(gateway.origin, {}, { headers })).status, 200);
 });
 
-test("contract 3: the compatible twin replays its own bytes", async () => {
+test("compatible.idempotency: the compatible endpoint replays its own bytes", async () => {
   const headers = fresh();
   const path = "/v1/chat/completions";
   const first = await postChat(gateway.origin, { model: "auto" }, { headers, path });
@@ -65,7 +65,7 @@ test("contract 3: the compatible twin replays its own bytes", async () => {
   assert.equal(gateway.first.calls.length, 1);
 });
 
-test("§4.1.2 while the first runs: 409 in progress; a caller who left finds the answer", async () => {
+test("chat.idempotent-conflict, chat.idempotent-detached: while the first runs: 409 in progress; a caller who disconnected finds the answer", async () => {
   const headers = fresh();
   const arrived = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
@@ -93,7 +93,7 @@ test("§4.1.2 while the first runs: 409 in progress; a caller who left finds the
   assert.equal(gateway.first.calls.length, 1);
 });
 
-test("contract 3: definite failures everywhere free the key", async () => {
+test("chat.idempotent-release: definite failures of every target free the key", async () => {
   const headers = fresh();
   gateway.first.behave((call) => json(call, 500, error));
   gateway.second.behave((call) => json(call, 429, error));
@@ -103,7 +103,7 @@ test("contract 3: definite failures everywhere free the key", async () => {
   assert.equal((await postChat(gateway.origin, {}, { headers })).status, 200);
 });
 
-test("contract 1, 3: an unknown outcome burns the key: not retryable, and never run again", async () => {
+test("chat.idempotent-burn: an unknown outcome burns the key: not retryable, and never run again", async () => {
   const headers = fresh();
   gateway.first.behave(({ response }) => void response.socket?.resetAndDestroy());
   gateway.second.behave((call) => json(call, 500, error));
@@ -114,7 +114,7 @@ test("contract 1, 3: an unknown outcome burns the key: not retryable, and never 
   assert.equal(gateway.first.calls.length, 1);
 });
 
-test("contract 7: an unknown outcome followed by an answer is an answer, stored once", async () => {
+test("chat.idempotent-burn, idempotency.later-answer: an unknown outcome followed by an answer is an answer, stored once", async () => {
   const headers = fresh();
   gateway.first.behave(({ response }) => void response.socket?.resetAndDestroy());
   const first = await postChat(gateway.origin, {}, { headers });
@@ -129,7 +129,7 @@ test("contract 7: an unknown outcome followed by an answer is an answer, stored 
   );
 });
 
-test("§4.1.2.6 streams and dry runs take no notice of the key", async () => {
+test("chat.idempotent-ignored, idempotency.ignored: streams and dry runs ignore the key", async () => {
   const headers = fresh();
   for (let turn = 0; turn < 2; turn += 1) assert.equal((await streamChat(gateway.origin, {}, { headers })).status, 200);
   assert.equal(gateway.first.calls.length, 2);
@@ -138,7 +138,7 @@ test("§4.1.2.6 streams and dry runs take no notice of the key", async () => {
   assert.equal(gateway.first.calls.length, 3);
 });
 
-test("contract 3: a budget that stops the second target frees no key under which the first may have worked", async () => {
+test("chat.idempotent-burn: a budget that stops the second target frees no key under which the first may have worked", async () => {
   const limited = await startChatGateway({
     // 1,010 tokens fit at the first target's price and not at the second's.
     app: { budgets: [{ period: "month", limit_usd: "0.010011" }] },

@@ -1,5 +1,5 @@
-// POST /v1/chat/completions as clients of OpenAI speak to it (contract 8): what they send along and means nothing here reaches
-// nobody, and what means something is asked of the model.
+// POST /v1/chat/completions as OpenAI's clients use it: what they send without effect reaches no provider, and what has an effect is asked
+// of the model.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatCompletion } from "../../../src/contract/openai-compatible.ts";
@@ -56,13 +56,13 @@ const BESIDE: readonly (readonly [string, object, object])[] = [
   ["what the client read in a text", { ...CALLED, parsed: { city: "Rome" } }, RESULT],
 ];
 for (const [name, called, result] of BESIDE) {
-  test(`contract 8: ${name} is taken and not used`, async () => {
+  test(`compatible.unused-members: ${name} is accepted and not used`, async () => {
     const { messages } = await sent({ tools: TOOLS, messages: [...HELLO, called, result] });
     assert.deepEqual(messages, [...HELLO, CALLED, RESULT]);
   });
 }
 
-test("contract 8: a call's other strange members are still told", async () => {
+test("compatible.unused-members: other unknown members of a call are refused", async () => {
   const reply = await complete({
     tools: TOOLS,
     messages: [...HELLO, { ...CALLED, tool_calls: [{ ...CALL, mood: "good" }] }, RESULT],
@@ -71,7 +71,7 @@ test("contract 8: a call's other strange members are still told", async () => {
 });
 
 for (const role of ["system", "developer"]) {
-  test(`contract 8: of a conversation of ${role} messages alone the last is what is asked`, async () => {
+  test(`compatible.system-only, compatible.developer-role: of a conversation of ${role} messages alone the last one is sent as the user's`, async () => {
     const first = { role, content: "Answer in French." };
     const last = { role, content: [{ type: "text", text: "Say hello." }] };
     assert.deepEqual((await sent({ messages: [last] }))["messages"], [{ role: "user", content: "Say hello." }]);
@@ -87,7 +87,7 @@ for (const role of ["system", "developer"]) {
 }
 
 for (const path of ["/v1/chat", "/v1/chat/completions"]) {
-  test(`contract 7: the manual of a tool or a schema may have 65,536 characters, and no more (${path})`, async () => {
+  test(`chat.description-length: the description of a tool or a schema may have 65,536 characters, and no more (${path})`, async () => {
     const fields = (description: string) => ({
       ...(path === "/v1/chat" ? {} : { model: "auto" }),
       tools: [{ type: "function", function: { name: "weather", description } }],
@@ -102,7 +102,7 @@ for (const path of ["/v1/chat", "/v1/chat/completions"]) {
   });
 }
 
-test("contract 8: an assistant's part that refuses is what it said", async () => {
+test("compatible.refusal-in-history: an assistant's refusal part is what the assistant said", async () => {
   const content = [
     { type: "text", text: "Well. " },
     { type: "refusal", refusal: "No." },
@@ -111,7 +111,7 @@ test("contract 8: an assistant's part that refuses is what it said", async () =>
   assert.deepEqual(messages, [...HELLO, { role: "assistant", content: "Well. No." }, ...HELLO]);
 });
 
-test("contract 8: an image to be seen in its original size is asked to be looked at closely", async () => {
+test("compatible.image-detail-original: an image with the detail original is sent with the detail high", async () => {
   const url = "data:image/png;base64,iVBORw0KGgo=";
   const { messages } = await sent({
     messages: [{ role: "user", content: [{ type: "image_url", image_url: { url, detail: "original" } }] }],
@@ -119,7 +119,7 @@ test("contract 8: an image to be seen in its original size is asked to be looked
   assert.deepEqual(messages, [{ role: "user", content: [{ type: "image_url", image_url: { url, detail: "high" } }] }]);
 });
 
-test("contract 8: what changes nothing is taken, and what would is refused", async () => {
+test("compatible.neutral-fields, compatible.meaningful-fields: a field without effect is accepted, and with an effect it is refused", async () => {
   const neutral = { prompt_cache_retention: "24h", top_logprobs: 0, functions: [], frequency_penalty: 0 };
   assert.deepEqual(Object.keys(await sent(neutral)).toSorted(), ["max_tokens", "messages", "model"]);
   for (const meant of [{ top_logprobs: 2 }, { functions: [{ name: "weather" }] }, { frequency_penalty: 0.5 }])
@@ -135,7 +135,7 @@ const refuse = (call: UpstreamCall): void => {
   endStream(call);
 };
 
-test("contract 8: what a model says instead of an answer is its refusal, and the answer has ended", async () => {
+test("compatible.refusal: what a model says instead of an answer is its refusal, and the answer has ended", async () => {
   gateway.first.behave(refuse);
   const [choice] = chatCompletion.parse((await complete({})).json).choices;
   assert.deepEqual(
@@ -147,7 +147,7 @@ test("contract 8: what a model says instead of an answer is its refusal, and the
   assert.deepEqual([content, finish_reason], [REFUSAL, "content_filter"]);
 });
 
-test("contract 8: a refusal comes as one in a stream too, and what a filter cut is cut", async () => {
+test("compatible.refusal: a refusal arrives as one in a stream too, and an answer that a filter cut keeps content_filter", async () => {
   gateway.first.behave(refuse);
   const { text } = await complete({ stream: true });
   const choices = text

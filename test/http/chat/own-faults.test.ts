@@ -1,5 +1,5 @@
-// A fault of ours in the middle of a chat (contract 3, 9): what was set aside for it comes back and is on record, whatever paid for it,
-// and its key is free where nothing was sent.
+// An internal error during a chat: what was reserved for it is returned and recorded, whatever paid for it, and its key is free where
+// nothing was sent.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { ChatProvider } from "../../../src/providers/chat-provider.ts";
@@ -71,7 +71,7 @@ for (const when of ["before dispatch", "after dispatch"] as const) {
     ["with a key", {}, { "idempotency-key": when.replace(" ", "-") }],
     ["a stream", { stream: true }, {}],
   ] as const) {
-    test(`contract 9: a fault of ours ${when}, ${how}: 500, no charge, outcome unknown, and nothing stays set aside`, async () => {
+    test(`chat.internal-error: an internal error ${when}, ${how}: 500, no charge, outcome unknown, and nothing stays reserved`, async () => {
       chatOf(await postChat(gateway.origin, {}));
       const { spent_tokens: spent } = await windowOfNow();
       await forget(gateway);
@@ -95,7 +95,7 @@ for (const [when, code] of [
   ["before dispatch", undefined],
   ["after dispatch", "IDEMPOTENT_RESULT_UNAVAILABLE"],
 ] as const) {
-  test(`contract 3: a fault of ours ${when} ${code === undefined ? "frees the key" : "burns the key"}`, async () => {
+  test(`chat.internal-error: an internal error ${when} ${code === undefined ? "frees the key" : "burns the key"}`, async () => {
     const headers = { "idempotency-key": `again-${when.replace(" ", "-")}` };
     faultyWhen = when;
     assert.equal((await postChat(gateway.origin, {}, { headers })).code, "INTERNAL");

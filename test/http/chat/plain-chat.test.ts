@@ -1,4 +1,4 @@
-// Bodies that are taken without the schema (contract 7): only such as it takes as they are.
+// Bodies that are accepted without the schema: only those that it accepts as they are.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -43,7 +43,7 @@ const body = fc
     return { ...plain, messages, ...(field === null ? {} : { [field[0]]: field[1] }) };
   });
 
-test("contract 7: what is taken without the schema is what the schema takes, and as it takes it", () => {
+test("chat.plain-chat-parity: what is accepted without the schema is what the schema accepts, with the same result", () => {
   let taken = 0;
   fc.assert(
     fc.property(body, (given) => {
@@ -58,7 +58,7 @@ test("contract 7: what is taken without the schema is what the schema takes, and
   assert.ok(taken > 100, `only ${taken} were taken`);
 });
 
-test("contract 7: a chat of texts and figures needs no schema", () => {
+test("chat.plain-chat-parity: a chat of texts and numbers needs no schema", () => {
   const options = { max_tokens: 256, temperature: 0, top_p: 1, stream: true, dry_run: false };
   const assistant = { role: "assistant", content: "" };
   assert.ok(isPlainChat({ messages: [user] }));
@@ -68,12 +68,12 @@ test("contract 7: a chat of texts and figures needs no schema", () => {
 const LEFT_TO_THE_SCHEMA: readonly (readonly [what: string, given: object])[] = [
   ["no messages", {}],
   ["an empty conversation", { messages: [] }],
-  ["nobody who asks", { messages: [system] }],
+  ["no message of a user", { messages: [system] }],
   ["a tool's answer", { messages: [user, { role: "tool", tool_call_id: "a", content: "1" }] }],
   ["calls of tools", { messages: [user, { role: "assistant", content: "", tool_calls: [] }] }],
   ["content in parts", { messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }] }],
   ["content that is null", { messages: [user, { role: "assistant", content: null }] }],
-  ["a field of a message that nobody knows", { messages: [{ ...user, name: "Ann" }] }],
+  ["an unknown field of a message", { messages: [{ ...user, name: "Ann" }] }],
   ["null in place of a field", { messages: [user], temperature: null }],
   ["a field of another's", { messages: [user], model: "gpt-5" }],
   ["a name that every object has", { messages: [user], constructor: true }],
@@ -84,5 +84,5 @@ const LEFT_TO_THE_SCHEMA: readonly (readonly [what: string, given: object])[] = 
 ];
 
 for (const [what, given] of LEFT_TO_THE_SCHEMA) {
-  test(`contract 7: left to the schema: ${what}`, () => assert.equal(isPlainChat(given), false));
+  test(`chat.plain-chat-parity: judged by the schema: ${what}`, () => assert.equal(isPlainChat(given), false));
 }

@@ -1,4 +1,4 @@
-// Purposes, profiles and preferences of chat as tables (spec 4.7; contract 4, 7): each row over HTTP, the route seen at the far end.
+// Purposes, profiles and preferences of chat as tables: each row over HTTP, the route seen at the far end.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatOf, postChat } from "../../harness/chat-client.ts";
@@ -94,14 +94,14 @@ beforeEach(async () => {
 const REASONS = { misspelled: "unknown", off: "disabled", draft: "unpublished", spoken: "no_chat_model" } as const;
 
 for (const key of [undefined, OVERRIDE_KEY]) {
-  const where = key === undefined ? "" : ", beside an audio override";
+  const where = key === undefined ? "" : ", next to an audio override";
   for (const carrier of ["body", "header"] as const) {
     const send = (label: string) =>
       postChat(gateway.origin, carrier === "body" ? { purpose: label } : {}, {
         ...(key === undefined ? {} : { key }),
         headers: carrier === "header" ? { "x-svc-purpose": label } : {},
       });
-    test(`§4.7 a purpose in the ${carrier} selects its route${where}`, async () => {
+    test(`routing.purpose-selects-route: a purpose in the ${carrier} selects its route${where}`, async () => {
       const chat = chatOf(await send("brief"));
       assert.deepEqual(
         [chat.svc_requested_purpose, chat.svc_applied_purpose, chat.svc_purpose_source],
@@ -110,7 +110,7 @@ for (const key of [undefined, OVERRIDE_KEY]) {
       assert.deepEqual([gateway.first.calls.length, gateway.second.calls.length], [0, 1]);
     });
     for (const [label, reason] of Object.entries(REASONS)) {
-      test(`contract 4: a purpose that is ${reason}, in the ${carrier}, falls back and says so, whatever the policy${where}`, async () => {
+      test(`routing.purpose-fallback, routing.purpose-chat: a purpose that is ${reason}, in the ${carrier}, falls back with a warning, whatever the policy${where}`, async () => {
         const chat = chatOf(await send(label));
         assert.deepEqual(
           [chat.svc_requested_purpose, chat.svc_applied_purpose, chat.svc_purpose_source],
@@ -126,7 +126,7 @@ for (const key of [undefined, OVERRIDE_KEY]) {
   }
 }
 
-test("contract 4: the body beats the header, and an app's default applies where both are silent", async () => {
+test("routing.purpose-selects-route, routing.purpose-default: the body wins over the header, and an app's default applies where neither is sent", async () => {
   const both = chatOf(await postChat(gateway.origin, { purpose: "brief" }, { headers: { "x-svc-purpose": "off" } }));
   assert.equal(both.svc_applied_purpose, "brief");
   const silent = chatOf(await postChat(gateway.origin, {}, { key: DEFAULTED_KEY }));
@@ -142,7 +142,7 @@ for (const [profile, model, warnings] of [
   ["deep", "two", []],
   ["balanced", "one", ["PROFILE_NOT_APPLIED"]],
 ] as const) {
-  test(`contract 4: response_profile ${profile} picks among the targets of the route`, async () => {
+  test(`routing.profile-picks-targets: response_profile ${profile} picks among the targets of the route`, async () => {
     const chat = chatOf(await postChat(gateway.origin, { response_profile: profile }, { key: EFFORTS_KEY }));
     assert.deepEqual(
       chat.warnings.map((warning) => warning.code),
@@ -156,7 +156,7 @@ for (const [profile, model, warnings] of [
   });
 }
 
-test("contract 4: a route that allows no profile answers 400 to one", async () => {
+test("routing.profile-forbidden: a route that allows no profile answers 400 to one", async () => {
   const reply = await postChat(gateway.origin, { response_profile: "fast" }, { key: LOCKED_KEY });
   assert.deepEqual([reply.status, reply.code], [400, "INVALID_REQUEST"]);
   assert.equal((detailsOf(reply)["issues"] as readonly unknown[]).length, 1);
@@ -164,7 +164,7 @@ test("contract 4: a route that allows no profile answers 400 to one", async () =
 });
 
 for (const stream of [false, true]) {
-  test(`contract 8: where the answer's words have no place for it, headers say that a purpose was not applied${stream ? ", of streams" : ""}`, async () => {
+  test(`compatible.routing-headers: headers report that a purpose was not applied, where the body has no place for it${stream ? ", of streams" : ""}`, async () => {
     const path = "/v1/chat/completions";
     const facts = async (model: string) => {
       const { status, headers } = await postChat(gateway.origin, { model, stream }, { path });
@@ -176,7 +176,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test("contract 4, 8: a label behind purpose/ is judged as one in the field: 200 visible characters are never a 400", async () => {
+test("routing.purpose-label, compatible.model-selects-purpose, compatible.model-not-selectable: a label behind purpose/ is judged like one in the field: 200 visible characters are never a 400", async () => {
   for (const label of ["\u{1F399}", "\u{1F399}".repeat(200), "会議 two", "x".repeat(200)]) {
     const native = await postChat(gateway.origin, { purpose: label });
     const compatible = await postChat(gateway.origin, { model: `purpose/${label}` }, { path: "/v1/chat/completions" });
@@ -201,7 +201,7 @@ for (const [told, key, fields, [effort, verbosity], warnings] of [
     "PREFERENCE_DROPPED",
   ],
 ] as const) {
-  test(`contract 8: reasoning_effort and verbosity of OpenAI's clients: ${told}`, async () => {
+  test(`compatible.effort: reasoning_effort and verbosity of OpenAI's clients: ${told}`, async () => {
     const path = "/v1/chat/completions";
     const asked = { model: "auto", reasoning_effort: "high", verbosity: "low", ...fields };
     const reply = await postChat(gateway.origin, asked, { path, ...(key === undefined ? {} : { key }) });
@@ -215,13 +215,13 @@ for (const [told, key, fields, [effort, verbosity], warnings] of [
   });
 }
 
-test("contract 7: POST /v1/chat knows neither: effort there is a matter of response_profile", async () => {
+test("chat.effort-by-profile: POST /v1/chat has neither field: effort there is a matter of response_profile", async () => {
   const reply = await postChat(gateway.origin, { reasoning_effort: "high" }, { key: THINKING_KEY });
   assert.deepEqual([reply.status, reply.code], [400, "INVALID_REQUEST"]);
   assert.equal(gateway.first.calls.length, 0);
 });
 
-test("contract 1: a route without a chat model is 503 no_chat_model, not retryable", async () => {
+test("routing.no-model, errors.unavailable-retryable: a route without a chat model is 503 no_chat_model, not retryable", async () => {
   await gateway.database.db
     .updateTable("apps")
     .set({ settings: JSON.stringify({ route: "speech" }) })
@@ -235,14 +235,14 @@ test("contract 1: a route without a chat model is 503 no_chat_model, not retryab
   assert.deepEqual(detailsOf(reply), { reason: "no_chat_model" });
 });
 
-test("contract 7: preferences that a model does not take are left out with a warning each", async () => {
+test("chat.preferences: preferences that a model does not accept are dropped with a warning each", async () => {
   const chat = chatOf(await postChat(gateway.origin, { temperature: 1, seed: 7, stop: ["a", "b"], top_p: 0.5 }));
   assert.deepEqual(chat.warnings, []);
   const { temperature, seed, stop, top_p } = gateway.first.calls[0]?.body ?? {};
   assert.deepEqual([temperature, seed, stop, top_p], [1, 7, ["a", "b"], 0.5]);
 });
 
-test("§4.6 GET /v1/me tells a chat key its capabilities, what can be asked, and its purposes", async () => {
+test("keys.me, routing.purposes-listed: GET /v1/me lists for a chat key its capabilities, what can be asked, and its purposes", async () => {
   const me = (await get(gateway.origin, "/v1/me")).json as {
     routing_contexts: readonly { capabilities: readonly string[]; features: Record<string, boolean> }[];
     purposes: readonly { purpose: string }[];

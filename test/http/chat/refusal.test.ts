@@ -1,4 +1,4 @@
-// What POST /v1/chat refuses, and that a refusal calls nobody, costs nothing and leaves nothing (contract 1, 7; spec 2.5).
+// What POST /v1/chat refuses, and that a refusal calls no provider, costs nothing and leaves nothing.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { chatOf, HELLO, postChat } from "../../harness/chat-client.ts";
@@ -91,7 +91,7 @@ const INVALID: readonly (readonly [string, object, string])[] = [
 ];
 
 for (const [name, fields, param] of INVALID) {
-  test(`contract 7: ${name} is a 400 that names the field, calls nobody and records nothing`, async () => {
+  test(`chat.invalid-field, chat.content-parts, chat.consistent-request, errors.nothing-begun: ${name} is a 400 that names the field, calls no provider and records nothing`, async () => {
     const reply = await postChat(gateway.origin, fields);
     assert.deepEqual([reply.status, reply.code], [400, "INVALID_REQUEST"], reply.text);
     const issues = detailsOf(reply)["issues"] as readonly { param: string }[];
@@ -104,14 +104,14 @@ for (const [name, fields, param] of INVALID) {
 }
 
 for (const name of ["model", "provider"]) {
-  test(`§2.5 ${name} must not be sent, and is told before any other fault`, async () => {
+  test(`chat.route-control-fields: ${name} must not be sent, and is reported before any other fault`, async () => {
     const reply = await postChat(gateway.origin, { [name]: "gpt-4o", temperature: 9, unknown: 1 });
     assert.deepEqual([reply.status, reply.code], [400, "ROUTE_CONTROL_FIELD_REJECTED"]);
     await nothingHappened();
   });
 }
 
-test("contract 1: a fault of one field alone is one issue: an empty list of messages", async () => {
+test("chat.invalid-field: a fault of one field is one issue: an empty list of messages", async () => {
   const reply = await postChat(gateway.origin, { messages: [] });
   assert.deepEqual(
     (detailsOf(reply)["issues"] as readonly { param: string }[]).map(({ param }) => param),
@@ -136,7 +136,7 @@ const WORDS: readonly (readonly [object, string])[] = [
   [{ tools: [{ ...tool, strict: true }] }, "`tools[0].strict`: there is no such field"],
 ];
 for (const [fields, words] of WORDS) {
-  test(`contract 1: a fault is told in words: ${words}`, async () => {
+  test(`chat.invalid-field: a fault is described in words: ${words}`, async () => {
     const reply = await postChat(gateway.origin, fields);
     const issues = detailsOf(reply)["issues"] as readonly { message: string }[];
     assert(
@@ -146,13 +146,13 @@ for (const [fields, words] of WORDS) {
   });
 }
 
-test("contract 1: a header at fault is listed in details.issues like any other fault", async () => {
+test("chat.invalid-field, errors.all-issues: a header at fault is listed in details.issues like any other fault", async () => {
   const reply = await postChat(gateway.origin, {}, { headers: { "x-svc-purpose-policy": "lax" } });
   const [issue, ...others] = detailsOf(reply)["issues"] as readonly { param: string }[];
   assert.deepEqual([reply.code, issue?.param, others], ["INVALID_REQUEST", "x-svc-purpose-policy", []]);
 });
 
-test("contract 8: what clients of OpenAI send along and means nothing is taken; what means something is refused", async () => {
+test("compatible.neutral-fields, compatible.meaningful-fields: what OpenAI's clients send and has no effect is accepted; what has an effect is refused", async () => {
   const path = "/v1/chat/completions";
   const nothing = { modalities: ["text"], logit_bias: {}, service_tier: "auto", prediction: null, top_logprobs: null };
   const messages = [...HELLO, { role: "assistant", content: "Hi", tool_calls: [] }, ...HELLO];
@@ -166,7 +166,7 @@ test("contract 8: what clients of OpenAI send along and means nothing is taken; 
   await nothingHappened();
 });
 
-test("contract 8: a refusal in a conversation that was begun elsewhere is what the assistant said", async () => {
+test("compatible.refusal-in-history: a refusal in a conversation that began elsewhere is what the assistant said", async () => {
   const path = "/v1/chat/completions";
   for (const [content, refusal, said] of [
     [null, "No.", "No."],
@@ -189,7 +189,7 @@ test("contract 8: a refusal in a conversation that was begun elsewhere is what t
 });
 
 for (const tools of [undefined, []]) {
-  test(`contract 7, 8: a call that must be made is not dropped for want of tools (${tools === undefined ? "none" : "an empty list"})`, async () => {
+  test(`compatible.empty-tools: a call that must be made is not dropped for lack of tools (${tools === undefined ? "none" : "an empty list"})`, async () => {
     const path = "/v1/chat/completions";
     for (const forced of ["required", { type: "function", function: { name: "weather" } }]) {
       const reply = await postChat(gateway.origin, { model: "auto", tools, tool_choice: forced }, { path });
@@ -200,7 +200,7 @@ for (const tools of [undefined, []]) {
   });
 }
 
-test("contract 3: null counts as not sent, whatever its name", async () => {
+test("chat.null-is-absent: null counts as not sent, whatever its name", async () => {
   const nulls = { temperature: null, tools: null, stream: null, response_format: null, unheard_of: null };
   const reply = await postChat(gateway.origin, nulls);
   assert.equal(reply.status, 200, reply.text);
@@ -209,7 +209,7 @@ test("contract 3: null counts as not sent, whatever its name", async () => {
   await gateway.database.db.deleteFrom("attempts").execute();
 });
 
-test("contract 1: a body above max_chat_body_bytes is refused from its declared length", async () => {
+test("chat.body-limit: a body above max_chat_body_bytes is refused from its declared length", async () => {
   const reply = await postChat(gateway.origin, user("x".repeat(100_001)));
   assert.deepEqual([reply.status, reply.code], [413, "BODY_TOO_LARGE"]);
   assert.equal(detailsOf(reply)["max_body_bytes"], 100_000);
@@ -219,7 +219,7 @@ test("contract 1: a body above max_chat_body_bytes is refused from its declared 
   await nothingHappened();
 });
 
-test("contract 1: another scope is 403, no key 401", async () => {
+test("chat.scope: another scope is 403, no key 401", async () => {
   assert.equal((await postChat(gateway.origin, {}, { key: SPEECH_KEY })).code, "FORBIDDEN");
   assert.equal((await postChat(gateway.origin, {}, { key: "nobody-has-this-key-at-all-01" })).code, "UNAUTHENTICATED");
 });
@@ -235,7 +235,7 @@ const FEATURES: readonly (readonly [string, object])[] = [
 ];
 
 for (const [feature, fields] of FEATURES) {
-  test(`§1.6 ${feature} is required of the target: a route whose models lack it fails closed`, async () => {
+  test(`chat.required-features: ${feature} is required of the target: a route whose models lack it fails closed`, async () => {
     const refused = await postChat(gateway.origin, fields, { key: TEXT_ONLY_KEY });
     assert.deepEqual([refused.status, refused.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"], refused.text);
     assert((detailsOf(refused)["missing"] as readonly string[]).includes(feature));
@@ -243,20 +243,20 @@ for (const [feature, fields] of FEATURES) {
   });
 }
 
-test("contract 7: max_tokens beyond the model's limit is a lack like any other", async () => {
+test("chat.required-features: max_tokens beyond the model's limit is a lack like any other", async () => {
   const refused = await postChat(gateway.origin, { max_tokens: 1_001 });
   assert.equal(refused.code, "REQUIRED_FEATURE_UNSUPPORTED");
   assert.deepEqual(detailsOf(refused)["missing"], ["max_tokens"]);
 });
 
-test("contract 2: the tokens a minute of a key are counted before anything is called", async () => {
+test("chat.token-quota: the tokens a minute of a key are counted before anything is called", async () => {
   const refused = await postChat(gateway.origin, { max_tokens: 200 }, { key: SMALL_KEY });
   assert.deepEqual([refused.status, refused.code], [429, "RATE_LIMITED"]);
   assert.match(refused.headers.get("ratelimit-policy") ?? "", /q=100;w=60/);
   assert.equal(chatOf(await postChat(gateway.origin, { max_tokens: 50 }, { key: SMALL_KEY })).finish_reason, "stop");
 });
 
-test("contract 1: every refusal of the endpoint is one that its contract documents", () => {
+test("chat.documented-errors: every refusal of the endpoint is one that its contract documents", () => {
   const documented = documentedErrors("POST", "/v1/chat");
   for (const code of ["REQUIRED_FEATURE_UNSUPPORTED", "BODY_TOO_LARGE", "RATE_LIMITED", "all_providers_exhausted"])
     assert(documented.includes(code), code);

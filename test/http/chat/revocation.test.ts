@@ -30,7 +30,7 @@ const readAttempts = (requestId: string | null) =>
     .where("request_id", "=", requestId ?? "")
     .execute();
 
-test("a stream whose key is revoked ends within 5 s with one UNAUTHENTICATED event, its usage settled and its provider stopped", async () => {
+test("chat.revoked-key: a stream whose key is revoked ends within 5 s with one UNAUTHENTICATED event, its usage settled and its provider stopped", async () => {
   gateway.first.behave((call) => {
     beginStream(call);
     chunk(call, { content: "Hello" });
@@ -66,7 +66,7 @@ for (const [key, id, change, status, code] of [
   [KEYS[1], "stream-1", REVOKED, 401, "UNAUTHENTICATED"],
   [KEYS[2], "stream-2", JOBS_ALONE, 403, "FORBIDDEN"],
 ] as const) {
-  test(`a stream without content yet is refused with ${status} once its key is no longer good for it`, async () => {
+  test(`chat.revoked-key: a stream without content yet is refused with ${status} once its key is no longer valid for it`, async () => {
     const asked = Promise.withResolvers<void>();
     gateway.first.behave((call) => {
       beginStream(call);

@@ -1,5 +1,5 @@
-// Silence in the middle of a streamed answer is silence of the wire: a provider that thinks on, or writes a long argument of a call
-// and sends pings meanwhile, has not fallen silent (contract 7, anthropic.md).
+// Only silence of the wire counts as silence of a streamed answer: a provider that still reasons, or writes a long argument of a call and
+// sends pings meanwhile, is not silent.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setInterval } from "node:timers/promises";
@@ -25,7 +25,7 @@ const SIGNS: Readonly<Record<string, (call: UpstreamCall) => void>> = {
 };
 
 for (const [name, sign] of Object.entries(SIGNS)) {
-  test(`contract 7: a provider that sends ${name} between two pieces, for longer than it may be silent, is waited for`, async () => {
+  test(`chat.stream-timeouts: a provider that sends ${name} between two pieces, for longer than it may be silent, is waited for`, async () => {
     gateway.first.behave(async (call) => {
       beginStream(call);
       chunk(call, { content: "Hel" });

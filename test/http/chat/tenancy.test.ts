@@ -1,4 +1,4 @@
-// One tenant's chats are nobody else's (contract 2): keys of idempotency, circuits, budgets, attempts.
+// Tenants' chats are isolated: idempotency keys, circuits, budgets, attempts.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatOf, postChat } from "../../harness/chat-client.ts";
@@ -16,12 +16,12 @@ beforeEach(async () => {
   gateway.first.behave(answer);
 });
 
-test("contract 9: a budget that is used up stops its own app and no other", async () => {
+test("chat.tenancy: a budget that is used up stops its own app and no other", async () => {
   assert.equal((await postChat(gateway.origin, {})).code, "BUDGET_EXCEEDED");
   assert.equal((await postChat(gateway.origin, {}, { key: OTHER_KEY })).status, 200);
 });
 
-test("contract 3: the same idempotency key of two apps is two keys", async () => {
+test("chat.tenancy, idempotency.app-scope: the same idempotency key of two apps is two keys", async () => {
   const headers = { "idempotency-key": "shared" };
   const first = await postChat(gateway.origin, {}, { key: OTHER_KEY, headers });
   const again = await postChat(gateway.origin, {}, { key: OTHER_KEY, headers });
@@ -32,7 +32,7 @@ test("contract 3: the same idempotency key of two apps is two keys", async () =>
   assert.equal(own.headers.get("x-svc-idempotent-replay"), null);
 });
 
-test("contract 9: every attempt carries its workspace and app", async () => {
+test("chat.tenancy: every attempt carries its workspace and app", async () => {
   chatOf(await postChat(gateway.origin, {}, { key: OTHER_KEY }));
   const [attempt] = await attemptsOf(gateway);
   const owner = await gateway.database.db

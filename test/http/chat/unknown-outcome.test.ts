@@ -1,5 +1,5 @@
-// What follows a chat whose outcome is unknown (contract 7): the next target, unless the route says otherwise or no time is left; and
-// what its caller is told of it.
+// What follows a chat whose outcome is unknown: the next target, unless the route forbids it or no time is left; and what the caller's
+// message reports.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chatOf, postChat, streamChat } from "../../harness/chat-client.ts";
@@ -42,7 +42,7 @@ beforeEach(async () => {
   gateway.second.behave(answer);
 });
 
-test("contract 1: after an unknown outcome, and another target that failed, with no time for a third: the caller is told of both", async () => {
+test("chat.unknown-outcome: after an unknown outcome, and another target that failed, with no time for a third: the message reports both", async () => {
   gateway.second.behave((call) => {
     lateMs = 3_600_000;
     json(call, 500, {});
@@ -53,7 +53,7 @@ test("contract 1: after an unknown outcome, and another target that failed, with
   assert.deepEqual([gateway.first.calls.length, gateway.second.calls.length], [1, 1]);
 });
 
-test("contract 1: after an unknown outcome with no time for another: the caller is told that none was tried", async () => {
+test("chat.unknown-outcome: after an unknown outcome with no time for another: the message says that none was tried", async () => {
   gateway.first.behave((call) => {
     lateMs = 3_600_000;
     void breakOff(call);
@@ -64,7 +64,7 @@ test("contract 1: after an unknown outcome with no time for another: the caller 
   assert.equal(gateway.second.calls.length, 0);
 });
 
-test("contract 7: a route that does not fall back after an unknown outcome still does after a definite failure", async () => {
+test("chat.fallback-after-unknown: a route that does not fall back after an unknown outcome still does after a definite failure", async () => {
   const strict = await startChatGateway({
     route: { fallback_after_unknown: false },
     gateway: { wrapGateway: neverResting },

@@ -1,5 +1,5 @@
-// One chat API over three wires: the same request through a whole gateway to each provider, played by the sandbox, with a key
-// of the account and with a test key; faults before and after the first token (spec 4.8; contract 2, 7; reliability 7).
+// One chat API over three wires: the same request through a whole gateway to each provider, played by the sandbox, with a key of the
+// account and with a test key; faults before and after the first token.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { FaultRule } from "../../../sandbox/server.ts";
@@ -73,7 +73,7 @@ const fault = (wire: WireName | undefined, kind: FaultRule["fault"]): void =>
 for (const wire of WIRES) {
   const options = { key: keyOf(wire) };
 
-  test(`contract 7: ${wire}: plain and streamed are one answer, with the provider's own usage`, async () => {
+  test(`chat.stream-same-answer: ${wire}: plain and streamed are one answer, with the provider's own usage`, async () => {
     const plain = chatOf(await postChat(gateway.origin, { messages: MESSAGES }, options));
     const streamed = await streamChat(gateway.origin, { messages: MESSAGES }, options);
     const completed = streamed.events.at(-1)?.data;
@@ -91,7 +91,7 @@ for (const wire of WIRES) {
     );
   });
 
-  test(`contract 7: ${wire}: parallel calls out of a stream, their results in the next request, words at the end`, async () => {
+  test(`chat.stream-deltas, chat.history-across-providers: ${wire}: parallel calls out of a stream, their results in the next request, words at the end`, async () => {
     const streamed = await streamChat(gateway.origin, { messages: MESSAGES, tools: TOOLS }, options);
     const first = streamed.events.at(-1)?.data;
     const calls = first?.["tool_calls"] as { id: string; name: string; arguments: string }[];
@@ -112,7 +112,7 @@ for (const wire of WIRES) {
     assert.equal(second.content, "[simulated reply, 5 messages, 5 words, 2 tool results]");
   });
 
-  test(`contract 7: ${wire}: a schema, an image, a stop sequence and the cap reach the provider`, async () => {
+  test(`providers.request-content: ${wire}: a schema, an image, a stop sequence and the cap reach the provider`, async () => {
     const schema = {
       type: "object",
       properties: { ok: { type: "boolean" } },
@@ -153,7 +153,7 @@ for (const wire of WIRES) {
     ["a stream cut after its head", { kind: "cut_stream", afterContent: 0 }],
     ["an error among the events before any content", { kind: "error_event", afterContent: 0 }],
   ] as const) {
-    test(`contract 7: ${wire}: ${what} before the first content: the next target answers and nobody notices`, async () => {
+    test(`chat.fallback-before-content: ${wire}: ${what} before the first content: the next target answers and the caller sees only its answer`, async () => {
       fault(wire, kind);
       const streamed = await streamChat(gateway.origin, { messages: MESSAGES }, { key: keyOf(`from-${wire}`) });
       assert.deepEqual([streamed.status, streamed.events.at(-1)?.data["content"]], [200, TEXT], streamed.text);
@@ -167,7 +167,7 @@ for (const wire of WIRES) {
     ["an error event", { kind: "error_event", afterContent: 2 }],
     ["no finish", { kind: "no_finish" }],
   ] as const) {
-    test(`contract 7: ${wire}: ${what} after the first content: one error event, no other target, no made-up end`, async () => {
+    test(`chat.stream-broken: ${wire}: ${what} after the first content: one error event, no other target, no made-up end`, async () => {
       fault(wire, kind);
       const streamed = await streamChat(gateway.origin, { messages: MESSAGES }, options);
       assert.equal(streamed.events.at(-1)?.event, "error", streamed.text);
@@ -176,7 +176,7 @@ for (const wire of WIRES) {
     });
   }
 
-  test(`contract 7: ${wire}: the caller's leaving in the middle of a stream is seen by the provider`, async () => {
+  test(`chat.caller-disconnect, providers.abort: ${wire}: the provider sees that the caller disconnected in the middle of a stream`, async () => {
     fault(wire, { kind: "stall_stream", afterContent: 2 });
     const leave = new AbortController();
     const streamed = await streamChat(
@@ -201,7 +201,7 @@ for (const [feature, fields] of [
     },
   ],
 ] as const) {
-  test(`contract 3: an answer without the ${feature} it had to have is withheld, and the next target asked`, async () => {
+  test(`chat.receipts: an answer without the required ${feature} is withheld, and the next target is tried`, async () => {
     fault("openai", { kind: "drop", feature });
     const chat = chatOf(
       await postChat(gateway.origin, { messages: MESSAGES, ...fields }, { key: keyOf("from-openai") }),
@@ -215,7 +215,7 @@ for (const [feature, fields] of [
   });
 }
 
-test("contract 7: what a wire cannot do is refused before anybody is called", async () => {
+test("chat.required-features: what a wire cannot do is refused before any provider is called", async () => {
   const json = { messages: [{ role: "user", content: "json" }], response_format: { type: "json_object" } };
   const refused = await postChat(gateway.origin, json, { key: keyOf("anthropic") });
   assert.equal(refused.status, 422, refused.text);
@@ -224,7 +224,7 @@ test("contract 7: what a wire cannot do is refused before anybody is called", as
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("contract 7: a conversation with calls goes on at another provider when its own is gone", async () => {
+test("chat.history-across-providers: a conversation with calls continues at another provider when its own is gone", async () => {
   for (const wire of WIRES) {
     const first = chatOf(await postChat(gateway.origin, { messages: MESSAGES, tools: TOOLS }, { key: keyOf(wire) }));
     const messages = [
@@ -239,7 +239,7 @@ test("contract 7: a conversation with calls goes on at another provider when its
   }
 });
 
-test("contract 7: arguments and results that are nested without end are brought back to every provider", async () => {
+test("chat.history-across-providers: arguments and results with deep nesting are sent back to every provider", async () => {
   const deep = `{"a":${"[".repeat(5_000)}${"]".repeat(5_000)}}`;
   const messages = [
     ...MESSAGES,
@@ -252,7 +252,7 @@ test("contract 7: arguments and results that are nested without end are brought 
   }
 });
 
-test("spec 4.8: when every eligible target failed, each was asked once and the answer is all_providers_exhausted", async () => {
+test("chat.exhausted: when every eligible target failed, each was called once and the answer is all_providers_exhausted", async () => {
   gateway.sandbox.addFault({ fault: { kind: "status", status: 529 } });
   const refused = await postChat(gateway.origin, { messages: MESSAGES }, { key: keyOf("from-gemini") });
   assert.equal(refused.status, 503);
@@ -263,7 +263,7 @@ test("spec 4.8: when every eligible target failed, each was asked once and the a
   );
 });
 
-test("no prompt, answer or credential is in the log", () => {
+test("chat.log-privacy: no prompt, answer or credential is in the log", () => {
   const log = gateway.logs.join("\n");
   for (const secret of ["Grüezi", "simulated reply", ...WIRES.map((wire) => `secret-of-${wire}`)])
     assert.ok(!log.includes(secret));

@@ -1,4 +1,4 @@
-// Content negotiation as a table (RFC 9110 section 12.5.1; contract 3).
+// Content negotiation as a table (RFC 9110 section 12.5.1).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GatewayError } from "../../../src/contract/errors.ts";
@@ -31,7 +31,7 @@ const ROWS: readonly (readonly [string | undefined, Delivery | "refused"])[] = [
 ];
 
 for (const [accept, wanted] of ROWS) {
-  test(`contract 3: Accept ${accept === undefined ? "absent" : `"${accept}"`}: ${wanted}`, () => {
+  test(`api.accept, captions.json-always: Accept ${accept === undefined ? "absent" : `"${accept}"`}: ${wanted}`, () => {
     if (wanted !== "refused") return assert.equal(chooseDelivery(accept, wanted === "srt" ? "srt" : "vtt"), wanted);
     return assert.throws(
       () => chooseDelivery(accept, "vtt"),
@@ -40,7 +40,7 @@ for (const [accept, wanted] of ROWS) {
   });
 }
 
-test("contract 3: of what Accept takes, the most welcome form that this response_format can have; 406 only when there is none", () => {
+test("api.accept, captions.not-acceptable: of what Accept names, the most welcome form that this response_format can have; 406 only when there is none", () => {
   assert.equal(chooseDelivery("text/vtt, application/json;q=0.5", "json"), "json");
   assert.equal(chooseDelivery("application/x-subrip, */*;q=0.1", "vtt"), "json");
   assert.equal(chooseDelivery("text/vtt, text/plain;q=0.5", "text"), "text");

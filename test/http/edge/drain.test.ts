@@ -1,4 +1,4 @@
-// How a server ends without losing an answer (promise R14, reliability 7).
+// How a server ends without losing an answer (R14).
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -17,14 +17,14 @@ function kept(path: string): string {
   return get(path).replace(CLOSE, "");
 }
 
-test("shutdown: while draining, connections are still taken and every reply closes its own", async (t) => {
+test("api.drain-close: while draining, connections are still accepted and every reply closes its own", async (t) => {
   const { port } = await startEdge(t, { draining: () => true });
   const reply = await ask(port, kept("/v1/me"));
   assert.equal(reply.status, 200);
   assert.equal(reply.headers["connection"], "close");
 });
 
-test("shutdown: a running request is answered, idle connections are closed, new ones refused", async (t) => {
+test("api.drain-finish: a running request is answered, idle connections are closed, new ones refused", async (t) => {
   const started = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   let isDraining = false;
@@ -58,7 +58,7 @@ test("shutdown: a running request is answered, idle connections are closed, new 
   assert.deepEqual(await drained, { clean: true });
 });
 
-test("R14: whoever keeps a connection while a gateway stops has the next request on it answered; with all gone it ends at once", async (t) => {
+test("api.drain-kept: R14: a connection that is kept while a gateway stops has its next request answered; with all gone the process ends at once", async (t) => {
   const { app, port } = await startEdge(t, { draining: () => true });
   const callers = await Promise.all([open(port), open(port)]);
   await connected(app, 2);
@@ -74,7 +74,7 @@ test("R14: whoever keeps a connection while a gateway stops has the next request
   assert.deepEqual(await drained, { clean: true });
 });
 
-test("R14: what reached the kernel before the end is answered, on a kept connection and on one of its own", async (t) => {
+test("api.drain-kernel: R14: what reached the kernel before the end is answered, on a kept connection and on one of its own", async (t) => {
   const { app, port } = await startEdge(t, { draining: () => true });
   await using caller = await startKernelCaller(port, kept("/v1/me"));
   await connected(app, 1);
@@ -89,7 +89,7 @@ test("R14: what reached the kernel before the end is answered, on a kept connect
   assert.deepEqual(await drained, { clean: true });
 });
 
-test("R14: a stream that began before the end, and so promised to keep its connection, does not hold the end up", async (t) => {
+test("api.drain-silent: R14: a stream that began before the end, and so promised to keep its connection, does not delay the end", async (t) => {
   const goOn = Promise.withResolvers<void>();
   const { app, port } = await startEdge(t, {
     handle: async () => ({ status: 200, body: { events: events(goOn.promise) } }),
@@ -110,7 +110,7 @@ test("R14: a stream that began before the end, and so promised to keep its conne
   assert.deepEqual(await drained, { clean: true });
 });
 
-test("R14: a caller that resets its connection while the gateway stops takes nobody's answer away", async (t) => {
+test("api.drain-reset: R14: a caller that resets its connection while the gateway stops takes no one else's answer", async (t) => {
   for (const waits of [DRAIN, { ...DRAIN, acceptMs: 0, keptMs: 0 }]) {
     const started = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -145,7 +145,7 @@ for (const [how, leave] of [
   ["resets its connection", (socket: Socket) => socket.resetAndDestroy()],
   ["closes its connection", (socket: Socket) => socket.end()],
 ] as const) {
-  test(`contract 10: a caller that ${how} before the 101 leaves nothing held, and no shutdown waits for it`, async (t) => {
+  test(`api.drain-silent, api.upgrade: a caller that ${how} before the 101 leaves nothing held, and no shutdown waits for it`, async (t) => {
     const judged = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
@@ -182,7 +182,7 @@ for (const [how, leave] of [
   });
 }
 
-test("shutdown: a request whose head is under way when the server closes is answered in our words", async (t) => {
+test("api.drain-kernel: a request whose head is in progress when the server closes gets an answer with the usual error body", async (t) => {
   const { app, port } = await startEdge(t);
   const accepted = new Promise<Socket>((resolve) => app.server.once("connection", resolve));
   const { socket, untilClose } = await open(port);
@@ -198,7 +198,7 @@ test("shutdown: a request whose head is under way when the server closes is answ
   await closed;
 });
 
-test("shutdown: a connection that never sent a byte does not hold up the end", async (t) => {
+test("api.drain-silent: a connection that never sent a byte does not delay the end", async (t) => {
   const { app, port } = await startEdge(t);
   const accepted = new Promise<Socket>((resolve) => app.server.once("connection", resolve));
   const { untilClose } = await open(port);
@@ -207,7 +207,7 @@ test("shutdown: a connection that never sent a byte does not hold up the end", a
   assert.deepEqual(await untilClose(), []);
 });
 
-test("contract 3: a caller who left under a key finds its answer: a shutdown waits for work that nobody waits for", async (t) => {
+test("api.drain-keyed-work, idempotency.disconnect: a caller who disconnected with a key finds its answer: a shutdown waits for that work", async (t) => {
   const started = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const { app, port } = await startEdge(t, {
@@ -236,7 +236,7 @@ test("contract 3: a caller who left under a key finds its answer: a shutdown wai
   assert.deepEqual(await drained, { clean: true });
 });
 
-test("shutdown: a request that outlives the deadline is cut, and the answer says so", async (t) => {
+test("api.drain-deadline: a request that outlives the deadline is cut, and the answer says so", async (t) => {
   const started = Promise.withResolvers<AbortSignal>();
   const { app, port } = await startEdge(t, {
     handle: async ({ clientGone }) => {

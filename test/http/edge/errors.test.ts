@@ -1,4 +1,4 @@
-// The error body (contract 1) for every code, in both forms, and what an unknown error may show: nothing.
+// The error body for every code, in both forms, and that an unknown error shows nothing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { errorBody, problemBody } from "../../../src/contract/error-body.ts";
@@ -11,7 +11,7 @@ const CODES = Object.keys(ERRORS) as ErrorCode[];
 const context = { requestId: newId("request"), publicUrl: `${PUBLIC_URL}/`, accept: undefined };
 
 for (const code of CODES) {
-  test(`contract 1: ${code} has the one body, and three views of retryable agree`, () => {
+  test(`errors.one-body, errors.retryable-views, errors.no-store: ${code} has the one body, and three views of retryable agree`, () => {
     for (const retryable of [true, false]) {
       const error = new GatewayError(code, { message: "What is wrong.", retryable, details: { limit: 1 } });
       const reply = errorReply(error, context);
@@ -21,6 +21,7 @@ for (const code of CODES) {
       assert.equal(reply.headers["x-should-retry"], String(retryable));
       assert.equal(reply.headers["retry-after"], retryable ? "2" : undefined);
       assert.equal(reply.headers["x-request-id"], context.requestId);
+      assert.equal(reply.headers["cache-control"], "no-store");
       assert.equal(body.request_id, context.requestId);
       assert.equal(body.doc_url, `${PUBLIC_URL}/docs/errors#${code}`);
       const problem = errorReply(error, { ...context, accept: "application/problem+json" });
@@ -31,7 +32,7 @@ for (const code of CODES) {
   });
 }
 
-test("contract 1: the problem form comes only when Accept names it", () => {
+test("errors.problem-json: the problem form comes only when Accept names it", () => {
   const error = new GatewayError("NOT_FOUND", { message: "Nothing." });
   const forms: Record<string, boolean> = {
     "application/problem+json": true,
@@ -48,12 +49,12 @@ test("contract 1: the problem form comes only when Accept names it", () => {
   }
 });
 
-test("Retry-After is whole seconds, rounded up", () => {
+test("errors.retry-after: Retry-After is whole seconds, rounded up", () => {
   const error = new GatewayError("RATE_LIMITED", { message: "Wait.", retryAfterSeconds: 0.2 });
   assert.equal(errorReply(error, context).headers["retry-after"], "1");
 });
 
-test("contract 1: an unknown error is a fixed 500 with the request id; its text goes to the log only", async () => {
+test("errors.internal-fixed, errors.no-leak: an unknown error is a fixed 500 with the request id; its text goes to the log only", async () => {
   const { app, logs } = testEdge({
     handle: async () => {
       throw new Error("password=hunter2");
@@ -77,7 +78,7 @@ test("contract 1: an unknown error is a fixed 500 with the request id; its text 
   await app.close();
 });
 
-test("the log of a request has exactly the allowed fields", async () => {
+test("logs.allow-list: the log of a request has exactly the allowed fields", async () => {
   const { app, logs } = testEdge();
   await app.inject({ url: "/v1/transcription/jobs/job_secret?x=1", headers: { authorization: "Bearer good" } });
   await app.inject({ url: "/v1/me" });

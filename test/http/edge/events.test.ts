@@ -1,4 +1,4 @@
-// Server-sent events over real sockets (contract 3, 7): the form, pings, a slow reader, and a caller who leaves.
+// Server-sent events over real sockets: the form, pings, a slow reader, and a caller who disconnects.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -27,7 +27,7 @@ async function* three(): AsyncGenerator<ServerEvent> {
   yield { data: "[DONE]" };
 }
 
-test("contract 7: every event is one event line and one data line of JSON, and the reply has its request id", async (t) => {
+test("api.events, api.request-id: every event is one event line and one data line of JSON, and the reply has its request id", async (t) => {
   const { port } = await startEdge(t, { handle: streaming(three()) });
   const response = await post(port);
   assert.equal(response.status, 200);
@@ -40,7 +40,7 @@ test("contract 7: every event is one event line and one data line of JSON, and t
   );
 });
 
-test("D1: a `: ping` comment goes out as often as nothing was sent for 15 s, counted from the last event", async (t) => {
+test("api.events-ping: a `: ping` comment is sent whenever nothing was sent for 15 s, counted from the last event", async (t) => {
   const clock = createClock();
   const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   async function* slow(): AsyncGenerator<ServerEvent> {
@@ -98,7 +98,7 @@ async function askAndNotRead(port: number, done: () => number): Promise<Socket> 
   return socket;
 }
 
-test("reliability 7: a reader who does not read holds the events back, and one who leaves ends them", async (t) => {
+test("api.events-back-pressure, api.events-end: a reader who does not read holds the events back, and one who leaves ends them", async (t) => {
   let made = 0;
   const ended = Promise.withResolvers<void>();
   async function* endless(): AsyncGenerator<ServerEvent> {
@@ -118,7 +118,7 @@ test("reliability 7: a reader who does not read holds the events back, and one w
   await ended.promise;
 });
 
-test("reliability 7: what came together is written no faster than it is read", async (t) => {
+test("api.events-back-pressure: events that came together are written no faster than they are read", async (t) => {
   let worded = 0;
   const ended = Promise.withResolvers<void>();
   const data = {
@@ -141,7 +141,7 @@ test("reliability 7: what came together is written no faster than it is read", a
   await ended.promise;
 });
 
-test("contract 7: what came together arrives whole and in order, however long it is", async (t) => {
+test("api.events-back-pressure: events that came together arrive complete and in order, however long they are", async (t) => {
   const data = Array.from({ length: 3_000 }, (_, index) => `${index} ${"é".repeat(100)}`);
   async function* together(): AsyncGenerator<readonly ServerEvent[]> {
     yield data.map((each) => ({ data: each }));
@@ -150,7 +150,7 @@ test("contract 7: what came together arrives whole and in order, however long it
   assert.equal(await (await post(port)).text(), data.map((each) => `data: ${each}\n\n`).join(""));
 });
 
-test("reliability 7: a stream whose request breaks off is cut, and its connection does not stay", async (t) => {
+test("api.events-end: a stream whose request breaks is cut, and its connection is closed", async (t) => {
   async function* endless(): AsyncGenerator<ServerEvent> {
     for (;;) {
       yield { data: 1 };

@@ -202,7 +202,7 @@ export function post(headers: string, body = ""): string {
   return `POST /v1/transcription HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${KEY}${headers}\r\n${body}`;
 }
 
-/** The whole promise of contract 1 about an error on the wire. */
+/** Everything that holds for an error on the wire [errors.one-body]. */
 export function assertError(reply: RawReply | undefined, status: number, code: string): void {
   assert.ok(reply !== undefined, "no answer");
   assert.equal(reply.status, status, reply.body);

@@ -12,7 +12,7 @@ function post10(headers: string, body: string): string {
   return `POST /v1/transcription HTTP/1.0\r\nHost: x\r\n${KEY}${headers}\r\n${body}`;
 }
 
-test("a transfer encoding in HTTP/1.0 is refused and its connection closed, so nothing behind it is read as a request", async (t) => {
+test("api.http-10: a transfer encoding in HTTP/1.0 is refused and its connection closed, so nothing behind it is read as a request", async (t) => {
   let isHandled = false;
   const handle = (context: HandlerContext): Promise<Reply> => {
     isHandled = true;
@@ -40,7 +40,7 @@ test("a transfer encoding in HTTP/1.0 is refused and its connection closed, so n
   assert.equal(isHandled, false);
 });
 
-test("a transfer encoding other than chunked ends its connection in HTTP/1.1 too", async (t) => {
+test("api.framing: a transfer encoding other than chunked ends its connection in HTTP/1.1 too", async (t) => {
   const { port } = await startEdge(t);
   for (const encoding of ["gzip, chunked", "chunked, chunked", "xchunked"]) {
     const head = `POST /v1/transcription HTTP/1.1\r\nHost: x\r\n${KEY}Transfer-Encoding: ${encoding}\r\n\r\n`;
@@ -50,7 +50,7 @@ test("a transfer encoding other than chunked ends its connection in HTTP/1.1 too
   }
 });
 
-test("a request of HTTP/1.0 with a length is served; its connection stays open only where it asks for that", async (t) => {
+test("api.http-10: a request of HTTP/1.0 with a length is served; its connection stays open only where it asks for that", async (t) => {
   const { port } = await startEdge(t);
   const closed = await ask(port, post10("Content-Length: 3\r\n", "abc"));
   assert.deepEqual([closed.status, closed.body, closed.headers["connection"]], [200, '{"size_bytes":3}', "close"]);
@@ -66,7 +66,7 @@ test("a request of HTTP/1.0 with a length is served; its connection stays open o
   );
 });
 
-test("an answer of unknown length to HTTP/1.0 is not chunked and ends with its connection, kept alive or not", async (t) => {
+test("api.http-10-unknown-length: an answer of unknown length to HTTP/1.0 is not chunked and ends with its connection, kept alive or not", async (t) => {
   async function* events() {
     yield { event: "one", data: "{}" };
     await wait(0);

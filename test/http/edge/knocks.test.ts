@@ -7,7 +7,7 @@ import { json, KEY, startEdge } from "./harness.ts";
 
 const CALLERS = 24;
 
-test("who knocks at once is heard at once: requests wait while connections are accepted, of which Node takes one a turn", async (t) => {
+test("api.accept-burst: callers that connect together are accepted together: requests wait while connections are accepted, of which Node accepts one a turn", async (t) => {
   let turn = 0;
   let next = setImmediate(count);
   function count(): void {

@@ -1,4 +1,4 @@
-// Answers without an end of their own (contract 2, 5, 6): they last as long as their caller's key does.
+// Answers without an end of their own: they last as long as their caller's key is valid.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
@@ -46,7 +46,7 @@ const CASES = [
 ] as const;
 
 for (const [name, { key, id, set }] of CASES) {
-  test(`contract 2: a stream of events ends within 5 s once its key is refused: ${name}`, async () => {
+  test(`keys.revoke-streams: a stream of events ends within 5 s once its key is refused: ${name}`, async () => {
     const path = name.startsWith("a job's")
       ? `${JOBS}/${(await submit(gateway.origin, { key })).job_id}`
       : WEBHOOK_STREAM;
@@ -65,7 +65,7 @@ for (const [name, { key, id, set }] of CASES) {
   });
 }
 
-test("contract 2: of a page of events that its listener reads slowly, none is signed once it is refused", async () => {
+test("keys.revoke-listen: of a page of events that its listener reads slowly, none is signed once the key is refused", async () => {
   const { database } = gateway;
   const { id } = await database.db
     .selectFrom("workspaces")
@@ -86,7 +86,7 @@ test("contract 2: of a page of events that its listener reads slowly, none is si
   assert.equal((await events.next()).done, true);
 });
 
-test("a long poll of a job ends with 401 within 5 s once its key is revoked, in every format", async () => {
+test("keys.revoke-streams, jobs.wait-revoked: a long poll of a job ends with 401 within 5 s once its key is revoked, in every format", async () => {
   const key = REMOTE_KEY;
   const { job_id: id } = await submit(gateway.origin, { key });
   const polls = ["", "&format=srt"].map((format) => get(gateway.origin, `${JOBS}/${id}?wait=60${format}`, key));

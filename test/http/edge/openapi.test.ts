@@ -1,4 +1,4 @@
-// The OpenAPI document by structural rules of our own (contract 10), over the real contracts and over a richer made-up one.
+// The structure of the OpenAPI document, of the real contracts and of a richer made-up one.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
@@ -68,18 +68,18 @@ for (const [name, contracts] of Object.entries({ published: ENDPOINTS, sample: S
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
 
-  test(`${name}: every $ref resolves inside the document`, () => {
+  test(`api.openapi: ${name}: every $ref resolves inside the document`, () => {
     const references = collectRefs(document);
     assert.ok(references.length > 0);
     for (const reference of references) assert.ok(resolves(document, reference), reference);
   });
 
-  test(`${name}: operation ids are unique and every endpoint is there once`, () => {
+  test(`api.openapi: ${name}: operation ids are unique and every endpoint is listed once`, () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     assert.deepEqual(ids.toSorted(), [...new Set(contracts.map(({ operationId }) => operationId))].toSorted());
   });
 
-  test(`${name}: path parameters are declared, required, and no others are`, () => {
+  test(`api.openapi: ${name}: path parameters are declared, required, and no others are`, () => {
     for (const { path, operation } of operations) {
       const inPath = [...path.matchAll(/\{([^}]+)\}/g)].map(([, parameter]) => parameter);
       const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");
@@ -92,7 +92,7 @@ for (const [name, contracts] of Object.entries({ published: ENDPOINTS, sample: S
     }
   });
 
-  test(`${name}: every error an endpoint can give is listed at its status with the error's schema`, () => {
+  test(`errors.listed, api.openapi: ${name}: every error an endpoint can return is listed at its status with the error's schema`, () => {
     for (const contract of contracts) {
       const operation = operations.find((entry) => entry.operation.operationId === contract.operationId)?.operation;
       assert.ok(operation !== undefined);
@@ -109,7 +109,7 @@ for (const [name, contracts] of Object.entries({ published: ENDPOINTS, sample: S
   });
 }
 
-test("a query's default makes it optional, and descriptions of headers and fields reach the document", () => {
+test("api.openapi: a query's default makes it optional, and descriptions of headers and fields reach the document", () => {
   const document = openapiDocument(SAMPLE) as unknown as Document;
   const parameters = document.paths["/v1/things/{thing_id}/parts/{part}"]?.["get"]?.parameters ?? [];
   const required = Object.fromEntries(parameters.map((parameter) => [parameter.name, parameter.required]));

@@ -1,5 +1,5 @@
-// Overload over real sockets (reliability 7 "Admission"): judged by what a head announces, before a body is read. Heads alone are
-// sent here: what they announce is held for them.
+// Overload over real sockets: judged by what a head announces, before a body is read. Heads alone are sent here: what they announce is held
+// for them.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
@@ -68,7 +68,7 @@ for (const [what, head, most] of [
   ["chats, which are held in memory", { path: "/v1/chat", bytes: LARGEST_CHAT }, FILLS_MEMORY],
   ["uploads, which go to files", { path: "/v1/transcription", bytes: LARGEST_UPLOAD }, FILLS_FILES],
 ] as const) {
-  test(`reliability 7: ${what}, fill their room: 503 before the body, and another app still has its own`, async () => {
+  test(`api.admission, api.admission-fair: ${what}, fill their room: 503 before the body, and another app still has its own`, async () => {
     using held = new DisposableStack();
     const all = await Promise.all(Array.from({ length: most }, () => admitted(head)));
     for (const each of all) held.use(each);
@@ -95,7 +95,7 @@ async function admittedSoon(head: Head): Promise<Disposable> {
   return admittedSoon(head);
 }
 
-test("reliability 7: a chat of unsaid length counts as it comes: 503 where the room ends, and a small one is served", async () => {
+test("api.admission-unsaid: a chat of undeclared length counts as it arrives: 503 where the room ends, and a small one is served", async () => {
   using held = new DisposableStack();
   const large = { path: "/v1/chat", bytes: LARGEST_CHAT };
   for (const each of await Promise.all(Array.from({ length: FILLS_MEMORY }, () => admitted(large)))) held.use(each);

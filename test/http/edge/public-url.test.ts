@@ -1,4 +1,4 @@
-// The address by which the gateway speaks of itself (contract 10, `server.public_url`), where the system chooses its port.
+// The address of the gateway in its own links (`server.public_url`), where the system chooses its port.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client } from "undici";
@@ -7,7 +7,7 @@ import { stopListening } from "../../../src/http/connections.ts";
 import { publicUrlOf } from "../../../src/http/listen.ts";
 import { standardFile, startGateway } from "../../harness/gateway.ts";
 
-test("contract 1: doc_url leads to the page also where the port was chosen by the system, and names it when nobody listens any more", async () => {
+test("errors.doc-url: doc_url leads to the page also where the system chose the port, and names it after the process stopped listening", async () => {
   await using opened = new AsyncDisposableStack();
   const gateway = await startGateway({ file: (sandbox) => ({ ...standardFile(sandbox), server: { port: 0 } }) });
   opened.defer(() => gateway.close());
@@ -21,7 +21,7 @@ test("contract 1: doc_url leads to the page also where the port was chosen by th
   assert.equal(await docUrlOfARefusal(kept), docUrl);
 });
 
-test("contract 10: an address that was set stays as it was set; port 0 is the one listened on, where there is one", () => {
+test("api.public-url: a configured address stays as it was set; port 0 is the one listened on, where there is one", () => {
   assert.equal(publicUrlOf("https://stt.example.com/gateway", [{ port: 4321 }]), "https://stt.example.com/gateway");
   assert.equal(publicUrlOf("http://[::1]:0", [{ port: 4321 }]), "http://[::1]:4321");
   assert.equal(publicUrlOf("http://127.0.0.1:0", []), "http://127.0.0.1:0");

@@ -1,4 +1,4 @@
-// What the edge serves of itself: health, readiness, the error pages (contract 10); and how long it holds a reply that nobody reads.
+// What the edge serves of itself: health, readiness, the error pages; and how long it holds a reply that is not read.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
@@ -44,7 +44,7 @@ function operations(checks: Readonly<Record<string, () => Promise<boolean>>>, dr
   });
 }
 
-test("contract 10: /healthz answers 200 even when nothing else works", async () => {
+test("api.healthz: /healthz answers 200 even when nothing else works", async () => {
   const app = operations({ database: async () => false }, () => true);
   const reply = await app.inject("/healthz");
   assert.equal(reply.statusCode, 200);
@@ -52,7 +52,7 @@ test("contract 10: /healthz answers 200 even when nothing else works", async () 
   await app.close();
 });
 
-test("contract 10: /readyz is 200 when every check passes, else 503 and says which failed", async () => {
+test("api.readyz: /readyz is 200 when every check passes, else 503 with the failed ones", async () => {
   const yes = async () => true;
   const no = async () => false;
   const broken = async () => {
@@ -76,7 +76,7 @@ test("contract 10: /readyz is 200 when every check passes, else 503 and says whi
   }
 });
 
-test("contract 10: /docs has every endpoint, leads on to the document and the errors, and loads nothing", async () => {
+test("api.docs: /docs has every endpoint, leads on to the document and the errors, and loads nothing", async () => {
   const app = operations({});
   const reply = await app.inject("/docs");
   assert.deepEqual([reply.statusCode, reply.headers["content-type"]], [200, "text/html; charset=utf-8"]);
@@ -91,7 +91,7 @@ test("contract 10: /docs has every endpoint, leads on to the document and the er
   await app.close();
 });
 
-test("contract 10: /llms.txt links to every endpoint's place in /docs, and both begin with the same first requests", async () => {
+test("api.docs: /llms.txt links to every endpoint's place in /docs, and both begin with the same first requests", async () => {
   const app = operations({});
   const [text, page] = [await app.inject("/llms.txt"), await app.inject("/docs")];
   assert.deepEqual([text.statusCode, text.headers["content-type"]], [200, "text/plain; charset=utf-8"]);
@@ -106,7 +106,7 @@ test("contract 10: /llms.txt links to every endpoint's place in /docs, and both 
   await app.close();
 });
 
-test("contract 1: doc_url's page has an anchor and the whole paragraph for every code, and loads nothing", async () => {
+test("errors.doc-url: doc_url's page has an anchor and the whole paragraph for every code, and loads nothing", async () => {
   const app = operations({});
   const reply = await app.inject("/docs/errors");
   assert.equal(reply.headers["content-type"], "text/html; charset=utf-8");
@@ -126,7 +126,7 @@ test("contract 1: doc_url's page has an anchor and the whole paragraph for every
   await app.close();
 });
 
-test("contract 10: /openapi.json is served as JSON without a key, as its contracts make it", async () => {
+test("api.openapi: /openapi.json is served as JSON without a key, as its contracts make it", async () => {
   const app = operations({});
   const reply = await app.inject("/openapi.json");
   assert.equal(reply.statusCode, 200);
@@ -135,7 +135,7 @@ test("contract 10: /openapi.json is served as JSON without a key, as its contrac
   await app.close();
 });
 
-test("G-06: replies with a document share its bytes, and none encodes it again", async () => {
+test("api.shared-documents: replies with a document share its bytes, and none encodes it again", async () => {
   const context = {} as HandlerContext;
   for (const { handle } of [getOpenapi(DOCUMENT), getDocs(ENDPOINTS), getErrorDocs(), getLlms(ENDPOINTS)]) {
     const [first, second] = [await handle(context), await handle(context)];
@@ -144,7 +144,7 @@ test("G-06: replies with a document share its bytes, and none encodes it again",
   }
 });
 
-test("reliability 7: a reply that nobody reads is let go of after a while; one that is read slowly is not", async (t) => {
+test("api.unread-reply: a reply that is not read is dropped after a while; one that is read slowly is not", async (t) => {
   const body = "a".repeat(32 * 1_048_576);
   // Time passes with what the slow one reads, and in no other way.
   t.mock.timers.enable({ apis: ["setInterval"] });
@@ -183,7 +183,7 @@ test("reliability 7: a reply that nobody reads is let go of after a while; one t
   assert.ok(leftBytes < body.length);
 });
 
-test("contract 1: an answer that waits for nothing leaves the connection open, for its whole body came with its head", async (t) => {
+test("api.keep-alive: an answer that waits for nothing leaves the connection open, for its whole body came with its head", async (t) => {
   const { port } = await startEdge(t, {
     handle: async ({ request }) => {
       const value = await readJson({ headers: request.headers, body: request.raw }, { maxBytes: 100 });
@@ -205,7 +205,7 @@ for (const [how, leave] of [
   ["resets its connection", (socket: Socket) => socket.resetAndDestroy()],
   ["closes its connection", (socket: Socket) => socket.end()],
 ] as const) {
-  test(`contract 7, 9: of a caller that ${how} before its body is read none is taken, though all of it lies there: nothing is begun for nobody`, async (t) => {
+  test(`api.caller-gone-early: of a caller that ${how} before its body is read nothing is begun, although the whole body has arrived`, async (t) => {
     const started = Promise.withResolvers<void>();
     const read = Promise.withResolvers<unknown>();
     const { port } = await startEdge(t, {

@@ -9,7 +9,7 @@ import { ask, assertError, fakeTimers, get, json, KEY, MAX_BODY_BYTES, open, pos
 
 const DECLARED = `Content-Length: ${MAX_BODY_BYTES + 1}\r\n`;
 
-test("BAD-097 a declared length above the cap: 413 before a byte of the body, connection closed", async (t) => {
+test("request-body.declared-length: BAD-097: a declared length above the cap: 413 before a byte of the body, connection closed", async (t) => {
   const { port } = await startEdge(t);
   const { socket, untilClose, replies } = await open(port);
   socket.write(post(DECLARED));
@@ -20,7 +20,7 @@ test("BAD-097 a declared length above the cap: 413 before a byte of the body, co
   assert.equal((await untilClose()).length, 1);
 });
 
-test("BAD-097 a caller that writes on regardless gets the 413, and less than 64 KiB + one read is taken in", async (t) => {
+test("api.refusal-arrives, request-body.refused-while-reading: BAD-097: a caller that continues to write gets the 413, and less than 64 KiB + one read is taken in", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { port, app } = await startEdge(t, { limits: { lingerMs: 100 } });
   let accepted: Socket | undefined;
@@ -35,7 +35,7 @@ test("BAD-097 a caller that writes on regardless gets the 413, and less than 64 
   assert.ok(bytesRead > 0 && bytesRead <= 131_072, `${bytesRead} bytes were read`);
 });
 
-test("BAD-097 a small rest of a refused body is thrown away, so that no reset overtakes the reply", async (t) => {
+test("api.refusal-arrives: BAD-097: a small rest of a refused body is read and dropped, so that no reset overtakes the reply", async (t) => {
   const refuse = async () => {
     throw new GatewayError("FORBIDDEN", { message: "No." });
   };
@@ -63,7 +63,7 @@ test("BAD-097 a small rest of a refused body is thrown away, so that no reset ov
   );
 });
 
-test("BAD-100 Content-Length 10 and 30 MB: ten bytes are the body, the rest is 400, and nothing more", async (t) => {
+test("api.body-excess: BAD-100: Content-Length 10 and 30 MB: ten bytes are the body, the rest is 400, and nothing more", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { port } = await startEdge(t, { limits: { lingerMs: 100 } });
   const head = post("Content-Length: 10\r\n").replace("Connection: close\r\n", "");
@@ -78,7 +78,7 @@ test("BAD-100 Content-Length 10 and 30 MB: ten bytes are the body, the rest is 4
   assert.equal((await ask(port, get("/v1/me"))).status, 200);
 });
 
-test("BAD-101 a body that stops: 408 after grace time and one window, and the handler is told", async (t) => {
+test("api.body-rate: BAD-101: a body that stops: 408 after grace time and one window, and the handler is notified", async (t) => {
   const timers = fakeTimers();
   const started = Promise.withResolvers<AbortSignal>();
   const ended = Promise.withResolvers<unknown>();
@@ -108,7 +108,7 @@ test("BAD-101 a body that stops: 408 after grace time and one window, and the ha
   assert.ok((await ended.promise) instanceof Error);
 });
 
-test("BAD-101 a body that keeps the least rate goes on, window after window", async (t) => {
+test("api.body-rate: BAD-101: a body that keeps the least rate continues, window after window", async (t) => {
   const timers = fakeTimers();
   let received = 0;
   const { port } = await startEdge(t, {
@@ -131,7 +131,7 @@ test("BAD-101 a body that keeps the least rate goes on, window after window", as
   assert.equal((await replies(1))[0]?.body, '{"size_bytes":3001}');
 });
 
-test("BAD-101 a gateway that does not read is not held against the caller", async (t) => {
+test("api.body-rate: BAD-101: a gateway that does not read is not held against the caller", async (t) => {
   const timers = fakeTimers();
   const started = Promise.withResolvers<() => boolean>();
   const goOn = Promise.withResolvers<void>();
@@ -160,7 +160,7 @@ test("BAD-101 a gateway that does not read is not held against the caller", asyn
   assert.equal((await replies(1))[0]?.body, `{"size_bytes":${size}}`);
 });
 
-test("BAD-102 a caller that resets in mid-body: no answer, no fault in the log, the handler is released", async (t) => {
+test("api.body-reset: BAD-102: a caller that resets in mid-body: no answer, no fault in the log, the handler is released", async (t) => {
   const started = Promise.withResolvers<AbortSignal>();
   const ended = Promise.withResolvers<void>();
   const { port, logs, app } = await startEdge(t, {
@@ -190,7 +190,7 @@ test("BAD-102 a caller that resets in mid-body: no answer, no fault in the log, 
   );
 });
 
-test("BAD-103 Expect: 100-continue with a declared length above the cap: 413 instead of 100", async (t) => {
+test("api.expect: BAD-103: Expect: 100-continue with a declared length above the cap: 413 instead of 100", async (t) => {
   const { port } = await startEdge(t);
   const { socket, replies } = await open(port);
   socket.write(post(`Expect: 100-continue\r\n${DECLARED}`));
@@ -198,7 +198,7 @@ test("BAD-103 Expect: 100-continue with a declared length above the cap: 413 ins
   socket.destroy();
 });
 
-test("BAD-103 100 is said only when the handler begins to read: not before 401, and before a body that is wanted", async (t) => {
+test("api.expect: BAD-103: 100 is sent only when the handler begins to read: not before 401, and before a body that is wanted", async (t) => {
   const { port } = await startEdge(t);
   const { socket, replies } = await open(port);
   socket.write(post("Expect: 100-continue\r\nContent-Length: 3\r\n"));
@@ -212,7 +212,7 @@ test("BAD-103 100 is said only when the handler begins to read: not before 401, 
   other.socket.destroy();
 });
 
-test("BAD-103 a caller that sends its body along with Expect: 100-continue keeps its connection", async (t) => {
+test("api.expect, api.keep-alive: BAD-103: a caller that sends its body along with Expect: 100-continue keeps its connection", async (t) => {
   const { port } = await startEdge(t);
   const { socket, untilClose } = await open(port);
   const kept = post("Expect: 100-continue\r\nContent-Length: 3\r\n", "abc").replace("Connection: close\r\n", "");
@@ -227,12 +227,12 @@ test("BAD-103 a caller that sends its body along with Expect: 100-continue keeps
   );
 });
 
-test("BAD-104 any other Expect: 417", async (t) => {
+test("api.expect: BAD-104: any other Expect: 417", async (t) => {
   const { port } = await startEdge(t);
   assertError(await ask(port, post("Expect: foo\r\nContent-Length: 3\r\n", "abc")), 417, "EXPECTATION_FAILED");
 });
 
-test("BAD-105 Content-Encoding on a request: 415, the body unread; identity passes", async (t) => {
+test("request-body.no-compression: BAD-105: Content-Encoding on a request: 415, the body unread; identity passes", async (t) => {
   const { port } = await startEdge(t);
   for (const encoding of ["gzip", "br", "gzip, gzip", "x-unknown"]) {
     const request = post(`Content-Encoding: ${encoding}\r\nContent-Length: 3\r\n`, "abc");
@@ -241,7 +241,7 @@ test("BAD-105 Content-Encoding on a request: 415, the body unread; identity pass
   assert.equal((await ask(port, post("Content-Encoding: identity\r\nContent-Length: 3\r\n", "abc"))).status, 200);
 });
 
-test("a handler that leaves its body, by break, throw or destroy, still gets its answer out", async (t) => {
+test("api.refusal-arrives: a handler that leaves its body, by break, throw or destroy, still gets its answer out", async (t) => {
   const ways = {
     break: async (raw: AsyncIterable<unknown>) => {
       for await (const chunk of raw) if (chunk !== undefined) break;
@@ -274,7 +274,7 @@ test("a handler that leaves its body, by break, throw or destroy, still gets its
   }
 });
 
-test("a body that was read keeps its connection", async (t) => {
+test("api.keep-alive: a body that was read keeps its connection", async (t) => {
   const { port } = await startEdge(t);
   const { socket, replies } = await open(port);
   const request = post("Content-Length: 3\r\n", "abc").replace("Connection: close\r\n", "");

@@ -12,7 +12,7 @@ const CHUNKED = post(
   `a\r\n${BODY.slice(0, 10)}\r\n21;x=y\r\n${BODY.slice(10)}\r\n0\r\n\r\n`,
 );
 
-test("a request split anywhere gives the same answer as in one piece", async (t) => {
+test("api.splits: a request split anywhere gives the same answer as in one piece", async (t) => {
   const { port } = await startEdge(t);
   const request = constantFrom(PLAIN, CHUNKED);
   const cuts = array(integer({ min: 1, max: PLAIN.length - 1 }), { maxLength: 8 });

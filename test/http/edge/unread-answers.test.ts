@@ -14,7 +14,7 @@ import { until } from "../../harness/until.ts";
 /** More than a kernel takes of a connection that is not read. */
 const ANSWER = "a".repeat(24 * 1_048_576);
 
-test("R17: of four callers that do not read, only as many are kept as the budget holds answers", async (t) => {
+test("api.unread-budget: R17: of four callers that do not read, only as many are kept as the budget holds answers", async (t) => {
   const unread = createUnreadBudget({ totalBytes: 2.5 * ANSWER.length });
   const contract = { ...getMeContract, auth: "none" } as Endpoint["contract"];
   const app = createServer({

@@ -26,7 +26,7 @@ function connection(total: number) {
   };
 }
 
-test("R17: over the budget the reader that took least is disconnected, and the others go on", () => {
+test("api.unread-budget: R17: over the budget the slowest reader is disconnected, and the others continue", () => {
   mock.timers.enable({ apis: ["setInterval"] });
   try {
     const budget = createUnreadBudget({ totalBytes: 300, nowMs: () => 0 });
@@ -50,7 +50,7 @@ test("R17: over the budget the reader that took least is disconnected, and the o
   }
 });
 
-test("R17: one buffer that many read counts once, and until the last of them has it", () => {
+test("api.unread-shared: R17: one buffer that many read counts once, and until the last of them has it", () => {
   const budget = createUnreadBudget({ totalBytes: 150 });
   const shared = Buffer.alloc(100);
   const readers = Array.from({ length: 50 }, () => connection(100));
@@ -64,7 +64,7 @@ test("R17: one buffer that many read counts once, and until the last of them has
   assert.equal(budget.heldBytes, 0);
 });
 
-test("R17: an answer larger than the budget is sent while it is the only one", () => {
+test("api.unread-shared: R17: an answer larger than the budget is sent while it is the only one", () => {
   const budget = createUnreadBudget({ totalBytes: 150 });
   const [first, second] = [connection(1_000), connection(1_000)] as const;
   budget.add(first.socket, { bytes: 1_000 });
@@ -73,7 +73,7 @@ test("R17: an answer larger than the budget is sent while it is the only one", (
   assert.deepEqual([first.isDestroyed(), second.isDestroyed()], [true, false]);
 });
 
-test("R17: what is being made counts before it is made, and the slowest reader is disconnected for it", () => {
+test("api.unread-reserve: R17: an answer counts before it is made, and the slowest reader is disconnected for it", () => {
   const budget = createUnreadBudget({ totalBytes: 300 });
   const [first, second, third] = [connection(100), connection(100), connection(200)] as const;
   for (const { socket } of [first, second]) budget.add(socket, { bytes: 100 });
@@ -90,7 +90,7 @@ test("R17: what is being made counts before it is made, and the slowest reader i
   assert.equal(budget.heldBytes, 100);
 });
 
-test("R17: where other answers that are being made fill the budget, one more is refused with OVERLOADED", () => {
+test("api.unread-reserve: R17: where other answers in the making fill the budget, one more is refused with OVERLOADED", () => {
   const budget = createUnreadBudget({ totalBytes: 300 });
   const [one, other] = [budget.reserve(connection(0).socket), budget.reserve(connection(0).socket)] as const;
   one.grow(1_000);
@@ -101,7 +101,7 @@ test("R17: where other answers that are being made fill the budget, one more is 
   assert.equal(budget.heldBytes, 100);
 });
 
-test("R17: readers of small answers, and of a buffer that others hold too, stay while a large one can be disconnected", () => {
+test("api.unread-budget: R17: readers of small answers, and of a buffer that others hold too, stay while a large one can be disconnected", () => {
   mock.timers.enable({ apis: ["setInterval"] });
   try {
     const budget = createUnreadBudget({ totalBytes: 300, largeBytes: 50, nowMs: () => 0 });

@@ -1,4 +1,4 @@
-// GET /v1/models, and one of them (contract 8): what `model` may be for this key, the same in the list and alone.
+// GET /v1/models, and one of them: what `model` may be for this key, the same in the list and alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { listedModel, modelList } from "../../../src/contract/openai-compatible.ts";
@@ -18,7 +18,7 @@ const PATHS: readonly (readonly [string, string])[] = [
   ["/v1/models/purpose%2Fbrief", "purpose/brief"],
 ];
 for (const [path, id] of PATHS) {
-  test(`contract 8: ${path} is that model, as the list has it`, async () => {
+  test(`compatible.models-list, compatible.models-get: ${path} is that model, as the list has it`, async () => {
     const { data } = modelList.parse((await get(gateway.origin, "/v1/models")).json);
     assert.deepEqual(
       data.map((model) => model.id),

@@ -1,4 +1,4 @@
-// What GET /v1/models/{id} does not have (contract 8), and that the one escape it takes opens no other spelling of a path.
+// What GET /v1/models/{id} does not have, and that the one escape it accepts opens no other spelling of a path.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { errorBody } from "../../../src/contract/error-body.ts";
@@ -14,7 +14,7 @@ before(async () => {
 after(() => gateway.close());
 
 for (const id of ["gpt-4o", "purpose", "brief", "purpose/off", "purpose/hidden", "purpose/none", "purpose%2Fnone"]) {
-  test(`contract 8: ${id} is not in the list, and told as OpenAI tells it`, async () => {
+  test(`compatible.models-not-found: ${id} is not in the list, and is refused with OpenAI's sentence`, async () => {
     const reply = await get(gateway.origin, `/v1/models/${id}`);
     assert.deepEqual([reply.status, reply.code], [404, "NOT_FOUND"], reply.text);
     const { error } = errorBody.parse(reply.json);
@@ -38,14 +38,14 @@ const STRANGE = [
   "/v1/transcription%2Fjobs",
 ];
 for (const path of STRANGE) {
-  test(`contract 1: no other path is spelt with escapes: ${path} leads nowhere`, async () => {
+  test(`compatible.models-get, api.one-spelling: no other path is spelt with escapes: ${path} leads nowhere`, async () => {
     const reply = await get(gateway.origin, path);
     assert.deepEqual([reply.status, reply.code], [404, "NOT_FOUND"], reply.text);
     assert.match(reply.text, /There is nothing at this path\./u);
   });
 }
 
-test("contract 1: a query that is not taken and another method are refused as everywhere", async () => {
+test("compatible.models-not-found, api.unknown-query: a query that is not accepted and another method are refused as everywhere", async () => {
   for (const path of ["/v1/models/auto", "/v1/models/purpose/brief", "/v1/models/purpose%2Fbrief"])
     assert.equal((await get(gateway.origin, `${path}?x=1`)).code, "INVALID_REQUEST");
   const deleted = await send(`${gateway.origin}/v1/models/auto`, {

@@ -1,4 +1,4 @@
-// GET /v1/models and one of them, whose (contract 2): a key sees the purposes of its own app and of nobody else's.
+// Tenancy of GET /v1/models and of one of them: a key sees the purposes of its own app and no others.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { modelList } from "../../../src/contract/openai-compatible.ts";
@@ -16,7 +16,7 @@ after(() => gateway.close());
 const withoutRequestId = (answer: Answer): string =>
   answer.text.replaceAll(answer.headers.get("x-request-id") ?? "-", "req");
 
-test("contract 2: another's purpose looks like one that does not exist, byte for byte", async () => {
+test("compatible.models-not-found: another app's purpose looks like one that does not exist, byte for byte", async () => {
   const { data } = modelList.parse((await get(gateway.origin, "/v1/models", OTHER_KEY)).json);
   assert.deepEqual(
     data.map(({ id }) => id),
@@ -32,7 +32,7 @@ test("contract 2: another's purpose looks like one that does not exist, byte for
   }
 });
 
-test("contract 1: without a key nothing is told, whatever the path names", async () => {
+test("compatible.models-authentication: without a key the answer is 401, whatever the path names", async () => {
   for (const path of ["auto", "gpt-4o", "purpose/brief", "purpose%2Fbrief", "purpose%2Fnone"]) {
     const reply = await get(gateway.origin, `/v1/models/${path}`, null);
     assert.deepEqual([reply.status, reply.code], [401, "UNAUTHENTICATED"], path);

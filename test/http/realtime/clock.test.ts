@@ -1,4 +1,4 @@
-// How long a conversation waits (contract 10): for its start, for audio, for a sign of life. Real sockets, a clock of ours.
+// The time limits of a live session: for its start, for audio, for a pong. Real sockets, a fake clock.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -115,14 +115,14 @@ async function openSession(t: TestContext, { begun, nowMs = () => 0 }: Listening
   return { client, isPaused, clock, heard, broken, closed, errors };
 }
 
-test("contract 10: without a start frame for 10 s: one REQUEST_TIMEOUT and 1008", async (t) => {
+test("realtime.start-timeout: without a start frame for 10 s: one REQUEST_TIMEOUT and 1008", async (t) => {
   const { clock, closed, errors, broken } = await openSession(t);
   (await clock.due(START_MS))();
   assert.deepEqual(await closed, [1008, "REQUEST_TIMEOUT"]);
   assert.deepEqual([errors, broken], [["REQUEST_TIMEOUT"], ["REQUEST_TIMEOUT"]]);
 });
 
-test("contract 10: without a frame for 30 s after the start: one REQUEST_TIMEOUT and 1008, and the transcription is stopped", async (t) => {
+test("realtime.idle-timeout: without a frame for 30 s after the start: one REQUEST_TIMEOUT and 1008, and the transcription is stopped", async (t) => {
   const { client, clock, heard, closed, errors } = await openSession(t);
   client.send(JSON.stringify(START));
   (await clock.due(IDLE_MS))();
@@ -130,7 +130,7 @@ test("contract 10: without a frame for 30 s after the start: one REQUEST_TIMEOUT
   assert.deepEqual([errors, heard.isGone], [["REQUEST_TIMEOUT"], true]);
 });
 
-test("contract 10: every frame begins the 30 s anew", async (t) => {
+test("realtime.idle-timeout: every frame restarts the 30 s", async (t) => {
   const { client, clock, heard } = await openSession(t);
   client.send(JSON.stringify(START));
   const first = await clock.due(IDLE_MS);
@@ -145,7 +145,7 @@ test("contract 10: every frame begins the 30 s anew", async (t) => {
   assert.equal(client.readyState, client.OPEN);
 });
 
-test("contract 10: while the gateway reads nothing, no frame is missed; when it reads again the 30 s begin anew", async (t) => {
+test("realtime.idle-while-paused, realtime.backpressure: while the gateway reads nothing, no frame is missed; when it reads again the 30 s restart", async (t) => {
   const listener = Promise.withResolvers<void>();
   const { client, isPaused, clock, heard, closed } = await openSession(t, { begun: listener.promise });
   client.send(JSON.stringify(START));
@@ -161,7 +161,7 @@ test("contract 10: while the gateway reads nothing, no frame is missed; when it 
   assert.deepEqual(await closed, [1008, "REQUEST_TIMEOUT"]);
 });
 
-test("contract 10: frames that waited for the gateway are no flood", async (t) => {
+test("realtime.frame-rate: frames that waited for the gateway are no flood", async (t) => {
   const listener = Promise.withResolvers<void>();
   let nowMs = 0;
   const session = await openSession(t, { begun: listener.promise, nowMs: () => nowMs });
@@ -176,7 +176,7 @@ test("contract 10: frames that waited for the gateway are no flood", async (t) =
   assert.equal(heard.isGone, false);
 });
 
-test("contract 10: after the finish nobody waits for frames any more", async (t) => {
+test("realtime.after-finish: after the finish no more frames are waited for", async (t) => {
   const { client, clock } = await openSession(t);
   client.send(JSON.stringify(START));
   await clock.due(IDLE_MS);
@@ -186,7 +186,7 @@ test("contract 10: after the finish nobody waits for frames any more", async (t)
   assert.equal(client.readyState, client.OPEN);
 });
 
-test("contract 10: a caller that answers pings stays; one that answers none until the next is cut off, and its transcription stopped", async (t) => {
+test("realtime.ping: a caller that answers pings stays; one that does not answer until the next is disconnected, and its transcription stopped", async (t) => {
   const { client, clock, heard, closed } = await openSession(t);
   client.send(JSON.stringify(START));
   await clock.due(IDLE_MS);

@@ -1,4 +1,4 @@
-// GET /v1/transcription/realtime (contract 10): live audio over real sockets, end to end.
+// GET /v1/transcription/realtime: live audio over real sockets, end to end.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { realtimeToken } from "../../../src/contract/realtime.ts";
@@ -47,7 +47,7 @@ beforeEach(async () => {
 
 const attempts = () => gateway.database.db.selectFrom("attempts").selectAll().orderBy("id").execute();
 
-test("contract 10: what is spoken comes back as text that is the whole, then the envelope, then 1000", async () => {
+test("realtime.completed, realtime.close-codes: what is spoken comes back as text that is the whole, then the envelope, then 1000", async () => {
   const caller = await call(gateway.origin);
   await speak(caller);
   assert.deepEqual(await caller.closed, [1000, ""]);
@@ -63,7 +63,7 @@ test("contract 10: what is spoken comes back as text that is the whole, then the
   assert.equal(envelope.usage.billable_audio_seconds, envelope.duration_seconds);
 });
 
-test("contract 10: text comes while it is spoken, before the finish", async () => {
+test("realtime.events: text arrives while it is spoken, before the finish", async () => {
   const caller = await call(gateway.origin);
   caller.send(START);
   for await (const frame of frames(samples().subarray(0, 32_000 * 3))) caller.send(frame);
@@ -71,7 +71,7 @@ test("contract 10: text comes while it is spoken, before the finish", async () =
   caller.socket.terminate();
 });
 
-test("FLD-17: the provider's socket opens with the first audio, so that its idle limit never meets a caller who does not speak yet", async () => {
+test("realtime.opens-with-audio: FLD-17: the provider's socket opens with the first audio, so that its idle limit does not run before the caller speaks", async () => {
   const caller = await call(gateway.origin);
   caller.send(START);
   // The slice is reserved in front of the wait for audio; 50 ms are no recording.
@@ -89,7 +89,7 @@ test("FLD-17: the provider's socket opens with the first audio, so that its idle
   assert.equal(envelopeIn(caller).duration_seconds, 0.2);
 });
 
-test("FLD-17: a caller who finishes or hangs up before any audio costs nothing, and no provider is called", async () => {
+test("realtime.too-little-audio: FLD-17: a caller who finishes or hangs up before any audio costs nothing, and no provider is called", async () => {
   const silent = await call(gateway.origin);
   silent.send(START);
   silent.send(FINISH);
@@ -106,13 +106,13 @@ test("FLD-17: a caller who finishes or hangs up before any audio costs nothing, 
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("contract 3, 10: a start that says it is realtime, or a stream, says what it is", async () => {
+test("realtime.start-mode: a start frame may contain mode realtime, or stream true", async () => {
   const caller = await call(gateway.origin);
   await speak(caller, { ...START, mode: "realtime", stream: true }, samples().subarray(0, 32_000));
   assert.equal((await caller.closed)[0], 1000);
 });
 
-test("contract 10: targets that take files alone are passed over, and the provider is told what the samples are", async () => {
+test("realtime.live-targets, realtime.sample-format: targets that accept files alone are skipped, and the format of the samples is sent to the provider", async () => {
   const caller = await call(gateway.origin);
   await speak(caller);
   await caller.closed;
@@ -130,7 +130,7 @@ test("contract 10: targets that take files alone are passed over, and the provid
   assert.equal(sent?.file?.sizeBytes, samples().byteLength);
 });
 
-test("contract 9, 10: it is metered in slices that add up to what was sent, each settled", async () => {
+test("realtime.slices: a session is metered in slices that add up to what was sent, each settled", async () => {
   const caller = await call(gateway.origin);
   await speak(caller);
   await caller.closed;
@@ -149,7 +149,7 @@ test("contract 9, 10: it is metered in slices that add up to what was sent, each
   );
 });
 
-test("contract 9, 10: a slice that could not be settled while the database was away is settled at the end, and ends nothing", async () => {
+test("realtime.database-unavailable: a slice that could not be settled while the database was unavailable is settled at the end, and ends nothing", async () => {
   away = { settle: 1, reserve: 0 };
   const caller = await call(gateway.origin);
   await speak(caller);
@@ -159,7 +159,7 @@ test("contract 9, 10: a slice that could not be settled while the database was a
   assert.deepEqual([...new Set(rows.map(({ state, outcome }) => `${state} ${outcome}`))], ["settled succeeded"]);
 });
 
-test("reliability G-10, contract 10: a database that is away before anything was sent is OVERLOADED, and no provider is called", async () => {
+test("realtime.database-unavailable: a database that is unavailable before anything was sent is OVERLOADED, and no provider is called", async () => {
   away = { settle: 0, reserve: 1 };
   const caller = await call(gateway.origin);
   caller.send(START);
@@ -167,7 +167,7 @@ test("reliability G-10, contract 10: a database that is away before anything was
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("contract 10: speakers come segment by segment, as in the envelope; word times with the whole", async () => {
+test("realtime.completed: speakers come segment by segment, as in the envelope; word times with the whole", async () => {
   const caller = await call(gateway.origin);
   await speak(caller, { ...START, diarization: true, timestamps: "both" });
   await caller.closed;
@@ -180,7 +180,7 @@ test("contract 10: speakers come segment by segment, as in the envelope; word ti
   assert.ok(envelope.words.length > 10);
 });
 
-test("contract 10: a refused socket is answered by the next target, for nothing was said yet", async () => {
+test("realtime.socket-fallback: a refused socket is answered by the next target, for nothing was said yet", async () => {
   gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "status", status: 503 } });
   const caller = await call(gateway.origin);
   await speak(caller);
@@ -194,7 +194,7 @@ test("contract 10: a refused socket is answered by the next target, for nothing 
   );
 });
 
-test("contract 10: a token opens one connection, as a subprotocol that is not repeated", async () => {
+test("realtime.token-subprotocol: a token opens one connection, as a subprotocol that is not repeated", async () => {
   const response = await fetch(`${gateway.origin}/v1/transcription/realtime-token`, {
     method: "POST",
     headers: { authorization: `Bearer ${KEY}` },
@@ -207,7 +207,7 @@ test("contract 10: a token opens one connection, as a subprotocol that is not re
   assert.deepEqual(await caller.closed, [1000, ""]);
 });
 
-test("contract 10: the bare token is taken too, beside our subprotocol and alone", async () => {
+test("realtime.token-subprotocol: the bare token is accepted too, next to the gateway's subprotocol and alone", async () => {
   const answered: string[] = [];
   for (const others of [["patchbay.v1"], []]) {
     const response = await fetch(`${gateway.origin}/v1/transcription/realtime-token`, {
@@ -223,7 +223,7 @@ test("contract 10: the bare token is taken too, beside our subprotocol and alone
   assert.deepEqual(answered, ["patchbay.v1", "the token"]);
 });
 
-test("contract 10: what a browser records goes on as it is, and its packets are what is metered", async () => {
+test("realtime.browser-audio: what a browser records is sent on as it is, and its packets are what is metered", async () => {
   const recording = Buffer.from(fixture("speech-live.webm"));
   const caller = await call(gateway.origin);
   await speak(caller, { type: "start", encoding: "webm_opus" }, recording);
@@ -236,7 +236,7 @@ test("contract 10: what a browser records goes on as it is, and its packets are 
   assert.ok(sent?.query.every(([name]) => name !== "encoding"));
 });
 
-test("contract 10: the request log has it, with its length and its 101", async () => {
+test("realtime.recorded: the request log has the session, with its length and its 101", async () => {
   const caller = await call(gateway.origin);
   await speak(caller);
   await caller.closed;
@@ -251,7 +251,7 @@ test("contract 10: the request log has it, with its length and its 101", async (
   assert.ok((await rows()).every(({ status }) => status === 101));
 });
 
-test("contract 10: the record of a session waits for its end: who hangs up leaves the length of what was sent", async () => {
+test("realtime.recorded: the record of a session waits for its end: a caller who hangs up leaves the length of what was sent", async () => {
   const caller = await call(gateway.origin);
   const requestId = String(caller.headers["x-request-id"]);
   caller.send(START);
@@ -267,7 +267,7 @@ test("contract 10: the record of a session waits for its end: who hangs up leave
   );
 });
 
-test("contract 9, 10: nothing more is reserved for a session that has ended, however much had come in one frame", async () => {
+test("realtime.no-slice-after-end: nothing more is reserved for a session that has ended, however much audio one frame brought", async () => {
   const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   beforeReserve = async (count) => {
     if (count < 2) return;
@@ -290,7 +290,7 @@ test("contract 9, 10: nothing more is reserved for a session that has ended, how
     ["settled aborted", "settled aborted"],
   );
 });
-test("contract 10: what goes wrong at the end of a session whose caller has hung up is in the log", async () => {
+test("realtime.late-failure-logged: a failure at the end of a session whose caller has hung up is in the log", async () => {
   const caller = await call(gateway.origin);
   const requestId = String(caller.headers["x-request-id"]);
   caller.send(START);
@@ -308,7 +308,7 @@ test("contract 10: what goes wrong at the end of a session whose caller has hung
 /** A SimpleBlock with one packet of 60 ms. */
 const OPUS_BLOCK = Buffer.from([0xa3, 0x86, 0x81, 0, 0, 0x80, 3 << 3, 0]);
 
-test("contract 9, 10: a price that is raised in the middle ends nothing: the session goes on at the one it began with", async () => {
+test("realtime.fixed-price: a price that is raised during a session ends nothing: the session keeps the price that it began with", async () => {
   const caller = await call(gateway.origin);
   caller.send(START);
   const [first, rest] = [samples().subarray(0, 32_000 * 3), samples().subarray(32_000 * 3)];

@@ -1,4 +1,4 @@
-// What a live transcription refuses, before the upgrade and after it, and how it ends when something breaks (contract 1, 10).
+// What a live transcription refuses, before the upgrade and after it, and how it ends when something breaks.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGateway } from "../../harness/gateway.ts";
@@ -28,7 +28,7 @@ const gateway = await startQuietGateway(realtimeFile);
 
 const attempts = () => gateway.database.db.selectFrom("attempts").selectAll().orderBy("id").execute();
 
-test("contract 10: no key, a wrong one and one in the URL are 401 before the upgrade, in the one body", async () => {
+test("realtime.refused-before-upgrade, realtime.key-in-header: no key, a wrong one and one in the URL are 401 before the upgrade, in the one body", async () => {
   for (const options of [
     { key: null },
     { key: "no-key-that-anybody-ever-had-0001" },
@@ -42,12 +42,12 @@ test("contract 10: no key, a wrong one and one in the URL are 401 before the upg
   }
 });
 
-test("contract 2, 10: a key without the scope is 403 before the upgrade", async () => {
+test("realtime.refused-before-upgrade: a key without the scope is 403 before the upgrade", async () => {
   const answer = await refused(gateway.origin, { key: CHAT_KEY });
   assert.deepEqual([answer.status, answer.code], [403, "FORBIDDEN"]);
 });
 
-test("contract 10: a request that is no upgrade is told so", async () => {
+test("realtime.not-an-upgrade: a request that is no upgrade is 400 with the reason", async () => {
   const response = await fetch(`${gateway.origin}/v1/transcription/realtime`, {
     headers: { authorization: `Bearer ${FILES_KEY}` },
   });
@@ -55,7 +55,7 @@ test("contract 10: a request that is no upgrade is told so", async () => {
   assert.deepEqual([response.status, body.error.code], [400, "INVALID_REQUEST"]);
 });
 
-test("contract 2, 10: as many conversations at once as the quota has, and a place again when one is over", async () => {
+test("realtime.concurrency: as many sessions at once as the quota has, and a place again when one is over", async () => {
   const first = await call(gateway.origin, { key: NARROW_KEY });
   // As the 101 said it, with its own place taken.
   assert.equal(first.headers["ratelimit"], '"concurrent";r=0');
@@ -84,7 +84,7 @@ for (const [name, send, code] of [
   ["a whole recording in one frame", [START, Buffer.alloc(3_000_000)], "INVALID_REQUEST"],
   ["a recording that is none", [{ ...START, encoding: "webm_opus" }, Buffer.alloc(320, 7)], "INVALID_AUDIO"],
 ] as const) {
-  test(`contract 10: ${name} is one typed error and 1008`, async () => {
+  test(`realtime.invalid-frame, realtime.encodings: ${name} is one typed error and 1008`, async () => {
     const caller = await call(gateway.origin);
     for (const frame of send) {
       if (typeof frame === "string") caller.socket.send(frame);
@@ -98,14 +98,14 @@ for (const [name, send, code] of [
   });
 }
 
-test("contract 10: a text frame that is no text is one typed error and 1008", async () => {
+test("realtime.invalid-frame: a text frame that is no text is one typed error and 1008", async () => {
   const caller = await call(gateway.origin);
   caller.socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
   assert.deepEqual(await caller.closed, [1008, "INVALID_REQUEST"]);
   assert.equal(errorIn(caller).code, "INVALID_REQUEST");
 });
 
-test("contract 10: a caller's own goodbye is answered, whatever its code", async () => {
+test("realtime.caller-close: a caller's own close is answered, whatever its code", async () => {
   for (const code of [1000, 1009, 3_000]) {
     const caller = await call(gateway.origin);
     caller.socket.close(code);
@@ -113,14 +113,14 @@ test("contract 10: a caller's own goodbye is answered, whatever its code", async
   }
 });
 
-test("contract 10: a flood of frames is one typed error and 1008", async () => {
+test("realtime.frame-rate: a flood of frames is one typed error and 1008", async () => {
   const caller = await call(gateway.origin);
   caller.send(START);
   for (let sent = 0; sent < 600; sent += 1) caller.send(Buffer.alloc(2));
   assert.deepEqual(await caller.closed, [1008, "RATE_LIMITED"]);
 });
 
-test("contract 2, 10: the quota of audio seconds counts what was spoken, not the slices held ready for it", async () => {
+test("realtime.audio-quota: the quota of audio seconds counts what was spoken, not the slices reserved for it", async () => {
   const utterance = samples().subarray(0, 16_000);
   for (let spoken = 0; spoken < 2; spoken += 1) {
     const caller = await call(gateway.origin, { key: COUNTED_KEY });
@@ -132,7 +132,7 @@ test("contract 2, 10: the quota of audio seconds counts what was spoken, not the
   assert.deepEqual(await last.closed, [1008, "RATE_LIMITED"]);
 });
 
-test("contract 3, 10: a route whose targets take files alone refuses: nothing is called", async () => {
+test("realtime.live-targets: a route whose targets accept files alone refuses: no provider is called", async () => {
   const caller = await call(gateway.origin, { key: FILES_KEY });
   caller.send(START);
   assert.deepEqual(await caller.closed, [1008, "REQUIRED_FEATURE_UNSUPPORTED"]);
@@ -140,7 +140,7 @@ test("contract 3, 10: a route whose targets take files alone refuses: nothing is
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
-test("contract 9, 10: where the budget ends the audio ends: what was sent is charged, and no more than there was", async () => {
+test("realtime.budget-end: where the budget ends the audio ends: what was sent is charged, and no more than there was", async () => {
   const caller = await call(gateway.origin, { key: POOR_KEY });
   caller.send(START);
   for await (const frame of frames(samples().subarray(0, 96_000))) caller.send(frame);
@@ -156,7 +156,7 @@ test("contract 9, 10: where the budget ends the audio ends: what was sent is cha
   assert.equal(heard.model, "nova-3");
 });
 
-test("contract 9: where there is no money for the first target of a live session, the next affordable one is asked", async () => {
+test("realtime.affordable-target: a live session whose first target the budget cannot pay goes to the next affordable one", async () => {
   const caller = await call(gateway.origin, { key: UNFUNDED_KEY });
   await speak(caller);
   assert.deepEqual(await caller.closed, [1000, ""]);
@@ -170,7 +170,7 @@ test("contract 9: where there is no money for the first target of a live session
   assert.equal(gateway.sandbox.callCount, 1);
 });
 
-test("contract 3, 10: a caller who hangs up stops the provider, and is charged for what was sent", async () => {
+test("realtime.caller-disconnect: a caller who hangs up stops the provider, and is charged for what was sent", async () => {
   const caller = await call(gateway.origin);
   caller.send(START);
   for await (const frame of frames(samples().subarray(0, 96_000))) caller.send(frame);
@@ -185,7 +185,7 @@ test("contract 3, 10: a caller who hangs up stops the provider, and is charged f
 });
 
 for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
-  test(`contract 1, 10: ${fault} at the provider is one error event and 1011; no other target, and usage on record`, async () => {
+  test(`realtime.provider-failure, realtime.no-fallback-after-audio: ${fault} at the provider is one error event and 1011; no other target, and usage recorded`, async () => {
     gateway.sandbox.addFault({ model: "nova-3", fault: { kind: fault } });
     const caller = await call(gateway.origin);
     await speak(caller);
@@ -201,14 +201,14 @@ for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
   });
 }
 
-test("contract 3, 10: a dropped feature shows when it is whole, and is not delivered as done", async () => {
+test("realtime.feature-not-delivered: a feature that is missing in the complete transcript ends the session with an error event instead of transcript.completed", async () => {
   gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "drop", feature: "diarization" } });
   const caller = await call(gateway.origin);
   await speak(caller, { ...START, diarization: true });
   assert.deepEqual(await caller.closed, [1011, "FEATURE_NOT_DELIVERED"]);
 });
 
-test("contract 1, 10: nothing of a transcript, a credential or a token is in the log", () => {
+test("realtime.log-privacy: nothing of a transcript, a credential or a token is in the log", () => {
   const log = gateway.logs.join("\n");
   assert.ok(log.includes('"status":101'));
   assert.ok(
@@ -218,7 +218,7 @@ test("contract 1, 10: nothing of a transcript, a credential or a token is in the
   for (const secret of ["simulated, 0.0", "dg-secret", "patchbay.token", POOR_KEY]) assert.ok(!log.includes(secret));
 });
 
-test("contract 9, 10: a process that shuts down says so and closes with 1011; the slice in which it does is not charged", async () => {
+test("realtime.shutdown: a process that shuts down says so and closes with 1011; the slice in progress is not charged", async () => {
   const other = await startGateway({ file: realtimeFile, beside: gateway });
   const caller = await call(other.origin);
   caller.send(START);

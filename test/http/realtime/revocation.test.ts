@@ -56,7 +56,7 @@ const CASES = [
 ] as const;
 
 for (const [name, options, id, set, code] of CASES) {
-  test(`a live session ${name} is closed with 1008 within 5 s, and the audio so far is settled`, async () => {
+  test(`realtime.revoked-key: a live session ${name} is closed with 1008 within 5 s, and the audio so far is settled`, async () => {
     const caller = await speaking(await options());
     using clock = startBeatClock();
     await changeKey(gateway, id, set);
@@ -75,7 +75,7 @@ for (const [name, options, id, set, code] of CASES) {
   });
 }
 
-test("a live session without audio yet is closed with 1008 when its key is taken out of the configuration file", async () => {
+test("realtime.revoked-key: a live session without audio yet is closed with 1008 when its key is removed from the configuration file", async () => {
   const caller = await call(gateway.origin, { key: OTHER_KEY });
   const file = realtimeFile(gateway.sandbox);
   const workspaces = (file.workspaces ?? []).map((each) => (each.id === "other" ? { ...each, apps: [] } : each));

@@ -1,5 +1,5 @@
-// A conversation is routed like any request (contract 2, 4, 10): test keys, purposes in the start frame and in the upgrade's head, both
-// policies; and a route of which nobody can answer.
+// A live session is routed like any request: test keys, purposes in the start frame and in the upgrade's head, both policies; and a route
+// of which no target can answer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { generateKey } from "../../../src/auth/key-format.ts";
@@ -61,7 +61,7 @@ for (const [what, fields] of [
   ["the target's wire", {}],
   ["the wire of a target that takes samples alone", { purpose: "samples" }],
 ] as const) {
-  test(`contract 2, 10: a test key is answered by the sandbox over ${what}, for nothing, and says so`, async () => {
+  test(`realtime.test-key: a test key is answered by the sandbox over ${what}, at no cost, and marked as simulated`, async () => {
     const caller = await call(gateway.origin, { key: TEST_KEY });
     await speak(caller, { ...START, ...fields }, SHORT());
     assert.deepEqual(await caller.closed, [1000, ""]);
@@ -89,7 +89,7 @@ for (const [what, fields, headers, model, applied] of [
   ["that is unknown, which falls back", { purpose: "unheard-of" }, {}, "nova-3", ["unheard-of", null, "fallback"]],
   ["not at all", {}, {}, "nova-3", [null, null, "none"]],
 ] as const) {
-  test(`contract 4, 10: a purpose ${what} decides the route, and the envelope says so`, async () => {
+  test(`realtime.purpose: a purpose ${what} decides the route, and the envelope says so`, async () => {
     const caller = await call(gateway.origin, { headers });
     await speak(caller, { ...START, ...fields }, SHORT());
     assert.deepEqual(await caller.closed, [1000, ""]);
@@ -117,7 +117,7 @@ for (const [what, key, fields, headers] of [
   ["of the start frame", KEY, { purpose: "off", purpose_policy: "strict" }, {}],
   ["of the upgrade's head", KEY, {}, { "x-svc-purpose": "off", "x-svc-purpose-policy": "strict" }],
 ] as const) {
-  test(`contract 4, 10: under the strict policy ${what} an unusable purpose is one error and 1011; nobody is called`, async () => {
+  test(`realtime.purpose, routing.purpose-strict: under the strict policy ${what} an unusable purpose is one error and 1011; no provider is called`, async () => {
     const caller = await call(gateway.origin, { key, headers });
     caller.send({ ...START, ...fields });
     assert.deepEqual(await caller.closed, [1011, "audio_purpose_unavailable"]);
@@ -127,7 +127,7 @@ for (const [what, key, fields, headers] of [
   });
 }
 
-test("contract 1, 10: where every target refuses the socket, one error and 1011; each attempt is on record, at no charge", async () => {
+test("realtime.socket-fallback: where every target refuses the socket, one error and 1011; each attempt is recorded, at no charge", async () => {
   gateway.sandbox.addFault({ fault: { kind: "status", status: 503 } });
   const caller = await call(gateway.origin);
   await speak(caller, START, SHORT());
@@ -144,7 +144,7 @@ for (const [what, audio] of [
   ["no audio at all", Buffer.alloc(0)],
   ["less than a tenth of a second", samples().subarray(0, 3_000)],
 ] as const) {
-  test(`contract 1, 10: a finish after ${what} is INVALID_AUDIO, as of a file, and costs nothing`, async () => {
+  test(`realtime.too-little-audio: a finish after ${what} is INVALID_AUDIO, as of a file, and costs nothing`, async () => {
     const caller = await call(gateway.origin);
     caller.send(START);
     if (audio.byteLength > 0) caller.send(audio);
@@ -156,7 +156,7 @@ for (const [what, audio] of [
   });
 }
 
-test("experience 31: no socket is opened to a model that is paused: the conversation is refused as when all rest", async () => {
+test("realtime.paused-target: no socket is opened to a paused model: the session is refused as when all targets are unavailable", async () => {
   const until = await pauseIn(gateway, "dg", "nova-3");
   gateway.sandbox.clearCalls();
   try {

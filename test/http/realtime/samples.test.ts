@@ -1,4 +1,4 @@
-// Live audio to a provider that takes bare samples alone, no faster than they are spoken (contract 10).
+// Live audio to a provider that accepts bare samples alone, no faster than they are spoken.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
@@ -47,7 +47,7 @@ const gateway = await startQuietGateway(file);
 const SHORT = (): Buffer => samples().subarray(0, 41_600);
 const calls = () => gateway.sandbox.calls.map(({ model, outcome }) => [model, outcome]);
 
-test("contract 10: frames of 20 ms come out as a transcript, metered to the millisecond", async () => {
+test("realtime.slices, realtime.encodings: frames of 20 ms become a transcript, metered to the millisecond", async () => {
   const caller = await call(gateway.origin, { key: ALONE_KEY });
   caller.send({ ...START, diarization: true, timestamps: "word" });
   for await (const frame of frames(SHORT(), 640)) caller.send(frame);
@@ -69,7 +69,7 @@ test("contract 10: frames of 20 ms come out as a transcript, metered to the mill
   );
 });
 
-test("contract 10: what a browser records is passed over to a target that takes it as it is, or refused", async () => {
+test("realtime.browser-audio: what a browser records is sent to a target that accepts it as it is, or refused", async () => {
   const recording = Buffer.from(fixture("speech-live.webm"));
   const caller = await call(gateway.origin);
   await speak(caller, { type: "start", encoding: "webm_opus" }, recording);
@@ -81,7 +81,7 @@ test("contract 10: what a browser records is passed over to a target that takes 
   assert.deepEqual(errorIn(alone).details?.["missing"], ["live_audio"]);
 });
 
-test("contract 10: a refused socket is answered by the next target, for nothing was said yet", async () => {
+test("realtime.socket-fallback: a refused socket is answered by the next target, for nothing was said yet", async () => {
   gateway.sandbox.addFault({ model: MODEL, fault: { kind: "status", status: 503 } });
   const caller = await call(gateway.origin);
   await speak(caller, START, SHORT());
@@ -93,7 +93,7 @@ test("contract 10: a refused socket is answered by the next target, for nothing 
 });
 
 for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
-  test(`contract 1, 10: ${fault} at the provider is one error event and 1011; no other target, and usage on record`, async () => {
+  test(`realtime.provider-failure: ${fault} at the provider is one error event and 1011; no other target, and usage recorded`, async () => {
     gateway.sandbox.addFault({
       model: MODEL,
       fault: { kind: fault, ...(fault === "no_finish" ? {} : { afterContent: 0 }) },
@@ -109,7 +109,7 @@ for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
   });
 }
 
-test("contract 3, 10: a caller who hangs up stops the provider, and is charged for what was sent", async () => {
+test("realtime.caller-disconnect: a caller who hangs up stops the provider, and is charged for what was sent", async () => {
   const caller = await call(gateway.origin);
   caller.send(START);
   for await (const frame of frames(samples().subarray(0, 32_000 * 2))) caller.send(frame);

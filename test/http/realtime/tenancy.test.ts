@@ -1,4 +1,4 @@
-// Tokens and conversations belong to the key that asked for them (contract 2, 10).
+// Tokens and live sessions belong to the key that asked for them.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
@@ -22,7 +22,7 @@ async function tokenFor(key: string): Promise<string> {
 }
 const withToken = (token: string) => ({ key: null, protocols: ["patchbay.v1", `patchbay.token.${token}`] });
 
-test("contract 2, 10: a token speaks for the workspace of its key, which pays", async () => {
+test("realtime.token-identity: a token represents the workspace of its key, which pays", async () => {
   const caller = await call(gateway.origin, withToken(await tokenFor(OTHER_KEY)));
   await speak(caller);
   assert.deepEqual(await caller.closed, [1000, ""]);
@@ -35,7 +35,7 @@ test("contract 2, 10: a token speaks for the workspace of its key, which pays", 
   assert.deepEqual(owners, [{ slug: "other" }]);
 });
 
-test("contract 10: a token is used once, by one of many who come with it", async () => {
+test("realtime.token-single-use: a token is used once, by one of many who bring it", async () => {
   const token = await tokenFor(KEY);
   const tries = await Promise.allSettled(
     Array.from({ length: 4 }, async () => (await call(gateway.origin, withToken(token))).socket.terminate()),
@@ -44,7 +44,7 @@ test("contract 10: a token is used once, by one of many who come with it", async
   assert.deepEqual((await refused(gateway.origin, withToken(token))).code, "UNAUTHENTICATED");
 });
 
-test("contract 10: a token that is older than 60 s is none, and is cleared away by the next", async () => {
+test("realtime.token-expiry: a token that is older than 60 s opens nothing, and is deleted when the next one is issued", async () => {
   const token = await tokenFor(KEY);
   const rows = await gateway.database.db.selectFrom("realtime_tokens").select("expires_at").execute();
   const lifeMs = Number(rows.at(-1)?.expires_at) - Date.now();
@@ -55,7 +55,7 @@ test("contract 10: a token that is older than 60 s is none, and is cleared away 
   assert.equal((await gateway.database.db.selectFrom("realtime_tokens").selectAll().execute()).length, 1);
 });
 
-test("contract 2, 10: a token whose key was revoked meanwhile opens nothing", async () => {
+test("realtime.token-revoked-key: a token whose key was revoked meanwhile opens nothing", async () => {
   const token = await tokenFor(OTHER_KEY);
   await sql`update api_keys set revoked_at = patchbay_now() where workspace_id = (select id from workspaces where slug = 'other')`.execute(
     gateway.database.db,
@@ -63,7 +63,7 @@ test("contract 2, 10: a token whose key was revoked meanwhile opens nothing", as
   assert.equal((await refused(gateway.origin, withToken(token))).status, 401);
 });
 
-test("contract 2, 10: a key that may not transcribe gets no token, and tokens are kept as hashes", async () => {
+test("realtime.token-scope, realtime.token-storage: a key that may not transcribe gets no token, and tokens are stored as hashes", async () => {
   const response = await fetch(`${gateway.origin}/v1/transcription/realtime-token`, {
     method: "POST",
     headers: { authorization: `Bearer ${CHAT_KEY}` },

@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/models, what it lists (spec 1.9, 1.10; contract 6, 9).
+// What GET /workspace/{tenant_id}/models lists.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assignableModels } from "../../../src/contract/workspace-models.ts";
@@ -21,7 +21,7 @@ const find = async (connection: string | null, model: string, key = ADMIN_KEY, t
   return found[0];
 };
 
-test("contract 2, 6: an own connection replaces the platform's of its id, in this workspace alone", async () => {
+test("providers.model-list, providers.byok-replaces: an own connection replaces the shared one of its id, in this workspace alone", async () => {
   const own = await find("dg", "nova-3");
   assert.deepEqual(
     [own?.connection_owner, own?.billing_class.audio_input, own?.assignable, own?.reason],
@@ -31,7 +31,7 @@ test("contract 2, 6: an own connection replaces the platform's of its id, in thi
   assert.deepEqual([others?.connection_owner, others?.assignable], ["platform", true]);
 });
 
-test("spec 1.9, 2.5: a metered model needs credits where the workspace has a plan, and none where it has not", async () => {
+test("providers.model-list-reason: a metered model needs credits where the workspace has a plan, and none where it has not", async () => {
   const withPlan = await find("el", "scribe_v2");
   assert.deepEqual(
     [withPlan?.billing_class.audio_input, withPlan?.assignable, withPlan?.reason],
@@ -41,7 +41,7 @@ test("spec 1.9, 2.5: a metered model needs credits where the workspace has a pla
   assert.deepEqual([without?.billing_class.audio_input, without?.assignable, without?.reason], ["metered", true, null]);
 });
 
-test("contract 6: a declared model stands beside those of the catalogue, with what was declared of it", async () => {
+test("providers.model-list: a declared model is listed next to those of the catalogue, with what was declared of it", async () => {
   const declared = await find("local", "whisper");
   assert.deepEqual([declared?.capabilities, declared?.provider], [["audio_input"], "openai-compatible"]);
   assert(declared?.features.includes("timestamps.segment"));
@@ -50,12 +50,12 @@ test("contract 6: a declared model stands beside those of the catalogue, with wh
   assert.deepEqual([chat?.billing_class.audio_input, chat?.billing_class.chat], [null, "provider_billed"]);
 });
 
-test("spec 1.10: providers without a connection are listed as what an own account would add", async () => {
+test("providers.model-list-reason: providers without a connection are listed as what an own account would add", async () => {
   const missing = await find(null, "claude-opus-5");
   assert.deepEqual([missing?.assignable, missing?.reason, missing?.connection_owner], [false, "no_connection", null]);
 });
 
-test("contract 6: an account without a credential is not assignable; the sandbox needs none and is simulated", async () => {
+test("providers.model-list-reason: an account without a credential is not assignable; the sandbox needs none and is simulated", async () => {
   // As an earlier version stored it.
   await gateway.database.db.updateTable("connections").set({ credential: null }).where("id", "=", "keyless").execute();
   await gateway.app.refreshDirectory();
@@ -67,7 +67,7 @@ test("contract 6: an account without a credential is not assignable; the sandbox
   assert(simulated.every((each) => (each.billing_class.audio_input ?? each.billing_class.chat) === "simulated"));
 });
 
-test("contract 2, 6: the operator reads the same of a workspace on the admin listener, and of the platform what its routes can name", async () => {
+test("providers.model-list, admin.mirrored: the operator reads the same of a workspace on the admin listener, and of the shared connections what their routes can name", async () => {
   const { adminOrigin } = gateway;
   const [own, platform] = await Promise.all([
     get(adminOrigin, "/admin/v1/workspaces/acme/models", OPERATOR_KEY),
@@ -84,7 +84,7 @@ test("contract 2, 6: the operator reads the same of a workspace on the admin lis
   );
 });
 
-test("reliability 6: no credential, nor any part of one, is in the list", async () => {
+test("providers.model-list-no-secret: no credential, nor any part of one, is in the list", async () => {
   const answer = await readModels(gateway, OPERATOR_KEY);
   assert.doesNotThrow(() => assignableModels.parse(answer.json));
   for (const secret of ["dg-secret", "oa-secret", "el-secret", "own-dg"]) assert(!answer.text.includes(secret));

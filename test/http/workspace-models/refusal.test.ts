@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/models, what it refuses (contract 1, 2).
+// What GET /workspace/{tenant_id}/models refuses.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
@@ -10,12 +10,12 @@ before(async () => {
 });
 after(() => gateway.close());
 
-test("contract 1: without a key 401, and with one that is unknown the same", async () => {
+test("providers.model-list-access, keys.one-401: without a key 401, and with an unknown one the same", async () => {
   for (const key of [null, "test-key-that-nobody-was-given-01"])
     assert.deepEqual((await readModels(gateway, key)).code, "UNAUTHENTICATED");
 });
 
-test("contract 2: a member of the workspace is told 403", async () => {
+test("providers.model-list-access: a member of the workspace gets 403", async () => {
   const answer = await readModels(gateway, KEY);
   assert.deepEqual([answer.status, answer.code], [403, "FORBIDDEN"]);
 });

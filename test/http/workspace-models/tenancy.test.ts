@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/models, whose (contract 2).
+// Tenancy of GET /workspace/{tenant_id}/models.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Answer } from "../../harness/client.ts";
@@ -15,7 +15,7 @@ after(() => gateway.close());
 const withoutRequestId = (answer: Answer): string =>
   answer.text.replaceAll(answer.headers.get("x-request-id") ?? "-", "req");
 
-test("contract 2: to keys of another workspace it looks like one that does not exist, byte for byte", async () => {
+test("providers.model-list-access: to keys of another workspace it looks like one that does not exist, byte for byte", async () => {
   for (const key of [OTHER_KEY, OTHER_ADMIN_KEY]) {
     const [foreign, missing] = [await readModels(gateway, key), await readModels(gateway, key, "no-such-workspace")];
     assert.deepEqual([foreign.status, foreign.code], [404, "NOT_FOUND"]);
@@ -23,7 +23,7 @@ test("contract 2: to keys of another workspace it looks like one that does not e
   }
 });
 
-test("contract 2: no workspace sees another's connections", async () => {
+test("providers.model-list-no-secret: no workspace sees another's connections", async () => {
   const models = modelsOf(await readModels(gateway, OTHER_ADMIN_KEY, "other"));
   assert(models.length > 0 && models.every((each) => each.connection_owner !== "workspace"));
 });
