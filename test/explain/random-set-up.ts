@@ -126,6 +126,14 @@ export interface RandomSetUp {
   readonly apps: readonly RandomApp[];
 }
 
+/** One app whose requests are always served: chance alone may route none. */
+const PLAIN_ROUTE = { id: "plain", targets: [{ connection: "dg", model: "nova-3" }] };
+const PLAIN_APP: RandomApp = {
+  id: "plain",
+  secret: secretOf(9_999),
+  requests: [{}, { dry_run: true }].map((fields) => ({ task: "transcribe", fields, file: "speech-16k.wav" })),
+};
+
 /** The same for the same seed. */
 export function randomSetUp(seed: number, apps: number, requestsEach: number): RandomSetUp {
   const routes = fc.sample(fc.tuple(route, route, route, route), { seed, numRuns: 1 })[0] ?? [];
@@ -140,7 +148,10 @@ export function randomSetUp(seed: number, apps: number, requestsEach: number): R
     { seed: seed + 1, numRuns: apps },
   );
   return {
-    apps: settings.map(({ requests }, index) => ({ id: `app${index}`, secret: secretOf(index), requests })),
+    apps: [
+      ...settings.map(({ requests }, index) => ({ id: `app${index}`, secret: secretOf(index), requests })),
+      PLAIN_APP,
+    ],
     file: (sandbox) => ({
       connections: [
         ...(sandboxConnections(sandbox) ?? []),
@@ -151,19 +162,26 @@ export function randomSetUp(seed: number, apps: number, requestsEach: number): R
           models: { talker: { capabilities: ["chat"], limits: { max_output_tokens: 4_096 } } },
         },
       ],
-      routes: routes.map((each, index) => ({ id: ROUTES[index] ?? "", ...each })),
+      routes: [...routes.map((each, index) => ({ id: ROUTES[index] ?? "", ...each })), PLAIN_ROUTE],
       workspaces: [
         {
           id: "acme",
-          apps: settings.map(({ requests: _requests, ...app }, index) => ({
-            id: `app${index}`,
-            ...app,
-            keys: [{ id: `key${index}`, secret: secretOf(index), scopes: ["transcribe", "chat"] }],
-          })),
+          apps: [
+            ...settings.map(({ requests: _requests, ...app }, index) => ({
+              id: `app${index}`,
+              ...app,
+              keys: [keyOf(`key${index}`, secretOf(index))],
+            })),
+            { id: PLAIN_APP.id, route: PLAIN_ROUTE.id, keys: [keyOf("plain", PLAIN_APP.secret)] },
+          ],
         },
       ],
     }),
   };
+}
+
+function keyOf(id: string, secret: string) {
+  return { id, secret, scopes: ["transcribe" as const, "chat" as const] };
 }
 
 function secretOf(index: number): string {
