@@ -9,6 +9,7 @@ const STATIC: readonly (readonly [string, readonly string[]])[] = [
   ["lint", ["oxlint", "--type-aware", "--deny-warnings"]],
   ["imports", ["node", "scripts/check-imports.ts"]],
   ["import cycles", ["node", "scripts/check-cycles.ts"]],
+  ["rules", ["node", "scripts/check-rules.ts"]],
   ["generated docs", ["node", "scripts/write-docs.ts", "--check"]],
   ["schema dump", ["node", "scripts/dump-schema.ts", "--check"]],
 ];

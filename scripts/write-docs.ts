@@ -6,6 +6,7 @@ import { ENDPOINTS } from "../src/contract/endpoints.ts";
 import { errorsMarkdown } from "../src/http/docs-errors.ts";
 import { providersPage } from "./write-provider-docs.ts";
 import { configurationPage } from "./write-config-docs.ts";
+import { coveragePage } from "./write-coverage.ts";
 import { ADMIN_API, openapiDocument } from "../src/http/openapi.ts";
 
 const PAGES: Readonly<Record<string, () => string>> = {
@@ -14,6 +15,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   "docs/errors.md": errorsMarkdown,
   "docs/configuration.md": configurationPage,
   "docs/providers.md": providersPage,
+  "docs/reference/coverage.md": coveragePage,
 };
 
 const isCheck = process.argv.includes("--check");

@@ -227,6 +227,36 @@ test("captions.speaker-change: voices that talk at once have a cue each, not one
   ]);
 });
 
+test("captions.cue-length: a cue ends at a pause of 1.2 s, after 7 s, and at a sentence end behind a full line", () => {
+  const spoken = (
+    texts: readonly string[],
+    stepSeconds: number,
+    gaps: Readonly<Record<number, number>> = {},
+  ): Word[] => {
+    let at = 0;
+    return texts.map((text, index) => {
+      at += gaps[index] ?? 0;
+      const start = at;
+      at += stepSeconds;
+      return { text, start, end: at, speaker: null, confidence: null, channel: 0 };
+    });
+  };
+  const cuesOf = (words: readonly Word[]) => built([], words, DURATION).map(({ lines }) => lines.join(" "));
+  assert.deepEqual(cuesOf(spoken(["one", "two", "three"], 0.4, { 2: 1.1 })), ["one two three"]);
+  assert.deepEqual(cuesOf(spoken(["one", "two", "three"], 0.4, { 2: 1.3 })), ["one two", "three"]);
+  const slow = built(
+    [],
+    spoken(
+      Array.from({ length: 20 }, (_, at) => `w${at}`),
+      1,
+    ),
+    DURATION,
+  );
+  assert.ok(slow.length >= 3 && slow.every(({ start, end }) => end - start <= 7), JSON.stringify(slow));
+  const line = "a sentence that fills a line of a caption.".split(" ");
+  assert.deepEqual(cuesOf(spoken([...line, "Next", "one"], 0.2)), [line.join(" "), "Next one"]);
+});
+
 test("captions.silence: captions of silence are empty but valid", () => {
   assert.equal(toSrt(built([], [], 3)), "");
   assert.equal(toVtt(built([], [], 3)), "WEBVTT\n");

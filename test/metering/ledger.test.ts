@@ -479,7 +479,7 @@ test("metering.settle-same-window, budgets.windows: a new day opens a new window
   ]);
 });
 
-test("metering.provider-seconds: a provider's seconds are stored, and flagged when more than 2 % or 1 s off", async () => {
+test("metering.provider-seconds, measuring.provider-difference: a provider's seconds are stored, and flagged when more than 2 % or 1 s off", async () => {
   const cases: readonly [number, number | null, boolean][] = [
     [10_000, null, false],
     [10_000, 10_200, false],

@@ -56,7 +56,7 @@ test("configuration.apply-running: while a gateway runs on the embedded database
   assert.deepEqual([again.exitCode, again.stdout], [0, ""]);
 });
 
-test("configuration.apply-all-or-nothing: a file with faults changes nothing: exit 9 here, and every fault from a gateway that reads it", async () => {
+test("configuration.apply-all-or-nothing, configuration.apply-own-file: a file with faults changes nothing: exit 9 here, and every fault from a gateway that reads it", async () => {
   // Written, and found to be broken by the test's own reading of it.
   await assert.rejects(
     write((file) => ({ ...file, routes: [{ id: "speech", targets: [{ connection: "dgg", model: "nova-3" }] }] })),

@@ -329,7 +329,7 @@ test("storage.backup-embedded-only: a server database, no database, and a file t
   assert.match(refused.stderr, /pg_dump/u);
 });
 
-test("storage.down: the gateway ends, and nothing of it is deleted unless that was requested and confirmed", async () => {
+test("storage.down, cli.confirmation: the gateway ends, and nothing of it is deleted unless that was requested and confirmed", async () => {
   const { dataDir, config } = await elsewhere();
   const lockModule = JSON.stringify(pathToFileURL(resolve("src/storage/embedded/installation-lock.ts")).href);
   const program = `const lock = await (await import(${lockModule})).lockInstallation(${JSON.stringify(dataDir)});

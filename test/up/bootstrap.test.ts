@@ -56,7 +56,7 @@ async function settingsOfApp() {
   return app.settings as { readonly route: string; readonly audioInputOverride: string | null };
 }
 
-test("configuration.bootstrap: a file that only sets ports leaves the bootstrap on: an app's key, the operator's key, and what no provider means", async () => {
+test("configuration.bootstrap, configuration.key-files: a file that only sets ports leaves the bootstrap on: an app's key, the operator's key, and what no provider means", async () => {
   const dataDir = newDataDir();
   const { isBootstrapped, notes } = await apply(PORTS);
   assert.equal(isBootstrapped, true);

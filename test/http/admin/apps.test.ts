@@ -1,6 +1,7 @@
 // …/apps, created, replaced and removed by a workspace's administrator and by the operator.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { sql } from "kysely";
 import { listOf } from "../../../src/contract/admin.ts";
 import { appView } from "../../../src/contract/apps.ts";
 import { keyView } from "../../../src/contract/keys.ts";
@@ -80,6 +81,21 @@ test("admin.app-settings, admin.immediate, admin.not-empty: an app's settings ap
   while ((await ask()) !== 200);
   const removal = await refuses(gateway, [409, "CONFLICT"], () => call(gateway, "DELETE", `${PATH}/limited`));
   assert.deepEqual(detailsOf(removal), { reason: "not_empty" });
+});
+
+test("admin.removed-app: an app's revoked keys and budgets go with it, its requests stay", async () => {
+  const { id, slug } = await make("leaving");
+  const key = viewOf(keyView, await call(gateway, "POST", "/workspace/acme/keys", { body: { app: slug } }));
+  assert.equal((await call(gateway, "PUT", `${PATH}/${slug}/budgets/day`, { body: { limit_usd: "5" } })).status, 201);
+  const answer = await postForm(gateway.origin, { key: key.secret ?? "" });
+  assert.equal(answer.status, 200);
+  assert.equal((await call(gateway, "DELETE", `/workspace/acme/keys/${key.id}`)).status, 200);
+  assert.equal((await call(gateway, "DELETE", `${PATH}/${slug}`)).status, 200);
+  await gateway.app.requestLog.flush();
+  const { rows } = await sql<{ keys: number; budgets: number; requests: number }>`
+    select (select count(*)::int from api_keys where app_id = ${id}) as keys, (select count(*)::int from budgets where app_id = ${id}) as budgets,
+      (select count(*)::int from requests where app_id = ${id}) as requests`.execute(gateway.database.db);
+  assert.deepEqual(rows, [{ keys: 0, budgets: 0, requests: 1 }]);
 });
 
 test("admin.removal-race: an app is removed while it gets a key and a budget: they are refused, or it stays", async () => {

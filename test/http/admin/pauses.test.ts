@@ -54,7 +54,7 @@ const server = async (gateway: TestGateway, key = KEY) => {
 const heard = (is: string) => until(async () => (await server(there)) === is);
 const attempts = () => here.database.db.selectFrom("attempts").selectAll().execute();
 
-test("admin.pause, routing.pause-skips: what is paused on one process is called by none, the next target serves, and the record has the pause without its reason", async () => {
+test("admin.pause, routing.pause-skips, routing.pause-reason-hidden: what is paused on one process is called by none, the next target serves, and the record has the pause without its reason", async () => {
   assert.equal(await server(there), "deepgram");
   const paused = await pause(DG, { model: "nova-3", reason: REASON });
   assert.deepEqual(

@@ -80,7 +80,7 @@ test("remote-audio.job-fetched-once: what was fetched is kept until the store ta
   assert.deepEqual([status, attempts, left], ["succeeded", 1, -1]);
 });
 
-test("remote-audio.job-checked-at-submission: a URL that is not allowed is refused before the 202, and creates no job", async () => {
+test("remote-audio.job-checked-at-submission, jobs.url-judged-late: a URL that is not allowed is refused before the 202, and creates no job", async () => {
   const before = (await get(remote.gateway.origin, JOBS)).text;
   for (const [url, reason] of [
     ["https://evil.example/a.wav", "host_not_allowed"],
@@ -101,7 +101,7 @@ test("remote-audio.resolve-once: SSRF-310: a name that turns private between sub
   await assertNothingBilled(job.job_id);
 });
 
-test("remote-audio.job-fetch-errors: what only the fetch shows is the job's error: size, type, status, content", async () => {
+test("remote-audio.job-fetch-errors, jobs.url-judged-late: what only the fetch shows is the job's error: size, type, status, content", async () => {
   const failing = async (code: string, answer: Parameters<RemoteGateway["answer"]>[0]) => {
     remote.answer(answer);
     const job = await finished();

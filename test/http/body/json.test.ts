@@ -183,7 +183,7 @@ const BAD_BODIES: readonly [string, string | Buffer, string | null][] = [
   ["BAD-211 20 MB of =", `{"audio":{"base64":"${"=".repeat(20_000_000)}"}}`, "audio.base64"],
 ];
 for (const [name, body, param] of BAD_BODIES) {
-  test(`request-body.json-strict, request-body.json-bounds, request-body.one-source, request-body.base64: ${name}: 400, nothing spooled remains`, async (t) => {
+  test(`request-body.json-strict, api.json-hostile, request-body.json-bounds, request-body.one-source, request-body.base64: ${name}: 400, nothing spooled remains`, async (t) => {
     const bench = await openBench(t);
     const bytes = Buffer.from(body);
     const error = await bench.refuses(request(cut(bytes, 65_536), JSON_TYPE), "INVALID_REQUEST", 40_000_000);

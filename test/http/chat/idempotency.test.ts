@@ -23,7 +23,7 @@ beforeEach(async () => {
 const error = { error: { message: "no" } };
 const fresh = () => ({ "idempotency-key": `key-${next++}` });
 
-test("chat.idempotent-replay: same key, same payload: the stored bytes, one call, one charge; member order and the place of the purpose change nothing", async () => {
+test("chat.idempotent-replay, idempotency.endpoints: same key, same payload: the stored bytes, one call, one charge; member order and the place of the purpose change nothing", async () => {
   const headers = fresh();
   const first = await postChat(gateway.origin, { temperature: 1, max_tokens: 5 }, { headers });
   const again = await postChat(gateway.origin, { max_tokens: 5, temperature: 1 }, { headers });

@@ -130,7 +130,7 @@ test("realtime.live-targets, realtime.sample-format: targets that accept files a
   assert.equal(sent?.file?.sizeBytes, samples().byteLength);
 });
 
-test("realtime.slices: a session is metered in slices that add up to what was sent, each settled", async () => {
+test("realtime.slices, metering.reserve-live: a session is metered in slices that add up to what was sent, each settled", async () => {
   const caller = await call(gateway.origin);
   await speak(caller);
   await caller.closed;
@@ -194,7 +194,7 @@ test("realtime.socket-fallback: a refused socket is answered by the next target,
   );
 });
 
-test("realtime.token-subprotocol: a token opens one connection, as a subprotocol that is not repeated", async () => {
+test("realtime.token-subprotocol, keys.realtime-token: a token opens one connection, as a subprotocol that is not repeated", async () => {
   const response = await fetch(`${gateway.origin}/v1/transcription/realtime-token`, {
     method: "POST",
     headers: { authorization: `Bearer ${KEY}` },

@@ -140,6 +140,18 @@ test("realtime.live-targets: a route whose targets accept files alone refuses: n
   assert.equal(gateway.sandbox.callCount, 0);
 });
 
+test("realtime.max-duration: audio beyond max_audio_duration_seconds ends the session, and what was sent is charged", async () => {
+  await using opened = new AsyncDisposableStack();
+  const short = await startGateway({
+    file: (sandbox) => ({ ...realtimeFile(sandbox), limits: { max_audio_duration_seconds: 2 } }),
+  });
+  opened.defer(() => short.close());
+  const caller = await call(short.origin);
+  await speak(caller);
+  assert.deepEqual(await caller.closed, [1008, "AUDIO_TOO_LONG"]);
+  assert.deepEqual(errorIn(caller).details, { max_audio_duration_seconds: 2 });
+});
+
 test("realtime.budget-end: where the budget ends the audio ends: what was sent is charged, and no more than there was", async () => {
   const caller = await call(gateway.origin, { key: POOR_KEY });
   caller.send(START);

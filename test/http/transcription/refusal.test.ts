@@ -235,7 +235,7 @@ test("request-body.unknown-field: a field under a provider's name for it gets th
   assert.equal(issue?.message, "`stop_sequences` is not a field of this endpoint.");
 });
 
-test("transcription.scope: a key without the scope transcribe is 403 and names it; the body is not judged", async () => {
+test("transcription.scope, keys.scopes: a key without the scope transcribe is 403 and names it; the body is not judged", async () => {
   const answer = await refuses(() => post({ key: CHAT_KEY, fields: { model: "x" } }), 403, "FORBIDDEN");
   assert.deepEqual(detailsOf(answer), { required: ["transcribe"] });
 });
