@@ -1,7 +1,7 @@
-// What an object store implements, be it a directory or S3, for checked keys and bodies of exactly the declared size.
+// The interface of object storage backends (a directory or S3). Keys are validated, and bodies have exactly the declared size.
 export interface ObjectBackend {
   put(key: string, body: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<void>;
-  /** False: such a file cannot be taken as it is, and nothing was done. */
+  /** Stores a file without copying it. False: the backend cannot, and did nothing. */
   take?(key: string, path: string, sizeBytes: number): Promise<boolean>;
   /** Null when there is no such object. */
   open(key: string): Promise<AsyncIterable<Uint8Array> | null>;

@@ -1,5 +1,5 @@
-// Objects as files below one directory, for the owner only. flydrive reads, removes and lists; it writes in place and with the
-// process's file mode, so writing is our own: a temporary file, synced, then renamed to its name [jobs.accepted-durable].
+// Stores objects as files below one directory, readable by the owner only. flydrive reads, removes and lists, but it writes in place and with the
+// process's umask, so this file writes: a temporary file, synced, then renamed to its final name [jobs.accepted-durable].
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -10,9 +10,9 @@ import { errorCode } from "../lib/error-code.ts";
 import { makeDirectory } from "../lib/make-directory.ts";
 import type { ObjectBackend } from "./backend.ts";
 
-/** A dot: no object's key can name it. */
+/** Starts with a dot, which no object key contains. */
 const INCOMING = ".incoming";
-/** Longer than any upload: only what a killed process left behind is so old. */
+/** Age of temporary files to remove at startup. Longer than any upload, so that only files of killed processes are so old. */
 const LEFTOVER_MS = 24 * 3_600_000;
 
 export async function openDirectory(directory: string): Promise<ObjectBackend> {
@@ -21,41 +21,46 @@ export async function openDirectory(directory: string): Promise<ObjectBackend> {
   await removeLeftovers(incoming);
   const driver = new FSDriver({ location: directory, visibility: "private" });
 
-  /** `write` makes the file aside; false: it made none. */
-  async function putAside(key: string, isLink: boolean, write: (aside: string) => Promise<boolean>): Promise<boolean> {
-    const aside = join(incoming, randomBytes(16).toString("hex"));
+  /** `write` creates the temporary file. False if it could not, and nothing was stored. */
+  async function putAtomically(
+    key: string,
+    isLink: boolean,
+    write: (temporaryPath: string) => Promise<boolean>,
+  ): Promise<boolean> {
+    const temporaryPath = join(incoming, randomBytes(16).toString("hex"));
     const target = join(directory, key);
-    let made: string | undefined;
+    let createdFolder: string | undefined;
     try {
-      if (!(await write(aside))) return false;
-      made = await moveInto(aside, target);
-      // Two names of one file are not renamed into each other: the same file put again would stay aside.
-      if (isLink) await rm(aside, { force: true });
+      if (!(await write(temporaryPath))) return false;
+      createdFolder = await moveInto(temporaryPath, target);
+      // Renaming one hard link onto another of the same file does nothing, so a repeated put would leave the temporary name.
+      if (isLink) await rm(temporaryPath, { force: true });
     } catch (error) {
-      await rm(aside, { force: true });
+      await rm(temporaryPath, { force: true });
       throw error;
     }
-    // A new name is durable once its folder is; a new folder, once the one above is.
-    const top = made === undefined ? dirname(target) : dirname(made);
+    // A new file name is durable once its folder is synced, and a new folder once its parent is.
+    const top = createdFolder === undefined ? dirname(target) : dirname(createdFolder);
     for (let folder = dirname(target); folder.length >= top.length; folder = dirname(folder)) await syncFolder(folder);
     return true;
   }
 
   return {
     async put(key, body) {
-      await putAside(key, false, async (aside) => {
-        await writeDurably(aside, body);
+      await putAtomically(key, false, async (temporaryPath) => {
+        await writeDurably(temporaryPath, body);
         return true;
       });
     },
-    // A second name instead of a copy: of a long recording nothing is read or written again.
-    take: (key, path, sizeBytes) => putAside(key, true, (aside) => linkDurably(path, aside, sizeBytes)),
+    // A hard link instead of a copy, so that a long recording is not read and written again.
+    take: (key, path, sizeBytes) =>
+      putAtomically(key, true, (temporaryPath) => linkDurably(path, temporaryPath, sizeBytes)),
     async open(key) {
       const stream = await driver.getStream(key);
       try {
         await once(stream, "open");
       } catch (error) {
-        // A volume that is not mounted now has lost nothing.
+        // If the volume is not mounted, the object is not missing.
         if (isMissing(error) && existsSync(incoming)) return null;
         throw error;
       }
@@ -69,12 +74,12 @@ export async function openDirectory(directory: string): Promise<ObjectBackend> {
       const { objects } = await driver.listAll(prefix, { recursive: true });
       for (const object of objects) {
         if (!object.isFile) continue;
-        // It may have been removed since the folder was read.
-        const facts = await stat(join(directory, object.key)).catch((error: unknown) => {
+        // The file may have been removed since the folder was read.
+        const fileStat = await stat(join(directory, object.key)).catch((error: unknown) => {
           if (isMissing(error)) return null;
           throw error;
         });
-        if (facts !== null) yield { key: object.key, modifiedAt: facts.mtime };
+        if (fileStat !== null) yield { key: object.key, modifiedAt: fileStat.mtime };
       }
     },
     close: () => undefined,
@@ -83,26 +88,26 @@ export async function openDirectory(directory: string): Promise<ObjectBackend> {
 
 const MOVE_TRIES = 20;
 
-/** Answers the topmost folder that had to be made. One that falls empty meanwhile is removed, and made again. */
-async function moveInto(aside: string, target: string): Promise<string | undefined> {
+/** Returns the topmost folder that it created. A folder that a concurrent `remove` deletes as empty is created again. */
+async function moveInto(temporaryPath: string, target: string): Promise<string | undefined> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      await rename(aside, target);
-      return made;
+      const createdFolder = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      await rename(temporaryPath, target);
+      return createdFolder;
     } catch (error) {
       if (!isMissing(error) || tries === MOVE_TRIES) throw error;
     }
   }
 }
 
-/** All but the one below the store's own: `audio` and `results` stay. */
-async function removeEmptyFolders(directory: string, from: string): Promise<void> {
-  for (let folder = from; folder !== directory && dirname(folder) !== directory; folder = dirname(folder)) {
+/** Keeps the top-level folders `audio` and `results`. */
+async function removeEmptyFolders(directory: string, lowest: string): Promise<void> {
+  for (let folder = lowest; folder !== directory && dirname(folder) !== directory; folder = dirname(folder)) {
     try {
       await rmdir(folder);
     } catch (error) {
-      // Something else is in it, or somebody else was here first.
+      // The folder is not empty, or another process removed it first.
       if (isOneOf(error, ["ENOTEMPTY", "EEXIST", "ENOENT"])) return;
       throw error;
     }
@@ -119,15 +124,15 @@ async function writeDurably(path: string, body: AsyncIterable<Uint8Array>): Prom
   }
 }
 
-/** Another file system, or one without links, says so; then the bytes are copied. */
-async function linkDurably(path: string, aside: string, sizeBytes: number): Promise<boolean> {
+/** False on another file system, or one without hard links: the caller then copies the bytes. */
+async function linkDurably(path: string, temporaryPath: string, sizeBytes: number): Promise<boolean> {
   try {
-    await link(path, aside);
+    await link(path, temporaryPath);
   } catch (error) {
     if (isOneOf(error, ["EXDEV", "EPERM", "EMLINK", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"])) return false;
     throw error;
   }
-  const handle = await open(aside, "r+");
+  const handle = await open(temporaryPath, "r+");
   try {
     const { size } = await handle.stat();
     if (size !== sizeBytes) throw new Error(`the object was to have ${sizeBytes} bytes, its file has ${size}`);
@@ -139,10 +144,10 @@ async function linkDurably(path: string, aside: string, sizeBytes: number): Prom
 }
 
 async function syncFolder(path: string): Promise<void> {
-  // Windows opens no folders, and keeps names durable by itself.
+  // Windows cannot open folders, and makes names durable itself.
   if (process.platform === "win32") return;
   const handle = await open(path, "r").catch((error: unknown) => {
-    // With the object itself, by somebody else.
+    // Another process removed the folder and the object.
     if (isMissing(error)) return null;
     throw error;
   });

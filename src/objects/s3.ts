@@ -1,5 +1,5 @@
-// Objects in an S3-compatible store, whose PUT is atomic. flydrive reads, removes and lists; its `putStream` cannot be aborted,
-// and a body that broke off would leave its request open for ever, so the put goes to the same client directly.
+// Stores objects in an S3-compatible store, whose PUT is atomic. flydrive reads, removes and lists, but its `putStream` cannot be aborted, and a body
+// that fails would leave the request open forever, so puts use the S3 client directly.
 import { Readable } from "node:stream";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { S3Driver } from "flydrive/drivers/s3";
@@ -16,14 +16,14 @@ export interface S3Settings {
 }
 
 const CONNECT_MS = 5_000;
-/** Generous: a provider that reads slowly stalls the download of the audio it is sent. */
+/** Long, because a provider that reads slowly stalls the download of the audio sent to it. */
 const IDLE_MS = 300_000;
 
 export function openS3(settings: S3Settings): ObjectBackend {
   const client = connect(settings);
   const driver = new S3Driver({ client, bucket: settings.bucket, visibility: "private", supportsACL: false });
   const prefix = settings.prefix.replaceAll(/^\/+|\/+$/gu, "");
-  const place = (key: string) => (prefix === "" ? key : `${prefix}/${key}`);
+  const storeKey = (key: string) => (prefix === "" ? key : `${prefix}/${key}`);
   const keyOf = (name: string) => (prefix === "" ? name : name.slice(prefix.length + 1));
 
   return {
@@ -32,11 +32,11 @@ export function openS3(settings: S3Settings): ObjectBackend {
       const stream = Readable.from(body, { objectMode: false });
       stream.once("error", () => abort.abort());
       try {
-        // With its length the body goes out as it comes: without one the client would hold it whole, or cut it into chunks
-        // that many stores do not read.
+        // With a content length the body is streamed. Without one, the client would buffer it or use chunked signing,
+        // which many stores do not support.
         const command = new PutObjectCommand({
           Bucket: settings.bucket,
-          Key: place(key),
+          Key: storeKey(key),
           Body: stream,
           ContentLength: sizeBytes,
         });
@@ -49,18 +49,18 @@ export function openS3(settings: S3Settings): ObjectBackend {
     },
     async open(key) {
       try {
-        return await driver.getStream(place(key));
+        return await driver.getStream(storeKey(key));
       } catch (error) {
-        // A missing bucket is a fault of the settings, not a missing object.
+        // A missing bucket is a configuration error, not a missing object.
         if (error instanceof Error && error.name === "NoSuchKey") return null;
         throw error;
       }
     },
-    remove: (key) => driver.delete(place(key)),
-    async *list(below) {
+    remove: (key) => driver.delete(storeKey(key)),
+    async *list(folder) {
       let token: string | undefined;
       do {
-        const page = await driver.listAll(`${place(below)}/`, {
+        const page = await driver.listAll(`${storeKey(folder)}/`, {
           recursive: true,
           ...(token === undefined ? {} : { paginationToken: token }),
         });
@@ -75,17 +75,17 @@ export function openS3(settings: S3Settings): ObjectBackend {
 
 function connect(settings: S3Settings): S3Client {
   const { accessKeyId, secretAccessKey, endpoint } = settings;
-  // A store of one's own has no regions, yet the signature names one. Amazon's is the driver's to find.
+  // A self-hosted store has no regions, but the signature names one. The driver finds Amazon's region itself.
   const region = settings.region ?? (endpoint === null ? null : "us-east-1");
   return new S3Client({
     ...(region === null ? {} : { region }),
     ...(endpoint === null ? {} : { endpoint }),
     ...(accessKeyId === null || secretAccessKey === null ? {} : { credentials: { accessKeyId, secretAccessKey } }),
     forcePathStyle: settings.forcePathStyle,
-    // The checksum trailers Amazon asks for by default are refused by many other stores.
+    // Many other stores reject the checksum trailers that Amazon's SDK sends by default.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
-    // It would print to the console what it throws as well.
+    // The driver would print the errors that it also throws.
     logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: IDLE_MS },
   });

@@ -1,4 +1,4 @@
-// Objects that are small enough to be read whole.
+// Reads and writes objects that are small enough for memory.
 import { ObjectMissing, type ObjectStore } from "./store.ts";
 
 export interface WholeObjects {

@@ -1,4 +1,4 @@
-// `patchbay apply`: writes the configuration file's objects into the database and reports the difference. Every running process is notified.
+// `patchbay apply`: writes the configuration file's objects into the database, reports the difference and notifies every running process.
 import { EXIT } from "../cli/exit-codes.ts";
 import type { ApplyFileOptions } from "../cli/operations-commands.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
@@ -18,12 +18,12 @@ export async function apply(options: ApplyFileOptions, terminal: Terminal): Prom
     throw new CliError(EXIT.notFound, "There is no configuration file to apply.", {
       hints: ["name one: --config FILE, PATCHBAY_CONFIG, or ./patchbay.yaml"],
     });
-  const result = await applyHere(await openToChange(configuration, terminal), configuration, file, options);
+  const result = await applyToDatabase(await openToChange(configuration, terminal), configuration, file, options);
   await report(result, options, terminal);
   return EXIT.ok;
 }
 
-async function applyHere(
+async function applyToDatabase(
   database: Database,
   configuration: Configuration,
   file: string,

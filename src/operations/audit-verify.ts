@@ -39,7 +39,7 @@ async function report(verification: AuditVerification, options: AuditVerifyOptio
   const { chains, entries, checkpoint_at: at, findings } = verification;
   const verdict = verification.ok ? "nothing was changed" : `${findings.length} findings`;
   await say(terminal, `${entries} entries in ${chains} chains: ${verdict}.`);
-  // One that does not hold is there, and was told of.
+  // A checkpoint that does not match exists, and the findings above report it.
   if (findings.some(({ kind }) => kind === "checkpoint")) return;
   await say(
     terminal,

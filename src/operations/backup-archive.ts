@@ -1,5 +1,5 @@
-// A backup is a tar file: a dump of every table, the objects, the secrets; last a manifest with the SHA-256 of every file, and the manifest's own. An
-// archive that ends early or was changed is detected.
+// Writes and reads backups: tar files with a dump of every table, the objects, the secrets, then a manifest with the SHA-256 of every file,
+// then the manifest's own SHA-256. A truncated or changed archive is detected.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
@@ -33,7 +33,7 @@ export type Manifest = z.infer<typeof manifestSchema>;
 export type About = Omit<Manifest, "entries" | "format" | "version">;
 type ManifestEntry = Manifest["entries"][number];
 
-/** Whole, and of a format that this version does not read. */
+/** The archive is complete, but in a format that this version cannot read. */
 export class BackupOfOtherVersion extends Error {
   override readonly name = "BackupOfOtherVersion";
 }
@@ -50,14 +50,14 @@ export async function writeArchive(target: FileHandle, dataDir: string, about: A
   const entries: ManifestEntry[] = [];
   const seconds = Math.floor(Date.parse(about.created_at) / 1000);
   const put = async (entry: TarEntry, body: AsyncIterable<Buffer>): Promise<string> => {
-    // Unlike `write` it goes on until all of it is written.
+    // Unlike `write`, `writeFile` continues until all bytes are written.
     await target.writeFile(tarHeader(entry, seconds));
     const hash = createHash("sha256");
     let written = 0;
     for await (const chunk of body) {
       hash.update(chunk);
       written += chunk.length;
-      // At once: what grows while it is read may have no end.
+      // Stops at once, because a file that grows while it is read may have no end.
       if (written > entry.sizeBytes) break;
       await target.writeFile(chunk);
     }
@@ -67,42 +67,42 @@ export async function writeArchive(target: FileHandle, dataDir: string, about: A
   };
 
   for await (const entry of walk(dataDir, partsOf(about.has_secrets))) {
-    const body = entry.kind === "folder" ? nothing() : createReadStream(join(dataDir, entry.name));
+    const body = entry.kind === "folder" ? emptyBody() : createReadStream(join(dataDir, entry.name));
     const sha256 = await put(entry, body);
     entries.push({ name: entry.name, kind: entry.kind, size: entry.sizeBytes, sha256 });
   }
   const manifest: Manifest = { format: "patchbay-backup", version: 2, ...about, entries };
   const text = Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`);
-  const sealed = await put({ name: MANIFEST, kind: "file", sizeBytes: text.length }, singleChunk(text));
-  await put({ name: SEAL, kind: "file", sizeBytes: SEAL_BYTES }, singleChunk(Buffer.from(sealed)));
+  const manifestHash = await put({ name: MANIFEST, kind: "file", sizeBytes: text.length }, singleChunk(text));
+  await put({ name: SEAL, kind: "file", sizeBytes: SEAL_BYTES }, singleChunk(Buffer.from(manifestHash)));
   await target.writeFile(TAR_END);
 }
 
-/** Of what opens and knows anything in it, what stood in the configuration, or was left out. */
+/** The required secrets that the archive lacks, because they were in the configuration or excluded. */
 export function missingSecrets({ entries }: Manifest): readonly string[] {
   return NEEDED_SECRETS.filter((name) => !entries.some((entry) => entry.name === name));
 }
 
-/** Reads it all and compares; with a folder to put it in, everything is there when this resolves. Throws when anything differs. */
-export async function readArchive(file: string, into: string | null): Promise<Manifest> {
-  const seen = new Map<string, ManifestEntry>();
+/** Reads the whole archive and verifies every hash. Extracts into `into` if it is given. Throws on any difference. */
+export async function readArchive(file: string, targetFolder: string | null): Promise<Manifest> {
+  const actualEntries = new Map<string, ManifestEntry>();
   let manifestText: Buffer | null = null;
   let seal: string | null = null;
   for await (const { entry, body } of readTar(createReadStream(file, { highWaterMark: 2 ** 18 }))) {
     if (seal !== null) throw new Error("the archive goes on after its end");
     if (entry.name === MANIFEST) {
       if (entry.sizeBytes > MAX_MANIFEST_BYTES) throw new Error("the manifest is too large");
-      manifestText = await whole(body);
+      manifestText = await readAll(body);
     } else if (entry.name === SEAL) {
       if (entry.sizeBytes !== SEAL_BYTES) throw new Error("the manifest's hash is none");
-      seal = (await whole(body)).toString();
+      seal = (await readAll(body)).toString();
     } else {
       if (entry.name.split("/")[0] === FORMER_DATABASE)
         throw new BackupOfOtherVersion("it contains the embedded database of version 0.1.0");
       if (!isInside(entry.name))
         throw new Error(`the archive names ${JSON.stringify(entry.name)}, which is none of its places`);
-      const sha256 = await take(entry, body, into);
-      seen.set(entry.name, { name: entry.name, kind: entry.kind, size: entry.sizeBytes, sha256 });
+      const sha256 = await extractEntry(entry, body, targetFolder);
+      actualEntries.set(entry.name, { name: entry.name, kind: entry.kind, size: entry.sizeBytes, sha256 });
     }
   }
   if (manifestText === null || seal !== createHash("sha256").update(manifestText).digest("hex"))
@@ -111,19 +111,24 @@ export async function readArchive(file: string, into: string | null): Promise<Ma
   if (!parsed.success) throw new BackupOfOtherVersion("its manifest is of a format that this version does not read");
   const manifest = parsed.data;
   for (const expected of manifest.entries) {
-    const found = seen.get(expected.name);
+    const found = actualEntries.get(expected.name);
     if (found?.sha256 !== expected.sha256 || found.size !== expected.size || found.kind !== expected.kind)
       throw new Error(`${expected.name} is not what was backed up`);
-    seen.delete(expected.name);
+    actualEntries.delete(expected.name);
   }
-  if (seen.size > 0) throw new Error("the archive holds more than its manifest names");
+  if (actualEntries.size > 0) throw new Error("the archive holds more than its manifest names");
   return manifest;
 }
 
-async function take(entry: TarEntry, body: AsyncIterable<Buffer>, into: string | null): Promise<string> {
+async function extractEntry(
+  entry: TarEntry,
+  body: AsyncIterable<Buffer>,
+  targetFolder: string | null,
+): Promise<string> {
   const hash = createHash("sha256");
-  if (into !== null && entry.kind === "folder") await mkdir(join(into, entry.name), { mode: 0o700 });
-  const file = into !== null && entry.kind === "file" ? await open(join(into, entry.name), "wx", 0o600) : null;
+  if (targetFolder !== null && entry.kind === "folder") await mkdir(join(targetFolder, entry.name), { mode: 0o700 });
+  const file =
+    targetFolder !== null && entry.kind === "file" ? await open(join(targetFolder, entry.name), "wx", 0o600) : null;
   try {
     for await (const chunk of body) {
       hash.update(chunk);
@@ -136,7 +141,7 @@ async function take(entry: TarEntry, body: AsyncIterable<Buffer>, into: string |
   return hash.digest("hex");
 }
 
-/** Below one of the known parts, with no way out of it. */
+/** Whether the name is below a known top-level part, without `..` or empty segments. */
 function isInside(name: string): boolean {
   const [top = "", ...below] = name.split("/");
   return partsOf(true).includes(top) && below.every((part) => part !== "" && part !== "." && part !== "..");
@@ -144,25 +149,25 @@ function isInside(name: string): boolean {
 
 async function* walk(dataDir: string, names: readonly string[]): AsyncGenerator<TarEntry> {
   for (const name of names) {
-    const facts = await statOrNull(join(dataDir, name));
-    if (facts === null) continue;
-    if (facts.isFile()) yield { name, kind: "file", sizeBytes: facts.size };
-    else if (facts.isDirectory()) {
+    const fileStat = await statOrNull(join(dataDir, name));
+    if (fileStat === null) continue;
+    if (fileStat.isFile()) yield { name, kind: "file", sizeBytes: fileStat.size };
+    else if (fileStat.isDirectory()) {
       yield { name, kind: "folder", sizeBytes: 0 };
-      // What begins with a dot is the store's own: uploads that never got a name.
-      const below = (await readdir(join(dataDir, name))).filter((child) => !child.startsWith(".")).toSorted();
+      // Names that begin with a dot are the object store's temporary uploads.
+      const children = (await readdir(join(dataDir, name))).filter((child) => !child.startsWith(".")).toSorted();
       yield* walk(
         dataDir,
-        below.map((child) => `${name}/${child}`),
+        children.map((child) => `${name}/${child}`),
       );
     }
   }
 }
 
-async function whole(body: AsyncIterable<Buffer>): Promise<Buffer> {
+async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-async function* nothing(): AsyncGenerator<Buffer> {}
+async function* emptyBody(): AsyncGenerator<Buffer> {}

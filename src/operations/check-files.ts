@@ -1,4 +1,4 @@
-// `patchbay doctor` on this machine: runtime, data directory and its rights, secrets, free disk, decoder.
+// `patchbay doctor`, checks of this machine: runtime, data directory and its permissions, secrets, free disk space, decoder.
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -13,9 +13,9 @@ import { SECRET_FILES, statOrNull } from "./data-dir-contents.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
 const GIBIBYTE = 2 ** 30;
-/** A day of jobs with the largest recordings fits into this. */
+/** Fits a day of jobs with the largest recordings. */
 const COMFORTABLE_BYTES = 5 * GIBIBYTE;
-/** Below this a PostgreSQL, embedded or not, is about to stop. */
+/** With less free space PostgreSQL, embedded or not, is about to stop. */
 const NEEDED_BYTES = GIBIBYTE / 2;
 
 export function checkRuntime(version: string = process.versions.node): Finding {
@@ -28,37 +28,44 @@ export function checkRuntime(version: string = process.versions.node): Finding {
 }
 
 export async function checkDataDir({ dataDir }: Configuration["storage"]): Promise<readonly Finding[]> {
-  const facts = await statOrNull(dataDir);
-  if (facts === null) {
+  const dirStat = await statOrNull(dataDir);
+  if (dirStat === null) {
     const parent = await nearestExisting(dataDir);
     return (await isWritable(parent))
-      ? [ok("data_dir", `${dataDir} does not exist yet; the first start makes it${aboveIt(dataDir, parent)}`)]
+      ? [
+          ok(
+            "data_dir",
+            `${dataDir} does not exist yet; the first start makes it${describeMissingParents(dataDir, parent)}`,
+          ),
+        ]
       : [fail("data_dir", `${dataDir} cannot be made: ${parent} is not writable`, "choose another storage.data_dir")];
   }
-  if (!facts.isDirectory()) return [fail("data_dir", `${dataDir} is no directory`, "choose another storage.data_dir")];
+  if (!dirStat.isDirectory())
+    return [fail("data_dir", `${dataDir} is no directory`, "choose another storage.data_dir")];
   if (!(await isWritable(dataDir)))
     return [fail("data_dir", `${dataDir} is not writable for this user`, `chown it to the user that runs patchbay`)];
-  const open = process.platform === "win32" ? [] : await readableByOthers(dataDir);
-  if (open.length === 0) return [ok("data_dir", `${dataDir} is writable, and its secrets are their owner's only`)];
-  return open.map((path) => warn("data_dir", `${path} can be read by other users`, `chmod go= '${path}'`));
+  const readablePaths = process.platform === "win32" ? [] : await readableByOthers(dataDir);
+  if (readablePaths.length === 0)
+    return [ok("data_dir", `${dataDir} is writable, and its secrets are their owner's only`)];
+  return readablePaths.map((path) => warn("data_dir", `${path} can be read by other users`, `chmod go= '${path}'`));
 }
 
-/** It may be a misspelt place, or a disk that is not mounted. */
-function aboveIt(dataDir: string, parent: string): string {
+/** Missing parent directories may mean a misspelt path or a disk that is not mounted. */
+function describeMissingParents(dataDir: string, parent: string): string {
   return dirname(dataDir) === parent ? "" : `, and what is missing above it, below ${parent}`;
 }
 
 async function readableByOthers(dataDir: string): Promise<readonly string[]> {
   const files = SECRET_FILES.map((name) => join(dataDir, name));
-  // The account of the embedded server passes through a directory of root's (0711), which lists nothing.
-  const judged = [{ path: dataDir, mask: 0o066 }, ...files.map((path) => ({ path, mask: 0o077 }))];
-  const found = await Promise.all(
-    judged.map(async ({ path, mask }) => ({ path, isOpen: (((await statOrNull(path))?.mode ?? 0) & mask) !== 0 })),
+  // The data directory may be mode 0711 (owned by root), so that the embedded server's account can pass through it without listing it.
+  const targets = [{ path: dataDir, mask: 0o066 }, ...files.map((path) => ({ path, mask: 0o077 }))];
+  const results = await Promise.all(
+    targets.map(async ({ path, mask }) => ({ path, isOpen: (((await statOrNull(path))?.mode ?? 0) & mask) !== 0 })),
   );
-  return found.filter(({ isOpen }) => isOpen).map(({ path }) => path);
+  return results.filter(({ isOpen }) => isOpen).map(({ path }) => path);
 }
 
-/** Those that would be used are judged; none is made. */
+/** Checks the secrets that a start would use, and creates none. */
 export async function checkSecrets({ storage, secrets }: Configuration): Promise<readonly Finding[]> {
   const settings = { ...storage, ...secrets };
   try {
@@ -83,8 +90,8 @@ export async function checkSecrets({ storage, secrets }: Configuration): Promise
 }
 
 export async function checkDisk({ dataDir }: Configuration["storage"]): Promise<Finding> {
-  const place = await nearestExisting(dataDir);
-  const free = await freeBytes(place);
+  const existingFolder = await nearestExisting(dataDir);
+  const free = await freeBytes(existingFolder);
   const text = `${(free / GIBIBYTE).toFixed(1)} GiB free for ${dataDir}`;
   if (free < NEEDED_BYTES) return fail("disk", text, "free some, or move storage.data_dir to a larger disk");
   return free < COMFORTABLE_BYTES

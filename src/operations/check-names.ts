@@ -1,11 +1,11 @@
-// `patchbay doctor` and DNS: whether the names of the configured providers lead anywhere. Asked for addresses, and nothing else.
+// `patchbay doctor`, checks of DNS: whether the host names of the configured providers resolve. It looks up addresses only.
 import type { Configuration } from "../config/configuration.ts";
 import { isAddress, isLoopbackHost } from "../lib/loopback-host.ts";
 import { configuredAccounts } from "./check-network.ts";
 import type { DoctorNetwork } from "./doctor-network.ts";
 import { fail, type Finding, ok, reasonOf } from "./finding.ts";
 
-/** As long as a name server's first silence lasts, and so for all names at once. */
+/** A resolver's first timeout. It covers all names together, because they are looked up concurrently. */
 const LOOK_UP_MS = 5_000;
 
 export async function checkNames(
@@ -23,7 +23,7 @@ export async function checkNames(
 
 async function checkName(host: string, connections: string, lookUp: DoctorNetwork["lookUp"]): Promise<Finding> {
   try {
-    const addresses = await within(LOOK_UP_MS, lookUp(host));
+    const addresses = await withTimeout(LOOK_UP_MS, lookUp(host));
     const count = addresses.length === 1 ? "1 address" : `${addresses.length} addresses`;
     return ok("dns", `${host} has ${count} (${connections})`);
   } catch (error) {
@@ -35,11 +35,11 @@ async function checkName(host: string, connections: string, lookUp: DoctorNetwor
   }
 }
 
-async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
+async function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(() => timeout.reject(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
   try {
-    return await Promise.race([work, late.promise]);
+    return await Promise.race([work, timeout.promise]);
   } finally {
     clearTimeout(timer);
   }

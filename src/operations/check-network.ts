@@ -1,4 +1,4 @@
-// `patchbay doctor` and the network: ports, how callers reach the gateway, provider accounts.
+// `patchbay doctor`, checks of the network: ports, the public URL, provider accounts.
 import type { Configuration, ConnectionConfiguration } from "../config/configuration.ts";
 import type { RunningGateway } from "../config/running-gateway.ts";
 import { needsCredential } from "../contract/provider-kinds.ts";
@@ -10,9 +10,9 @@ import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 const CALL_MS = 5_000;
 
 export interface PortsOwner {
-  /** The gateway of this data directory, whose ports are its own; null: none wrote there where it listens. */
+  /** The running gateway of this data directory, which uses the ports itself. Null: the data directory names none. */
   readonly running: Pick<RunningGateway, "pid" | "url" | "adminUrl"> | null;
-  /** A process has the embedded database. */
+  /** Whether a process has the embedded database open. */
   readonly isHeld: boolean;
 }
 
@@ -67,7 +67,7 @@ export function checkPublicUrl({ server }: Configuration): Finding {
 export interface ConfiguredAccount {
   readonly name: string;
   readonly connection: ConnectionConfiguration;
-  /** Where its provider is; null: nowhere, or the built-in sandbox. */
+  /** The provider's base URL. Null: none, or the built-in sandbox. */
   readonly url: URL | null;
 }
 
@@ -115,7 +115,7 @@ async function checkConnection({ name, connection, url }: ConfiguredAccount, cal
   return reach(about, url);
 }
 
-/** Any answer will do: no credential is sent, so it is a refusal as a rule. */
+/** Any HTTP answer counts, because no credential is sent and a refusal is expected. */
 async function reach(about: string, url: URL): Promise<Finding> {
   const started = performance.now();
   try {
@@ -133,7 +133,7 @@ async function reach(about: string, url: URL): Promise<Finding> {
   }
 }
 
-/** `ready`, or what a gateway says instead. */
+/** Returns `ready`, or a description of the gateway's other answer. */
 export async function askReadiness(url: string): Promise<string> {
   try {
     const response = await fetch(`${url}/readyz`, { redirect: "manual", signal: AbortSignal.timeout(CALL_MS) });

@@ -1,4 +1,4 @@
-// `patchbay doctor` and routes that were stored before a route had a largest number of targets.
+// `patchbay doctor`, checks of routes: finds stored routes with more targets than the current limit.
 import { MAX_TARGETS } from "../contract/set-up/route.ts";
 import { findLargeRoutes } from "../directory/large-routes.ts";
 import type { Handle } from "../storage/system.ts";

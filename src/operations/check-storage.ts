@@ -1,4 +1,4 @@
-// `patchbay doctor` and what holds state: the database, its schema, its clock, the object store. Nothing is migrated or created.
+// `patchbay doctor`, checks of storage: the database, its schema and clock, the object store. It neither migrates nor creates anything.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { sql } from "kysely";
@@ -20,12 +20,12 @@ import { askReadiness } from "./check-network.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 import { type Handle, installation } from "../storage/system.ts";
 
-/** Leases are seconds long, and every process judges them by the database's clock. */
+/** Leases last seconds, and every process compares them with the database's clock. */
 const NOTICEABLE_MS = 2_000;
-/** Webhook signatures and results' addresses are judged within minutes. */
+/** Webhook signatures and result URLs are valid for minutes. */
 const HARMFUL_MS = 60_000;
 
-/** `look` examines the rows, while the database is open and its schema is this version's. */
+/** `look` checks rows. It runs while the database is open, and only if its schema is current. */
 export async function checkStorage(
   { storage }: Configuration,
   { env }: Pick<Terminal, "env">,
@@ -67,7 +67,7 @@ export async function checkStorage(
   ];
 }
 
-/** The gateway that runs the embedded database, where one does, is asked how it is. */
+/** Asks the gateway that runs the embedded database, if there is one, for its readiness. */
 async function checkOwner(dataDir: string): Promise<readonly Finding[]> {
   const gateway = readRunningGateway(dataDir);
   if (gateway === null) return [];
@@ -115,7 +115,7 @@ async function checkPlacement({ dataDir, runAs }: Configuration["storage"]): Pro
   ];
 }
 
-/** Nothing to find where this process speaks to the server itself, and no other address is set. */
+/** Reports no finding without a pooler and without a separate listen URL. */
 async function checkPooler(database: Database, { listenUrl }: Configuration["storage"]): Promise<readonly Finding[]> {
   const { direct, db } = installation(database);
   if (direct.pooling === "none" && listenUrl === null) return [];
@@ -163,14 +163,14 @@ async function checkClock(database: Database): Promise<Finding> {
   const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(db);
   const after = Date.now();
   const offset = (rows[0]?.at.getTime() ?? Number.NaN) - (before + after) / 2;
-  // Half the round trip is what nobody can know.
+  // The true offset may differ by half the round trip.
   const off = Math.max(0, Math.abs(offset) - (after - before) / 2);
   const text = `${Math.round(off)} ms apart from the database's`;
   if (off > HARMFUL_MS) return fail("clock", text, "synchronise both machines' clocks (NTP)");
   return off > NOTICEABLE_MS ? warn("clock", text, "synchronise both machines' clocks (NTP)") : ok("clock", text);
 }
 
-/** A directory is a folder of the data directory; a store elsewhere is asked to keep something, and to forget it. */
+/** Writes, reads and removes a test object in S3. Nothing to test for a directory, which is part of the data directory. */
 export async function checkObjects({ storage }: Configuration): Promise<Finding> {
   if (storage.objects.kind === "file")
     return storage.databaseUrl === null

@@ -1,5 +1,5 @@
-// `patchbay doctor` and the receivers of webhooks: whether a delivery would find them, by the rules and over the way that deliveries
-// take. A connection is made and closed again; nothing is sent. Of an address only its origin is told: tokens may stand behind that.
+// `patchbay doctor`, checks of webhooks: connects to every receiver by the same rules and over the same network path as deliveries, and
+// sends nothing. Findings show only the origin of a receiver's URL, because its path may contain tokens.
 import { createKeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import { readDataKeys } from "../storage/data-keys.ts";
 import type { Seal } from "../storage/seal.ts";
@@ -9,7 +9,7 @@ import type { Reached } from "../webhooks/receivers.ts";
 import type { DoctorNetwork } from "./doctor-network.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
-/** For all receivers together; a single one takes seven at most. */
+/** Time limit for all receivers together. One takes seven seconds at most. */
 const ALL_MS = 20_000;
 const AT_ONCE = 16;
 
@@ -46,43 +46,43 @@ async function reachAll(
   { reach }: Pick<DoctorNetwork, "reach">,
   allMs: number,
 ): Promise<readonly Finding[]> {
-  const places = createKeyedSemaphore({ total: AT_ONCE, perKind: AT_ONCE });
-  const late = AbortSignal.timeout(allMs);
-  const tried = await Promise.all(
+  const semaphore = createKeyedSemaphore({ total: AT_ONCE, perKind: AT_ONCE });
+  const deadline = AbortSignal.timeout(allMs);
+  const results = await Promise.all(
     receivers.map(async (receiver): Promise<Finding | Receiver> => {
       const { workspace, url, disabledReason } = receiver;
       if (disabledReason !== null) return describeDisabled(workspace, disabledReason);
       try {
-        return describe(receiver, await places.run("receiver", late, () => reach(url, late)));
+        return describe(receiver, await semaphore.run("receiver", deadline, () => reach(url, deadline)));
       } catch (error) {
-        if (late.aborted) return receiver;
+        if (deadline.aborted) return receiver;
         throw error;
       }
     }),
   );
-  const missed = tried.flatMap((each) => ("url" in each ? [each.workspace] : []));
-  const findings = tried.flatMap((each) => ("url" in each ? [] : [each]));
-  if (missed.length === 0) return findings;
+  const skippedWorkspaces = results.flatMap((each) => ("url" in each ? [each.workspace] : []));
+  const findings = results.flatMap((each) => ("url" in each ? [] : [each]));
+  if (skippedWorkspaces.length === 0) return findings;
   return [
     ...findings,
     warn(
       "webhooks",
-      `not looked at within ${allMs / 1000} s: ${missed.join(", ")}`,
+      `not looked at within ${allMs / 1000} s: ${skippedWorkspaces.join(", ")}`,
       "mend the others first: those that do not answer take the time",
     ),
   ];
 }
 
-function describe({ workspace, url }: Receiver, reached: Reached): Finding {
+function describe({ workspace, url }: Receiver, result: Reached): Finding {
   const about = `${workspace}: ${new URL(url).origin}`;
-  const because = "detail" in reached && reached.detail !== null ? ` (${reached.detail})` : "";
-  switch (reached.kind) {
+  const because = "detail" in result && result.detail !== null ? ` (${result.detail})` : "";
+  switch (result.kind) {
     case "reached":
       return ok("webhooks", `${about} takes connections; nothing was sent`);
     case "not_resolved":
       return fail(
         "webhooks",
-        `${about}: the name is ${reached.detail}`,
+        `${about}: the name is ${result.detail}`,
         `check this machine's name servers, or set another address: ${setCommand(workspace)}`,
       );
     case "address_not_allowed":
@@ -112,7 +112,7 @@ function describe({ workspace, url }: Receiver, reached: Reached): Finding {
   }
 }
 
-/** Nothing is delivered there until somebody switches it on again. */
+/** A disabled receiver gets no deliveries until it is enabled again. */
 function describeDisabled(workspace: string, reason: "owner" | "gone" | "failing"): Finding {
   if (reason === "owner") return ok("webhooks", `${workspace}: switched off by its owner, not tried`);
   return warn(

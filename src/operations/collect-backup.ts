@@ -1,4 +1,4 @@
-// Collects what a backup contains in one directory: a dump of the tables as of one moment, hard links to the objects, the secrets.
+// Collects a backup's contents in one directory: a dump of the tables from one snapshot, hard links to the objects, the secrets.
 import { copyFile, link, mkdir, readdir } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import type { Configuration } from "../config/configuration.ts";
@@ -15,7 +15,7 @@ export interface CollectedBackup {
   readonly tables: DumpedTable[];
 }
 
-/** A snapshot is taken again where a job ended, and its audio was removed, before that could be linked. */
+/** A snapshot is retaken if a job ended and its audio was removed before it could be linked. */
 const MAX_SNAPSHOTS = 100;
 
 export async function collectBackup(
@@ -28,7 +28,7 @@ export async function collectBackup(
   const links = storage.objects.kind === "file" ? new ObjectLinks(storage.dataDir, directory) : null;
   await links?.addFolder("");
   for (let snapshots = 1; snapshots <= MAX_SNAPSHOTS; snapshots += 1) {
-    // An object is written before its row and removed after the job's end: what is missing at the next snapshot too was lost before this backup.
+    // An object is written before its row and removed after the job's end. So what is missing in the next snapshot too was lost earlier.
     const collected = await installation(database).transaction(async (tx) => {
       await readOneMoment(tx);
       if (links !== null && !(await links.addAll(await listNeededObjects(tx)))) return null;
@@ -44,7 +44,7 @@ export async function collectBackup(
   throw new Error(`jobs' objects were removed faster than they could be linked, ${MAX_SNAPSHOTS} times`);
 }
 
-/** Hard links to objects: each is made once, so that a later snapshot's are made within milliseconds of it. */
+/** Hard links to objects. Each is created once, so that the links for a later snapshot take only milliseconds. */
 class ObjectLinks {
   readonly #objects: string;
   readonly #links: string;
@@ -57,7 +57,7 @@ class ObjectLinks {
     this.#links = join(directory, "objects");
   }
 
-  /** With all folders in it; what begins with a dot is the store's own: uploads that never got a name. */
+  /** Links a folder recursively. Names that begin with a dot are the object store's temporary uploads. */
   async addFolder(folder: string): Promise<void> {
     const entries = await readdir(join(this.#objects, folder), { withFileTypes: true }).catch((error: unknown) => {
       if (errorCode(error) === "ENOENT") return [];
@@ -71,7 +71,7 @@ class ObjectLinks {
     }
   }
 
-  /** False where an object is missing that was not missing the time before. */
+  /** False if an object is missing that was not missing in the previous call. */
   async addAll(keys: readonly string[]): Promise<boolean> {
     const missing = new Set<string>();
     for (const key of keys) if (!(await this.#add(key))) missing.add(key);
@@ -93,7 +93,7 @@ class ObjectLinks {
   }
 }
 
-/** False where there is no such file. */
+/** False if there is no such file. */
 async function linkOrCopy(source: string, target: string): Promise<boolean> {
   try {
     await link(source, target).catch(async (error: unknown) => {
@@ -107,7 +107,7 @@ async function linkOrCopy(source: string, target: string): Promise<boolean> {
   }
 }
 
-/** A file system without hard links. */
+/** Errors of file systems without hard links. */
 const WITHOUT_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EXDEV", "EMLINK"]);
 
 async function copySecrets(dataDir: string, directory: string): Promise<void> {

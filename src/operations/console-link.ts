@@ -1,5 +1,5 @@
-// `patchbay console`: prints a link to the operator's console that signs in [cli.console-link]. The key is behind the #, which no browser
-// sends to a server.
+// `patchbay console`: prints a link that signs in to the operator's console. The key is in the URL's fragment, which browsers do not send to
+// servers [cli.console-link].
 import { findApiKey, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { callGateway } from "../cli/gateway-client.ts";
@@ -11,14 +11,14 @@ import { ownAdminUrl } from "./own-listener.ts";
 import { readConfiguration } from "./read-configuration.ts";
 
 export async function consoleLink(options: ConsoleOptions, terminal: Terminal, signal: AbortSignal): Promise<number> {
-  // A gateway that is named need not be this configuration's.
+  // A gateway named explicitly may not belong to this configuration.
   const isNamed = options.url !== undefined || (terminal.env["PATCHBAY_ADMIN_URL"] ?? "") !== "";
   const configuration = isNamed ? null : readConfiguration(options, terminal);
   const gateway = new URL(
     configuration === null ? adminUrl(options.url, terminal) : requireAdmin(configuration, options, terminal),
   );
   const key = options.key ? operatorKey(configuration, gateway, options, terminal) : null;
-  await insist(gateway, key, terminal, signal);
+  await verifyAccess(gateway, key, terminal, signal);
   const url = endpointUrl(gateway, "/console");
   const link = key === null ? null : `${url}#key=${encodeURIComponent(key)}`;
   if (options.json === true) {
@@ -61,8 +61,8 @@ function operatorKey(
   );
 }
 
-/** A link that leads nowhere, or signs nobody in, is not printed. */
-async function insist(gateway: URL, key: string | null, terminal: Terminal, signal: AbortSignal): Promise<void> {
+/** Calls the gateway first, so that no link is printed that does not work or does not sign in. */
+async function verifyAccess(gateway: URL, key: string | null, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const response = await callGateway({
     method: "GET",
     url: endpointUrl(gateway, key === null ? "/console" : "/admin/v1/workspaces?limit=1"),

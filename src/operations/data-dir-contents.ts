@@ -1,4 +1,4 @@
-// What an installation puts into its data directory, by the names at its top, and how to look at what is there.
+// The names of all files and folders that an installation puts into its data directory.
 import { stat } from "node:fs/promises";
 import { errorCode } from "../lib/error-code.ts";
 import { RUNNING_FILE } from "../config/running-gateway.ts";
@@ -10,21 +10,21 @@ import { LOCK_FILE, OWNER_FILE } from "../storage/embedded/installation-lock.ts"
 import { DATA_FOLDER, POINTER_FILE, SOCKET_FOLDER } from "../storage/embedded/placement.ts";
 import { LOG_FILE } from "../storage/embedded/server-log.ts";
 
-/** Without these a database opens nothing that is sealed and accepts no key; elsewhere where the configuration gives them. */
+/** Without these, sealed data cannot be opened and no API key is valid. Files of the data directory, unless the configuration sets them. */
 export const NEEDED_SECRETS = ["key-pepper", "encryption-key"] as const;
-/** What only the owner may read: with them, what is sealed can be opened, and calls can be made as an app. */
+/** Readable by the owner only, because they open sealed data and authenticate as an app. */
 export const SECRET_FILES = [...NEEDED_SECRETS, "cli-key", "operator-key"] as const;
-/** Of a restore: what it unpacks, and what it puts aside until it is done. One that was killed leaves either. */
+/** Prefixes of a restore's folders: what it unpacks, and what it replaces. A killed restore may leave either. */
 export const STAGED = ".restore-";
 export const REPLACED = ".replaced-";
-/** Of a backup: the dump of the tables and links to the objects. */
+/** Prefix of a backup's folder with the table dump and links to objects. */
 export const COLLECTED = ".backup-";
-/** In a backup: a file for each table. */
+/** Folder in a backup with one file per table. */
 export const DUMP_FOLDER = "database";
-/** The files of the embedded server that move together. */
+/** The embedded server's files, which move together. */
 export const DATABASE_PARTS = [DATA_FOLDER, PASSWORD_FILE, POINTER_FILE] as const;
 
-/** What a backup contains; uploads in flight, locks and logs do not belong to it. */
+/** The top-level parts of a backup. Uploads in progress, locks and logs are not included. */
 export function partsOf(hasSecrets: boolean): readonly string[] {
   return [DUMP_FOLDER, "objects", ...(hasSecrets ? SECRET_FILES : [])];
 }
@@ -51,7 +51,7 @@ const OTHER_PARTS: ReadonlySet<string> = new Set([
   "spool",
 ]);
 
-/** Everything that an installation creates except its lock, which a running process holds. */
+/** Whether an installation created the file. False for its lock, which a running process holds. */
 export function isOurs(name: string): boolean {
   return (
     OTHER_PARTS.has(name) ||
@@ -62,7 +62,7 @@ export function isOurs(name: string): boolean {
   );
 }
 
-/** Null: there is nothing of that name. */
+/** Null if there is no such file. */
 export async function statOrNull(path: string) {
   return stat(path).catch((error: unknown) => {
     const code = errorCode(error);

@@ -1,5 +1,5 @@
-// `patchbay doctor`: everything that an operator would look at one by one, judged, and nothing changed. Exit code 9 when the
-// configuration or its secrets are at fault, 1 for anything else that fails, 0 with warnings or without.
+// `patchbay doctor`: runs every check of an installation and changes nothing. Exit code 9 if the configuration or its secrets are invalid,
+// 1 for any other failure, 0 otherwise, with or without warnings.
 import { EXIT } from "../cli/exit-codes.ts";
 import type { DoctorOptions } from "../cli/operations-commands.ts";
 import { shown, type Terminal, visible, write } from "../cli/terminal.ts";
@@ -54,19 +54,19 @@ async function examine(
   await using opened = new AsyncDisposableStack();
   const network = await openNetwork(configuration);
   opened.defer(() => network.close());
-  // Asked for while the rest is looked at: a name server may take its time.
+  // Started now and awaited last, because a name server may be slow.
   const names = checkNames(configuration, network);
-  const secrets = await orUnreadable("secrets", checkSecrets(configuration));
+  const secrets = await catchUnreadable("secrets", checkSecrets(configuration));
   return [
     ok("configuration", loaded.file ?? "none: defaults and the environment"),
     ...loaded.warnings.map((warning) =>
       warn("configuration", formatFault(warning), "it works as it is; see docs/configuration.md"),
     ),
     checkRuntime(),
-    ...(await orUnreadable("data_dir", checkDataDir(storage))),
+    ...(await catchUnreadable("data_dir", checkDataDir(storage))),
     ...secrets,
     await checkDisk(storage),
-    ...(await orUnreadable(
+    ...(await catchUnreadable(
       "storage",
       checkStorage(configuration, terminal, async (db) => {
         if (secrets.some(({ level }) => level === "fail")) return [];
@@ -87,7 +87,7 @@ async function examine(
   ];
 }
 
-/** Of the secrets that are there: they were judged, and none is made. */
+/** Opens existing secrets. `checkSecrets` has passed, so none is created. */
 async function secretsOf(configuration: Configuration): Promise<OwnSecrets> {
   const { pepper, encryptionKeys } = await readSecrets(configuration);
   return { pepper, seal: createSeal({ keys: encryptionKeys }) };
@@ -98,9 +98,9 @@ async function checkAnswers(db: Handle, seal: OwnSecrets["seal"]): Promise<reado
   return lacking.length === 0 ? [] : [warn("secrets", OUT_OF_REACH.message(lacking), OUT_OF_REACH.fix)];
 }
 
-/** Who is not let at the files of the installation can judge the rest. */
-async function orUnreadable(check: Check, looked: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
-  return looked.catch((error: unknown) => {
+/** Turns a permission error into a finding, so that the other checks still run. */
+async function catchUnreadable(check: Check, findings: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  return findings.catch((error: unknown) => {
     if (errorCode(error) !== "EACCES") throw error;
     return [fail(check, reasonOf(error), "run it as the user that runs patchbay")];
   });

@@ -1,4 +1,4 @@
-// `patchbay down`: ends the gateway of an embedded installation; with --purge what it kept is deleted too, once it was listed.
+// `patchbay down`: stops the gateway of an embedded installation. With --purge, it lists the installation's files, then deletes them.
 import { readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -27,30 +27,30 @@ export async function down(options: DownOptions, terminal: Terminal, signal: Abo
         hints: ["stop its processes with what started them: each ends on SIGTERM"],
       },
     );
-  const found = options.purge === true ? await contentsOf(dataDir) : { ours: [], others: [], relocated: [] };
-  if (found.ours.length > 0 && options.yes !== true) {
+  const contents = options.purge === true ? await contentsOf(dataDir) : { ours: [], others: [], relocated: [] };
+  if (contents.ours.length > 0 && options.yes !== true) {
     await say(terminal, "This deletes for good, with every key, job, transcript and figure of the installation:");
-    for (const path of [...found.relocated, ...found.ours.map((name) => join(dataDir, name))])
+    for (const path of [...contents.relocated, ...contents.ours.map((name) => join(dataDir, name))])
       await say(terminal, `  ${path}`);
     await confirm("Delete all of it?", terminal, signal);
   }
   const stopped = await stop(dataDir, terminal, signal);
-  if (found.ours.length > 0) await purge(dataDir, found.ours);
-  const removed = [...found.relocated, ...found.ours.map((name) => join(dataDir, name))];
-  const left = found.others.map((name) => join(dataDir, name));
+  if (contents.ours.length > 0) await purge(dataDir, contents.ours);
+  const removed = [...contents.relocated, ...contents.ours.map((name) => join(dataDir, name))];
+  const keptPaths = contents.others.map((name) => join(dataDir, name));
   if (options.json === true) {
-    await write(terminal.stdout, `${JSON.stringify({ object: "down", stopped, removed, left })}\n`);
+    await write(terminal.stdout, `${JSON.stringify({ object: "down", stopped, removed, left: keptPaths })}\n`);
     return EXIT.ok;
   }
   await say(terminal, stopped === null ? `No gateway runs on ${dataDir}.` : `Process ${stopped} has ended.`);
   await write(terminal.stdout, visible(removed.map((path) => `${path}\n`).join("")));
-  for (const path of left) await say(terminal, `left, for it is none of ours: ${path}`);
+  for (const path of keptPaths) await say(terminal, `left, for it is none of ours: ${path}`);
   if (removed.length > 0 && storage.objects.kind === "s3")
     await say(terminal, "Objects are kept in S3 and are still there: empty the bucket yourself.");
   return EXIT.ok;
 }
 
-/** As Ctrl-C would; resolves once the directory is let go of, which is the last thing a gateway does. */
+/** Sends SIGINT, as Ctrl-C would. Resolves once the directory is unlocked, which is the last thing a gateway does. */
 async function stop(dataDir: string, terminal: Terminal, signal: AbortSignal): Promise<number | null> {
   const owner = await ownerOf(dataDir);
   if (owner === null) return null;
@@ -77,11 +77,11 @@ async function stop(dataDir: string, terminal: Terminal, signal: AbortSignal): P
 interface Contents {
   readonly ours: readonly string[];
   readonly others: readonly string[];
-  /** The server's files, where they are outside of the data directory. */
+  /** The embedded server's files, if they are outside the data directory. */
   readonly relocated: readonly string[];
 }
 
-/** A directory may hold more than what we put there. */
+/** Separates the installation's files from others in the directory. */
 async function contentsOf(dataDir: string): Promise<Contents> {
   if ((await statOrNull(dataDir))?.isDirectory() !== true) return { ours: [], others: [], relocated: [] };
   const names = (await readdir(dataDir)).filter((name) => !isLock(name)).toSorted();
@@ -93,7 +93,7 @@ async function contentsOf(dataDir: string): Promise<Contents> {
   };
 }
 
-/** Under the lock: a start meanwhile is refused instead of finding half of it. */
+/** Holds the lock, so that a start meanwhile is refused instead of finding half of the files. */
 async function purge(dataDir: string, names: readonly string[]): Promise<void> {
   const lock = await holdDataDir(dataDir);
   try {
@@ -104,6 +104,6 @@ async function purge(dataDir: string, names: readonly string[]): Promise<void> {
     await lock.release();
   }
   for (const name of await readdir(dataDir)) if (isLock(name)) await rm(join(dataDir, name), { force: true });
-  // It stays where it contains files of others.
+  // Fails if the directory contains other files, which are kept.
   await rmdir(dataDir).catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-// Decides a request at a running gateway, with the health and the budgets that it sees [cli.route-explain].
+// Dry run of a request at a running gateway, which knows the health and the budgets of the moment [cli.route-explain].
 import { findApiKey, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { openPlace, openSession, type Session, understood } from "../cli/gateway-session.ts";
@@ -12,15 +12,15 @@ import type { DeclaredRecording } from "../gateway/unmeasured-audio.ts";
 import { ownAdminUrl, ownPublicUrl } from "./own-listener.ts";
 import { noDraft, type Question } from "./explain-question.ts";
 
-/** Whom to ask, and whose request it would be. */
+/** The gateway to ask, and the app or key that the request would be from. */
 export interface Place {
   readonly session: Session;
-  /** What its paths begin with. */
+  /** Prefix of the endpoint paths. */
   readonly place: string;
   readonly whose: Pick<ExplanationRequest, "app" | "key_id">;
 }
 
-/** Null: no gateway is named. */
+/** Null if the options name no gateway. */
 export function namedGateway(options: ExplainOptions, terminal: Terminal, signal: AbortSignal): Place | null {
   const { adminUrl, workspace, url } = options;
   if (adminUrl !== undefined || workspace !== undefined)
@@ -31,7 +31,7 @@ export function namedGateway(options: ExplainOptions, terminal: Terminal, signal
   });
 }
 
-/** The one that has the embedded database of this configuration. */
+/** The gateway that has this configuration's embedded database open. */
 export async function runningGateway(
   configuration: Configuration,
   options: ExplainOptions,
@@ -48,13 +48,13 @@ export async function runningGateway(
       ],
     });
   const isNamed = options.app !== undefined || options.key !== undefined || options.request !== undefined;
-  // A key that says whose request it is need not be one that may ask.
-  const asking = isNamed ? terminal : { ...terminal, env: { ...terminal.env, PATCHBAY_API_KEY: "" } };
+  // A key that only identifies the request's owner need not have admin rights.
+  const askingTerminal = isNamed ? terminal : { ...terminal, env: { ...terminal.env, PATCHBAY_API_KEY: "" } };
   const apiKey =
     (isNamed ? options.apiKey : undefined) ??
     operatorKeys[0]?.secret ??
-    findApiKey(undefined, new URL(url), asking, OPERATOR_KEY_FILE, storage.dataDir);
-  const session = openSession({ url, apiKey }, asking, signal, "operator");
+    findApiKey(undefined, new URL(url), askingTerminal, OPERATOR_KEY_FILE, storage.dataDir);
+  const session = openSession({ url, apiKey }, askingTerminal, signal, "operator");
   const whose = isNamed ? namedOwner(options) : { key_id: await idOfKey(configuration, options, terminal, signal) };
   return { session, place: "/admin/v1", whose };
 }
@@ -66,7 +66,7 @@ function namedOwner({ app, key, request }: ExplainOptions): Place["whose"] {
   throw new CliError(EXIT.usage, "Whose request? Give --app or --key; --api-key is the key that asks.");
 }
 
-/** Whoever has a key is told its id. */
+/** Any valid key may look up its own id. */
 async function idOfKey(
   configuration: Configuration,
   options: ExplainOptions,
@@ -96,7 +96,7 @@ export async function explainThere({ session, place, whose }: Place, question: Q
   return draft.trace;
 }
 
-/** Of a request on record: as it was decided then. */
+/** The recorded decision of an earlier request. */
 export async function recordedThere({ session, place }: Place, id: string): Promise<RouteTraceView> {
   const document = await session.document(`${place}/requests/${encodeURIComponent(id)}`);
   const record = understood(requestRecord, document, "record");

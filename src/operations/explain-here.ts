@@ -1,4 +1,4 @@
-// Decides a request from what is stored, as the gateway would with every provider healthy [cli.route-explain].
+// Dry run of a request without a running gateway: decides from what is stored, as if every provider were healthy [cli.route-explain].
 import type { z } from "zod";
 import { createDecoder } from "../audio/decode/decoder.ts";
 import { findFfmpeg } from "../audio/decode/find-ffmpeg.ts";
@@ -63,13 +63,13 @@ export async function explainHere(
   return traceView(explainRoute({ ...services, directory: () => directory.withRoute(other) }, asked));
 }
 
-/** Of a request on record: as it was decided then. */
+/** The recorded decision of an earlier request. */
 export async function recordedHere({ database }: Pick<Installed, "database">, id: string): Promise<RouteTraceView> {
   const { db } = installation(database);
   const row = await readRequest(db, { workspaceId: null, appId: null }, id);
   if (row === null) throw new CliError(EXIT.notFound, "There is no record of such a request.");
   const { asked, purpose, route, route_version: routeVersion, refusal, candidates } = row;
-  // Written by the request log from a trace.
+  // The request log wrote these columns from a trace.
   return traceView({ asked, purpose, route, routeVersion, refusal, candidates } as RouteTrace);
 }
 
@@ -107,7 +107,7 @@ function fieldsAs<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
   });
 }
 
-/** What a gateway would answer ends the command as its answer would. */
+/** Ends the command with the exit code of the error that a gateway would answer. */
 function asCliError(error: unknown): never {
   if (error instanceof GatewayError) throw new CliError(exitCodeOf(error.code, error.status), error.message);
   throw error;

@@ -1,4 +1,4 @@
-// What `patchbay route explain` asks, of whoever can tell.
+// The question of `patchbay route explain`, built from its options.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { EXIT } from "../cli/exit-codes.ts";
@@ -11,11 +11,11 @@ import { reasonOf } from "./finding.ts";
 export interface Question {
   readonly task: "transcribe" | "translate" | "chat";
   readonly fields: object;
-  /** Null: nothing is known of it. */
+  /** Null: the recording is unknown. */
   readonly recording: DeclaredRecording | null;
-  /** Null: the one that serves. */
+  /** Null: the route that the request would select. */
   readonly route: string | null;
-  /** Null: what serves. */
+  /** Null: the live version. */
   readonly version: number | "draft" | null;
 }
 

@@ -1,4 +1,4 @@
-// `patchbay route explain`: decides as the gateway would, from what is stored; or asks the gateway, where one is named or runs the embedded database.
+// `patchbay route explain`: dry run of a request from stored state, or at a running gateway if one is named or has the database open.
 import type { ExplainOptions } from "../cli/route-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, type Terminal, visible, write } from "../cli/terminal.ts";
@@ -29,7 +29,7 @@ async function traceOf(
   signal: AbortSignal,
 ): Promise<RouteTraceView> {
   const named = namedGateway(options, terminal, signal);
-  if (named !== null) return askedThere(named, file, options, terminal);
+  if (named !== null) return explainAtGateway(named, file, options, terminal);
   const configuration = readConfiguration(options, terminal);
   const { key, app, apiKey, request } = options;
   if ([key, app, apiKey, request].every((each) => each === undefined) && !terminal.env["PATCHBAY_API_KEY"])
@@ -37,15 +37,15 @@ async function traceOf(
   await using opened = new AsyncDisposableStack();
   const database = await openUnlessRunning(configuration, terminal);
   if (database === null)
-    return askedThere(await runningGateway(configuration, options, terminal, signal), file, options, terminal);
+    return explainAtGateway(await runningGateway(configuration, options, terminal, signal), file, options, terminal);
   opened.defer(() => database.close());
-  // Awaited here: the database is closed when this function is left.
+  // Awaited here, because the database is closed when this function returns.
   return request === undefined
     ? await explainHere({ database, configuration }, await questionOf(file, options, terminal), options, terminal)
     : await recordedHere({ database }, request);
 }
 
-async function askedThere(
+async function explainAtGateway(
   place: Place,
   file: string | undefined,
   options: ExplainOptions,

@@ -1,4 +1,4 @@
-// What `patchbay doctor` finds: one line about one thing, and how to mend it.
+// A finding of `patchbay doctor`: one line about one subject, and how to fix it.
 
 export const CHECKS = [
   "configuration",
@@ -40,8 +40,8 @@ export function fail(check: Check, message: string, fix: string): Finding {
 }
 
 /**
- * An error's own words, without what hangs below it: addresses and users stand there, passwords do not. Without a full stop, for it ends
- * sentences that bring their own.
+ * The error's message without its stack or cause. It may contain addresses and user names, but no passwords. Without a final full stop,
+ * because callers put it inside a sentence.
  */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "") return reasonOf(error.errors[0]);

@@ -1,4 +1,4 @@
-// What restore, the move to a server and a purge have in common: they need the embedded installation to themselves.
+// Locks the data directory for commands that need the embedded installation to themselves: restore, migrate-storage, purge.
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError } from "../cli/terminal.ts";
 import { InstallationInUse, type InstallationLock, lockInstallation } from "../storage/embedded/installation-lock.ts";

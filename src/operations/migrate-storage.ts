@@ -1,5 +1,5 @@
-// `patchbay migrate-storage`: an embedded installation moves to an empty PostgreSQL database, all of it in one transaction there,
-// compared table by table before it commits. Objects stay where they are; the queue's messages are sent again from the rows.
+// `patchbay migrate-storage`: copies an embedded installation into an empty PostgreSQL database in one transaction, and compares every
+// table before the commit. Objects stay where they are, and the queue's messages are sent again from the rows.
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { sql } from "kysely";
@@ -29,28 +29,28 @@ export async function migrateStorage(options: MigrateStorageOptions, terminal: T
   const lock = await holdDataDir(dataDir);
   try {
     await using opened = new AsyncDisposableStack();
-    // Also where the configuration names the server already.
+    // Explicit, because the configuration may already name the server.
     const embedded = { ...configuration.storage, databaseUrl: null, migrateUrl: null };
-    const from = await openInstallation({ storage: embedded }, terminal, {
+    const source = await openInstallation({ storage: embedded }, terminal, {
       asItIs: false,
       embedded: "own",
       heldLock: lock,
-      // Into another empty database: nothing is lost, and the marker names the last one.
+      // Moving again is safe: the target is another empty database, and the marker then names the last one.
       allowsMoved: true,
     });
-    opened.defer(() => from.close());
-    const to = await openTarget(databaseUrl);
-    opened.defer(() => to.close());
-    const used = await tablesInUse(to.db);
-    if (used.length > 0)
-      throw new CliError(EXIT.conflict, `The database is in use: there are rows in ${used.join(", ")}.`, {
+    opened.defer(() => source.close());
+    const target = await openTarget(databaseUrl);
+    opened.defer(() => target.close());
+    const nonEmptyTables = await tablesInUse(target.db);
+    if (nonEmptyTables.length > 0)
+      throw new CliError(EXIT.conflict, `The database is in use: there are rows in ${nonEmptyTables.join(", ")}.`, {
         hints: ["name an empty one: nothing is merged and nothing replaced"],
       });
-    const moved = await move(from, to, configuration).catch((error: unknown) => {
-      throw isServerUnavailable(error) ? leftInTheMiddle(error) : error;
+    const result = await move(source, target, configuration).catch((error: unknown) => {
+      throw isServerUnavailable(error) ? interruptedMove(error) : error;
     });
     await markMoved(dataDir, databaseUrl, new Date());
-    await report(moved, configuration, options, terminal);
+    await report(result, configuration, options, terminal);
     return EXIT.ok;
   } finally {
     await lock.release();
@@ -76,23 +76,23 @@ async function openTarget(databaseUrl: string): Promise<Database> {
   }
 }
 
-/** Whether a commit that was under way was made only the server knows: who asks again is told. */
-function leftInTheMiddle(error: unknown): CliError {
+/** The outcome of a commit in progress is unknown. A second run reports whether the server has the data. */
+function interruptedMove(error: unknown): CliError {
   return new CliError(EXIT.upstream, `A database went away in the middle: ${reasonOf(error)}.`, {
     hints: ["the embedded one is as it was; run it again: a server that has all of it already says that it is in use"],
   });
 }
 
-interface Moved {
+interface MoveResult {
   readonly tables: readonly CopiedTable[];
   readonly messages: number;
 }
 
-async function move(from: Database, to: Database, configuration: Configuration): Promise<Moved> {
+async function move(from: Database, to: Database, configuration: Configuration): Promise<MoveResult> {
   return withQueue(to, configuration, (queue) =>
     from.transaction((source) =>
       to.transaction(async (target) => {
-        // Between two statements on one side the other side is read.
+        // A transaction is idle on one side while the other side works.
         for (const side of [source, target]) await sql`set local idle_in_transaction_session_timeout = 0`.execute(side);
         const tables = await copyTables(source, target);
         return { tables, messages: await resendMessages(queue, target) };
@@ -102,7 +102,7 @@ async function move(from: Database, to: Database, configuration: Configuration):
 }
 
 async function report(
-  { tables, messages }: Moved,
+  { tables, messages }: MoveResult,
   { storage, secrets }: Configuration,
   options: MigrateStorageOptions,
   terminal: Terminal,

@@ -1,5 +1,5 @@
-// The database of an installation, opened by a command of the operator: none is created on the way. The embedded server is started, or joined where
-// a gateway runs it.
+// Opens the database of an existing installation for an operator's command, and never creates one. The embedded server is started, or joined
+// if a gateway runs it.
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, type Terminal } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
@@ -11,33 +11,33 @@ import { openStorage, type OpenStorageOptions } from "../storage/open-storage.ts
 import { ServerUnavailable } from "../storage/server-fault.ts";
 import { reasonOf } from "./finding.ts";
 
-interface Opening extends Pick<OpenStorageOptions, "asItIs" | "embedded" | "heldLock"> {
-  /** Also opened to change it where it was moved to a server before. */
+interface OpenOptions extends Pick<OpenStorageOptions, "asItIs" | "embedded" | "heldLock"> {
+  /** Whether to open for writing even if the installation was moved to a server. */
   readonly allowsMoved?: boolean;
 }
 
 export async function openInstallation(
   { storage }: Pick<Configuration, "storage">,
   { env }: Pick<Terminal, "env">,
-  { allowsMoved = false, ...opening }: Opening,
+  { allowsMoved = false, ...options }: OpenOptions,
 ): Promise<Database> {
   if (storage.databaseUrl === null) await requireEmbedded(storage.dataDir);
-  if (storage.databaseUrl === null && opening.asItIs !== true && !allowsMoved) await refuseMoved(storage.dataDir);
+  if (storage.databaseUrl === null && options.asItIs !== true && !allowsMoved) await refuseMoved(storage.dataDir);
   try {
-    return await openStorage(storage, { poolSize: 1, path: env["PATH"], ...opening });
+    return await openStorage(storage, { poolSize: 1, path: env["PATH"], ...options });
   } catch (error) {
     throw noDatabase(error, (reason) => `The database does not open: ${reason}.`);
   }
 }
 
-/** What was moved to a server is looked at, and not changed. */
+/** An installation that was moved to a server may be read, but not changed. */
 async function refuseMoved(dataDir: string): Promise<void> {
   const moved = await readMoved(dataDir);
   if (moved !== null)
     throw new CliError(EXIT.config, `Storage: ${MOVED.message(moved, dataDir)}.`, { hints: [MOVED.fix(dataDir)] });
 }
 
-/** Null: a gateway runs the embedded database, and can be asked itself. */
+/** Null: a gateway runs the embedded database, so the caller should ask that gateway. */
 export async function openUnlessRunning(
   configuration: Pick<Configuration, "storage">,
   terminal: Pick<Terminal, "env">,
@@ -47,7 +47,7 @@ export async function openUnlessRunning(
   return openInstallation(configuration, terminal, { asItIs: true, embedded: "either" });
 }
 
-/** Brought up to date, to be changed, also while gateways run. */
+/** Opens for writing, also while gateways run. Migrates the schema first. */
 export async function openToChange(
   configuration: Pick<Configuration, "storage">,
   terminal: Pick<Terminal, "env">,
@@ -55,7 +55,7 @@ export async function openToChange(
   return openInstallation(configuration, terminal, { asItIs: false, embedded: "either" });
 }
 
-/** A server that cannot be used says so itself; `otherwise` words anything else. */
+/** The error of a database that does not open. `otherwise` builds the message for errors without their own. */
 export function noDatabase(error: unknown, otherwise: (reason: string) => string, hint?: string): CliError {
   if (error instanceof ServerUnavailable) return new CliError(EXIT.upstream, error.message, { hints: [error.check] });
   if (error instanceof EmbeddedUnavailable) return new CliError(EXIT.config, error.message, { hints: error.hints });

@@ -1,4 +1,4 @@
-// What every command of the operator reads first: the configuration, and the installation's secrets.
+// Reads the configuration and the installation's secrets for an operator's command, or ends it with their errors.
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, type Terminal } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
@@ -11,12 +11,12 @@ export function readConfiguration(options: { readonly config?: string }, termina
   const loaded = loadConfiguration({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });
   if (loaded.ok) return loaded.configuration;
   const { faults } = loaded;
-  // As `config validate --json` says them.
+  // The same document as `config validate --json`.
   const document = { ok: false, faults };
   throw new CliError(EXIT.config, "The configuration has faults.", { hints: faults.map(formatFault), document });
 }
 
-/** Embedded storage makes what it does not have: asked for where a database is known to be, or is to be made. */
+/** Embedded storage creates missing secrets, so call this only if a database exists or is about to be created. */
 export async function readSecrets({
   storage,
   secrets,
@@ -26,7 +26,7 @@ export async function readSecrets({
   throw new CliError(EXIT.config, "The secrets have faults.", { hints: opened.faults });
 }
 
-/** For whoever brings a configuration to a database. */
+/** Turns `OtherSecrets` into an error of the command line. */
 export function refuseOtherSecrets(error: unknown): never {
   if (error instanceof OtherSecrets) throw new CliError(EXIT.config, `${error.message}.`, { hints: [error.fix] });
   throw error;

@@ -1,5 +1,5 @@
-// `patchbay secrets replace-pepper` [tenancy.pepper-replace]: the pepper of the configuration replaces the one that the database's API
-// keys were hashed with, which ends all of them. Every other command refuses another pepper [tenancy.pepper].
+// `patchbay secrets replace-pepper`: replaces the pepper that the database's API keys were hashed with by the configured one, which revokes
+// all keys [tenancy.pepper-replace]. Every other command refuses a different pepper [tenancy.pepper].
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CLI_KEY_FILE, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
@@ -40,7 +40,7 @@ export async function replacePepper(
   return EXIT.ok;
 }
 
-/** The next start makes new ones where it finds none. */
+/** Removes the saved keys, which the next start then creates. */
 async function forgetSavedKeys(dataDir: string): Promise<void> {
   for (const name of [CLI_KEY_FILE, OPERATOR_KEY_FILE]) await rm(join(dataDir, name), { force: true });
 }

@@ -1,4 +1,4 @@
-// After rows were copied into another database: the queue's messages are sent again from the rows that wait for their turn.
+// Sends the queue's messages again from the waiting rows, after the rows were copied into another database.
 import { sql } from "kysely";
 import type { Configuration } from "../config/configuration.ts";
 import { brand } from "../contract/ids.ts";
@@ -7,7 +7,7 @@ import { createQueue, type Queue } from "../queue/queue.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { AGAIN_QUEUE, enqueue, webhookQueues } from "../webhooks/queues.ts";
 
-/** The queue is ready for `resendMessages` while `work` runs. */
+/** Runs `work` with a started queue that `resendMessages` can use. */
 export async function withQueue<T>(
   database: Database,
   { limits }: Pick<Configuration, "limits">,
@@ -26,7 +26,7 @@ export async function withQueue<T>(
   }
 }
 
-/** One for each waiting row; returns their number. A job that was being worked on has a lease, and is offered again when it lapses. */
+/** Sends one message per waiting row and returns their number. A job in progress has a lease, and is queued again when it expires. */
 export async function resendMessages(queue: Queue, tx: Transacting): Promise<number> {
   const jobs = await tx
     .selectFrom("jobs")

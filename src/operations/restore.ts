@@ -1,4 +1,4 @@
-// `patchbay restore`: unpacked aside and compared byte by byte, its rows loaded into a new database and compared, and only then put in place.
+// `patchbay restore`: unpacks a backup into a staging folder, verifies it byte by byte, loads its rows into a new database, then swaps it in.
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -50,14 +50,14 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
       { hints: ["leave storage.database_url and DATABASE_URL empty, restore, then `patchbay migrate-storage`"] },
     );
   const archive = resolve(terminal.cwd, file);
-  // What is decrypted on the way comes by a pipe.
+  // Not necessarily a regular file: a backup that is decrypted on the fly comes through a pipe.
   if ((await statOrNull(archive))?.isDirectory() !== false)
     throw new CliError(EXIT.notFound, `There is no file ${archive}.`);
   const lock = await holdDataDir(dataDir);
   const staged = join(dataDir, `${STAGED}${randomUUID()}`);
   try {
     await giveToOwnerOf(dataDir, join(dataDir, LOCK_FILE));
-    // Nothing of a lock or an earlier restore would be lost.
+    // Locks and the leftovers of earlier restores do not count as contents.
     const present = (await readdir(dataDir)).filter(
       (name) => !isLock(name) && !isLeftByRestore(name) && name !== RUNNING_FILE,
     );
@@ -66,11 +66,11 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
         hints: ["--force replaces what the backup has, and leaves the rest", "or choose another storage.data_dir"],
       });
     await tidyUp(dataDir, terminal);
-    // Before the first start: the new server's files are to be in this directory, and not outside of it.
+    // Before the first start, so that the new server's files are created inside this directory.
     await allowPassage(dataDir);
     await mkdir(staged, { mode: 0o700 });
     const manifest = await unpack(archive, staged);
-    // Also before the new server starts: it runs as the owner of this directory.
+    // Before the new server starts, because it runs as the owner of this directory.
     await giveToOwnerOf(dataDir, staged);
     await loadDatabase(staged, manifest, configuration, terminal);
     await giveToOwnerOf(dataDir, staged);
@@ -84,14 +84,14 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
   }
 }
 
-/** The pointer is still there only where the restore failed; one that names another directory leads to files that are in use there. */
+/** The pointer is in the staging folder only if the restore failed. A pointer to a directory in use elsewhere is not followed. */
 async function removeStaged(staged: string): Promise<void> {
   const placement = await readPlacement(staged).catch(() => null);
   if (placement?.isRelocated === true) await rm(placement.home, { recursive: true, force: true });
   await rm(staged, { recursive: true, force: true });
 }
 
-/** Of restores that were killed. What they unpacked is in their archive still; what they had put aside is nowhere else. */
+/** Removes staging folders of killed restores, and reports what they were replacing, because there is no other copy. */
 async function tidyUp(dataDir: string, terminal: Terminal): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (name.startsWith(STAGED)) await removeStaged(join(dataDir, name));
@@ -111,7 +111,7 @@ async function unpack(archive: string, staged: string): Promise<Manifest> {
   }
 }
 
-/** A disk that is full, or rights that are missing, say nothing of the backup: nobody should throw it away for them. */
+/** Distinguishes a damaged backup from a full disk or missing permissions, so that no good backup is thrown away. */
 export function unpackFault(error: unknown, archive: string, dataDir: string): CliError {
   if (error instanceof BackupOfOtherVersion)
     return new CliError(EXIT.conflict, `${archive} was made by another version: ${error.message}.`, {
@@ -128,7 +128,7 @@ export function unpackFault(error: unknown, archive: string, dataDir: string): C
       });
 }
 
-/** A new embedded database with the backup's rows, of this version's schema, in the staged directory. */
+/** Creates an embedded database in the staging folder, loads the backup's rows, and migrates to this version's schema. */
 async function loadDatabase(
   staged: string,
   manifest: Manifest,
@@ -138,9 +138,9 @@ async function loadDatabase(
   const storage = { ...configuration.storage, dataDir: staged };
   const database = await openStorage(storage, { asItIs: true, embedded: "own", path: terminal.env["PATH"] });
   try {
-    const all = installation(database);
-    const { db } = all;
-    // The schema that the rows were written with first, then what has been added to it since.
+    const unrestricted = installation(database);
+    const { db } = unrestricted;
+    // First the schema that the rows were written with, then the later migrations.
     await migrate(db, undefined, manifest.migrations);
     const { applied } = await migrationState(db);
     const unknown = manifest.migrations.filter((name) => !applied.includes(name));
@@ -150,16 +150,16 @@ async function loadDatabase(
         `The backup was made by a newer version, ${manifest.patchbay}: this one does not know ${unknown.join(", ")}.`,
         { hints: ["restore it with that version, or a later one"] },
       );
-    await all.transaction((tx) => loadTables(tx, join(staged, DUMP_FOLDER), manifest.tables));
+    await unrestricted.transaction((tx) => loadTables(tx, join(staged, DUMP_FOLDER), manifest.tables));
     await migrate(db);
-    await withQueue(database, configuration, (queue) => all.transaction((tx) => resendMessages(queue, tx)));
+    await withQueue(database, configuration, (queue) => unrestricted.transaction((tx) => resendMessages(queue, tx)));
   } finally {
     await database.close();
   }
   await rm(join(staged, DUMP_FOLDER), { recursive: true });
 }
 
-/** What is replaced goes last: until then a killed restore leaves it there under a name of its own. */
+/** Deletes the replaced files last, so that a killed restore leaves them in a folder of their own. */
 async function replace(dataDir: string, staged: string, manifest: Manifest): Promise<void> {
   const replaced = join(dataDir, `${REPLACED}${randomUUID()}`);
   await mkdir(replaced, { mode: 0o700 });
@@ -169,7 +169,7 @@ async function replace(dataDir: string, staged: string, manifest: Manifest): Pro
   for (const name of parts) {
     const isNew = (await statOrNull(join(staged, name))) !== null;
     const isDatabase = DATABASE_PARTS.some((part) => part === name);
-    // Objects elsewhere are not this backup's, and secrets may be in the configuration.
+    // Objects in S3 are not in the backup, and secrets may be in the configuration.
     if (!isNew && !isDatabase && (name !== "objects" || manifest.objects === "elsewhere")) continue;
     if ((await statOrNull(join(dataDir, name))) !== null) await rename(join(dataDir, name), join(replaced, name));
     if (isNew) await rename(join(staged, name), join(dataDir, name));

@@ -1,5 +1,5 @@
-// `patchbay secrets rotate` [tenancy.rotate]: the new key is first in `secrets.encryption_keys` on every process, the old one behind
-// it. Afterwards only what expires needs the old key, which may be removed when that is gone.
+// `patchbay secrets rotate`: wraps every data key with the first key of `secrets.encryption_keys`, which every process must have first, with
+// the old key after it. Afterwards only expiring data needs the old key, which may be removed later [tenancy.rotate].
 import type { RotateSecretsOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
@@ -25,7 +25,7 @@ export async function rotateSecrets(options: RotateSecretsOptions, terminal: Ter
   opened.defer(() => database.close());
   const { pepper, encryptionKeys } = await readSecrets(configuration);
   const ring = createSeal({ keys: encryptionKeys });
-  // With a key that a running gateway does not know it would take the credentials from it.
+  // A key that a running gateway lacks would make the credentials unreadable for it.
   const other = await compareSecrets(installation(database).db, { pepper, seal: ring });
   if (other !== null) refuseOtherSecrets(other);
   const wrapped = await rotate(database, ring);
@@ -34,7 +34,7 @@ export async function rotateSecrets(options: RotateSecretsOptions, terminal: Ter
   if (options.json === true)
     await write(
       terminal.stdout,
-      `${JSON.stringify({ wrapped, keys: keys.map((key) => described(key, ring)), large_results: largeResults })}\n`,
+      `${JSON.stringify({ wrapped, keys: keys.map((key) => describeKey(key, ring)), large_results: largeResults })}\n`,
     );
   else await report({ wrapped, keys, largeResults }, ring, terminal);
   return EXIT.ok;
@@ -62,12 +62,12 @@ interface Rotation {
 async function report({ wrapped, keys, largeResults }: Rotation, ring: Seal, terminal: Terminal): Promise<void> {
   await say(terminal, `${wrapped} data keys wrapped anew with key ${ring.keyIds[0]}.`);
   for (const key of keys) {
-    const { status, data_keys: dataKeys, answers } = described(key, ring);
+    const { status, data_keys: dataKeys, answers } = describeKey(key, ring);
     const needs = `${dataKeys} data keys, ${answers} stored answers and job contents`;
     await write(terminal.stdout, `${key.keyId}  ${status.padEnd(8)}  ${needs}\n`);
   }
-  const spent = keys.filter((key) => key.keyId !== ring.keyIds[0] && key.dataKeys + key.answers === 0);
-  for (const { keyId } of spent)
+  const unusedKeys = keys.filter((key) => key.keyId !== ring.keyIds[0] && key.dataKeys + key.answers === 0);
+  for (const { keyId } of unusedKeys)
     await say(
       terminal,
       largeResults === 0
@@ -76,7 +76,7 @@ async function report({ wrapped, keys, largeResults }: Rotation, ring: Seal, ter
     );
 }
 
-function described({ keyId, dataKeys, answers }: KeyUse, ring: Seal) {
+function describeKey({ keyId, dataKeys, answers }: KeyUse, ring: Seal) {
   const at = ring.keyIds.indexOf(keyId);
   const status = at === 0 ? "current" : at > 0 ? "old" : "missing";
   return { key: keyId, status, data_keys: dataKeys, answers };

@@ -1,5 +1,5 @@
-// POSIX tar (ustar), as much as a backup needs: files and folders, written and read as they pass by, never whole in memory. Any
-// `tar` reads what this writes.
+// Reads and writes the part of POSIX tar (ustar) that a backup needs: files and folders, streamed and never whole in memory. Any `tar` can read
+// these archives.
 
 export interface TarEntry {
   readonly name: string;
@@ -29,15 +29,15 @@ export function tarHeader({ name, kind, sizeBytes }: TarEntry, modifiedSeconds: 
   return block;
 }
 
-/** What fills the last block of a body. */
+/** Zeros that fill the last block of a body. */
 export function tarPadding(sizeBytes: number): Buffer {
   return Buffer.alloc((BLOCK - (sizeBytes % BLOCK)) % BLOCK);
 }
 
-/** Two empty blocks. */
+/** The end of an archive: two empty blocks. */
 export const TAR_END = Buffer.alloc(2 * BLOCK);
 
-/** Each entry with its body, which must be read to its end before the next one is asked for. */
+/** Yields each entry with its body, which must be read to the end before the next entry is requested. */
 export async function* readTar(
   source: AsyncIterable<Buffer>,
 ): AsyncGenerator<{ readonly entry: TarEntry; readonly body: AsyncIterable<Buffer> }> {
@@ -77,7 +77,7 @@ function parseHeader(block: Buffer): TarEntry {
   };
 }
 
-/** At a slash, so that both halves fit. */
+/** Splits at a slash, so that both halves fit into their fields. */
 function splitName(name: string): readonly [prefix: string, base: string] {
   if (Buffer.byteLength(name) <= NAME_BYTES) return ["", name];
   for (let at = name.indexOf("/"); at !== -1; at = name.indexOf("/", at + 1)) {
@@ -94,7 +94,7 @@ function writeOctal(block: Buffer, value: number, start: number, length: number)
   block.write(digits.padStart(length - 1, "0"), start);
 }
 
-/** The sum of all bytes, those of the sum itself counted as spaces. */
+/** The sum of all header bytes, with the checksum field counted as spaces. */
 function writeChecksum(block: Buffer): void {
   block.fill(" ", CHECKSUM_AT, CHECKSUM_AT + 8);
   const sum = block.reduce((total, byte) => total + byte, 0);
@@ -103,21 +103,21 @@ function writeChecksum(block: Buffer): void {
 
 function createReader(source: AsyncIterable<Buffer>) {
   const chunks = source[Symbol.asyncIterator]();
-  let rest: Buffer = Buffer.alloc(0);
+  let buffered: Buffer = Buffer.alloc(0);
 
-  const upTo = async (sizeBytes: number): Promise<Buffer> => {
-    while (rest.length === 0) {
+  const readUpTo = async (sizeBytes: number): Promise<Buffer> => {
+    while (buffered.length === 0) {
       const next = await chunks.next();
       if (next.done === true) throw new Error("the archive ends early");
-      rest = next.value;
+      buffered = next.value;
     }
-    const part = rest.subarray(0, sizeBytes);
-    rest = rest.subarray(part.length);
+    const part = buffered.subarray(0, sizeBytes);
+    buffered = buffered.subarray(part.length);
     return part;
   };
   async function* body(sizeBytes: number): AsyncGenerator<Buffer> {
     for (let left = sizeBytes; left > 0; ) {
-      const part = await upTo(left);
+      const part = await readUpTo(left);
       left -= part.length;
       yield part;
     }

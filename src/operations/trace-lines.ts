@@ -1,4 +1,4 @@
-// A routing decision, told in lines for people.
+// Formats a routing decision as lines of text.
 import type { RouteTraceView } from "../contract/route-explanation.ts";
 
 export function traceLines(trace: RouteTraceView): readonly string[] {

@@ -1,4 +1,4 @@
-// Lets pg-boss send messages inside a transaction of ours.
+// Lets pg-boss send messages inside the caller's transaction.
 import { CompiledQuery } from "kysely";
 import type { Db } from "pg-boss";
 import type { Transacting } from "../storage/database.ts";

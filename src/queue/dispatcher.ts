@@ -1,6 +1,5 @@
-// Dispatches a queue's messages to a limited number of handlers in total and per group: an app with ten thousand jobs leaves room for
-// another's [jobs.fairness]. A free slot goes first to a group that has none and had no turn yet, whatever the age of the others'
-// messages. pg-boss's own workers fetch one message a poll; this fetches as long as there is room.
+// Dispatches a queue's messages to a limited number of handlers, in total and per group, so that an app with ten thousand jobs leaves
+// room for other apps [jobs.fairness]. Unlike pg-boss's own workers, which fetch once per poll, it fetches as long as it has free slots.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Job, PgBoss } from "pg-boss";
 import { createDueWakes } from "./due-wakes.ts";
@@ -8,26 +7,26 @@ import { createTurns } from "./turns.ts";
 
 export interface Message {
   readonly data: unknown;
-  /** Aborts when the process stops and the grace is over. */
+  /** Aborts when the process stops and its grace period has ended. */
   readonly signal: AbortSignal;
 }
 
 export interface WorkOptions {
-  /** At once in this process. */
+  /** Handlers at once in this process. */
   readonly concurrency: number;
-  /** Of one group at once in this process, and groups take turns; absent: all, in the order of their age. */
+  /** Handlers of one group at once in this process. Groups are then served round-robin; without it, messages are served by age alone. */
   readonly perGroup?: number;
-  /** How late a deferred message, or one whose notification was lost, may be noticed. */
+  /** Longest delay before polling notices a deferred message, or one whose notification was lost. */
   readonly pollMs?: number;
-  /** A throw brings the message again, as its queue allows. */
+  /** If it throws, the message is retried as its queue allows. */
   readonly handler: (message: Message) => Promise<void>;
 }
 
 export interface Dispatcher {
   wake(): void;
-  /** Looks for a message that was deferred by so many seconds when it is due. */
+  /** Fetches again after so many seconds, when a deferred message is due. */
   wakeAfter(seconds: number): void;
-  /** Takes nothing new. */
+  /** Stops fetching. Running handlers continue. */
   drain(): void;
   stop(graceMs: number): Promise<void>;
 }
@@ -46,19 +45,20 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const aborter = new AbortController();
   const running = new Map<Promise<void>, Job<unknown>>();
   const turns = createTurns();
-  const state = { stopping: false, wanted: false };
-  let turning: Promise<void> | null = null;
+  const state = { isStopping: false, isFetchWanted: false };
+  let fetching: Promise<void> | null = null;
 
-  const turn = async (): Promise<void> => {
-    while (state.wanted && !state.stopping) {
-      state.wanted = false;
-      for (let room = roomNow(); room.slots > 0 && !state.stopping; room = roomNow()) {
+  const fetchMessages = async (): Promise<void> => {
+    while (state.isFetchWanted && !state.isStopping) {
+      state.isFetchWanted = false;
+      for (let room = computeRoom(); room.slots > 0 && !state.isStopping; room = computeRoom()) {
+        // A free slot goes first to a group that runs nothing and was not served in this round, whatever the age of other messages.
         const isTurn = options.perGroup !== undefined && turns.isOpen();
         const jobs = await boss.fetch<unknown>(name, {
           batchSize: isTurn ? 1 : room.slots,
           ignoreGroups: isTurn ? turns.had(room.busyGroups) : room.fullGroups,
         });
-        for (const job of jobs) take(job);
+        for (const job of jobs) startJob(job);
         if (isTurn && jobs.length === 0) turns.end(room.busyGroups);
         else if (jobs.length < (isTurn ? 1 : room.slots)) break;
       }
@@ -66,22 +66,22 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
   const wake = (): void => {
     turns.news();
-    turnAgain();
+    startFetching();
   };
-  const turnAgain = (): void => {
-    state.wanted = true;
-    if (state.stopping) return;
-    turning ??= turn()
+  const startFetching = (): void => {
+    state.isFetchWanted = true;
+    if (state.isStopping) return;
+    fetching ??= fetchMessages()
       .catch(onError)
       .finally(() => {
-        turning = null;
-        // A wake between the last look and here.
-        if (state.wanted && !state.stopping) setImmediate(turnAgain);
+        fetching = null;
+        // A wake may have come after the loop's last check.
+        if (state.isFetchWanted && !state.isStopping) setImmediate(startFetching);
       });
   };
 
-  /** So many may be fetched at once whatever their groups: no group can then have more than its share. */
-  const roomNow = (): { readonly slots: number; readonly busyGroups: string[]; readonly fullGroups: string[] } => {
+  /** `slots` messages may be fetched at once whatever their groups, because even if all belong to one group it stays within its limit. */
+  const computeRoom = (): { readonly slots: number; readonly busyGroups: string[]; readonly fullGroups: string[] } => {
     const counts = new Map<string, number>();
     for (const { groupId = null } of running.values())
       if (groupId !== null) counts.set(groupId, (counts.get(groupId) ?? 0) + 1);
@@ -94,12 +94,12 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     };
   };
 
-  const take = (job: Job<unknown>): void => {
+  const startJob = (job: Job<unknown>): void => {
     const work: Promise<void> = handle(job)
       .catch(onError)
       .finally(() => {
         running.delete(work);
-        turnAgain();
+        startFetching();
       });
     running.set(work, job);
     turns.took(job.groupId ?? null);
@@ -110,7 +110,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       await options.handler({ data: job.data, signal: aborter.signal });
     } catch (error) {
       onError(error);
-      // Nothing of the error is kept: it may speak of a caller's data.
+      // The error is not stored, because it may contain a caller's data.
       await boss.fail(name, job, null);
       return;
     }
@@ -123,19 +123,19 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const heartbeat = startHeartbeat(options, () => [...running.values()]);
   wake();
   const drain = (): void => {
-    state.stopping = true;
+    state.isStopping = true;
     clearInterval(timer);
     dueWakes.stop();
   };
   return {
     wake,
     wakeAfter: (seconds) => {
-      if (!state.stopping) dueWakes.after(seconds);
+      if (!state.isStopping) dueWakes.after(seconds);
     },
     drain,
     async stop(graceMs) {
       drain();
-      await turning;
+      await fetching;
       const finished = Promise.all(running.keys());
       const graceOver = new AbortController();
       await Promise.race([
@@ -150,7 +150,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
-/** Three in the time after which silence means death. */
+/** Sends three heartbeats per heartbeat interval, after which pg-boss would consider the worker dead. */
 function startHeartbeat(
   { boss, name, heartbeatSeconds, onError }: DispatcherOptions,
   running: () => Job<unknown>[],

@@ -1,7 +1,7 @@
-// Wakes a queue's dispatcher when a deferred message of this process is due. Polling alone notices it up to one poll late, which is
-// 40 % of a webhook's first retry delay. A message of a process that has stopped meanwhile is noticed by the polls of the others.
+// Wakes a queue's dispatcher when a message that this process deferred is due, because polling may notice it one poll late, which is
+// 40 % of a webhook's first retry delay. If this process stops meanwhile, another process's polling finds the message.
 
-/** Beyond it a poll is early enough, and a timer would be held for hours. */
+/** For a longer delay, polling is precise enough, and a timer would be held for hours. */
 const MAX_DELAY_SECONDS = 60;
 /** Messages that are due within one tick share a timer. */
 const TICK_MS = 20;

@@ -1,5 +1,5 @@
-// pg-boss on our database: it wakes, defers and retries; the truth is in our own tables. A message may come twice or late, so its handler
-// asks its table first [webhooks.stale-messages].
+// A message queue of pg-boss on Patchbay's database. It wakes, defers and retries handlers, but the state is in Patchbay's own tables:
+// a message may arrive twice or late, so its handler checks its table first [webhooks.stale-messages].
 import { sql } from "kysely";
 import { type Db, PgBoss } from "pg-boss";
 import { ADVISORY_LOCKS } from "../storage/advisory-locks.ts";
@@ -14,44 +14,44 @@ import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher
 
 export type { Message, WorkOptions } from "./dispatcher.ts";
 
-/** What holds for all messages of one queue. */
+/** The settings of one queue. */
 export interface QueueDefinition {
-  /** Times a failed or expired message comes again. */
+  /** Retries of a failed or expired message. */
   readonly retryLimit: number;
-  /** Seconds before it does, doubled each time. */
+  /** Delay before the first retry in seconds, doubled for each further one. */
   readonly retryDelaySeconds?: number;
-  /** A message whose worker says nothing for so long counts as failed: longer than the longest work, at most a day. */
+  /** A message whose worker reports nothing for so long counts as failed. Longer than the longest work, at most a day. */
   readonly expireSeconds: number;
-  /** At least 10: a worker that says nothing for so long is dead, and its message comes again. */
+  /** A worker without a heartbeat for so long is considered dead, and its message is retried. At least 10. */
   readonly heartbeatSeconds?: number;
-  /** Every message has a key, and of each key one waits at most. Fixed when the queue is first made. */
+  /** Every message has a key, and at most one message of each key waits. Fixed when the queue is created. */
   readonly isKeyed?: boolean;
 }
 
 export interface SendOptions {
-  /** Not before: seconds from now, with up to three decimals, or a moment. */
+  /** The earliest start: seconds from now with up to three decimals, or a date. */
   readonly startAfter?: number | Date;
-  /** What `perGroup` counts by, for example an app's id. */
+  /** The group that `perGroup` limits, for example an app's id. */
   readonly groupId?: string;
-  /** Higher ones come first; 0 unless set. */
+  /** Higher priorities are served first. Default: 0. */
   readonly priority?: number;
-  /** In a keyed queue: sent while another of this key waits, nothing is added. */
+  /** In a keyed queue, the message is dropped if another message with this key waits. */
   readonly key?: string;
 }
 
 export interface Queue {
-  /** Makes the queues; nothing is sent or worked on before. */
+  /** Creates the queues. Call it before sending or working. */
   start(): Promise<void>;
-  /** With `tx`, the message exists when that transaction commits and never otherwise. */
+  /** With `tx`, the message is sent when that transaction commits, and never if it rolls back. */
   send(name: string, data: Readonly<Record<string, unknown>>, options?: SendOptions, tx?: Transacting): Promise<void>;
   work(name: string, options: WorkOptions): void;
-  /** Tells every process that something changed; heard when the transaction commits, or not at all. A hint, never truth. */
+  /** Notifies every process of a change when the transaction commits. Notifications may be lost, so they are only hints. */
   publish(topic: string, tx?: Transacting): Promise<void>;
-  /** Answers how to stop listening. `topic` is null when some may have been missed. */
+  /** Returns a function that unsubscribes. `topic` is null when notifications may have been missed. */
   subscribe(listener: (topic: string | null) => void): () => void;
-  /** From now on this process takes nothing new; it may still send. */
+  /** Stops fetching messages in this process. Sending still works. */
   drain(): void;
-  /** Takes nothing new and waits so long for what runs; then aborts its signals. */
+  /** Stops fetching, waits up to `graceMs` for running handlers, then aborts their signals. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
@@ -59,16 +59,16 @@ export interface CreateQueueOptions {
   readonly database: Database;
   readonly queues: Readonly<Record<string, QueueDefinition>>;
   readonly onError: (error: unknown) => void;
-  /** Tests wait less for a connection that says nothing. */
+  /** Timeouts of an unresponsive connection; tests shorten them. */
   readonly silence?: SilenceTimes;
 }
 
 const SCHEMA = "pgboss";
-/** One for every queue: the payload is its name, or a topic with its mark. */
+/** One channel for all queues. The payload is a queue's name, or a topic after `TOPIC_MARK`. */
 const CHANNEL = "patchbay_queue";
 const TOPIC_MARK = "@";
 const NO_MESSAGE = "00000000-0000-0000-0000-000000000000";
-/** Messages done with are of no further use. */
+/** Retention of completed messages, which are not used again. */
 const DELETE_AFTER_SECONDS = 3_600;
 
 export function createQueue({ database, queues, onError, silence }: CreateQueueOptions): Queue {
@@ -76,7 +76,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
   boss.on("error", onError);
   const dispatchers = new Map<string, Dispatcher>();
   const listeners = new Set<(topic: string | null) => void>();
-  let listening: { close(): Promise<void> } | null = null;
+  let listener: { close(): Promise<void> } | null = null;
 
   return {
     async start() {
@@ -93,19 +93,19 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
         };
         await boss.createQueue(name, { ...options, policy: definition.isKeyed === true ? "short" : "standard" });
         await boss.updateQueue(name, options);
-        // Read once: pg-boss would look a queue up on its own connection, which a sender in our transaction must not wait for.
+        // Fills pg-boss's cache. Otherwise it would look the queue up on its own connection, and a sender inside a transaction would wait for it.
         await boss.findJobs(name, { id: NO_MESSAGE });
       }
-      if (!hasOwner(database)) await letTenantsSend(boss.getDb(), database.tenantRole);
+      if (!hasOwner(database)) await grantSending(boss.getDb(), database.tenantRole);
       const heard = (payload: string): void => {
-        if (payload.startsWith(TOPIC_MARK)) listeners.forEach((listener) => listener(payload.slice(1)));
+        if (payload.startsWith(TOPIC_MARK)) listeners.forEach((notify) => notify(payload.slice(1)));
         else dispatchers.get(payload)?.wake();
       };
       const missed = (): void => {
         dispatchers.forEach((dispatcher) => dispatcher.wake());
-        listeners.forEach((listener) => listener(null));
+        listeners.forEach((notify) => notify(null));
       };
-      listening = await listen(database, { heard, missed, onError });
+      listener = await listen(database, { heard, missed, onError });
     },
 
     async send(name, data, options = {}, tx) {
@@ -118,7 +118,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
         ...(key === undefined ? {} : { singletonKey: key }),
         ...(groupId === undefined ? {} : { group: { id: groupId } }),
       });
-      // Delivered at commit. A deferred message is found by this process when it is due, else by polling.
+      // The notification is delivered at commit. A deferred message is found by this process's timer, or by polling.
       if (typeof startAfter === "number") dispatchers.get(name)?.wakeAfter(startAfter);
       if (startAfter === undefined) await db.executeSql("select pg_notify($1, $2)", [CHANNEL, name]);
     },
@@ -145,7 +145,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
 
     async stop({ graceMs = 0 } = {}) {
       await Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.stop(graceMs)));
-      await listening?.close();
+      await listener?.close();
       await boss.stop({ graceful: false });
     },
   };
@@ -154,36 +154,36 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
 function openBoss(database: Database, silence: SilenceTimes | undefined): PgBoss {
   const { direct } = engine(database);
   const common = { schema: SCHEMA, schedule: false, superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 };
-  // pg-boss hands its options on to its pool, and its types do not say so.
+  // pg-boss passes its options to its connection pool, which its types do not declare.
   const pooled: object = sessionConfig({ url: direct.databaseUrl, pooling: direct.pooling }, silence);
   return new PgBoss({
     ...common,
     ...pooled,
     application_name: "patchbay-queue",
     max: 4,
-    // The owner made the schema, where there is one; this role may not.
+    // With a separate owner, the owner creates the schema, because this role may not.
     migrate: direct.migrateUrl === null,
   });
 }
 
-interface Ears {
+interface ListenHandlers {
   readonly heard: (payload: string) => void;
   readonly missed: () => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Not pg-boss's own listener, which connects where its pool does: that may be a pooler. */
-async function listen(database: Database, ears: Ears): Promise<{ close(): Promise<void> }> {
+/** Replaces pg-boss's own listener, which would connect through the pool's URL: that may be a transaction pooler. */
+async function listen(database: Database, handlers: ListenHandlers): Promise<{ close(): Promise<void> }> {
   const { direct } = engine(database);
   const { listenUrl } = direct;
-  return listenOnServer({ listenUrl, channel: CHANNEL, applicationName: "patchbay-queue-listener", ...ears });
+  return listenOnServer({ listenUrl, channel: CHANNEL, applicationName: "patchbay-queue-listener", ...handlers });
 }
 
 function hasOwner({ direct }: Database): boolean {
   return direct.migrateUrl !== null;
 }
 
-/** Where the schema has an owner of its own, it makes pg-boss's tables and lets the process use them. */
+/** If the schema has a separate owner, that role creates pg-boss's tables and grants this process access. */
 async function prepareAsOwner(database: Database, onError: (error: unknown) => void): Promise<void> {
   const { direct, db, tenantRole } = engine(database);
   if (direct.migrateUrl === null) return;
@@ -202,27 +202,27 @@ async function prepareAsOwner(database: Database, onError: (error: unknown) => v
     const { rows } = await sql<{ role: string }>`select current_user as role`.execute(db);
     const role = rows[0]?.role;
     if (role !== undefined) await grant(owner.getDb(), role, "select, insert, update, delete");
-    await letTenantsSend(owner.getDb(), tenantRole);
+    await grantSending(owner.getDb(), tenantRole);
   } finally {
     await owner.stop({ graceful: false });
   }
 }
 
-/** A transaction bound to a workspace sends messages as well: names of queues and ids, nothing of another's. */
-async function letTenantsSend(db: Db, tenantRole: string | null): Promise<void> {
+/** Transactions bound to a workspace send messages too. Messages hold only queue names and ids, so no other workspace's data is exposed. */
+async function grantSending(db: Db, tenantRole: string | null): Promise<void> {
   if (tenantRole !== null) await grant(db, tenantRole, "select, insert");
 }
 
 async function grant(db: Db, role: string, privileges: string): Promise<void> {
-  const to = `"${role.replaceAll('"', '""')}"`;
-  // One text is one transaction. Processes that start at once would write the same rows of the catalogue.
+  const grantee = `"${role.replaceAll('"', '""')}"`;
+  // Statements in one text are one transaction. The lock is for processes that start together and would update the same catalogue rows.
   await db.executeSql(
     [
       `select pg_advisory_xact_lock(${ADVISORY_LOCKS.queueGrants})`,
-      `grant usage on schema ${SCHEMA} to ${to}`,
-      `grant ${privileges} on all tables in schema ${SCHEMA} to ${to}`,
-      `grant usage on all sequences in schema ${SCHEMA} to ${to}`,
-      `grant execute on all functions in schema ${SCHEMA} to ${to}`,
+      `grant usage on schema ${SCHEMA} to ${grantee}`,
+      `grant ${privileges} on all tables in schema ${SCHEMA} to ${grantee}`,
+      `grant usage on all sequences in schema ${SCHEMA} to ${grantee}`,
+      `grant execute on all functions in schema ${SCHEMA} to ${grantee}`,
     ].join("; "),
   );
 }

@@ -1,15 +1,16 @@
-// Whose turn it is among the groups of a queue [jobs.fairness]: one that runs nothing and was not served in this round comes
-// before all others, so that a single message never waits for the backlogs of several.
+// Round-robin state of a queue's groups [jobs.fairness]: a group that runs nothing and was not served in this round comes before
+// all others, so that a single message never waits for the backlogs of several groups.
 
 export interface Turns {
-  /** Somebody may be waiting for a first turn. */
+  /** Whether a group that was not served in this round may have a message. */
   isOpen(): boolean;
-  /** Those to be left out of a look for one, which begins now. */
+  /** Starts a search for such a group, and returns the groups to ignore. */
   had(busyGroups: readonly string[]): string[];
+  /** Records that a message of the group was dispatched. */
   took(group: string | null): void;
-  /** Nobody was found: the round is over. */
+  /** The search found no message, so the round is over. */
   end(busyGroups: readonly string[]): void;
-  /** A message may have come. */
+  /** A new message may have arrived. */
   news(): void;
 }
 
@@ -27,7 +28,7 @@ export function createTurns(): Turns {
       if (group !== null) served.add(group);
     },
     end: (busyGroups) => {
-      // Where all who wait are at work already, or there is but one, looking again is of no use before there is news.
+      // If every waiting group is already running, or there is only one, searching again is useless until a message arrives.
       const waiting = new Set([...served, ...busyGroups]);
       isQuiet = !hasNews && (waiting.size <= 1 || waiting.size === busyGroups.length);
       served.clear();

@@ -1,13 +1,13 @@
-// The numbers of the locks that transactions of ours take on a whole database, in one place, so that no two are the same. Processes of
-// several versions run beside each other: a number once given stays.
+// Lists the numbers of the advisory locks that transactions take on a whole database, so that no two are equal. Processes of different versions
+// run at the same time, so a number never changes.
 export const ADVISORY_LOCKS = {
-  /** A change of set-up, of plans, workspaces or grants. */
+  /** Changes of the directory, of plans, workspaces or credit grants. */
   directory: 7_015,
-  /** Roles and policies, at every start. */
+  /** Updates of roles and policies, at every start. */
   protect: 7_270_702,
-  /** What the queue's tables are granted, at every start. */
+  /** Grants on the queue's tables, at every start. */
   queueGrants: 7_270_703,
-  /** Held by running processes, with an encryption key's id behind it: each they know, and the one they seal with. */
+  /** Held by running processes together with an encryption key's id: one lock per known key, and one for the key they seal with. */
   knownKey: 7_270_704,
   firstKey: 7_270_705,
 } as const;

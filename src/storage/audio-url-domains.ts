@@ -1,4 +1,4 @@
-// The allowlists for `audio.url`: the shared one and each workspace's own [remote-audio.listed-host].
+// Stores the allowlists for `audio.url`: the shared one and each workspace's own [remote-audio.listed-host].
 import { type Kysely, sql } from "kysely";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import { writeAudit } from "./audit-log.ts";
@@ -10,7 +10,7 @@ const PLATFORM = "platform";
 export interface AudioUrlDomains {
   readonly own: readonly string[];
   readonly platform: readonly string[];
-  /** null: the workspace never had a list. */
+  /** Null: the workspace never had a list. */
   readonly updatedAt: Date | null;
 }
 
@@ -28,7 +28,7 @@ export async function readAudioUrlDomains(
   return { own: own?.domains ?? [], platform: platform?.domains ?? [], updatedAt: own?.updated_at ?? null };
 }
 
-/** Replaces the list of a workspace that is held for a change; the same list again is no change. */
+/** Replaces a workspace's list. The caller has locked the workspace for a change. An equal list is not a change. */
 export async function replaceAudioUrlDomains(
   tx: Transacting,
   workspaceId: WorkspaceId,
@@ -38,12 +38,12 @@ export async function replaceAudioUrlDomains(
   await replace(tx, workspaceId, domains, { workspaceId, actorKeyId });
 }
 
-/** The platform's list is the configuration file's. */
+/** Replaces the shared list, which only the configuration file sets. */
 export async function setPlatformDomains(tx: Transacting, domains: readonly string[]): Promise<void> {
   await replace(tx, PLATFORM, domains, { workspaceId: null, actorKeyId: null });
 }
 
-/** The file's list is a workspace's first one. Afterwards the workspace manages it [configuration.audio-domains-seed]. */
+/** Creates a workspace's first list from the configuration file. Afterwards the workspace manages it [configuration.audio-domains-seed]. */
 export async function seedAudioUrlDomains(
   tx: Transacting,
   workspaceId: WorkspaceId,
@@ -63,12 +63,8 @@ interface Actor {
 }
 
 async function replace(tx: Transacting, scope: string, domains: readonly string[], actor: Actor): Promise<void> {
-  const present = await tx
-    .selectFrom("audio_url_domains")
-    .select("domains")
-    .where("scope", "=", scope)
-    .executeTakeFirst();
-  const before = present?.domains ?? null;
+  const row = await tx.selectFrom("audio_url_domains").select("domains").where("scope", "=", scope).executeTakeFirst();
+  const before = row?.domains ?? null;
   if (before !== null && before.length === domains.length && before.every((domain, at) => domain === domains[at]))
     return;
   await tx

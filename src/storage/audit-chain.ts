@@ -1,5 +1,5 @@
-// Reads the audit log's chains as they are stored, for verification [tenancy.audit-tampering]. What a row's hash covers is written here a
-// second time, separately from the trigger that computes it: a database that was tampered with does not judge itself.
+// Reads the audit log's hash chains for verification [tenancy.audit-tampering]. The hash is computed here a second time, independently of the
+// database's trigger, so that a database that was tampered with does not verify itself.
 import { hash } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import type { Tables } from "./tables.ts";
@@ -11,7 +11,7 @@ export const PLATFORM_CHAIN = "platform";
 export interface ChainHead {
   readonly chain: string;
   readonly seq: bigint;
-  /** In hexadecimal, as all hashes here. */
+  /** In hexadecimal, as all hashes in this file. */
   readonly hash: string;
 }
 
@@ -22,11 +22,11 @@ export interface ChainLink {
   readonly workspaceId: string | null;
   readonly previousHash: string;
   readonly hash: string;
-  /** What the hash should be. */
+  /** The hash that the row should have. */
   readonly computed: string;
 }
 
-/** `chain` absent: all of them. */
+/** Without `chain`: the heads of all chains. */
 export async function readHeads(db: Handle, chain?: string): Promise<readonly ChainHead[]> {
   const all = db.selectFrom("audit_heads").selectAll().orderBy("scope");
   const rows = await (chain === undefined ? all : all.where("scope", "=", chain)).execute();
@@ -40,7 +40,7 @@ export async function readChains(db: Handle): Promise<readonly string[]> {
   return rows.map(({ chain }) => chain);
 }
 
-/** Rows after a place of a chain, in its order; a forged one may share its number with another. */
+/** Rows of a chain after a position, in order. The position includes the id, because a forged row may share its number with another. */
 export async function readLinks(
   db: Handle,
   chain: string,

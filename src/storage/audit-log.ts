@@ -1,18 +1,17 @@
-// Who changed which setting, from what to what. Written in the transaction of the change itself [admin.one-audit-entry]. The database
-// refuses to change or remove a row afterwards.
+// Records who changed which setting, in the transaction of the change itself [admin.one-audit-entry]. The database rejects later changes to these rows.
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
 
 export interface AuditEntry {
-  /** null: the platform itself. */
+  /** Null: the installation itself. */
   readonly workspaceId: WorkspaceId | null;
-  /** null: the configuration file. */
+  /** Null: the configuration file. */
   readonly actorKeyId: KeyId | null;
   /** `noun.verb`, such as `audio_url_domains.replaced`. */
   readonly action: string;
-  /** What was changed: an id or a name. */
+  /** The id or name of what was changed. */
   readonly object: string;
-  /** null: there was nothing before, or nothing is left. Never a secret. */
+  /** Null: there was nothing before, or nothing afterwards. Never a secret. */
   readonly before: object | null;
   readonly after: object | null;
 }

@@ -1,5 +1,5 @@
-// Leases on budgets: a slice that one process holds and spends in memory [metering.lease-shared]. A transaction that changes a lease locks
-// its row, in id order and before any budget's.
+// Leases on budgets: a lease is a slice that one process holds and spends in memory [metering.lease-shared]. A transaction that changes a lease
+// locks its row, in id order and before any budget's.
 import { type Kysely, sql } from "kysely";
 import type { AppId, LeaseId, WorkspaceId } from "../contract/ids.ts";
 import { type WindowKey, windowKeyJson } from "./budget-windows.ts";
@@ -29,7 +29,7 @@ export interface LeaseRow {
 
 const COLUMNS = sql.raw("id, granted_nano_usd, granted_tokens, settled_nano_usd, settled_tokens, windows");
 
-/** Those still open. */
+/** Locks the leases that are still open, in id order. */
 export async function lockLeases(tx: Handle, ids: readonly string[]): Promise<ReadonlyMap<string, LeaseRow>> {
   if (ids.length === 0) return new Map();
   const { rows } = await sql<LeaseRow>`${PREPARED} select ${COLUMNS} from budget_leases
@@ -51,7 +51,7 @@ export async function insertLease(tx: Handle, lease: NewLease): Promise<void> {
       ${JSON.stringify(windows)}::jsonb, patchbay_now() + ${sql.lit(LEASE_SECONDS)} * interval '1 second')`.execute(tx);
 }
 
-/** Whether other processes hold of this workspace's budgets what is not settled; some of it is for calls under way. */
+/** Whether other processes hold unsettled amounts of this workspace's budgets. Part of it may be for calls in progress. */
 export async function isHeldElsewhere(tx: Handle, workspaceId: WorkspaceId, holder: string): Promise<boolean> {
   const { rows } = await sql<{ is: boolean }>`select exists (select from budget_leases
     where workspace_id = ${workspaceId} and holder <> ${holder} and state = 'open'
@@ -66,7 +66,7 @@ export interface HeldSum {
   readonly tokens: bigint;
 }
 
-/** What the open leases of a workspace hold of each window and have not settled. */
+/** The unsettled amounts that open leases of a workspace hold, per budget window. */
 export async function sumHeld(db: Handle, workspaceId: WorkspaceId): Promise<readonly HeldSum[]> {
   const { rows } = await sql<HeldSum>`
     select held.window_of ->> 'budget_id' as budget_id, (held.window_of ->> 'window_start')::timestamptz as window_start,
@@ -94,14 +94,14 @@ export async function addSettled(tx: Handle, changes: readonly LeaseChange[]): P
     nano_usd: nanoUsd.toString(),
     tokens: tokens.toString(),
   }));
-  // The `any`: see `waysTo` in budgets.ts.
+  // For the `any`, see `waysTo` in budgets.ts.
   await sql`${PIPELINED} with given as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given (id text, nano_usd bigint, tokens bigint))
     update budget_leases l set settled_nano_usd = l.settled_nano_usd + given.nano_usd, settled_tokens = l.settled_tokens + given.tokens
     from given where l.id = given.id and l.id = any(array(select id from given))`.execute(tx);
 }
 
-/** The ids that are still ours. */
+/** Returns the ids that this holder still has. */
 export async function renewLeases(db: Handle, holder: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const { rows } = await sql<{ id: string }>`
@@ -111,12 +111,12 @@ export async function renewLeases(db: Handle, holder: string, ids: readonly stri
   return new Set(rows.map((row) => row.id));
 }
 
-/** For a process that was kept from renewing its leases and lives: as long as it may take until it renews them again. */
+/** Grace for a live process that was kept from renewing its leases, until it renews them. */
 const GRACE_SECONDS = 10;
 
 /**
- * Open ones whose holder has not renewed them; those that somebody else is just looking at are skipped, and `but`: the asker's own, which
- * it still spends.
+ * Locks open leases that their holder has not renewed. Skips leases that another transaction has locked, and those in `but`, which the caller
+ * itself still spends.
  */
 export async function lockLapsedLeases(tx: Handle, most: number, but: readonly string[]): Promise<readonly LeaseRow[]> {
   const { rows } = await sql<LeaseRow>`select ${COLUMNS} from budget_leases
@@ -134,8 +134,7 @@ export async function closeLeases(tx: Handle, ids: readonly string[], unresolved
 }
 
 /**
- * Closed ones go with the attempts they paid; one that a dead process left unsettled stays as long as usage tells of it. Answers how
- * many went.
+ * Deletes closed leases when their attempts are deleted, but unresolved ones only when their usage is deleted too. Returns how many it deleted.
  */
 export async function purgeLeases(
   db: Handle,

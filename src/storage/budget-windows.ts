@@ -1,4 +1,4 @@
-// What the windows of budgets hold. A transaction that changes a window holds its budget's row (budgets.ts).
+// Reads and changes the amounts in budget windows. A transaction that changes a window must have locked its budget's row (budgets.ts).
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { PIPELINED, PREPARED } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
@@ -32,7 +32,7 @@ export interface WindowAmounts {
 
 export interface WindowChange extends WindowKey, WindowAmounts {}
 
-/** What else `sum` says stays. */
+/** Other fields of `sum` are kept. */
 export function addAmounts<Sum extends WindowAmounts>(sum: Sum, more: WindowAmounts): Sum {
   return {
     ...sum,
@@ -45,7 +45,7 @@ export function addAmounts<Sum extends WindowAmounts>(sum: Sum, more: WindowAmou
   };
 }
 
-/** Of one window, for sets and maps. */
+/** Identifies a window in sets and maps. */
 export function windowId({ budgetId, windowStart }: WindowKey): string {
   return `${budgetId} ${windowStart.toISOString()}`;
 }
@@ -54,13 +54,13 @@ export const WINDOW_COLUMNS = sql.raw(
   "w.budget_id, w.spent_nano_usd, w.reserved_nano_usd, w.spent_audio_ms, w.reserved_audio_ms, w.spent_tokens, w.reserved_tokens",
 );
 
-/** Joins a budget `b` to its window `w` of now. */
+/** Joins a budget `b` to its current window `w`. */
 export const WINDOW_OF_NOW =
   sql.raw(`w.budget_id = b.id and w.window_start = case b.period when 'total' then 'epoch'::timestamptz
   else date_trunc(b.period, patchbay_now(), 'UTC') end`);
 
-/** For the server's estimate, as in `waysTo` (budgets.ts). */
-const OF_THE_ASKED = sql.raw("w.budget_id = any(array(select budget_id from asked))");
+/** Repeats the join for the planner's estimate, as in `waysTo` (budgets.ts). */
+const IS_LISTED = sql.raw("w.budget_id = any(array(select budget_id from asked))");
 
 export async function readWindows(db: Handle, keys: readonly WindowKey[]): Promise<readonly WindowRow[]> {
   if (keys.length === 0) return [];
@@ -68,19 +68,19 @@ export async function readWindows(db: Handle, keys: readonly WindowKey[]): Promi
   const { rows } = await sql<WindowRow>`${PREPARED}
     with asked as materialized (select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as asked (budget_id text, window_start timestamptz))
     select ${WINDOW_COLUMNS} from budget_windows w join asked on w.budget_id = asked.budget_id and w.window_start = asked.window_start
-    where ${OF_THE_ASKED}`.execute(db);
+    where ${IS_LISTED}`.execute(db);
   return rows;
 }
 
 export interface Along {
-  /** A statement that is run with it. */
+  /** Another statement to run in the same round trip. */
   readonly beside?: RawBuilder<unknown> | null;
-  /** Every window is there, and the transaction ends behind it. */
+  /** Every window exists, and the transaction's commit follows. */
   readonly isLast?: boolean;
 }
 
 /**
- * Adds to each window, which is made where it is missing. The budgets' rows are held; a budget deleted meanwhile is skipped.
+ * Adds to each window and creates missing ones. The caller has locked the budgets' rows. A budget that was deleted meanwhile is skipped.
  */
 export async function changeWindows(
   tx: Handle,
@@ -93,7 +93,7 @@ export async function changeWindows(
     if (beside !== null) await sql`${mark} ${beside}`.execute(tx);
     return;
   }
-  // A window is made once and changed a million times.
+  // Update first: a window is created once and changed a million times.
   const changed = await addToWindows(tx, list, mark, beside);
   if (isLast) return;
   const missing = list.filter((sum) => !changed.has(windowId(sum)));
@@ -105,7 +105,7 @@ export async function changeWindows(
   await addToWindows(tx, missing, PREPARED, null);
 }
 
-/** Those that were there. */
+/** Returns the windows that existed. */
 async function addToWindows(
   tx: Handle,
   list: readonly WindowChange[],
@@ -132,15 +132,15 @@ async function addToWindows(
       spent_nano_usd = w.spent_nano_usd + asked.spent_nano_usd, reserved_nano_usd = w.reserved_nano_usd + asked.reserved_nano_usd,
       spent_audio_ms = w.spent_audio_ms + asked.spent_audio_ms, reserved_audio_ms = w.reserved_audio_ms + asked.reserved_audio_ms,
       spent_tokens = w.spent_tokens + asked.spent_tokens, reserved_tokens = w.reserved_tokens + asked.reserved_tokens
-    from asked where w.budget_id = asked.budget_id and w.window_start = asked.window_start and ${OF_THE_ASKED}
+    from asked where w.budget_id = asked.budget_id and w.window_start = asked.window_start and ${IS_LISTED}
     returning w.budget_id, w.window_start`.execute(tx);
   return new Set(rows.map((row) => windowId({ budgetId: row.budget_id, windowStart: row.window_start })));
 }
 
-/** A month's begins so long before it ends. */
+/** Longest time between a window's start and its end: a month. */
 const LONGEST_WINDOW_DAYS = 31;
 
-/** Windows that ended before what usage tells of, and hold nothing; a budget without a period has one for ever. Answers how many went. */
+/** Deletes windows that ended before the retained usage and hold no reservations. Windows without a period are kept. Returns how many it deleted. */
 export async function purgeWindows(db: Handle, usageDays: number, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`delete from budget_windows where ctid = any(array(
     select ctid from budget_windows where window_start <> 'epoch'
@@ -149,18 +149,18 @@ export async function purgeWindows(db: Handle, usageDays: number, limit: number)
   return Number(numAffectedRows ?? 0n);
 }
 
-/** As it stands in the JSON of attempts and leases. */
+/** The form in the JSON of attempts and leases. */
 export function windowKeyJson({ budgetId, windowStart }: WindowKey) {
   return { budget_id: budgetId, window_start: windowStart.toISOString() };
 }
 
-/** What `windowKeyJson` wrote, and nobody else. */
+/** Reads the output of `windowKeyJson`. */
 export function readWindowKeys(windows: unknown): readonly WindowKey[] {
   const list = windows as readonly ReturnType<typeof windowKeyJson>[];
   return list.map((window) => ({ budgetId: window.budget_id, windowStart: new Date(window.window_start) }));
 }
 
-/** An update touches a row once however often its key is listed: sum first. */
+/** Sums changes per window first, because an update changes a row once even if its key is listed twice. */
 function sumByWindow(changes: readonly WindowChange[]): readonly WindowChange[] {
   const sums = new Map<string, WindowChange>();
   for (const change of changes) {

@@ -1,4 +1,4 @@
-// Budgets of apps, and what plans pay from. A transaction that changes what they hold locks their rows, in id order.
+// Reads and locks the budgets of apps and of plans. A transaction that changes their windows locks their rows, in id order.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { PIPELINED, PREPARED } from "./prepared.ts";
@@ -7,7 +7,7 @@ import type { Tables } from "./tables.ts";
 
 type Handle = Kysely<Tables>;
 
-/** Whose budgets: the app's, and what its workspace's plan pays from where that is asked. */
+/** Selects the app's budgets, and with `funding` also its workspace's plan budgets. */
 export interface AppOf {
   readonly workspaceId: WorkspaceId;
   readonly appId: AppId;
@@ -17,7 +17,7 @@ export interface AppOf {
 export interface BudgetRow {
   readonly id: string;
   readonly workspace_id: string;
-  /** Null for what belongs to the whole workspace. */
+  /** Null: the budget belongs to the whole workspace. */
   readonly app_id: string | null;
   readonly kind: "budget" | "allowance" | "credits";
   readonly period: "day" | "month" | "total";
@@ -25,7 +25,7 @@ export interface BudgetRow {
   readonly limit_audio_seconds: string | null;
   readonly limit_tokens: bigint | null;
   readonly soft_limit: string | null;
-  /** The database's clock. */
+  /** The time by the database's clock. */
   readonly now: Date;
 }
 
@@ -33,7 +33,7 @@ export async function readBudgets(db: Handle, apps: readonly AppOf[]): Promise<r
   return (await selectBudgets(apps, [], sql``).execute(db)).rows;
 }
 
-/** Of a workspace's apps, or of one of them. */
+/** Budgets of all apps of a workspace, or of one app. */
 export async function readBudgetsOfApps(
   db: Handle,
   workspaceId: WorkspaceId,
@@ -46,8 +46,8 @@ export async function readBudgetsOfApps(
 }
 
 /**
- * Held to the end of the transaction: reservations on one app's budgets happen one after another, on every process. `ids`: of others,
- * held along with them.
+ * Locks budgets until the transaction ends, so that reservations on one app's budgets are serialized across processes. `ids` names other budgets
+ * to lock with them.
  */
 export async function lockBudgetsOf(
   tx: Handle,
@@ -74,9 +74,8 @@ function selectBudgets(apps: readonly AppOf[], ids: readonly string[], locking: 
 }
 
 /**
- * Statements of their ids. The `any` repeats what the join says, for the server's estimate: it expects few values of an array, and of a
- * function a hundred rows, for which it would rather read the whole table. Each way to a budget by an index of its own, and none that
- * nobody asked for.
+ * Subqueries that return budget ids, one per index. Each `any` repeats its join for the planner's estimate: PostgreSQL expects few values of an
+ * array but a hundred rows of a function, for which it would scan the whole table.
  */
 export function waysTo(apps: readonly AppOf[], ids: readonly string[]) {
   return [
@@ -87,15 +86,15 @@ export function waysTo(apps: readonly AppOf[], ids: readonly string[]) {
 }
 
 function ownBudgets(apps: readonly AppOf[]) {
-  const asked = apps.map(({ workspaceId, appId }) => ({ workspace_id: workspaceId, app_id: appId }));
-  return sql`(with asked as materialized (select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked (workspace_id text, app_id text))
+  const owners = apps.map(({ workspaceId, appId }) => ({ workspace_id: workspaceId, app_id: appId }));
+  return sql`(with asked as materialized (select * from jsonb_to_recordset(${JSON.stringify(owners)}::jsonb) as asked (workspace_id text, app_id text))
     select own.id from budgets own join asked on own.app_id = asked.app_id and own.workspace_id = asked.workspace_id
     where own.app_id = any(array(select app_id from asked)))`;
 }
 
 function planBudgets(apps: readonly AppOf[]) {
-  const asked = apps.map(({ workspaceId, funding }) => ({ workspace_id: workspaceId, kind: funding }));
-  return sql`(with asked as materialized (select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked (workspace_id text, kind text))
+  const owners = apps.map(({ workspaceId, funding }) => ({ workspace_id: workspaceId, kind: funding }));
+  return sql`(with asked as materialized (select * from jsonb_to_recordset(${JSON.stringify(owners)}::jsonb) as asked (workspace_id text, kind text))
     select of_plan.id from budgets of_plan join asked on of_plan.workspace_id = asked.workspace_id and of_plan.kind = asked.kind
     where of_plan.kind <> 'budget' and of_plan.workspace_id = any(array(select workspace_id from asked)))`;
 }

@@ -1,19 +1,19 @@
-// Our tables as the database itself describes them, those that others refer to first: what a backup counts and a move copies, so
-// that a table added later cannot be forgotten.
+// Lists Patchbay's tables from the database's catalogue, referenced tables first. Backups and migrations use the list, so that no new table is
+// forgotten.
 import { type Kysely, sql } from "kysely";
 
 export interface TableShape {
   readonly name: string;
-  /** Those that hold something; what is computed from others is computed again. */
+  /** Stored columns. Generated columns are computed again. */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
-  /** Sequences behind its columns. */
+  /** Sequences that belong to its columns. */
   readonly sequences: readonly string[];
-  /** Row-level security that binds the owner too. */
+  /** Whether row-level security applies to the owner too. */
   readonly isForced: boolean;
 }
 
-/** The migrator's own: every database has its own account of what ran in it. */
-const OF_THE_MIGRATOR = /^kysely_/u;
+/** The migrator's tables, which record what ran in each database. */
+const MIGRATOR_TABLE = /^kysely_/u;
 
 export async function listTables<T>(db: Kysely<T>): Promise<readonly TableShape[]> {
   const { rows } = await sql<TableShape & { readonly refersTo: readonly string[] }>`
@@ -26,7 +26,7 @@ export async function listTables<T>(db: Kysely<T>): Promise<readonly TableShape[
         where f.conrelid = c.oid and f.contype = 'f' and r.oid <> c.oid), '[]'::jsonb) as "refersTo"
     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
     order by c.relname`.execute(db);
-  return inOrder(rows.filter(({ name }) => !OF_THE_MIGRATOR.test(name)));
+  return sortByReferences(rows.filter(({ name }) => !MIGRATOR_TABLE.test(name)));
 }
 
 export async function countRows<T>(db: Kysely<T>): Promise<Readonly<Record<string, number>>> {
@@ -38,14 +38,16 @@ export async function countRows<T>(db: Kysely<T>): Promise<Readonly<Record<strin
   return counts;
 }
 
-function inOrder(tables: readonly (TableShape & { readonly refersTo: readonly string[] })[]): readonly TableShape[] {
-  const placed = new Map<string, TableShape>();
-  while (placed.size < tables.length) {
+function sortByReferences(
+  tables: readonly (TableShape & { readonly refersTo: readonly string[] })[],
+): readonly TableShape[] {
+  const sorted = new Map<string, TableShape>();
+  while (sorted.size < tables.length) {
     const next = tables.filter(
-      ({ name, refersTo }) => !placed.has(name) && refersTo.every((other) => placed.has(other)),
+      ({ name, refersTo }) => !sorted.has(name) && refersTo.every((other) => sorted.has(other)),
     );
     if (next.length === 0) throw new Error("tables refer to each other in a circle");
-    for (const { refersTo: _, ...table } of next) placed.set(table.name, table);
+    for (const { refersTo: _, ...table } of next) sorted.set(table.name, table);
   }
-  return [...placed.values()];
+  return [...sorted.values()];
 }

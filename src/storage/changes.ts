@@ -1,4 +1,4 @@
-// Receives what `announce.ts` sends, through a connection of its own that is made again when it breaks.
+// Receives the notifications of `announce.ts` through a dedicated connection, which reconnects when it breaks.
 import { CHANGE_TOPICS, CHANGES_CHANNEL, type ChangeTopic } from "./announce.ts";
 import type { Database } from "./database.ts";
 import { listenOnServer } from "./listen-server.ts";
@@ -6,31 +6,31 @@ import { announceKeys } from "./running-keys.ts";
 import { engine } from "./system.ts";
 
 export interface Changes {
-  /** `detail` is null when some may have been missed. Answers how to stop listening. */
+  /** `detail` is null if notifications may have been missed. Returns a function that unsubscribes. */
   onChange(topic: ChangeTopic, listener: (detail: string | null) => void): () => void;
   close(): Promise<void>;
 }
 
 export interface ListenOptions {
-  /** The connection broke or could not be made; it is tried again, and nothing more is told until it stood. */
+  /** The connection failed and is retried. Further failures are not reported until it has succeeded. */
   readonly onError: (error: unknown) => void;
-  /** Of the ring of this process, for those that start beside it (`running-keys.ts`). */
+  /** The key ids of this process's ring, announced to processes that start (`running-keys.ts`). */
   readonly keyIds: readonly string[];
 }
 
-/** Listens when it resolves, unless the server is away at this moment. */
+/** Resolves when it is listening, or after the first attempt if the server is unavailable. */
 export async function listenForChanges(database: Database, options: ListenOptions): Promise<Changes> {
   const listeners = new Map(CHANGE_TOPICS.map((topic) => [topic, new Set<(detail: string | null) => void>()]));
-  const tell = (topic: ChangeTopic, detail: string | null): void =>
+  const notify = (topic: ChangeTopic, detail: string | null): void =>
     listeners.get(topic)?.forEach((listener) => listener(detail));
-  const missed = (): void => CHANGE_TOPICS.forEach((topic) => tell(topic, null));
+  const missed = (): void => CHANGE_TOPICS.forEach((topic) => notify(topic, null));
   const heard = (payload: string): void => {
     const change = readChange(payload);
     if (change === null) missed();
-    else tell(change.topic, change.detail);
+    else notify(change.topic, change.detail);
   };
   const { direct } = engine(database);
-  const ears = await listenOnServer({
+  const connection = await listenOnServer({
     listenUrl: direct.listenUrl,
     channel: CHANGES_CHANNEL,
     applicationName: "patchbay-changes",
@@ -45,17 +45,17 @@ export async function listenForChanges(database: Database, options: ListenOption
       return () => listeners.get(topic)?.delete(listener);
     },
     close: async () => {
-      await ears.close();
+      await connection.close();
     },
   };
 }
 
-/** Of a process of another version a topic may be unknown: then anything may have changed. */
+/** Null: the topic is unknown, because it is from another version. Then anything may have changed. */
 function readChange(payload: string): { readonly topic: ChangeTopic; readonly detail: string } | null {
   try {
     const { topic, detail } = JSON.parse(payload) as { readonly topic?: unknown; readonly detail?: unknown };
-    const known = CHANGE_TOPICS.find((each) => each === topic);
-    return known === undefined || typeof detail !== "string" ? null : { topic: known, detail };
+    const knownTopic = CHANGE_TOPICS.find((each) => each === topic);
+    return knownTopic === undefined || typeof detail !== "string" ? null : { topic: knownTopic, detail };
   } catch {
     return null;
   }

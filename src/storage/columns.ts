@@ -1,4 +1,4 @@
-// How columns read and are written through Kysely: int8 is bigint, jsonb goes in as text, numeric is an exact decimal as text.
+// Column types as Kysely reads and writes them: int8 is a bigint, jsonb is written as text, numeric is an exact decimal in text.
 import type { ColumnType } from "kysely";
 
 export type Json = ColumnType<unknown, string, string>;

@@ -1,10 +1,10 @@
-// Manual pauses [admin.pause]: at most one for each model of an account, and one for all of it.
+// Stores manual pauses of provider accounts: at most one per model of an account, and one for the whole account [admin.pause].
 import { type Kysely, sql } from "kysely";
 import type { Database, Transacting } from "./database.ts";
 import { sweeps } from "./system.ts";
 import type { ConnectionPauseRow, Tables } from "./tables.ts";
 
-/** `model` null: all models of the connection. */
+/** A null `model` means all models of the connection. */
 export interface PausePlace {
   readonly scope: string;
   readonly connection: string;
@@ -19,7 +19,7 @@ export interface PauseFacts {
 
 const now = sql<Date>`patchbay_now()`;
 
-/** From now on, whatever was said of this place before. */
+/** Pauses from now on, and replaces an earlier pause of the same account and model. */
 export async function putPause(
   tx: Transacting,
   place: PausePlace,
@@ -39,7 +39,7 @@ export async function putPause(
     .executeTakeFirstOrThrow();
 }
 
-/** Those in force; `scope` null: everybody's. */
+/** Pauses in force. A null `scope` means all scopes. */
 export async function listPauses(
   db: Pick<Kysely<Tables>, "selectFrom">,
   scope: string | null,
@@ -54,18 +54,18 @@ export async function listPauses(
   return (scope === null ? rows : rows.where("scope", "=", scope)).execute();
 }
 
-/** Of a model that one pause, of a connection all pauses of it and its models. Answers those that were still in force. */
+/** Ends one pause of a model, or all pauses of a connection and its models. Returns those that were still in force. */
 export async function endPauses(
   tx: Transacting,
   { scope, connection, model }: PausePlace,
 ): Promise<readonly ConnectionPauseRow[]> {
   const inForce = await listPauses(tx, scope);
-  const gone = tx.deleteFrom("connection_pauses").where("scope", "=", scope).where("connection", "=", connection);
-  await (model === null ? gone : gone.where("model", "=", model)).execute();
+  const deletion = tx.deleteFrom("connection_pauses").where("scope", "=", scope).where("connection", "=", connection);
+  await (model === null ? deletion : deletion.where("model", "=", model)).execute();
   return inForce.filter((each) => each.connection === connection && (model === null || each.model === model));
 }
 
-/** The audit log tells that they were. */
+/** Deletes expired pauses, which stay in the audit log. */
 export async function sweepPauses(database: Pick<Database, "db">): Promise<void> {
   await sweeps(database).db.deleteFrom("connection_pauses").where("ends_at", "<=", now).execute();
 }

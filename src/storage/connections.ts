@@ -1,10 +1,10 @@
-// Stored provider accounts. The credential is sealed before it comes here and leaves as it came.
+// Stores provider accounts. Callers seal and open the credential.
 import { type Kysely, sql } from "kysely";
 import type { Transacting } from "./database.ts";
 import type { ManagedBy } from "./routes.ts";
 import type { ConnectionRow, Tables } from "./tables.ts";
 
-/** `scope`: `platform` or a workspace id. */
+/** `scope` is `platform` or a workspace id. */
 export interface ConnectionName {
   readonly scope: string;
   readonly id: string;
@@ -22,7 +22,7 @@ export async function readConnection(db: Reading, { scope, id }: ConnectionName)
   return row ?? null;
 }
 
-/** In the order of their ids, those behind `after`. */
+/** Connections in id order, after the id `after`. */
 export async function listConnections(
   db: Reading,
   scope: string,

@@ -1,5 +1,5 @@
-// Secrets of workspaces and of the operator, sealed with AES-256-GCM under a random data key of the workspace's own [tenancy.data-keys].
-// The key ring only wraps data keys, so that changing a ring's key writes nothing but those [tenancy.rotate].
+// Seals secrets of workspaces and of the operator with AES-256-GCM under a random data key per workspace [tenancy.data-keys]. The key ring only
+// wraps data keys, so that a rotation rewrites only those [tenancy.rotate].
 import { randomBytes } from "node:crypto";
 import type { Kysely } from "kysely";
 import type { Transacting } from "./database.ts";
@@ -7,19 +7,19 @@ import { decrypt, encrypt, type Seal, type SealPlace } from "./seal.ts";
 import type { SecretPlace } from "./secret-places.ts";
 import type { Tables } from "./tables.ts";
 
-/** The first byte; the ring's own is 1. */
+/** The first byte of sealed secrets. It is 1 for bytes that the ring itself sealed. */
 const FORM = 2;
 const HEAD_BYTES = 3;
 const KEY_BYTES = 32;
 const FIRST_VERSION = 1;
 
-/** Opens what the data keys that were read have sealed, and what the ring itself did before there were any. */
+/** Opens secrets that were sealed with the data keys that were read, and older ones that the ring itself sealed. */
 export interface SecretOpener {
-  /** Throws when the bytes were changed or belong elsewhere, or a key is missing. */
+  /** Throws if the bytes were changed, belong to another place, or a key is missing. */
   open(sealed: Buffer, place: SecretPlace): string;
 }
 
-/** Of one owner, or of all (null), for whoever may see them. */
+/** Reads the data keys of one owner, or all (null) for callers with access to every workspace. */
 export async function readDataKeys(
   db: Pick<Kysely<Tables>, "selectFrom">,
   ring: Seal,
@@ -48,15 +48,15 @@ export async function readDataKeys(
   };
 }
 
-/** Under the newest data key of the place's owner, which is made here where there is none. */
+/** Seals with the newest data key of the place's owner, and creates the first one if there is none. */
 export async function sealSecret(tx: Transacting, ring: Seal, place: SecretPlace, secret: string): Promise<Buffer> {
-  const { version, key } = (await newestKey(tx, ring, place.scope)) ?? (await makeKey(tx, ring, place.scope));
+  const { version, key } = (await newestKey(tx, ring, place.scope)) ?? (await createKey(tx, ring, place.scope));
   const head = Buffer.alloc(HEAD_BYTES, FORM);
   head.writeUInt16BE(version, 1);
   return encrypt(key, head, Buffer.from(secret, "utf8"), associated(head, place));
 }
 
-/** Sealed by the ring itself, as all was before there were data keys. */
+/** Whether the ring itself sealed the bytes, as before data keys existed. */
 export function isSealedByRing(sealed: Buffer): boolean {
   return sealed[0] !== FORM;
 }
@@ -82,17 +82,17 @@ async function newestKey(tx: Transacting, ring: Seal, scope: string): Promise<Da
   return { version: row.version, key: ring.open(row.wrapped, wrappingPlace(scope, row.version)) };
 }
 
-/** Two at once: the later one waits for the earlier, and takes its key. Never remembered: a transaction may not commit. */
-async function makeKey(tx: Transacting, ring: Seal, scope: string): Promise<DataKey> {
+/** Concurrent calls wait for the first and use its key. Not cached, because the transaction may roll back. */
+async function createKey(tx: Transacting, ring: Seal, scope: string): Promise<DataKey> {
   const key = randomBytes(KEY_BYTES);
   await tx
     .insertInto("data_keys")
     .values({ scope, version: FIRST_VERSION, wrapped: ring.seal(key, wrappingPlace(scope, FIRST_VERSION)) })
     .onConflict((conflict) => conflict.columns(["scope", "version"]).doNothing())
     .execute();
-  const made = await newestKey(tx, ring, scope);
-  if (made === null) throw new Error("a data key that was just made is gone");
-  return made;
+  const newKey = await newestKey(tx, ring, scope);
+  if (newKey === null) throw new Error("a data key that was just made is gone");
+  return newKey;
 }
 
 function associated(head: Buffer, { scope, object, field }: SecretPlace): Buffer {

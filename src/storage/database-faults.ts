@@ -1,18 +1,18 @@
-// What an error of the database means, as one table: unavailable (the caller retries), conflict (the transaction is repeated), bad data, or a bug.
+// Classifies database errors in one table: unavailable (the caller retries), conflict (the transaction is repeated), bad data, or a bug.
 import { errorCode } from "../lib/error-code.ts";
 
 export type DatabaseFault =
-  /** The server cannot be reached, ended the session, or cannot take this statement now. */
+  /** The server cannot be reached, ended the session, or cannot run this statement now. */
   | "unavailable"
-  /** Certainly rolled back; the same transaction may succeed when it is repeated. Unavailable once the repetitions are used up. */
+  /** Rolled back for certain. The transaction may succeed when repeated. Counts as unavailable once the retries are exhausted. */
   | "conflict"
-  /** A value out of range or a broken constraint: the transaction is certainly rolled back. */
+  /** A value out of range or a violated constraint. The transaction was rolled back for certain. */
   | "bad_data"
   | "bug";
 
-/** SQLSTATEs by class (two characters) or code. A code takes precedence over its class. What is not listed is a bug. */
+/** SQLSTATEs by class (two characters) or code. A code takes precedence over its class. Others are bugs. */
 const SQLSTATES: Readonly<Record<string, DatabaseFault>> = {
-  /** connection exceptions, PgBouncer's own refusals among them */
+  /** connection exceptions, including PgBouncer's refusals */
   "08": "unavailable",
   "22": "bad_data",
   "23": "bad_data",
@@ -21,7 +21,7 @@ const SQLSTATES: Readonly<Record<string, DatabaseFault>> = {
   /** idle_in_transaction_session_timeout, transaction_timeout */
   "25P03": "unavailable",
   "25P04": "unavailable",
-  /** a running gateway whose login is refused: the password was changed, or pg_hba.conf admits only others for now */
+  /** a running gateway whose login is refused: the password was changed, or pg_hba.conf does not admit it for now */
   "28": "unavailable",
   /** invalid_catalog_name: the database is being restored under another name */
   "3D000": "unavailable",
@@ -40,7 +40,7 @@ const SQLSTATES: Readonly<Record<string, DatabaseFault>> = {
   "58": "unavailable",
 };
 
-/** Of sockets and name servers, as Node.js reports them. */
+/** Socket and DNS error codes of Node.js. */
 const SOCKET_CODES: ReadonlySet<string> = new Set([
   "EADDRNOTAVAIL",
   "EAI_AGAIN",
@@ -62,7 +62,7 @@ const SOCKET_CODES: ReadonlySet<string> = new Set([
   "ETIMEDOUT",
 ]);
 
-/** Errors of the driver, which carry no code. */
+/** The driver's errors without a code. */
 const MESSAGES =
   /^(Connection terminated|Connection error|Client (has encountered|was closed)|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after calling end|The server does not support SSL|There was an error establishing an SSL connection)/u;
 
@@ -70,17 +70,17 @@ const SQLSTATE = /^[0-9A-Z]{5}$/u;
 
 export function databaseFaultOf(error: unknown): DatabaseFault {
   const code = errorCode(error);
-  if ((code !== null && SOCKET_CODES.has(code)) || isOfConnecting(error)) return "unavailable";
+  if ((code !== null && SOCKET_CODES.has(code)) || isConnectError(error)) return "unavailable";
   if (code !== null && SQLSTATE.test(code)) return SQLSTATES[code] ?? SQLSTATES[code.slice(0, 2)] ?? "bug";
   return error instanceof Error && MESSAGES.test(error.message) ? "unavailable" : "bug";
 }
 
-/** A Unix socket that is missing (ENOENT) or full (EAGAIN), as that of a server that is starting. A missing file is no such fault. */
-function isOfConnecting(error: unknown): boolean {
+/** Covers a Unix socket that is missing (ENOENT) or full (EAGAIN), as while a server starts. Other ENOENT errors are not database faults. */
+function isConnectError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error && error.syscall === "connect";
 }
 
-/** From a caller's point of view: the database cannot serve the request now. Includes a conflict whose repetitions are used up. */
+/** Whether a caller should be answered that the database is unavailable. Includes conflicts whose retries are exhausted. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const fault = databaseFaultOf(error);
   return fault === "unavailable" || fault === "conflict";
@@ -91,7 +91,7 @@ export function isReadOnlyServer(error: unknown): boolean {
   return errorCode(error) === "25006";
 }
 
-/** The transaction was certainly rolled back. */
+/** The transaction was rolled back for certain. */
 export function isTransient(error: unknown): boolean {
   return databaseFaultOf(error) === "conflict";
 }
@@ -101,7 +101,7 @@ export function isServerUnavailable(error: unknown): boolean {
   return databaseFaultOf(error) === "unavailable";
 }
 
-/** A value out of range or a violated constraint. The transaction was certainly rolled back. */
+/** A value out of range or a violated constraint. The transaction was rolled back for certain. */
 export function isBadData(error: unknown): boolean {
   return databaseFaultOf(error) === "bad_data";
 }

@@ -1,5 +1,5 @@
-// The handle on the PostgreSQL database, whether its server is our own child process or the operator's. Inside a transaction only `tx` exists: the outer
-// handle would use another connection, outside of it.
+// The handle on the PostgreSQL database, embedded or on the operator's server. Inside a transaction only `tx` may be used: the outer handle would use
+// another connection, outside the transaction.
 import type { Kysely, Transaction } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Pooling } from "./pooler.ts";
@@ -7,33 +7,33 @@ import type { TenantRole } from "./protect.ts";
 import type { Tables } from "./tables.ts";
 
 export interface Database {
-  /** The system's handle: every workspace's rows. For batches, claims, sweeps, purges and the look-up of keys. */
+  /** The system's handle, which sees every workspace's rows. For batches, claims, sweeps, purges and API key lookups. */
   readonly db: Kysely<Tables>;
   /**
-   * A transaction that sees and writes the rows of one workspace and no others, whatever its statements ask for; made again
-   * when it was the victim of a deadlock.
+   * Runs a transaction that can read and write the rows of one workspace only, whatever its statements are. Repeated if it was the victim of a
+   * deadlock.
    */
   inWorkspace<T>(workspaceId: WorkspaceId, work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>;
-  /** The system's, as `db` is. */
+  /** Runs a transaction that sees every workspace's rows, as `db` does. */
   transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>;
-  /** Throws when the database does not answer. */
+  /** Throws if the database does not answer. */
   ping(): Promise<void>;
-  /** What transactions bound to a workspace run as; null where the database's owner may make no roles. */
+  /** The role of transactions bound to a workspace. Null: the database's owner may not create roles. */
   readonly tenantRole: TenantRole;
-  /** For the queue, which brings SQL and connections of its own. */
+  /** For the queue, which has its own SQL and connections. */
   readonly direct: DirectAccess;
   readonly close: () => Promise<void>;
 }
 
 export interface DirectAccess {
   readonly databaseUrl: string;
-  /** The schema owner's; null where the process itself connects as the owner. */
+  /** The schema owner's URL. Null: the process itself connects as the owner. */
   readonly migrateUrl: string | null;
-  /** For notifications and for locks that a session holds; `databaseUrl` unless another is set. */
+  /** For notifications and session-level locks. Equals `databaseUrl` unless another is set. */
   readonly listenUrl: string;
-  /** Between this process and `databaseUrl`. */
+  /** The pooler between this process and `databaseUrl`. */
   readonly pooling: Pooling;
-  /** Where `databaseUrl` leads, without credentials. */
+  /** Host and port of `databaseUrl`, without credentials. */
   readonly place: string;
 }
 

@@ -1,4 +1,4 @@
-// The version number of connections, routes and prices that a process has read. Triggers increment it.
+// Reads the version number of connections, routes and prices, which triggers increment, and locks them for changes.
 import { type Kysely, sql } from "kysely";
 import { ADVISORY_LOCKS } from "./advisory-locks.ts";
 import type { Transacting } from "./database.ts";
@@ -10,8 +10,8 @@ export async function readDirectoryVersion(db: Pick<Kysely<Tables>, "selectFrom"
 }
 
 /**
- * One change at a time: what a change was judged by is still so when it is committed, and two of them cannot wait for one
- * another. To be taken before anything else is locked.
+ * Serializes changes of the directory, so that what a change was validated against still holds at its commit, and two changes cannot deadlock.
+ * Acquire it before any other lock.
  */
 export async function lockDirectory(tx: Transacting): Promise<void> {
   await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCKS.directory)})`.execute(tx);

@@ -1,15 +1,15 @@
-// Drops the connections of a pool whose server turned out to be read-only (a standby, or a primary that was demoted), so that the next ones
-// reach the new primary behind the same address.
+// Drops the connections of a pool whose server is read-only (a standby, or a primary that was demoted), so that new connections reach the new
+// primary behind the same address.
 import type { ClientBase, Pool } from "pg";
 import { isReadOnlyServer } from "./database-faults.ts";
 
-/** What the driver's types leave out. */
-interface Insides {
-  query: (...given: unknown[]) => unknown;
+/** Members that the driver's types omit. */
+interface ClientInternals {
+  query: (...args: unknown[]) => unknown;
   end(): Promise<void>;
 }
 
-/** The answer is for each connection of the pool, once it is made. */
+/** Returns a function to call with each new connection of the pool. */
 export function dropReadOnly(pool: Pick<Pool, "on">): (client: ClientBase) => void {
   const open = new Set<ClientBase>();
   const inUse = new Set<ClientBase>();
@@ -17,30 +17,30 @@ export function dropReadOnly(pool: Pick<Pool, "on">): (client: ClientBase) => vo
   pool.on("acquire", (client) => void inUse.add(client));
   pool.on("release", (_error, client) => {
     inUse.delete(client);
-    // One that is ending is not handed out again.
-    if (stale.has(client)) void insidesOf(client).end();
+    // The pool does not reuse a connection that is ending.
+    if (stale.has(client)) void internalsOf(client).end();
   });
 
-  /** All of them: they lead to the same server. One in use is dropped when it is released, so that its transaction fails by its own error. */
+  /** Drops all, because they lead to the same server. One in use is dropped on release, so that its transaction fails with its own error. */
   const dropAll = (): void => {
     for (const client of open) {
       stale.add(client);
-      // The pool listens to its idle connections, and removes one that fails.
+      // The pool listens for errors of idle connections and removes those that fail.
       if (!inUse.has(client)) client.emit("error", new Error("the server of this connection is read-only"));
     }
   };
   return (client) => {
     open.add(client);
-    // Until the pool hands it out.
+    // A new connection counts as in use until the pool hands it out.
     inUse.add(client);
     client.once("end", () => {
       open.delete(client);
       inUse.delete(client);
     });
-    const insides = insidesOf(client);
-    const run = insides.query.bind(client);
-    insides.query = (...given) => {
-      const answer = run(...given);
+    const internals = internalsOf(client);
+    const query = internals.query.bind(client);
+    internals.query = (...args) => {
+      const answer = query(...args);
       if (answer instanceof Promise)
         answer.catch((error: unknown) => {
           if (isReadOnlyServer(error)) dropAll();
@@ -50,6 +50,6 @@ export function dropReadOnly(pool: Pick<Pool, "on">): (client: ClientBase) => vo
   };
 }
 
-function insidesOf(client: ClientBase): Insides {
-  return client as unknown as Insides;
+function internalsOf(client: ClientBase): ClientInternals {
+  return client as unknown as ClientInternals;
 }

@@ -1,4 +1,4 @@
-// All rows of a database in files, one a table, as of one moment; and back into an empty database of the same migrations. Backups contain these files.
+// Dumps all rows of a database into one file per table, in one snapshot, and loads them into an empty database with the same migrations. For backups.
 import { createReadStream } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,11 +11,11 @@ import { insertRows, isolated, readRows, readSequence, sumUp, type TextRow, writ
 export interface DumpedTable {
   readonly table: string;
   readonly rows: number;
-  /** Of the rows' contents, in any order. */
+  /** Digest of the rows' contents, in any order. */
   readonly digest: string;
 }
 
-/** The first line of a file; each following line is a row: an array of text or null. */
+/** The first line of a file. Each following line is a row: an array of text or null. */
 const header = z.object({
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
   sequences: z.record(z.string(), z.object({ last: z.string(), called: z.boolean() })),
@@ -23,34 +23,34 @@ const header = z.object({
 
 const ROWS_AT_ONCE = 200;
 
-/** From here on the transaction reads one moment, whatever other processes commit: these must be its first statements. */
+/** Gives the transaction one snapshot, whatever other processes commit. These must be its first statements. */
 export async function readOneMoment<T>(tx: Transaction<T>): Promise<void> {
   await sql`set transaction isolation level repeatable read, read only`.execute(tx);
   await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx);
 }
 
-/** The caller's transaction reads one moment (`readOneMoment`). */
+/** The caller's transaction must use one snapshot (`readOneMoment`). */
 export async function dumpTables<T>(tx: Transaction<T>, directory: string): Promise<readonly DumpedTable[]> {
   await sql`set local timezone to 'UTC'`.execute(tx);
   await mkdir(directory, { mode: 0o700 });
-  const dumped: DumpedTable[] = [];
+  const results: DumpedTable[] = [];
   for (const table of await listTables(tx)) {
     await dumpTable(tx, table, join(directory, fileOf(table.name)));
-    dumped.push({ table: table.name, ...(await sumUp(tx, table)) });
+    results.push({ table: table.name, ...(await sumUp(tx, table)) });
   }
-  return dumped;
+  return results;
 }
 
-/** Throws when anything arrives different from what was dumped. */
+/** Throws if anything differs from the dump. */
 export async function loadTables<T>(
   tx: Transaction<T>,
   directory: string,
-  dumped: readonly DumpedTable[],
+  dumpedTables: readonly DumpedTable[],
 ): Promise<void> {
   await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx);
   await sql`set local timezone to 'UTC'`.execute(tx);
-  const expected = new Map(dumped.map((each) => [each.table, each]));
-  // Tables that others refer to come first.
+  const expected = new Map(dumpedTables.map((each) => [each.table, each]));
+  // `listTables` returns referenced tables first.
   for (const table of await listTables(tx)) {
     const dump = expected.get(table.name);
     if (dump === undefined) throw new Error(`the backup has no table ${table.name}`);
@@ -89,8 +89,8 @@ async function loadTable<T>(tx: Transaction<T>, table: TableShape, path: string)
   let batch: TextRow[] = [];
   for await (const line of lines) {
     if (columns === null) {
-      const { columns: read, sequences } = header.parse(JSON.parse(line));
-      columns = read;
+      const { columns: fileColumns, sequences } = header.parse(JSON.parse(line));
+      columns = fileColumns;
       for (const [name, state] of Object.entries(sequences)) {
         if (!table.sequences.includes(name)) throw new Error(`${table.name} has no sequence ${name}`);
         await writeSequence(tx, name, state);

@@ -1,4 +1,4 @@
-// Locks budgets and reads what their windows hold, in one statement.
+// Locks budgets and reads their current windows, in one statement.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { WINDOW_COLUMNS, WINDOW_OF_NOW, type WindowRow } from "./budget-windows.ts";
 import { type AppOf, BUDGET_COLUMNS, type BudgetRow, waysTo } from "./budgets.ts";
@@ -7,16 +7,15 @@ import type { Tables } from "./tables.ts";
 
 type Handle = Kysely<Tables>;
 
-/** Budgets that are held, and what their windows hold. */
+/** Locked budgets and their current windows. */
 export interface HeldWindows {
   readonly rows: readonly BudgetRow[];
   readonly windows: readonly WindowRow[];
 }
 
 /**
- * Holds what `lockBudgetsOf` holds, and tells what their windows hold now: of windows that another transaction is changing it waits for
- * the outcome.
- * Null: one of them has no window yet, and nothing is to be concluded.
+ * Locks what `lockBudgetsOf` locks, and returns the current windows. Waits for other transactions that are changing these windows. Null: one of
+ * the budgets has no window yet, so the result is incomplete.
  */
 export async function holdBudgets(tx: Handle, apps: readonly AppOf[]): Promise<HeldWindows | null> {
   const { rows } = await sql<HeldRow>`${PREPARED} with ${holding(apps)}
@@ -24,23 +23,23 @@ export async function holdBudgets(tx: Handle, apps: readonly AppOf[]): Promise<H
   return allHeld(rows);
 }
 
-/** A row for each budget that is held, or one that tells only how many are `wanted`. */
+/** A row per locked budget, or a single row with only the number of `wanted` budgets. */
 export type HeldRow = { readonly wanted: bigint } & (BudgetAndWindow | { readonly id: null });
 type BudgetAndWindow = BudgetRow & WindowRow;
 
-/** Parts of a `with`: `asked`, the budgets of these apps and those that `more` names, and `held`, those of them that have a window. */
+/** Parts of a `with` clause: `asked`, the budgets of these apps and those that `more` selects, and `held`, those of them with a window. */
 export function holding(apps: readonly AppOf[], more: RawBuilder<unknown> | null = null): RawBuilder<unknown> {
-  const ways = [...waysTo(apps, []), ...(more === null ? [] : [more])];
-  return sql`asked as materialized (${sql.join(ways, sql` union all `)}),
+  const queries = [...waysTo(apps, []), ...(more === null ? [] : [more])];
+  return sql`asked as materialized (${sql.join(queries, sql` union all `)}),
       held as materialized (select ${BUDGET_COLUMNS}, ${WINDOW_COLUMNS}
         from budgets b join budget_windows w on ${WINDOW_OF_NOW}
         where b.id = any(${ASKED}) order by b.id for update of b, w)`;
 }
 
-/** The server expects few values of an array, and a hundred rows of a function: for so many it would rather read the whole table. */
+/** An array, for the planner: PostgreSQL expects few values of an array but a hundred rows of a function, for which it would scan the table. */
 const ASKED = sql.raw("array(select id from asked)");
 
-/** Of statements with `holding` parts. */
+/** For statements with the `holding` parts. */
 export const COUNTED = sql`(select count(*) as wanted from budgets where id = any(${ASKED})) as counted`;
 export const HELD = sql`counted.wanted, held.*`;
 

@@ -1,5 +1,5 @@
-// The rows behind idempotency keys: reserved, then dispatched, then completed or burned [idempotency.write-ahead]. Every write is
-// conditional on owner and state, so that the database decides each race [idempotency.fencing]; "no row changed" is an answer.
+// Stores idempotency slots, which are reserved, then dispatched, then completed or burned [idempotency.write-ahead]. Every write is conditional
+// on owner and state, so that the database decides each race, and reports whether it changed a row [idempotency.fencing].
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
@@ -7,7 +7,7 @@ import { isReadWithRow, type PieceRange, readPieces } from "./read-pieces.ts";
 import { LONGEST_HEAD_BYTES, type Seal } from "./seal.ts";
 import type { Tables } from "./tables.ts";
 
-/** A claimed slot. `owner` is fresh for each claim and fences every later write. */
+/** A claimed slot. `owner` is a fencing token, new for each claim. */
 export interface SlotRef {
   readonly workspaceId: WorkspaceId;
   readonly appId: AppId;
@@ -15,17 +15,17 @@ export interface SlotRef {
   readonly owner: string;
 }
 
-/** An answer as it is kept: sealed in the row, given back byte for byte. */
+/** A stored answer: sealed in the row and replayed byte for byte. */
 export interface StoredReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-/** One to be kept. */
+/** An answer to store. */
 export type NewReply = Omit<StoredReply, "body"> & { readonly body: string | Buffer };
 
-/** What cannot be stored is not replayed: the slot is burned. */
+/** A larger answer is not stored: the slot is burned instead. */
 export const MAX_STORED_BODY_BYTES = 8 * 1024 * 1024;
 const SLOT_LEASE_SECONDS = 30;
 
@@ -36,14 +36,14 @@ export interface SlotClaim {
   readonly ttlSeconds: number;
 }
 
-/** A completed slot has its answer, and no other has one: a check of the table. */
+/** Only a completed slot has an answer, which a check constraint ensures. */
 export type SlotRow = { readonly sameRequest: boolean; readonly lapsed: boolean } & (
   | { readonly state: "reserved" | "dispatched" | "burned" }
   | ({ readonly state: "completed" } & Omit<StoredReply, "body"> & {
-        /** Of the sealed body. */
+        /** Length of the sealed body. */
         readonly bodyBytes: number;
         readonly bodyBegin: Buffer;
-        /** Null: it is large, and read in pieces (`readStoredPieces`). */
+        /** Null: the body is large and is read in pieces (`readStoredPieces`). */
         readonly body: Buffer | null;
       })
 );
@@ -52,10 +52,10 @@ type Handle = Kysely<Tables>;
 
 const lease = sql`patchbay_now() + ${sql.lit(SLOT_LEASE_SECONDS)} * interval '1 second'`;
 
-/** Nobody is at it: a key whose life is shorter than its request's ends with that request. */
+/** No request uses the slot. A key that expires during its request is kept until the request ends. */
 const IS_IDLE = sql`(slot.state not in ('reserved', 'dispatched') or slot.lease_until <= patchbay_now())`;
 
-/** True when the key was free, expired, or held by a reservation whose owner is gone. */
+/** True if the key was free, expired, or had a reservation whose owner's lease lapsed. */
 export async function insertSlot(db: Handle, { ref, endpoint, fingerprint, ttlSeconds }: SlotClaim): Promise<boolean> {
   const { rows } = await sql`
     insert into idempotency_slots as slot (app_id, key_sha256, workspace_id, endpoint, fingerprint, state, owner, lease_until, created_at, expires_at)
@@ -70,7 +70,7 @@ export async function insertSlot(db: Handle, { ref, endpoint, fingerprint, ttlSe
   return rows.length > 0;
 }
 
-/** Null when there is none, or it has just expired. */
+/** Null: there is no slot, or it has just expired. */
 export async function readSlot(db: Handle, { ref, endpoint, fingerprint }: SlotClaim): Promise<SlotRow | null> {
   const { rows } = await sql<SlotRow>`
     select state, endpoint = ${endpoint} and fingerprint = ${fingerprint} as "sameRequest", lease_until <= patchbay_now() as lapsed,
@@ -82,7 +82,7 @@ export async function readSlot(db: Handle, { ref, endpoint, fingerprint }: SlotC
   return rows[0] ?? null;
 }
 
-/** Whoever meets a dispatched slot whose owner is gone burns it: its outcome is unknown for good. */
+/** Burns a dispatched slot whose owner's lease lapsed, because its outcome will never be known. */
 export async function burnLapsedSlot(db: Handle, ref: Omit<SlotRef, "owner">): Promise<void> {
   await sql`update idempotency_slots set state = 'burned'
     where app_id = ${ref.appId} and key_sha256 = ${ref.keySha256} and state = 'dispatched' and lease_until <= patchbay_now()`.execute(
@@ -90,7 +90,7 @@ export async function burnLapsedSlot(db: Handle, ref: Omit<SlotRef, "owner">): P
   );
 }
 
-/** Frees the key: nothing was dispatched, or everything that was failed definitely. */
+/** Frees the key: nothing was dispatched, or all that was dispatched has definitely failed. */
 export async function releaseSlots(db: Handle, refs: readonly SlotRef[]): Promise<void> {
   if (refs.length === 0) return;
   await sql`delete from idempotency_slots using ${slotList(refs)}
@@ -103,7 +103,7 @@ export async function burnSlots(db: Handle, refs: readonly SlotRef[]): Promise<v
     where ${isHeld} and idempotency_slots.state in ('reserved', 'dispatched')`.execute(db);
 }
 
-/** Commit this before the first byte goes to a provider. Answers the owners that still hold their slot. */
+/** Commit this before the first byte is sent to a provider. Returns the owners that still hold their slot. */
 export async function dispatchSlots(db: Handle, refs: readonly SlotRef[]): Promise<ReadonlySet<string>> {
   if (refs.length === 0) return new Set();
   const { rows } = await sql<{ owner: string }>`
@@ -113,11 +113,11 @@ export async function dispatchSlots(db: Handle, refs: readonly SlotRef[]): Promi
   return new Set(rows.map((row) => row.owner));
 }
 
-/** Answers the owners that still hold their slot: one missing from it has ended it, or lost it. */
+/** Returns the owners that still hold their slot. A missing owner has completed or lost it. */
 export async function renewSlots(db: Handle, refs: readonly SlotRef[]): Promise<ReadonlySet<string>> {
   if (refs.length === 0) return new Set();
-  // A lapsed lease is renewed too while nobody has acted on it: its owner is evidently alive. A row that another statement
-  // holds is being dispatched or ended right now; waiting for several of them could deadlock.
+  // A lapsed lease is renewed too unless another process has acted on it, because its owner is evidently alive. A row that another statement
+  // has locked is being dispatched or ended now; waiting for several of them could deadlock.
   await sql`update idempotency_slots set lease_until = ${lease} where ctid in (
     select idempotency_slots.ctid from idempotency_slots join ${slotList(refs)} on ${isHeld}
     where idempotency_slots.state in ('reserved', 'dispatched') for update of idempotency_slots skip locked)`.execute(
@@ -129,7 +129,7 @@ export async function renewSlots(db: Handle, refs: readonly SlotRef[]): Promise<
   return new Set(rows.map((row) => row.owner));
 }
 
-/** False: the slot was no longer ours, or the body is too large to keep (then it is burned). */
+/** False: this owner no longer holds the slot, or the body is too large to store and the slot was burned. */
 export async function completeSlot(db: Handle, seal: Seal, ref: SlotRef, reply: NewReply): Promise<boolean> {
   const body = typeof reply.body === "string" ? Buffer.from(reply.body) : reply.body;
   if (body.length > MAX_STORED_BODY_BYTES) {
@@ -149,7 +149,7 @@ export function openStoredBody(seal: Seal, ref: Omit<SlotRef, "owner">, body: Bu
   return seal.open(body, placeOf(ref));
 }
 
-/** The same of sealed pieces: authentic once the last was read. */
+/** Like `openStoredBody`, for sealed pieces. They are authenticated once the last one was read. */
 export function openStoredPieces(
   seal: Seal,
   ref: Omit<SlotRef, "owner">,
@@ -158,7 +158,7 @@ export function openStoredPieces(
   return seal.openPieces(pieces, placeOf(ref));
 }
 
-/** Null: the answer is gone. */
+/** Null: the answer was deleted. */
 export function readStoredPieces(
   db: Handle,
   { workspaceId, appId, keySha256 }: Omit<SlotRef, "owner">,
@@ -180,7 +180,7 @@ export interface SlotSweep {
 const SWEPT_AT_ONCE = 1_000;
 const LAPSED = sql`lease_until <= patchbay_now()`;
 
-/** Every 10 s by every process, all there are; rows that another one is sweeping or using are left to the next round. */
+/** Sweeps all due slots; every process calls it every 10 s. Rows that are locked elsewhere are left to the next round. */
 export async function sweepSlots(db: Handle, stopping?: AbortSignal): Promise<SlotSweep> {
   const sweep = (change: RawBuilder<unknown>, due: RawBuilder<unknown>) => {
     const batch = async (): Promise<number> => {
@@ -216,7 +216,7 @@ function placeOf(ref: Omit<SlotRef, "owner">): readonly string[] {
   return ["idempotency_slots.body", ref.workspaceId, ref.appId, ref.keySha256.toString("hex")];
 }
 
-/** Completes a slot that was only reserved, in the transaction that does all the work there is: a job's submission. */
+/** Completes a reserved slot in the transaction that does all of the request's work, such as a job's submission. */
 export async function completeReservedSlot(
   tx: Handle,
   seal: Seal,
@@ -224,13 +224,13 @@ export async function completeReservedSlot(
   reply: NewReply,
   expiresAt: Date,
 ): Promise<boolean> {
-  const held = await dispatchSlots(tx, [ref]);
-  if (!held.has(ref.owner) || !(await completeSlot(tx, seal, ref, reply))) return false;
+  const heldOwners = await dispatchSlots(tx, [ref]);
+  if (!heldOwners.has(ref.owner) || !(await completeSlot(tx, seal, ref, reply))) return false;
   await moveSlotExpiry(tx, ref, expiresAt);
   return true;
 }
 
-/** A job's key lives as long as its result [idempotency.job-ttl]. */
+/** A job's key expires with its result [idempotency.job-ttl]. */
 export async function moveSlotExpiry(
   tx: Handle,
   ref: Pick<SlotRef, "workspaceId" | "appId" | "keySha256">,

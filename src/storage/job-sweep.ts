@@ -1,14 +1,14 @@
 // Finds lapsed leases, passed deadlines, audio that is no longer needed, and expired results [jobs.dead-worker] [jobs.purge-progress].
-// Every process sweeps. Rows that another process has locked are left to the next round.
+// Every process sweeps, and skips rows that another process has locked.
 import { type Kysely, sql } from "kysely";
 import type { Transacting } from "./database.ts";
 import type { JobRow, Tables } from "./tables.ts";
 
 export const SWEPT_AT_ONCE = 500;
 const BATCH = sql.lit(SWEPT_AT_ONCE);
-/** A worker that was told of a job has so long to come for it; one that dies with the message in its hands never does. */
+/** Time for a worker to claim a job after its message, before the message is sent again. A worker that dies with the message never claims it. */
 const WAKE_AGAIN_SECONDS = sql.lit(5);
-/** A message is sent once, with its job; this is for one that was lost all the same. */
+/** A queued job's message is sent once. It is sent again after this time, in case it was lost. */
 const WAKE_QUEUED_AGAIN_SECONDS = sql.lit(1_800);
 const KEEP_ROW_DAYS = 30;
 
@@ -17,7 +17,7 @@ export interface WakenJob {
   readonly appId: string;
 }
 
-/** Jobs whose worker went silent; marked as told of. Asked for every other second: the index holds those alone that are worked on. */
+/** Jobs whose worker's lease lapsed, marked as announced. Cheap enough for every other second, because the index holds only running jobs. */
 export async function lapsedJobs(tx: Transacting): Promise<readonly WakenJob[]> {
   const { rows } = await sql<WakenJob>`
     update jobs set woken_at = patchbay_now() where ctid in (
@@ -28,7 +28,7 @@ export async function lapsedJobs(tx: Transacting): Promise<readonly WakenJob[]> 
   return rows;
 }
 
-/** Jobs that wait suspiciously long; marked as told of. */
+/** Jobs that were queued suspiciously long ago, marked as announced. */
 export async function forgottenJobs(tx: Transacting): Promise<readonly WakenJob[]> {
   const { rows } = await sql<WakenJob>`
     update jobs set woken_at = patchbay_now() where ctid in (
@@ -39,10 +39,10 @@ export async function forgottenJobs(tx: Transacting): Promise<readonly WakenJob[
   return rows;
 }
 
-/** A worker ends its job at the deadline. One that hangs, on a disk for example, renews its lease anyway [jobs.deadline-hung-worker]. */
+/** Workers end their jobs at the deadline. A worker that hangs, for example on a disk, keeps renewing its lease [jobs.deadline-hung-worker]. */
 const HELD_PAST_DEADLINE_SECONDS = sql.lit(120);
 
-/** One that nobody took up in time, or that no worker holds any more or ends, begun in order to end; its row stays locked. */
+/** Starts, in order to end it, a job past its deadline that no worker claimed or ends. Its row stays locked. */
 export async function beginOverdueJob(tx: Transacting): Promise<JobRow | null> {
   const { rows } = await sql<JobRow>`
     update jobs set status = 'processing', attempt = attempt + 1, lease_until = patchbay_now(), started_at = coalesce(started_at, patchbay_now())
@@ -54,16 +54,16 @@ export async function beginOverdueJob(tx: Transacting): Promise<JobRow | null> {
 }
 
 export interface DueObject {
-  /** The job's. */
+  /** The job's id. */
   readonly id: string;
   readonly key: string;
 }
 
-/** Of jobs that have ended; behind the first `kept`, which the store does not let go now. */
-export async function spentAudio(db: Kysely<Tables>, kept: number): Promise<readonly DueObject[]> {
+/** Audio of ended jobs. Skips the first `skip`, which the object store cannot delete now. */
+export async function spentAudio(db: Kysely<Tables>, skip: number): Promise<readonly DueObject[]> {
   const { rows } = await sql<DueObject>`
     select id, audio_key as key from jobs where audio_key is not null and finished_at is not null
-    order by finished_at, id offset ${kept} limit ${BATCH}`.execute(db);
+    order by finished_at, id offset ${skip} limit ${BATCH}`.execute(db);
   return rows;
 }
 
@@ -71,7 +71,7 @@ export async function forgetAudio(db: Kysely<Tables>, id: string): Promise<void>
   await sql`update jobs set audio_key = null where id = ${id} and finished_at is not null`.execute(db);
 }
 
-/** Whose result, if any, stands in the row; at most `SWEPT_AT_ONCE`. */
+/** Expired jobs without a result in the object store, at most `SWEPT_AT_ONCE`. */
 export async function expiredJobs(db: Kysely<Tables>): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from jobs where purged_at is null and expires_at <= patchbay_now() and result_key is null limit ${BATCH}`.execute(
@@ -80,22 +80,22 @@ export async function expiredJobs(db: Kysely<Tables>): Promise<readonly string[]
   return rows.map(({ id }) => id);
 }
 
-/** Results in the object store; behind the first `kept`, which it does not let go now. */
-export async function expiredResults(db: Kysely<Tables>, kept: number): Promise<readonly DueObject[]> {
+/** Expired results in the object store. Skips the first `skip`, which the store cannot delete now. */
+export async function expiredResults(db: Kysely<Tables>, skip: number): Promise<readonly DueObject[]> {
   const { rows } = await sql<DueObject>`
     select id, result_key as key from jobs where purged_at is null and expires_at <= patchbay_now() and result_key is not null
-    order by expires_at, id offset ${kept} limit ${BATCH}`.execute(db);
+    order by expires_at, id offset ${skip} limit ${BATCH}`.execute(db);
   return rows;
 }
 
-/** The transcript, the source URL, and everything else that was sealed. */
+/** Clears the transcript, the source URL, and everything else that was sealed. */
 export async function purgeJob(db: Kysely<Tables>, id: string): Promise<void> {
   await sql`update jobs set request = null, result = null, result_key = null, slot_key = null, remote_run = null,
       purged_at = patchbay_now()
     where id = ${id} and expires_at <= patchbay_now()`.execute(db);
 }
 
-/** Answers how many, at most `SWEPT_AT_ONCE`. */
+/** Returns how many were deleted, at most `SWEPT_AT_ONCE`. */
 export async function deleteOldJobs(db: Kysely<Tables>): Promise<number> {
   const { numAffectedRows } = await sql`delete from jobs where ctid in (
     select ctid from jobs where finished_at <= patchbay_now() - ${sql.lit(KEEP_ROW_DAYS)} * interval '1 day' and purged_at is not null
@@ -103,7 +103,7 @@ export async function deleteOldJobs(db: Kysely<Tables>): Promise<number> {
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Which of these objects a job's row names: `<kind>/<job id>…`. */
+/** Returns those of the objects that a job's row references. Keys are `<kind>/<job id>…`. */
 export async function namedObjects(db: Kysely<Tables>, keys: readonly string[]): Promise<ReadonlySet<string>> {
   if (keys.length === 0) return new Set();
   const { rows } = await sql<{ key: string }>`
@@ -114,7 +114,7 @@ export async function namedObjects(db: Kysely<Tables>, keys: readonly string[]):
   return new Set(rows.map((row) => row.key));
 }
 
-/** Objects that are still read: the audio of jobs that have not ended, and results that can be fetched. */
+/** Objects that are still needed: audio of jobs that have not ended, and results that have not expired. */
 export async function listNeededObjects(db: Kysely<Tables>): Promise<readonly string[]> {
   const { rows } = await sql<{ key: string }>`
     select audio_key as key from jobs where audio_key is not null and finished_at is null

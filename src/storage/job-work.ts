@@ -1,10 +1,10 @@
-// A job as its worker writes it: claimed with an attempt number, and every later write conditional on that number and on `processing`
-// [jobs.fenced-writes]. No row changed means that another worker has the job by now.
+// Writes a job's progress for its worker. A claim increments the attempt number, a fencing token that every later write checks together with
+// `processing` [jobs.fenced-writes]: if no row changes, another worker has the job.
 import { type Kysely, sql } from "kysely";
 import type { Transacting } from "./database.ts";
 import type { JobRow, Tables } from "./tables.ts";
 
-/** Which attempt at which job a write belongs to. */
+/** The job and attempt that a write belongs to. */
 export interface Fence {
   readonly id: string;
   readonly attempt: number;
@@ -13,7 +13,7 @@ export interface Fence {
 export const JOB_LEASE_SECONDS = 30;
 const lease = sql`patchbay_now() + ${sql.lit(JOB_LEASE_SECONDS)} * interval '1 second'`;
 
-/** Null when it has ended, or somebody is at it. */
+/** Null: the job has ended, or another worker has it. */
 export async function claimJob(db: Kysely<Tables>, id: string): Promise<JobRow | null> {
   const { rows } = await sql<JobRow>`
     update jobs set status = 'processing', attempt = attempt + 1, lease_until = ${lease}, started_at = coalesce(started_at, patchbay_now())
@@ -22,14 +22,14 @@ export async function claimJob(db: Kysely<Tables>, id: string): Promise<JobRow |
   return rows[0] ?? null;
 }
 
-/** Lapsed, and no renewal that is still on its way makes it last again. */
-const handedBack = sql`'epoch'::timestamptz`;
+/** The lease of a released job: it has lapsed, and a renewal in progress cannot extend it. */
+const releasedLease = sql`'epoch'::timestamptz`;
 
-/** Those still held. A row being written this moment is renewed by the next round. */
+/** Returns the fences that still hold. A row that is locked at this moment is renewed in the next round. */
 export async function renewJobLeases(db: Kysely<Tables>, fences: readonly Fence[]): Promise<readonly Fence[]> {
   if (fences.length === 0) return [];
   const list = sql`jsonb_to_recordset(${JSON.stringify(fences)}::jsonb) as held (id text, attempt int)`;
-  const isHeld = sql`jobs.id = held.id and jobs.attempt = held.attempt and jobs.status = 'processing' and jobs.lease_until > ${handedBack}`;
+  const isHeld = sql`jobs.id = held.id and jobs.attempt = held.attempt and jobs.status = 'processing' and jobs.lease_until > ${releasedLease}`;
   await sql`update jobs set lease_until = ${lease} where ctid in (
     select jobs.ctid from jobs join ${list} on ${isHeld} for update of jobs skip locked)`.execute(db);
   const { rows } = await sql<Fence>`select jobs.id, jobs.attempt from jobs join ${list} on ${isHeld}`.execute(db);
@@ -41,7 +41,7 @@ export interface Progress {
   readonly fraction: number | null;
 }
 
-/** Null when the job is another's. `candidates`: for the request's record, where they have just been judged. */
+/** Null: another worker has the job. `candidates` are stored in the request's record when they were just evaluated. */
 export async function writeProgress(
   db: Kysely<Tables>,
   { id, attempt }: Fence,
@@ -56,7 +56,7 @@ export async function writeProgress(
   return rows[0] ?? null;
 }
 
-/** What a fetched URL turned out to be. */
+/** Stores the properties and the object key of a fetched URL. */
 export async function writeAudio(
   db: Kysely<Tables>,
   { id, attempt }: Fence,
@@ -74,7 +74,7 @@ export interface JobCall {
   readonly state: NonNullable<JobRow["call_state"]>;
 }
 
-/** Where the job stands with its provider; null: nowhere. False: it is another's, or a cancellation came first. */
+/** Stores the job's call to a provider; null: none. False: another worker has the job, or a cancellation came first. */
 export async function writeCall(
   tx: Kysely<Tables> | Transacting,
   { id, attempt }: Fence,
@@ -90,7 +90,7 @@ export async function writeCall(
   return numAffectedRows === 1n;
 }
 
-/** The call that was announced was certainly not made: what is reserved waits for the next. Null when the job is another's. */
+/** The announced call was certainly not made, so its reservation is kept for the next call. Null: another worker has the job. */
 export async function withdrawCall(db: Kysely<Tables>, { id, attempt }: Fence): Promise<JobRow | null> {
   const { rows } = await sql<JobRow>`
     update jobs set call_state = case call_state when 'submitting' then 'reserved' else call_state end
@@ -99,7 +99,7 @@ export async function withdrawCall(db: Kysely<Tables>, { id, attempt }: Fence): 
   return rows[0] ?? null;
 }
 
-/** A call that served nobody is over. False: the job is another's. */
+/** Records a failed call and ends it. False: another worker has the job. */
 export async function writeFailure(tx: Transacting, { id, attempt }: Fence, failure: unknown): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update jobs set failures = failures || ${JSON.stringify([failure])}::jsonb, call_attempt_id = null, call_position = null, call_state = null
@@ -107,52 +107,52 @@ export async function writeFailure(tx: Transacting, { id, attempt }: Fence, fail
   return numAffectedRows === 1n;
 }
 
-/** Another worker may go on at once. */
+/** Ends the lease, so that another worker can claim the job at once. */
 export async function releaseJob(db: Kysely<Tables>, { id, attempt }: Fence): Promise<void> {
-  await sql`update jobs set lease_until = ${handedBack} where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(
+  await sql`update jobs set lease_until = ${releasedLease} where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(
     db,
   );
 }
 
-/** A look costs some milliseconds of a worker, and thousands of jobs may wait. A pause that was not resumed, but replaced or deleted, is noticed so late. */
-const LOOK_AT_LAID_ASIDE_SECONDS = 300;
-/** Resumed, a connection is in use again in every process by then (`directory/follow-directory`). */
+/** Checking costs a worker some milliseconds, and thousands of jobs may be parked. So a pause that was replaced or deleted is noticed this late. */
+const PARKED_CHECK_SECONDS = 300;
+/** Time until every process uses a resumed connection again (`directory/follow-directory`). */
 const RESUMED_EVERYWHERE_SECONDS = 6;
-/** No worker holds it: a lease that one renews is never as long. */
-const isAsleep = sql`status = 'processing' and laid_aside > 0 and lease_until > ${lease}`;
+/** The job is parked and no worker has it: a worker's lease is never so long. */
+const isParked = sql`status = 'processing' and laid_aside > 0 and lease_until > ${lease}`;
 
 /**
- * Until the first pause that may concern it ends, or until it is looked at again all the same, jobs that were laid aside together not at
- * once; never beyond the deadline. Where no pause is left by now, no longer than a lease lasts. The attempt counts for nothing.
+ * Parks a job until the first relevant pause ends, or until the next check, with jitter so that jobs parked together do not wake at once. Never
+ * beyond the deadline. If no pause is left, for one lease. The attempt does not count.
  */
 export async function parkJob(db: Kysely<Tables>, { id, attempt }: Fence): Promise<void> {
-  const seconds = sql.lit(LOOK_AT_LAID_ASIDE_SECONDS);
-  const later = sql`patchbay_now() + (0.8 + 0.2 * random()) * ${seconds} * interval '1 second'`;
+  const seconds = sql.lit(PARKED_CHECK_SECONDS);
+  const nextCheck = sql`patchbay_now() + (0.8 + 0.2 * random()) * ${seconds} * interval '1 second'`;
   const firstEnd = sql`(select min(ends_at) from connection_pauses where scope in ('platform', jobs.workspace_id) and ends_at > patchbay_now())`;
   await sql`update jobs set laid_aside = laid_aside + 1,
-      lease_until = least(deadline_at, greatest(${lease}, least(${later}, coalesce(${firstEnd}, ${lease}))))
+      lease_until = least(deadline_at, greatest(${lease}, least(${nextCheck}, coalesce(${firstEnd}, ${lease}))))
     where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db);
 }
 
-/** For so long, and never beyond the deadline. The attempt counts for nothing. */
+/** Parks a job for so long, never beyond the deadline. The attempt does not count. */
 export async function postpone(db: Kysely<Tables>, { id, attempt }: Fence, seconds: number): Promise<void> {
   await sql`update jobs set laid_aside = laid_aside + 1,
       lease_until = least(deadline_at, patchbay_now() + ${seconds}::float8 * interval '1 second')
     where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db);
 }
 
-/** Of those in sight: somebody resumed what they may wait for. Those that wait for something else are laid aside again. */
+/** Wakes the parked jobs that the transaction can see after a pause was ended. Jobs that wait for another pause are parked again. */
 export async function wakeParkedJobs(tx: Transacting): Promise<void> {
   await sql`update jobs set lease_until = patchbay_now() + ${sql.lit(RESUMED_EVERYWHERE_SECONDS)} * interval '1 second'
-    where ${isAsleep}`.execute(tx);
+    where ${isParked}`.execute(tx);
 }
 
-/** It is to end, and no worker hears of that. */
+/** Wakes a cancelled job that is parked, because no worker would notice the cancellation. */
 export async function wakeCancelled(tx: Transacting, id: string): Promise<void> {
-  await sql`update jobs set lease_until = ${handedBack} where id = ${id} and ${isAsleep}`.execute(tx);
+  await sql`update jobs set lease_until = ${releasedLease} where id = ${id} and ${isParked}`.execute(tx);
 }
 
-/** Holds the row until the transaction ends; null when the job is another's. */
+/** Locks the row until the transaction ends. Null: another worker has the job. */
 export async function lockFenced(tx: Transacting, { id, attempt }: Fence): Promise<JobRow | null> {
   const { rows } = await sql<JobRow>`
     select * from jobs where id = ${id} and attempt = ${attempt} and status = 'processing' for update`.execute(tx);
@@ -168,7 +168,7 @@ export interface JobEnding {
   readonly ttlSeconds: number;
 }
 
-/** The row must be locked, and in a state that has this end. */
+/** The row must be locked, and in a state from which this end is allowed. */
 export async function endRow(
   tx: Transacting,
   { id, attempt }: Fence,

@@ -1,5 +1,5 @@
-// Jobs as callers reach them: created, read, listed, cancelled. Every function takes the tenant first; a foreign job does not
-// exist [jobs.visibility].
+// Creates, reads, lists and cancels jobs for their callers. Every function takes the owner first: another tenant's job does not exist
+// [jobs.visibility].
 import { type Kysely, sql } from "kysely";
 import type { AppId, JobId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
@@ -16,11 +16,11 @@ export interface NewJob {
   readonly keyId: KeyId | null;
   readonly requestId: RequestId;
   readonly task: JobRow["task"];
-  /** Sealed. */
+  /** The sealed request. */
   readonly request: Buffer;
   readonly audio: unknown;
   readonly audioKey: string | null;
-  /** The attempt whose reservation waits for the call. */
+  /** The attempt whose reservation is kept for the call. */
   readonly reserved: { readonly attemptId: string; readonly position: number } | null;
   readonly purpose: unknown;
   readonly metadata: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface NewJob {
   readonly beginsSimulated: boolean;
 }
 
-/** Answers when it was made. */
+/** Returns the time of creation. */
 export async function insertJob(
   tx: Transacting,
   { workspaceId, appId }: JobOwner,
@@ -48,13 +48,13 @@ export async function insertJob(
   return row;
 }
 
-/** A job as its callers may see it: what was asked stays sealed where it is. */
+/** A job as callers may see it, without its sealed request. */
 export interface VisibleJob extends Omit<JobRow, "request" | "candidates" | "laid_aside" | "begins_simulated"> {
-  /** Sealed, where it is in the row and small; a larger one is read in pieces (`readResultPieces`). */
+  /** The sealed result, if it is small and in the row. A larger one is read in pieces (`readResultPieces`). */
   readonly result: Buffer | null;
-  /** Of a result in the row, small or not. */
+  /** Length of a result in the row, small or not. */
   readonly result_bytes: number | null;
-  /** The sandbox served it, or is to serve it. */
+  /** Whether the sandbox served the job, or will serve it. */
   readonly simulated: boolean;
 }
 export type JobSummary = Omit<VisibleJob, "result" | "result_bytes">;
@@ -96,8 +96,8 @@ const SUMMARY = [
 ] as const satisfies readonly Exclude<keyof JobSummary, "simulated">[];
 
 /**
- * By the calls that served it; before one did by its latest, which is the one that is reserved; before the first by what it was submitted
- * with. Attempts outlive jobs.
+ * Determined by the job's successful calls, else by its latest call, which is the reserved one, else by the flag of its submission. Attempts
+ * outlive jobs.
  */
 const SIMULATED = sql<boolean>`coalesce(
   (select bool_or(served.billing_class = 'simulated') from attempts as served
@@ -109,8 +109,8 @@ const SIMULATED = sql<boolean>`coalesce(
 
 const IS_PAST = sql<boolean>`coalesce(expires_at <= patchbay_now(), false)`.as("is_past");
 
-/** What is past its time is gone for callers at once, however late the sweep comes by that deletes it. */
-function asKept<Row extends JobSummary>(row: Row & { readonly is_past: boolean }): Row {
+/** Hides an expired result at once, however late the sweep deletes it. */
+function withoutExpired<Row extends JobSummary>(row: Row & { readonly is_past: boolean }): Row {
   return row.is_past
     ? { ...row, result: null, result_bytes: null, result_key: null, purged_at: row.purged_at ?? row.expires_at }
     : row;
@@ -140,10 +140,10 @@ export async function readJob(db: Kysely<Tables>, owner: JobOwner, id: string): 
     .where("workspace_id", "=", owner.workspaceId)
     .where("app_id", "=", owner.appId)
     .executeTakeFirst();
-  return row === undefined ? null : asKept(row);
+  return row === undefined ? null : withoutExpired(row);
 }
 
-/** For whoever holds a signed address of its result: the app is not asked. */
+/** For holders of a signed URL of the result, which is valid without regard to the app. */
 export async function readJobOfWorkspace(
   db: Kysely<Tables>,
   workspaceId: string,
@@ -155,10 +155,10 @@ export async function readJobOfWorkspace(
     .where("id", "=", id)
     .where("workspace_id", "=", workspaceId)
     .executeTakeFirst();
-  return row === undefined ? null : asKept(row);
+  return row === undefined ? null : withoutExpired(row);
 }
 
-/** Whose jobs: null for the app where an administrator asks, for both where the operator does. */
+/** Which jobs: a null app for a workspace's administrator, both null for the operator. */
 export interface JobScope {
   readonly workspaceId: WorkspaceId | null;
   readonly appId: AppId | null;
@@ -166,10 +166,10 @@ export interface JobScope {
 
 export interface JobPage {
   readonly status: JobRow["status"] | null;
-  /** Only this one. */
+  /** Filters by one id. */
   readonly id: string | null;
   readonly limit: number;
-  /** The last id of the page before. */
+  /** The last id of the previous page. */
   readonly before: string | null;
 }
 
@@ -183,14 +183,14 @@ export async function listJobs(
   if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
   if (appId !== null) query = query.where("app_id", "=", appId);
   if (page.status !== null) query = query.where("status", "=", page.status);
-  // Said again in the words of the partial indexes.
+  // Repeats the condition of the partial indexes.
   if (page.status !== null && page.status !== "succeeded") query = query.where(sql<boolean>`status <> 'succeeded'`);
   if (page.id !== null) query = query.where("id", "=", page.id);
   if (page.before !== null) query = query.where("id", "<", page.before);
-  return (await query.orderBy("id", "desc").limit(page.limit).execute()).map(asKept);
+  return (await query.orderBy("id", "desc").limit(page.limit).execute()).map(withoutExpired);
 }
 
-/** Holds the row until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export async function lockJob(tx: Transacting, owner: JobOwner, id: string): Promise<JobRow | null> {
   const row = await tx
     .selectFrom("jobs")
@@ -210,7 +210,7 @@ export async function requestCancel(tx: Transacting, owner: JobOwner, id: string
   );
 }
 
-/** Of all apps, for the operator's charts: those that have not ended, by way of an index that holds no others. */
+/** Counts unfinished jobs of all apps for the operator's metrics, by an index of unfinished jobs. */
 export async function jobsByState(
   db: Kysely<Tables>,
 ): Promise<readonly { readonly labels: readonly string[]; readonly value: number }[]> {

@@ -1,4 +1,4 @@
-// Which pepper the keys of this database were hashed with [tenancy.pepper], and how another replaces it [tenancy.pepper-replace].
+// Stores which pepper the database's API keys were hashed with [tenancy.pepper], and replaces it [tenancy.pepper-replace].
 import { createHmac } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { announceChange } from "./announce.ts";
@@ -11,21 +11,21 @@ import { transact } from "./transact.ts";
 
 type Reading = Pick<Kysely<Tables>, "selectFrom">;
 
-/** False also where the database has had no key yet. */
+/** False also if the database has no API keys yet. */
 export async function isOtherPepper(db: Reading, pepper: Buffer): Promise<boolean> {
-  return (await judgePepper(db, pepper)) === "other";
+  return (await comparePepper(db, pepper)) === "other";
 }
 
-/** `unknown`: the keys are from before there was a mark, and no start has brought one since. */
-async function judgePepper(db: Reading, pepper: Buffer): Promise<"own" | "other" | "unknown"> {
-  const kept = await db.selectFrom("key_pepper").select("mark").executeTakeFirst();
-  if (kept?.mark.equals(markOf(pepper)) === true) return "own";
+/** `unknown`: the keys are older than the stored mark, and no start has stored one since. */
+async function comparePepper(db: Reading, pepper: Buffer): Promise<"own" | "other" | "unknown"> {
+  const stored = await db.selectFrom("key_pepper").select("mark").executeTakeFirst();
+  if (stored?.mark.equals(markOf(pepper)) === true) return "own";
   const key = await db.selectFrom("api_keys").select("id").limit(1).executeTakeFirst();
   if (key === undefined) return "own";
-  return kept === undefined ? "unknown" : "other";
+  return stored === undefined ? "unknown" : "other";
 }
 
-/** Under `lockDirectory`. */
+/** The caller holds `lockDirectory`. */
 export async function storePepper(tx: Transacting, pepper: Buffer): Promise<void> {
   const mark = markOf(pepper);
   await tx
@@ -41,7 +41,7 @@ export async function storePepper(tx: Transacting, pepper: Buffer): Promise<void
 }
 
 /**
- * Every key ends, with a row in the platform's audit log, also where nobody can tell which pepper made it. Answers how many; null: it is
+ * Revokes every API key, whichever pepper it was hashed with, and writes an entry to the installation's audit log. Returns how many; null: it is
  * the database's pepper already.
  */
 export async function replacePepper(
@@ -50,7 +50,7 @@ export async function replacePepper(
 ): Promise<{ readonly revokedKeys: number } | null> {
   return transact(installation(database), async (tx) => {
     await lockDirectory(tx);
-    if ((await judgePepper(tx, pepper)) === "own") return null;
+    if ((await comparePepper(tx, pepper)) === "own") return null;
     const { numUpdatedRows } = await tx
       .updateTable("api_keys")
       .set({ revoked_at: sql<Date>`patchbay_now()` })
@@ -71,7 +71,7 @@ export async function replacePepper(
   });
 }
 
-/** No key's hash: no key has a space. */
+/** Never equal to a key's hash, because no key contains a space. */
 function markOf(pepper: Buffer): Buffer {
   return createHmac("sha256", pepper).update("the pepper of this database").digest();
 }

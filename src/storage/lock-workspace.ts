@@ -1,16 +1,16 @@
-// Locks the workspace that something is created in to the end of the transaction: one that is being removed meanwhile is waited for, and
-// then answers like one that never existed [admin.removal-race]. After the directory's lock where both are taken.
+// Locks a workspace in which something is created until the transaction ends. If the workspace is being removed, waits and then fails as for one
+// that never existed [admin.removal-race].
 import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
 
-/** `change`: whoever else asks for that waits. */
+/** `change` is exclusive, so other transactions that ask for it wait. Acquire the directory's lock first if both are needed. */
 export async function lockWorkspace(
   tx: Transacting,
   workspaceId: WorkspaceId,
-  how: "keep" | "change" = "keep",
+  mode: "keep" | "change" = "keep",
 ): Promise<void> {
   const row = tx.selectFrom("workspaces").select("id").where("id", "=", workspaceId);
-  const held = await (how === "keep" ? row.forKeyShare() : row.forUpdate()).executeTakeFirst();
-  if (held === undefined) throw new GatewayError("NOT_FOUND", { message: "There is no such workspace." });
+  const workspace = await (mode === "keep" ? row.forKeyShare() : row.forUpdate()).executeTakeFirst();
+  if (workspace === undefined) throw new GatewayError("NOT_FOUND", { message: "There is no such workspace." });
 }

@@ -1,5 +1,4 @@
-// Creates the data directory where it is missing, before anything is stored in it. A place that cannot contain it is reported with its
-// reason [storage.data-dir].
+// Creates the data directory if it is missing, before anything is stored in it. Reports the reason if it cannot be created [storage.data-dir].
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -7,7 +6,7 @@ import { errorCode } from "../lib/error-code.ts";
 import { makeDirectory } from "../lib/make-directory.ts";
 
 export type MadeDataDir =
-  /** `made`: the topmost directory that was not there; null: all were. */
+  /** `made` is the topmost directory that was created; null: all existed. */
   { readonly ok: true; readonly made: string | null } | { readonly ok: false; readonly fault: string };
 
 export async function createDataDir(dataDir: string): Promise<MadeDataDir> {
@@ -16,16 +15,19 @@ export async function createDataDir(dataDir: string): Promise<MadeDataDir> {
     await access(dataDir, constants.W_OK | constants.X_OK);
     return { ok: true, made };
   } catch (error) {
-    return { ok: false, fault: `storage.data_dir: ${await whyNot(dataDir, errorCode(error))}; choose another place` };
+    return {
+      ok: false,
+      fault: `storage.data_dir: ${await describeFault(dataDir, errorCode(error))}; choose another place`,
+    };
   }
 }
 
-/** The path itself, where it exists. */
+/** The path itself if it exists, else its nearest existing parent. */
 export async function nearestExisting(path: string): Promise<string> {
   return (await exists(path)) || dirname(path) === path ? path : nearestExisting(dirname(path));
 }
 
-async function whyNot(dataDir: string, code: string | null): Promise<string> {
+async function describeFault(dataDir: string, code: string | null): Promise<string> {
   const place = await nearestExisting(dataDir);
   const reason = reasonAt(place, code, (await stat(place)).isDirectory());
   return place === dataDir ? reason : `${dataDir} cannot be made: ${reason}`;

@@ -1,11 +1,11 @@
-// Brings the schema up to date. Several processes may start at once: the migrator holds an advisory lock meanwhile.
+// Migrates the schema. Processes that start at the same time wait for the migrator's advisory lock.
 import { type Kysely, sql } from "kysely";
 import { Migrator } from "kysely/migration";
 import { MIGRATIONS } from "./migrations/list.ts";
 
 /**
- * `onUpdate` hears what an older version's schema is about to get, before it does. With `only`, the schema becomes that of the version that
- * had these migrations, and no newer one: what a backup of it is loaded into.
+ * `onUpdate` receives the pending migrations before they change an older schema. `only` limits the schema to these migrations, for loading a backup
+ * of the version that had them.
  */
 export async function migrate<T>(
   db: Kysely<T>,
@@ -19,7 +19,7 @@ export async function migrate<T>(
     throw new Error(
       `The database belongs to a newer version of patchbay (it has ${unknown.join(", ")}); this one changed nothing. Start the newer version, or restore a backup made before the update.`,
     );
-  // The migrator would read the whole catalogue, twice, before it found the same: most of what a start asks the database.
+  // The migrator would read the whole catalogue twice before finding nothing to do, which is most of a start's database work.
   if (pending.length === 0) return;
   if (applied.length > 0) onUpdate?.(pending);
   const migrator = new Migrator({
@@ -30,7 +30,7 @@ export async function migrate<T>(
           Object.entries(MIGRATIONS).filter(([name]) => applied.includes(name) || pending.includes(name)),
         ),
     },
-    // Numbers are given out before the work is done: a lower one may land after a higher one.
+    // Numbers are assigned before the work is done, so a lower number may be merged after a higher one.
     allowUnorderedMigrations: true,
   });
   const { error, results } = await migrator.migrateToLatest();
@@ -42,19 +42,19 @@ export async function migrate<T>(
 
 export interface MigrationState {
   readonly applied: readonly string[];
-  /** Of this version, not in the database yet. */
+  /** Migrations of this version that the database lacks. */
   readonly pending: readonly string[];
-  /** In the database, of a newer version than this one. */
+  /** Migrations in the database that this version does not know, because they are newer. */
   readonly unknown: readonly string[];
 }
 
-/** What has run is read, and nothing is run. */
+/** Reads which migrations were applied. Runs none. */
 export async function migrationState<T>(db: Kysely<T>): Promise<MigrationState> {
-  const { rows: found } = await sql<{ is: boolean }>`select to_regclass('kysely_migration') is not null as is`.execute(
+  const { rows: table } = await sql<{ is: boolean }>`select to_regclass('kysely_migration') is not null as is`.execute(
     db,
   );
   const { rows } =
-    found[0]?.is === true ? await sql<{ name: string }>`select name from kysely_migration`.execute(db) : { rows: [] };
+    table[0]?.is === true ? await sql<{ name: string }>`select name from kysely_migration`.execute(db) : { rows: [] };
   const applied = new Set(rows.map(({ name }) => name));
   return {
     applied: [...applied].toSorted(),

@@ -1,4 +1,4 @@
-// The mark that a move to a server leaves beside the embedded database: a start on it would write to data that was left behind.
+// Marks an embedded database that was moved to a server, so that no gateway starts on it and writes to stale data.
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -16,7 +16,7 @@ export async function markMoved(dataDir: string, databaseUrl: string, now: Date)
   await writeFile(join(dataDir, MOVED_FILE), `${JSON.stringify(moved)}\n`, { mode: 0o600 });
 }
 
-/** Null: it was not moved. */
+/** Null: the database was not moved. */
 export async function readMoved(dataDir: string): Promise<Moved | null> {
   const text = await readFile(join(dataDir, MOVED_FILE), "utf8").catch(() => null);
   if (text === null) return null;
@@ -28,7 +28,7 @@ export async function readMoved(dataDir: string): Promise<Moved | null> {
   }
 }
 
-/** What is in the directory from now on was not moved. */
+/** Removes the mark, for a data directory with new contents. */
 export async function unmarkMoved(dataDir: string): Promise<void> {
   await rm(join(dataDir, MOVED_FILE), { force: true });
 }

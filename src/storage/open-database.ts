@@ -1,4 +1,4 @@
-// Opens the PostgreSQL database: connections, migrations, and transactions bound to a workspace.
+// Opens the PostgreSQL database: connection pool, migrations, and transactions bound to a workspace.
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { type CustomTypesConfig, Pool, type PoolConfig, types } from "pg";
 import { dropReadOnly } from "./drop-read-only.ts";
@@ -14,18 +14,18 @@ import type { Database, Transacting } from "./database.ts";
 
 export interface DatabaseOptions {
   readonly databaseUrl: string;
-  /** The schema's owner, when the process itself runs as a lesser role. */
+  /** The schema owner's URL, if the process itself runs as a less privileged role. */
   readonly migrateUrl?: string | undefined;
-  /** Straight to the server, where `databaseUrl` goes through a transaction pooler. */
+  /** A direct connection to the server, if `databaseUrl` leads to a transaction pooler. */
   readonly listenUrl?: string | undefined;
-  /** The process hears notifications: it is refused where none would arrive (pooler.ts). */
+  /** The process needs notifications, so opening fails if they would not arrive (pooler.ts). */
   readonly listens?: boolean | undefined;
   readonly poolSize?: number | undefined;
-  /** Opens what is there: nothing is migrated or prepared. */
+  /** Opens the database without migrating or preparing it. */
   readonly asItIs?: boolean | undefined;
-  /** The schema is an older version's, and these migrations follow (migrate.ts). */
+  /** Receives the migrations that an older schema is about to get (migrate.ts). */
   readonly onUpdate?: (pending: readonly string[]) => void;
-  /** What the age of plans is measured by (prepared.ts). */
+  /** Clock for the age of query plans (prepared.ts). */
   readonly nowMs?: (() => number) | undefined;
 }
 
@@ -33,9 +33,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { databaseUrl, poolSize, asItIs, onUpdate, nowMs } = options;
   const migrateUrl = ownAddress(options.migrateUrl, databaseUrl);
   const listenUrl = ownAddress(options.listenUrl, databaseUrl);
-  const reached = await reachServer(databaseUrl);
-  if (options.listens === true) await requireListening(reached, { databaseUrl, listenUrl });
-  const { pooling, login, place } = reached;
+  const server = await reachServer(databaseUrl);
+  if (options.listens === true) await requireListening(server, { databaseUrl, listenUrl });
+  const { pooling, login, place } = server;
   const db = connect({ url: databaseUrl, pooling }, poolSize ?? 10, nowMs);
   const prepare = async () => {
     if (asItIs === true) return undefined;
@@ -56,7 +56,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return migrated({ db, direct }, prepare, () => db.destroy());
 }
 
-/** Null: none, or the database's own. */
+/** Null: not set, or equal to the database's URL. */
 export function ownAddress(url: string | undefined, databaseUrl: string): string | null {
   return url === undefined || url === "" || url === databaseUrl ? null : url;
 }
@@ -76,25 +76,25 @@ export function connect(address: ServerAddress, max: number, nowMs?: () => numbe
 export function openPool({ onConnect, ...config }: PoolConfig, preparing: Preparing): Pool {
   const pool = new Pool({
     ...config,
-    // Statements leave without waiting for the answer before them (prepared.ts).
+    // Statements are sent without waiting for the previous answer (prepared.ts).
     pipeline: true,
     onConnect: (client) => {
       watchReadOnly(client);
       prepareMarked(client, preparing);
-      // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next of them;
-      // unheard, the break itself would end the process.
+      // The pool listens for errors of idle connections only. If a connection breaks between two statements of a transaction, the next one fails;
+      // without this listener the error would end the process.
       client.on("error", () => undefined);
       return onConnect?.(client);
     },
     types: int8As(BigInt),
   });
   const watchReadOnly = dropReadOnly(pool);
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // The pool replaces an idle connection that breaks. Without a listener the error would end the process.
   pool.on("error", () => undefined);
   return pool;
 }
 
-/** All other types as the driver reads them. */
+/** Uses the driver's parser for all other types. */
 export function int8As(read: (text: string) => bigint | number): CustomTypesConfig {
   return {
     getTypeParser: (oid, format) => (oid === types.builtins.INT8 ? read : types.getTypeParser(oid, format)),
@@ -114,8 +114,7 @@ export async function migrated(
     throw error;
   }
   let closing: Promise<void> | null = null;
-  const transaction: Database["transaction"] = (work) =>
-    tagRolledBack((begun) => db.transaction().execute(begun), work);
+  const transaction: Database["transaction"] = (work) => tagRolledBack((run) => db.transaction().execute(run), work);
   return {
     db,
     direct,
@@ -137,7 +136,7 @@ export async function migrated(
   };
 }
 
-/** Until the transaction ends, however it ends. */
+/** Lasts until the transaction ends, whether it commits or not. */
 export async function bind(tx: Transacting, workspaceId: WorkspaceId, role: TenantRole): Promise<void> {
   const binding = sql`set_config('patchbay.workspace', ${workspaceId}, true)`;
   await (role === null ? sql`select ${binding}` : sql`select ${binding}, set_config('role', ${role}, true)`).execute(

@@ -1,4 +1,4 @@
-// The installation's secrets: from the configuration, else (embedded storage only) from the data directory [tenancy.secrets-created].
+// Opens the installation's secrets: from the configuration, else (embedded storage only) from the data directory [tenancy.secrets-created].
 import { weaknessOf, weaknessOfKey } from "../lib/weak-secret.ts";
 import { isBeingCreated } from "./embedded/installation-state.ts";
 import { hasEmbeddedDatabase } from "./embedded/server.ts";
@@ -17,7 +17,7 @@ export type OpenedSecrets =
 
 const MIN_PEPPER_CHARACTERS = 32;
 const MAKE_ONE = "make one with `openssl rand -base64 32`";
-/** Before the content of the file `key-pepper` of a data directory. */
+/** Prefix for the content of a data directory's file `key-pepper`. */
 export const MADE_PEPPER = "base64:";
 
 export async function openSecrets(settings: SecretSettings): Promise<OpenedSecrets> {
@@ -37,37 +37,37 @@ async function open(settings: SecretSettings): Promise<OpenedSecrets> {
     const weakness = key === null ? null : weaknessOfKey(key);
     if (weakness !== null) faults.push(`secrets.encryption_keys[${at}]: it ${weakness}; ${MAKE_ONE}`);
   }
-  const short = keyPepper !== null && keyPepper.length < MIN_PEPPER_CHARACTERS;
-  const weakness = keyPepper === null || short ? null : weaknessOfPepper(keyPepper);
-  if (short || weakness !== null) {
-    const why = weakness === null ? "" : ` (it ${weakness})`;
+  const isShort = keyPepper !== null && keyPepper.length < MIN_PEPPER_CHARACTERS;
+  const weakness = keyPepper === null || isShort ? null : weaknessOfPepper(keyPepper);
+  if (isShort || weakness !== null) {
+    const reason = weakness === null ? "" : ` (it ${weakness})`;
     faults.push(
-      `secrets.key_pepper: must be at least ${MIN_PEPPER_CHARACTERS} characters that nobody could guess${why}; ${MAKE_ONE}`,
+      `secrets.key_pepper: must be at least ${MIN_PEPPER_CHARACTERS} characters that nobody could guess${reason}; ${MAKE_ONE}`,
     );
   }
   if (databaseUrl !== null) {
-    // Several processes share a server database: a secret that one of them made would lock the others out.
+    // Several processes share a server database, so a secret that one of them created would lock out the others.
     if (keyPepper === null) faults.push("secrets.key_pepper: is required with a server database");
     if (keys.length === 0) faults.push("secrets.encryption_keys: at least one is required with a server database");
   }
-  // New ones would open nothing that is sealed there, and match no key. A first start that was interrupted has sealed nothing.
+  // New secrets could not open what is sealed there and would match no key. An interrupted first start has sealed nothing.
   const isUsed = (await hasEmbeddedDatabase(dataDir)) && !(await isBeingCreated(dataDir));
-  const lost = isUsed ? await missingSecrets(settings) : [];
-  for (const name of lost)
+  const lostSecrets = isUsed ? await missingSecrets(settings) : [];
+  for (const name of lostSecrets)
     faults.push(`${dataDir} holds a database, but not ${name}, which it was used with; put it back from the backup`);
   if (faults.length > 0) return { ok: false, faults };
-  const given = keys.filter((key) => key !== null);
-  if (keyPepper !== null && given.length > 0)
-    return { ok: true, pepper: pepperOf(keyPepper), encryptionKeys: given, where: "from the configuration" };
+  const configuredKeys = keys.filter((key) => key !== null);
+  if (keyPepper !== null && configuredKeys.length > 0)
+    return { ok: true, pepper: pepperOf(keyPepper), encryptionKeys: configuredKeys, where: "from the configuration" };
   return {
     ok: true,
     pepper: keyPepper === null ? await loadOrCreateSecret(dataDir, "key-pepper") : pepperOf(keyPepper),
-    encryptionKeys: given.length > 0 ? given : [await loadOrCreateSecret(dataDir, "encryption-key")],
+    encryptionKeys: configuredKeys.length > 0 ? configuredKeys : [await loadOrCreateSecret(dataDir, "encryption-key")],
     where: `in ${dataDir}, readable by their owner only`,
   };
 }
 
-/** Of the files that embedded storage keeps its secrets in, where the configuration does not give them. Throws for a damaged one. */
+/** Secret files that embedded storage needs and lacks, because the configuration does not set them. Throws if a file is damaged. */
 export async function missingSecrets({
   databaseUrl,
   dataDir,
@@ -86,8 +86,8 @@ function weaknessOfPepper(text: string): string | null {
   return text.startsWith(MADE_PEPPER) ? weaknessOfKey(pepperOf(text)) : weaknessOf(text);
 }
 
-/** The text's own bytes, or `base64:` and those of the file that an embedded installation made: its keys go on when it moves. */
+/** Bytes of the text, or with `base64:` the bytes of an embedded installation's pepper file, so that its keys stay valid after a move. */
 function pepperOf(text: string): Buffer {
-  const made = text.startsWith(MADE_PEPPER) ? parseEncryptionKey(text.slice(MADE_PEPPER.length)) : null;
-  return made ?? Buffer.from(text);
+  const decoded = text.startsWith(MADE_PEPPER) ? parseEncryptionKey(text.slice(MADE_PEPPER.length)) : null;
+  return decoded ?? Buffer.from(text);
 }

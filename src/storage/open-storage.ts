@@ -1,4 +1,4 @@
-// Opens the database of an installation: on the operator's server, or on the embedded one, which is started or, where another process runs it, joined.
+// Opens an installation's database: on the operator's server, or on the embedded server, which is started, or joined if another process runs it.
 import { type Database } from "./database.ts";
 import { type DatabaseOptions, openDatabase } from "./open-database.ts";
 import { type InstallationLock, InstallationInUse } from "./embedded/installation-lock.ts";
@@ -11,7 +11,7 @@ import {
 } from "./embedded/server.ts";
 
 export interface StorageSettings {
-  /** Null: embedded. */
+  /** Null: embedded storage. */
   readonly databaseUrl: string | null;
   readonly migrateUrl: string | null;
   readonly listenUrl: string | null;
@@ -20,12 +20,12 @@ export interface StorageSettings {
   readonly runAs: string | null;
 }
 
-/** `own` throws `InstallationInUse` where another process owns the server; `join` waits for one; `either` starts it where none runs. */
+/** `own` throws `InstallationInUse` if another process owns the server; `join` waits for a running one; `either` starts one if none runs. */
 export type EmbeddedMode = "own" | "join" | "either";
 
 export interface OpenStorageOptions extends Pick<DatabaseOptions, "asItIs" | "poolSize" | "onUpdate" | "listens"> {
   readonly embedded: EmbeddedMode;
-  /** The PATH on which PostgreSQL's programs are looked for. */
+  /** The PATH to search for PostgreSQL's programs. */
   readonly path: string | undefined;
   readonly heldLock?: InstallationLock | undefined;
   readonly onProblem?: EmbeddedOptions["onProblem"];
@@ -36,18 +36,18 @@ const JOIN_WITHIN_MS = 30_000;
 
 /** Closing the database also stops a server that was started for it. */
 export async function openStorage(settings: StorageSettings, options: OpenStorageOptions): Promise<Database> {
-  const { embedded, path, heldLock, onProblem, onRestart, ...opening } = options;
+  const { embedded, path, heldLock, onProblem, onRestart, ...databaseOptions } = options;
   const { databaseUrl, migrateUrl, listenUrl } = settings;
   if (databaseUrl !== null)
     return openDatabase({
       databaseUrl,
       migrateUrl: migrateUrl ?? undefined,
       listenUrl: listenUrl ?? undefined,
-      ...opening,
+      ...databaseOptions,
     });
   const server = await useServer({ ...settings, path, heldLock, onProblem, onRestart }, embedded);
   try {
-    const database = await openDatabase({ databaseUrl: server.url, ...opening });
+    const database = await openDatabase({ databaseUrl: server.url, ...databaseOptions });
     let closing: Promise<void> | null = null;
     return {
       ...database,
@@ -72,12 +72,12 @@ async function closeBoth(database: Database, server: EmbeddedUse): Promise<void>
 
 type EmbeddedUse = Pick<EmbeddedServer, "url" | "stop">;
 
-async function useServer(starting: EmbeddedOptions, mode: EmbeddedMode): Promise<EmbeddedUse> {
-  if (mode === "join") return join(starting.dataDir);
+async function useServer(options: EmbeddedOptions, mode: EmbeddedMode): Promise<EmbeddedUse> {
+  if (mode === "join") return join(options.dataDir);
   try {
-    return await startEmbeddedServer(starting);
+    return await startEmbeddedServer(options);
   } catch (error) {
-    if (mode === "either" && error instanceof InstallationInUse) return join(starting.dataDir);
+    if (mode === "either" && error instanceof InstallationInUse) return join(options.dataDir);
     throw error;
   }
 }

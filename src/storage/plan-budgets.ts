@@ -1,10 +1,10 @@
-// What a workspace's plan grants, as budgets of the whole workspace.
+// Stores what a workspace's plan grants as budgets of the whole workspace.
 import { sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
 import { upsertBudget } from "./upsert-budget.ts";
 
-/** What was drawn stays drawn when the plan changes. `planId` null: no plan, hence no credit check. False: no such plan. */
+/** What was spent stays spent when the plan changes. A null `planId` means no plan and no credit check. False: there is no such plan. */
 export async function putPlanBudgets(
   tx: Transacting,
   workspaceId: WorkspaceId,
@@ -28,7 +28,7 @@ export async function putPlanBudgets(
   return true;
 }
 
-/** What the operator granted beside the plan; negative where more was taken back. */
+/** The sum of the operator's credit grants in addition to the plan. Negative if more was taken back. */
 export async function readGranted(tx: Transacting, workspaceId: WorkspaceId): Promise<bigint> {
   const { granted } = await tx
     .selectFrom("credit_grants")

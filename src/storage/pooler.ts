@@ -1,22 +1,22 @@
-// Detects a pooler between this process and the PostgreSQL server, and requires a direct connection where sessions are not ours
-// (docs/decisions/0032-transaction-poolers.md).
+// Detects a pooler between this process and the PostgreSQL server, and requires a direct connection for notifications and session locks if there
+// is one (docs/decisions/0032-transaction-poolers.md).
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { Client } from "pg";
 import { serverFault } from "./server-fault.ts";
 
-/** `transaction`: each transaction may run on another session of the server. `session`: one session for as long as a connection lives. */
+/** `transaction`: each transaction may run in another session of the server. `session`: a connection keeps its session. */
 export type Pooling = "none" | "session" | "transaction";
 
 export interface Reached {
-  /** The role that the server knows us by. */
+  /** The role of this process on the server. */
   readonly login: string;
   readonly pooling: Pooling;
-  /** Where the address leads, without credentials: `host:port`. */
+  /** The address as `host:port`, without credentials. */
   readonly place: string;
 }
 
-/** Behind the server's name; nothing where there is no pooler. */
+/** A text for after the server's name. Empty without a pooler. */
 export function describePooling({ pooling, place }: Pick<Reached, "pooling" | "place">): string {
   if (pooling === "none") return "";
   return pooling === "session"
@@ -24,10 +24,10 @@ export function describePooling({ pooling, place }: Pick<Reached, "pooling" | "p
     : `through a transaction pooler at ${place}, without named prepared statements`;
 }
 
-/** The addresses of the database do not give what a running gateway needs. */
+/** The configured database URLs do not provide what a running gateway needs. */
 export class PoolerRefused extends Error {
   override readonly name = "PoolerRefused";
-  /** What to set, in one line. */
+  /** The fix, in one line. */
   readonly check: string;
 
   constructor(message: string, check: string) {
@@ -37,16 +37,16 @@ export class PoolerRefused extends Error {
 }
 
 const ANSWER_MS = 5_000;
-/** Other processes' transactions may take the session that is looked for. */
+/** Several, because other processes' transactions may use the session that the test looks for. */
 const ROUNDS = 10;
 
-/** Whoever cannot be reached is named (server-fault.ts). */
+/** An error names the server that cannot be reached (server-fault.ts). */
 export async function reachServer(connectionString: string): Promise<Reached> {
   try {
     await using one = await connect(connectionString);
     const { pid, login } = await sessionOf(one.client);
     const place = `${one.client.host}:${one.client.port}`;
-    // A server tells its process id as it lets us in. A pooler has none of its own and tells a random number.
+    // A server sends its process id when a connection is made. A pooler has none and sends a random number.
     if (pid === one.keyPid) return { login, place, pooling: "none" };
     await using other = await connect(connectionString);
     return { login, place, pooling: (await sharesSessions(one.client, other.client)) ? "transaction" : "session" };
@@ -55,27 +55,27 @@ export async function reachServer(connectionString: string): Promise<Reached> {
   }
 }
 
-/** Whether two connections, both open, are served by one session of the server, or one of them by two. */
+/** Whether two open connections share one session of the server, or one of them uses two. */
 async function sharesSessions(one: Client, other: Client): Promise<boolean> {
   for (let round = 0; round < ROUNDS; round += 1) {
     const { pid: before } = await sessionOf(one);
-    // A pooler gives the session that was left last, or the next one: either shows.
+    // A pooler assigns the most recently released session, or the next one. Either is detected.
     await other.query("begin");
-    const { pid: taken } = await sessionOf(other);
-    const { pid: after } = taken === before ? { pid: before } : await sessionOf(one);
+    const { pid: otherPid } = await sessionOf(other);
+    const { pid: after } = otherPid === before ? { pid: before } : await sessionOf(one);
     await other.query("rollback");
-    if (taken === before || after !== before) return true;
+    if (otherPid === before || after !== before) return true;
   }
   return false;
 }
 
 export interface Addresses {
   readonly databaseUrl: string;
-  /** A direct connection for notifications and session locks; null: none was set. */
+  /** A direct connection for notifications and session locks. Null: not set. */
   readonly listenUrl: string | null;
 }
 
-/** What is heard over the direct connection, is what is said over the pooled one. Nothing to look at where there is neither. */
+/** Requires that notifications sent over the pooled connection arrive over the direct one. Nothing to check without pooler and listen URL. */
 export async function requireListening(
   { pooling, place }: Pick<Reached, "pooling" | "place">,
   { databaseUrl, listenUrl }: Addresses,
@@ -93,34 +93,34 @@ export async function requireListening(
       `storage.listen_url leads to a transaction pooler at ${direct.place}.`,
       "set it to the address of the PostgreSQL server itself",
     );
-  if (!(await hears(listenUrl, databaseUrl)))
+  if (!(await receivesNotifications(listenUrl, databaseUrl)))
     throw new PoolerRefused(
       `A notification sent over storage.database_url (${place}) did not arrive over storage.listen_url (${direct.place}).`,
       "set both to the same database of the same server, the primary",
     );
 }
 
-async function hears(listenUrl: string, databaseUrl: string): Promise<boolean> {
-  await using ear = await connect(listenUrl);
-  await using mouth = await connect(databaseUrl);
+async function receivesNotifications(listenUrl: string, databaseUrl: string): Promise<boolean> {
+  await using receiver = await connect(listenUrl);
+  await using sender = await connect(databaseUrl);
   const channel = `patchbay_probe_${randomUUID().replaceAll("-", "")}`;
-  await ear.client.query(`listen ${channel}`);
-  const heard = once(ear.client, "notification", { signal: AbortSignal.timeout(ANSWER_MS) }).then(
+  await receiver.client.query(`listen ${channel}`);
+  const hasArrived = once(receiver.client, "notification", { signal: AbortSignal.timeout(ANSWER_MS) }).then(
     () => true,
     () => false,
   );
-  await mouth.client.query("select pg_notify($1, '')", [channel]);
-  // Awaited here: the connections are closed as this function returns.
-  return await heard;
+  await sender.client.query("select pg_notify($1, '')", [channel]);
+  // Awaited here, because the connections are closed when this function returns.
+  return await hasArrived;
 }
 
-interface Connected extends AsyncDisposable {
+interface ProbeConnection extends AsyncDisposable {
   readonly client: Client;
-  /** The process id that cancels what this connection runs. */
+  /** The backend process id for cancel requests. */
   readonly keyPid: number | null;
 }
 
-async function connect(connectionString: string): Promise<Connected> {
+async function connect(connectionString: string): Promise<ProbeConnection> {
   const client = new Client({
     connectionString,
     connectionTimeoutMillis: ANSWER_MS,

@@ -1,30 +1,30 @@
-// Prepares the statements that every request runs once on each pooled connection, and sends them without waiting for each other's
-// answer (docs/decisions/0031-plans-expire.md).
+// Prepares the statements of the hot path once per pooled connection, and pipelines them: they are sent without waiting for earlier answers
+// (docs/decisions/0031-plans-expire.md).
 import { type RawBuilder, sql } from "kysely";
 import type { ClientBase } from "pg";
 
 const MARK = "/* prepared */";
-const AHEAD_MARK = "/* prepared, ahead */";
+const PIPELINED_MARK = "/* prepared, ahead */";
 
-/** At the very beginning of a statement whose text is always the same. */
+/** Put this at the very beginning of a statement whose text is always the same. */
 export const PREPARED: RawBuilder<unknown> = sql.raw(MARK);
 
 /**
- * The same, of a statement of a transaction whose answer nobody looks at: it answers at once, leaves with the statement behind it, and takes
- * no trip of its own. What it fails with, whoever comes behind it fails with, the commit at the latest.
+ * Like `PREPARED`, for a statement inside a transaction whose result is not used. It resolves at once and is sent with the next statement,
+ * without its own round trip. If it fails, a later statement of the transaction fails with its error, the commit at the latest.
  */
-export const PIPELINED: RawBuilder<unknown> = sql.raw(AHEAD_MARK);
+export const PIPELINED: RawBuilder<unknown> = sql.raw(PIPELINED_MARK);
 
 /**
- * A plan is kept for so long. Tables grow from nothing to millions of rows, and a kept plan would go on reading the whole table until its
- * statistics are next gathered, which on the embedded engine never happens by itself. Planning a call's statements anew takes 2.6 ms there.
+ * How long a query plan is kept. Tables grow from nothing to millions of rows, and an old plan would scan the whole table until statistics are
+ * next gathered, which may take long. Planning a call's statements again takes 2.6 ms on the embedded server.
  */
 export const PLAN_LIFETIME_MS = 10_000;
 
 export interface Preparing {
-  /** False behind a transaction pooler: the next transaction may run on a session that never saw the name. */
+  /** False behind a transaction pooler, where the next transaction may run in a session without the prepared statement. */
   readonly isNamed: boolean;
-  /** Run with each `begin`, in the same message: what no session keeps for its transactions. */
+  /** Settings to send with each `begin`, because sessions of a transaction pooler do not keep them. */
   readonly beginWith?: string;
   readonly nowMs?: (() => number) | undefined;
 }
@@ -33,58 +33,58 @@ type Run = (text: unknown, values?: unknown, ...more: unknown[]) => unknown;
 
 const names = new Map<string, string>();
 
-/** For each connection of a pool, once it is made. The pool's connections are pipelined. */
+/** Call it for each new connection of a pool. The pool's connections must be pipelined. */
 export function prepareMarked(
   client: ClientBase,
   { isNamed, beginWith, nowMs = () => performance.now() }: Preparing,
 ): void {
-  const insides = client as unknown as { query: Run };
-  const run = insides.query.bind(client);
+  const internals = client as unknown as { query: Run };
+  const run = internals.query.bind(client);
   const begin = beginWith === undefined ? "begin" : `begin; ${beginWith}`;
-  /** Of the transaction under way, in their order: what was answered ahead. */
-  const owed: Promise<unknown>[] = [];
+  /** Pipelined statements of the current transaction, in order. */
+  const pending: Promise<unknown>[] = [];
   let plannedAtMs = nowMs();
   const expirePlans = (): void => {
     if (!isNamed || nowMs() - plannedAtMs < PLAN_LIFETIME_MS) return;
     plannedAtMs = nowMs();
-    void ahead(run("discard plans"), "DISCARD");
+    void resolveEarly(run("discard plans"), "DISCARD");
   };
-  insides.query = (text, values, ...more) => {
+  internals.query = (text, values, ...more) => {
     if (typeof text !== "string") return run(text, values, ...more);
-    // It leaves together with the first statement, and fails only where the connection does; then that one fails too.
+    // `begin` is sent with the first statement and fails only if the connection does, in which case that statement fails too.
     if (text === "begin") {
       expirePlans();
-      return ahead(run(begin), "BEGIN");
+      return resolveEarly(run(begin), "BEGIN");
     }
-    if (text === "rollback") owed.length = 0;
-    const isAhead = text.startsWith(AHEAD_MARK);
-    const isMarked = isAhead || text.startsWith(MARK);
+    if (text === "rollback") pending.length = 0;
+    const isPipelined = text.startsWith(PIPELINED_MARK);
+    const isMarked = isPipelined || text.startsWith(MARK);
     if (isMarked) expirePlans();
-    const sent = isMarked && isNamed ? run({ name: nameOf(text), text, values }) : run(text, values, ...more);
-    if (isAhead) {
-      owed.push(Promise.resolve(sent));
-      return ahead(sent, "SELECT");
+    const answer = isMarked && isNamed ? run({ name: nameOf(text), text, values }) : run(text, values, ...more);
+    if (isPipelined) {
+      pending.push(Promise.resolve(answer));
+      return resolveEarly(answer, "SELECT");
     }
-    if (owed.length === 0) return sent;
-    const answers = Promise.allSettled([...owed, sent]);
-    if (text === "commit") owed.length = 0;
-    return answers.then(lastOf);
+    if (pending.length === 0) return answer;
+    const answers = Promise.allSettled([...pending, answer]);
+    if (text === "commit") pending.length = 0;
+    return answers.then(lastOrError);
   };
 }
 
-function ahead(sent: unknown, command: string): Promise<{ command: string; rowCount: number; rows: [] }> {
-  Promise.resolve(sent).catch(() => undefined);
+function resolveEarly(answer: unknown, command: string): Promise<{ command: string; rowCount: number; rows: [] }> {
+  Promise.resolve(answer).catch(() => undefined);
   return Promise.resolve({ command, rowCount: 0, rows: [] });
 }
 
-/** The first that failed is why those behind it did, or why the commit undid all. */
-function lastOf(answers: readonly PromiseSettledResult<unknown>[]): unknown {
+/** The first failure is the cause of the later ones, or of a commit that rolled back. */
+function lastOrError(answers: readonly PromiseSettledResult<unknown>[]): unknown {
   for (const each of answers) if (each.status === "rejected") throw each.reason;
   const last = answers.at(-1);
   return last?.status === "fulfilled" ? last.value : undefined;
 }
 
-/** The same for as long as the process lives. */
+/** Stable for the life of the process. */
 export function nameOf(text: string): string {
   const known = names.get(text);
   if (known !== undefined) return known;

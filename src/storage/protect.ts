@@ -1,17 +1,17 @@
-// Row-level security, forced, with its roles and grants [tenancy.row-level-security]. Brought up to date at every start by the schema's
-// owner, after the migrations: roles belong to a server and not to a database, so a restored database has none.
+// Sets up forced row-level security with its roles and grants [tenancy.row-level-security]. The schema's owner runs this at every start after the
+// migrations, because roles belong to a server and not to a database: a restored database has none.
 import { createHash } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { ADVISORY_LOCKS } from "./advisory-locks.ts";
 import { SHARED_TABLES, TENANT_TABLES, type TenantTable } from "./tenant-tables.ts";
 
-/** Null: the owner may not make roles, and the policies alone tell a bound transaction from any other. */
+/** Null: the owner may not create roles, so only the policies distinguish a bound transaction from others. */
 export type TenantRole = string | null;
 
 interface Roles {
-  /** Sees the rows of the workspace it is bound to; never a login's own. */
+  /** Sees the rows of the workspace that the transaction is bound to. Never a login's own role. */
   readonly tenant: string;
-  /** Sees every row; the process's login is a member of it. */
+  /** Sees every row. The process's login is a member of it. */
   readonly system: string;
 }
 
@@ -22,7 +22,7 @@ interface Policy {
   readonly mark: string;
 }
 
-/** `login`: whom the process connects as, where the owner is somebody else. */
+/** `login` is the role that the process connects as, if it is not the owner. */
 export async function protect<T>(owner: Kysely<T>, login: string | null = null): Promise<TenantRole> {
   return owner.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCKS.protect)})`.execute(tx);
@@ -35,11 +35,11 @@ export async function protect<T>(owner: Kysely<T>, login: string | null = null):
   });
 }
 
-/** Named for the owner: two installations on one server share neither roles nor, by them, each other's rows. */
+/** Named after the owner, so that two installations on one server do not share roles, and thereby each other's rows. */
 function namesOf(owner: string): Roles {
-  // A name has 63 bytes at most.
-  const short = Buffer.byteLength(owner) <= 40 ? owner : createHash("sha256").update(owner).digest("hex").slice(0, 40);
-  return { tenant: `patchbay_tenant_of_${short}`, system: `patchbay_system_of_${short}` };
+  // PostgreSQL truncates names to 63 bytes.
+  const suffix = Buffer.byteLength(owner) <= 40 ? owner : createHash("sha256").update(owner).digest("hex").slice(0, 40);
+  return { tenant: `patchbay_tenant_of_${suffix}`, system: `patchbay_system_of_${suffix}` };
 }
 
 async function prepareRoles<T>(tx: Kysely<T>, login: string | null): Promise<Roles | null> {
@@ -47,21 +47,22 @@ async function prepareRoles<T>(tx: Kysely<T>, login: string | null): Promise<Rol
     select pg_get_userbyid(c.relowner) as owner, current_user as me, r.rolsuper or r.rolcreaterole as is_able,
       pg_has_role(c.relowner, 'usage') as is_owner
     from pg_class c, pg_roles r where c.oid = 'public.workspaces'::regclass and r.rolname = current_user`.execute(tx);
-  const [facts] = rows;
-  if (facts === undefined) throw new Error("the database has no table of workspaces");
-  if (!facts.is_owner)
+  const [ownership] = rows;
+  if (ownership === undefined) throw new Error("the database has no table of workspaces");
+  if (!ownership.is_owner)
     throw new Error(
-      `The tables belong to ${facts.owner}, and ${facts.me} may not change them. Set storage.migrate_url to a login of ${facts.owner}.`,
+      `The tables belong to ${ownership.owner}, and ${ownership.me} may not change them. Set storage.migrate_url to a login of ${ownership.owner}.`,
     );
-  const roles = namesOf(facts.owner);
+  const roles = namesOf(ownership.owner);
   for (const role of [roles.tenant, roles.system]) {
-    const isThere = await sql`select from pg_roles where rolname = ${role}`.execute(tx);
-    if (isThere.rows.length > 0) continue;
-    if (!facts.is_able) return null;
+    const existing = await sql`select from pg_roles where rolname = ${role}`.execute(tx);
+    if (existing.rows.length > 0) continue;
+    if (!ownership.is_able) return null;
     await sql`create role ${sql.id(role)} nologin`.execute(tx);
   }
-  // The owner too: forced, it would see nothing when it migrates.
-  for (const member of new Set([facts.owner, facts.me, login ?? facts.me])) await makeMember(tx, roles, member);
+  // The owner too, because forced row-level security would hide all rows from it during migrations.
+  for (const member of new Set([ownership.owner, ownership.me, login ?? ownership.me]))
+    await makeMember(tx, roles, member);
   return roles;
 }
 
@@ -95,15 +96,15 @@ async function missingPolicies<T>(tx: Kysely<T>, roles: Roles | null): Promise<r
 }
 
 function policiesOf({ table, own, shared }: TenantTable, roles: Roles | null): readonly Policy[] {
-  const to = roles === null ? { tenant: "public", system: "public" } : quoted(roles);
-  // Without roles whoever is bound to no workspace is the system.
+  const grantee = roles === null ? { tenant: "public", system: "public" } : quoted(roles);
+  // Without roles, a transaction that is bound to no workspace is the system.
   const everything = roles === null ? "coalesce(current_setting('patchbay.workspace', true), '') = ''" : "true";
   return [
-    { name: "tenant", definition: `for all to ${to.tenant} using (${own}) with check (${own})` },
+    { name: "tenant", definition: `for all to ${grantee.tenant} using (${own}) with check (${own})` },
     ...(shared === undefined
       ? []
-      : [{ name: "tenant_shared", definition: `for select to ${to.tenant} using (${shared})` }]),
-    { name: "system", definition: `for all to ${to.system} using (${everything}) with check (${everything})` },
+      : [{ name: "tenant_shared", definition: `for select to ${grantee.tenant} using (${shared})` }]),
+    { name: "system", definition: `for all to ${grantee.system} using (${everything}) with check (${everything})` },
   ].map((policy) => ({
     ...policy,
     table,
@@ -119,7 +120,7 @@ function quoted({ tenant, system }: Roles): Roles {
 async function putPolicy<T>(tx: Kysely<T>, { name, table, definition, mark }: Policy): Promise<void> {
   await sql`drop policy if exists ${sql.id(name)} on ${sql.id(table)}`.execute(tx);
   await sql`create policy ${sql.id(name)} on ${sql.id(table)} ${sql.raw(definition)}`.execute(tx);
-  // What the server shows of a policy is spelled anew by it; the mark tells whether it is this one.
+  // The server rewrites a policy's expression, so a hash in its comment identifies its definition.
   await sql`comment on policy ${sql.id(name)} on ${sql.id(table)} is ${sql.lit(mark)}`.execute(tx);
 }
 
@@ -139,7 +140,7 @@ async function grantAll<T>(tx: Kysely<T>, role: string): Promise<void> {
   await grantWhereMissing(tx, role, "insert", "select, insert, update, delete", null);
 }
 
-/** Nothing is granted again: starting processes would write the catalogue for nothing. */
+/** Grants only what is missing, because repeated grants would make every start write to the catalogue. */
 async function grantWhereMissing<T>(
   tx: Kysely<T>,
   role: string,

@@ -1,29 +1,29 @@
-// What all processes recorded of their recent calls to providers [admin.health]: by account, model and outcome, with the latest of each.
-// Read from the attempts that ended, newest first by their index, and never more of them than the caller's limit.
+// Summarizes recent calls of all processes to providers: by account, model and outcome, with the latest of each [admin.health]. Reads settled
+// attempts, newest first by their index, up to the caller's limit.
 import { type Kysely, sql } from "kysely";
 import type { Tables } from "./tables.ts";
 
 export interface CallsQuestion {
   readonly minutes: number;
-  /** So many calls are read at most. */
+  /** Maximum number of calls to read. */
   readonly maxCalls: number;
-  /** Of each outcome so many are told apart. */
+  /** How many of the latest calls are returned per group. */
   readonly latest: number;
-  /** Of the keys whose calls the sandbox answers. */
+  /** Prefix of test keys, whose calls the sandbox answers. */
   readonly testPrefix: string;
-  /** Of endpoints whose times are not the provider's: of live audio how long somebody spoke, of a job how long it waited too. */
+  /** Endpoints whose durations do not measure the provider: live audio includes the time of speaking, a job its waiting time. */
   readonly untimedEndpoints: readonly string[];
 }
 
 export interface RecentCalls {
   readonly since: Date;
-  /** `since` is later than was asked for: there were more calls. */
+  /** Whether `since` is later than requested, because there were more calls than the limit. */
   readonly isCut: boolean;
   readonly groups: readonly CallGroup[];
 }
 
 export interface CallGroup {
-  /** Whose account: `platform` or a workspace's id. */
+  /** Scope of the account: `platform` or a workspace's id. */
   readonly scope: string;
   readonly connection: string;
   readonly provider: string;
@@ -32,7 +32,7 @@ export interface CallGroup {
   readonly calls: number;
   readonly p50_ms: number | null;
   readonly p95_ms: number | null;
-  /** The latest first. */
+  /** The latest call first. */
   readonly latest: readonly LatestCall[];
 }
 
@@ -43,18 +43,17 @@ export interface LatestCall {
   readonly attempt_id: string;
 }
 
-/** They tell of us, not of a provider: what was never sent, and what was answered and then not used. */
+/** Outcomes that do not depend on the provider: calls that were never sent, and answers that were not used. */
 const NOT_OF_PROVIDER = sql.raw("('failed:cancelled', 'failed:not_called', 'failed:not_delivered')");
 
 /**
- * The record does not say whose account it was: an own connection stands before the platform's of the same id, and only the platform's is
- * metered.
+ * The attempt does not record the account's scope. A workspace's own connection takes precedence over a shared one of the same id, and only
+ * shared ones are metered.
  */
 const SCOPE = sql`case when billing_class = 'metered' or own.id is null and shared.id is not null then 'platform' else newest.workspace_id end`;
 
 /**
- * Five thousand calls take a server some 25 ms of its processor, however many more there are. They are sorted by the number of their kind, and
- * not by the five texts that it stands for.
+ * 5,000 calls take the server about 25 ms of CPU, however many more exist. Calls are sorted by the number of their group instead of its five texts.
  */
 export async function readRecentCalls(
   db: Kysely<Tables>,

@@ -1,5 +1,5 @@
-// The rows behind deletions at providers (`provider_deletion`): pending, then done or, after the last attempt, failed
-// [jobs.deletion-retries]. A claim moves the row's next attempt on, so that a process that dies with it only delays it.
+// Stores deletions at providers (`provider_deletion`): pending, then done, or failed after the last attempt [jobs.deletion-retries]. A claim
+// postpones the next attempt, so that a process that dies during an attempt only delays it.
 import { type Kysely, sql } from "kysely";
 import { newId, type AppId, type WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
@@ -10,23 +10,23 @@ type Handle = Kysely<Tables>;
 export interface DeletionDuty {
   readonly workspaceId: WorkspaceId;
   readonly appId: AppId;
-  /** The request or job whose recording it is. */
+  /** The id of the request or job that the recording belongs to. */
   readonly subject: string;
   /** The directory's key of the provider account. */
   readonly account: string;
   readonly provider: string;
-  /** The run went to the sandbox in the provider's place. */
+  /** The sandbox ran it in place of the provider. */
   readonly testMode: boolean;
-  /** The provider's own id and where it lies; no secret and no transcript. */
+  /** The provider's id of the run and its location. Contains no secret and no transcript. */
   readonly run: { readonly id: string; readonly details: Readonly<Record<string, unknown>> };
-  /** Unless released before: then whoever waited for the run is gone. */
+  /** Delay unless it is released earlier. By then any caller that waited for the run has ended. */
   readonly dueInSeconds: number;
 }
 
-/** Waits after a failed attempt; the one after the last ends it. Together two days. */
+/** Delays after failed attempts. An attempt after the last one ends the deletion. Two days in total. */
 const WAITS_SECONDS = [30, 120, 600, 3_600, 10_800, 21_600, 43_200, 86_400];
 export const MAX_DELETION_ATTEMPTS = WAITS_SECONDS.length + 1;
-/** Longer than a call may take: the last claim must not be overtaken. */
+/** Longer than a call may take, so that the last claim is not overtaken. */
 const LAST_WAIT_SECONDS = 300;
 
 export async function insertDeletion(db: Handle, duty: DeletionDuty): Promise<void> {
@@ -38,19 +38,19 @@ export async function insertDeletion(db: Handle, duty: DeletionDuty): Promise<vo
   );
 }
 
-/** Due from now on. A job says so from the same moment. Answers whether there is anything to delete. */
+/** Makes deletions due now and updates the job's state in the same transaction. Returns whether there is anything to delete. */
 export async function releaseDeletions(db: Handle, workspaceId: WorkspaceId, subject: string): Promise<boolean> {
   const { rows } = await sql<{ id: string }>`
     update provider_deletions set next_at = patchbay_now()
     where workspace_id = ${workspaceId} and subject = ${subject} and state = 'pending' and attempts = 0
     returning id`.execute(db);
-  if (rows.length > 0) await tellJob(db, workspaceId, subject);
+  if (rows.length > 0) await updateJobState(db, workspaceId, subject);
   return rows.length > 0;
 }
 
 export type DeletionState = "none" | "pending" | "done" | "failed";
 
-/** One word for all runs of a request or job: what failed shows first, then what is still to do. */
+/** A single state for all runs of a request or job: failed before pending before done. */
 export async function readDeletionState(db: Handle, workspaceId: WorkspaceId, subject: string): Promise<DeletionState> {
   const { rows } = await sql<{ state: DeletionState }>`
     select ${stateOf(workspaceId, subject)} as state`.execute(db);
@@ -62,7 +62,7 @@ function stateOf(workspaceId: WorkspaceId, subject: string) {
     from provider_deletions where workspace_id = ${workspaceId} and subject = ${subject} having count(*) > 0), 'none')`;
 }
 
-async function tellJob(db: Handle, workspaceId: WorkspaceId, subject: string): Promise<void> {
+async function updateJobState(db: Handle, workspaceId: WorkspaceId, subject: string): Promise<void> {
   await sql`update jobs set provider_deletion = ${stateOf(workspaceId, subject)}
     where workspace_id = ${workspaceId} and id = ${subject}`.execute(db);
 }
@@ -75,11 +75,11 @@ export interface ClaimedDeletion {
   readonly provider: string;
   readonly testMode: boolean;
   readonly run: unknown;
-  /** This attempt's number, from 1; fences its outcome. */
+  /** This attempt's number, from 1. A fencing token for its outcome. */
   readonly attempt: number;
 }
 
-/** What is due, oldest first; claimed by one process each. */
+/** Claims due deletions for this process, oldest first. */
 export async function claimDeletions(db: Handle, limit: number): Promise<readonly ClaimedDeletion[]> {
   const { rows } = await sql<ClaimedDeletion>`
     update provider_deletions set attempts = attempts + 1,
@@ -93,8 +93,8 @@ export async function claimDeletions(db: Handle, limit: number): Promise<readonl
 }
 
 /**
- * Deleted, or failed once more: after the last attempt for good; in the transaction in which its job says so. Answers the row's
- * state; null when the claim was overtaken.
+ * Records that an attempt succeeded or failed, for good after the last attempt, and updates the job in the same transaction. Returns the row's
+ * state; null: the claim was overtaken.
  */
 export async function endDeletion(
   db: Transacting,
@@ -107,14 +107,14 @@ export async function endDeletion(
       finished_at = case when ${state} = 'pending' then null else patchbay_now() end
     where id = ${id} and state = 'pending' and attempts = ${attempt} returning id`.execute(db);
   if (rows.length === 0) return null;
-  if (state !== "pending") await tellJob(db, workspaceId, subject);
+  if (state !== "pending") await updateJobState(db, workspaceId, subject);
   return state;
 }
 
-/** As long as the record of the request or job it belongs to. What failed stays, for somebody has to see to it. */
+/** As long as the record of its request or job. Failed deletions are kept, because the operator must handle them. */
 const KEPT_DAYS = 30;
 
-/** Forgets what was done long ago, a little at a time. */
+/** Deletes old completed deletions, at most `limit` at a time. */
 export async function purgeDeletions(db: Handle, limit: number): Promise<void> {
   await sql`delete from provider_deletions where id in (select id from provider_deletions
     where state = 'done' and finished_at <= patchbay_now() - ${sql.lit(KEPT_DAYS)} * interval '1 day' limit ${limit})`.execute(
@@ -128,13 +128,13 @@ export interface FailedDeletion {
   readonly subject: string;
   readonly account: string;
   readonly provider: string;
-  /** The provider's id, for whoever deletes it by hand. */
+  /** The provider's id, for a manual deletion. */
   readonly runId: string;
   readonly lastFailure: string;
   readonly finishedAt: Date;
 }
 
-/** What could finally not be deleted, newest first. */
+/** Deletions that finally failed, newest first. */
 export async function readFailedDeletions(db: Handle, limit: number): Promise<readonly FailedDeletion[]> {
   const { rows } = await sql<FailedDeletion>`
     select id, workspace_id as "workspaceId", subject, account, provider, run ->> 'id' as "runId", last_failure as "lastFailure",

@@ -1,5 +1,5 @@
-// What the processes have allocated of quotas: a row for each holder and unit, locked in order [quotas.exact].
-// Only `quotas/` knows what a row's state means.
+// Stores how much of each quota the processes have allocated: a row per holder and unit, locked in order [quotas.exact]. Only `quotas/`
+// interprets a row's state.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Tables } from "./tables.ts";
@@ -16,20 +16,20 @@ export interface CountKey {
 }
 
 export interface Counts {
-  /** The database's clock; 0 where nothing was ever drawn, and nothing is judged by it. */
+  /** The time by the database's clock. 0 if there are no rows, in which case it is not used. */
   readonly nowMs: number;
-  /** By `countName`; null: nothing was ever drawn. */
+  /** States by `countName`. Null: nothing was ever allocated. */
   readonly states: ReadonlyMap<string, unknown>;
 }
 
-/** Nothing that lives longer is counted. */
+/** Longer than any counted period. */
 const KEPT_HOURS = 2;
 
 export function countName({ holderId, unit }: Pick<CountKey, "holderId" | "unit">): string {
   return `${holderId} ${unit}`;
 }
 
-/** As they stand. */
+/** Reads without locking. */
 export function readCounts(db: Handle, keys: readonly CountKey[]): Promise<Counts> {
   return select(db, keys, sql``);
 }
@@ -60,13 +60,13 @@ export async function writeCounts(
   tx: Handle,
   counts: readonly (CountKey & { readonly state: unknown })[],
 ): Promise<void> {
-  // Not worth a wait for the disk: a server that loses power has forgotten half a second of a quota.
+  // Without waiting for the disk: a server that loses power loses at most half a second of a quota's counts.
   await sql`update quota_counts c set state = given.state, updated_at = patchbay_now()
     from ${recordset(counts)}, set_config('synchronous_commit', 'off', true)
     where c.holder_id = given.holder_id and c.unit = given.unit`.execute(tx);
 }
 
-/** Of keys and apps that nobody uses. */
+/** Deletes counts of keys and apps that are no longer used. */
 export async function sweepCounts(db: Handle): Promise<void> {
   await sql`delete from quota_counts where updated_at < patchbay_now() - ${sql.lit(KEPT_HOURS)} * interval '1 hour'`.execute(
     db,

@@ -1,4 +1,4 @@
-// Reads a large sealed value in pieces. A driver holds a value several times over: as hexadecimal digits, as text and as bytes.
+// Reads a large sealed value in pieces, because a driver holds a value in memory several times: as hexadecimal digits, as text and as bytes.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { LARGE_COMPRESSED } from "./seal.ts";
 import type { Tables } from "./tables.ts";
@@ -6,14 +6,14 @@ import type { Tables } from "./tables.ts";
 const LARGEST_WITH_ROW_BYTES = 64 * 1024;
 const LARGE = sql.lit(`\\x${LARGE_COMPRESSED.toString(16).padStart(2, "0")}`);
 
-/** Whether a sealed value is read with the other columns of its row: its length and its first byte are known without reading all of it. */
+/** Whether a sealed value is read with its row's other columns. Needs only its length and first byte. */
 export function isReadWithRow(column: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql`(octet_length(${column}) <= ${sql.lit(LARGEST_WITH_ROW_BYTES)} and substring(${column} from 1 for 1) <> ${LARGE}::bytea)`;
 }
 
-/** As long as a driver reads without enlarging its buffers. */
+/** The most that a driver reads without enlarging its buffers. */
 const PIECE_BYTES = 16 * 1024;
-/** By one statement: a multiple of a piece. */
+/** Bytes per statement: a multiple of a piece. */
 const READ_BYTES = 1024 * 1024;
 
 export interface PieceRange {
@@ -21,7 +21,7 @@ export interface PieceRange {
   readonly to: number;
 }
 
-/** Of the value of one row; null: there is none any more. Sealed bytes are stored uncompressed: a piece is read by itself. */
+/** Pieces of one row's value. Null: the value was deleted. Sealed bytes are stored uncompressed, so a piece can be read alone. */
 export async function readPieces(
   db: Kysely<Tables>,
   { from, to }: PieceRange,
@@ -39,12 +39,12 @@ export async function readPieces(
   return pieces.length === 0 || pieces.length < rows.length ? null : pieces;
 }
 
-/** What was there when it was begun is gone. */
+/** The value was deleted while it was being read. */
 export class ValueGone extends Error {
   override readonly name = "ValueGone";
 }
 
-/** All of them in turn; no connection is held between two reads. Throws `ValueGone`. */
+/** Yields all pieces in order. Holds no connection between two reads. Throws `ValueGone`. */
 export async function* piecesOf(
   totalBytes: number,
   read: (range: PieceRange) => Promise<readonly Buffer[] | null>,

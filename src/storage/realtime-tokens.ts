@@ -1,4 +1,4 @@
-// Single-use tokens, stored as hashes: the transaction that deletes the row has used it [keys.realtime-token].
+// Stores single-use tokens as hashes. The transaction that deletes the row has used the token [keys.realtime-token].
 import { type Kysely, sql } from "kysely";
 import type { Tables } from "./tables.ts";
 
@@ -9,7 +9,7 @@ export interface RealtimeTokenOwner {
   readonly testMode: boolean;
 }
 
-/** Answers when it expires. Those that nobody used are cleared away on the way. */
+/** Returns the time of expiry. Also deletes expired tokens. */
 export async function insertRealtimeToken(
   db: Kysely<Tables>,
   tokenHash: Buffer,
@@ -27,7 +27,7 @@ export async function insertRealtimeToken(
   return row.expires_at;
 }
 
-/** The key it stands for; null: unknown, used or expired. */
+/** The key that the token was issued for. Null: unknown, used or expired. */
 export async function takeRealtimeToken(
   db: Kysely<Tables>,
   tokenHash: Buffer,

@@ -1,4 +1,4 @@
-// The request log as a list [requests.list]: newest first, filtered, and the calls of a page's requests with one more query.
+// Lists the request log, newest first and filtered, and reads the attempts of a page's requests in one more query [requests.list].
 import { type Kysely, sql } from "kysely";
 import type { RequestOutcome } from "../contract/request-list.ts";
 import { REQUEST_OUTCOME } from "./request-outcome.ts";
@@ -8,16 +8,16 @@ import type { AttemptRow, RequestRow, Tables } from "./tables.ts";
 export interface RequestFilter extends RequestScope {
   readonly keyId: string | null;
   readonly from: Date | null;
-  /** Not in it. */
+  /** Exclusive upper bound. */
   readonly to: Date | null;
   readonly recordedFrom: Date | null;
   readonly outcome: RequestOutcome | null;
   readonly code: string | null;
 }
 
-/** Where a page ended. */
+/** The position after which the next page begins. */
 export interface RequestPosition {
-  /** Microseconds since the epoch, as the database keeps it. */
+  /** Microseconds since the epoch, the database's resolution. */
   readonly at: bigint;
   readonly id: string;
 }
@@ -83,7 +83,7 @@ export async function listRequests(
   if (recordedFrom !== null) query = query.where("recorded_at", ">=", recordedFrom);
   if (code !== null) query = query.where("code", "=", code);
   if (outcome !== null) query = query.where(OUTCOME, "=", outcome);
-  // Said again in the words of the partial index.
+  // Repeats the condition of the partial index.
   if (outcome !== null && outcome !== "succeeded")
     query = query.where(sql<boolean>`(status >= 400 or code is not null)`);
   if (after !== null) {
@@ -98,7 +98,7 @@ export type ListedAttempt = Pick<
   "request_id" | "position" | "connection" | "provider" | "model" | "outcome" | "billing_class" | "charge_nano_usd"
 >;
 
-/** In their order. Of the requests of one answer, whose owner was judged with them. */
+/** Attempts of the listed requests, in order. The caller has already checked the requests' owner. */
 export async function listAttempts(
   db: Kysely<Tables>,
   requestIds: readonly string[],

@@ -1,4 +1,4 @@
-// The request log: written in batches [requests.write-batches], read by the app it belongs to, deleted after its retention.
+// The request log: written in batches [requests.write-batches], read by its app, and deleted after its retention.
 import { type Kysely, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { PREPARED } from "./prepared.ts";
@@ -10,14 +10,14 @@ export interface RequestOwner {
   readonly appId: AppId;
 }
 
-/** Null: whoever's. Only the operator's question names no workspace. */
+/** Null means any. Only the operator's queries name no workspace. */
 export interface RequestScope {
   readonly workspaceId: WorkspaceId | null;
   readonly appId: AppId | null;
 }
 
 type OwnColumn = "id" | "at" | "duration_ms" | "audio_ms" | "job_id" | "recorded_at";
-/** What the records of one route and key have in common, mostly. */
+/** Columns that records of one route and key usually share. */
 export type SharedRequest = Omit<RequestRow, OwnColumn>;
 
 export interface NewRequest extends SharingRow {
@@ -56,9 +56,9 @@ const SHARED: Readonly<Record<keyof SharedRequest, string>> = {
 const COLUMNS = columnsBut("received_at_ms", OWN, SHARED);
 
 export interface WritingRequests {
-  /** Of the clock that they were timed with. */
+  /** The current time of the clock that `receivedAtMs` was measured with. */
   readonly nowMs: number;
-  /** After a commit whose answer was lost: one that is there stays as it is. Looking costs, so who writes first does not. */
+  /** True after a commit with an unknown outcome: existing rows are then kept. Checking has a cost, so first writes skip it. */
   readonly mayBeThere: boolean;
 }
 
@@ -81,12 +81,12 @@ export async function readRequest(db: Kysely<Tables>, scope: RequestScope, id: s
 }
 
 /**
- * Of one request's attempts, before their ids. When a chat from a lease began is reckoned back at each write, to no better than such a
- * write takes; all of its request are one process's, whose ids are in order. A job's may be of several: the database's clock counts.
+ * Sorts the attempts of one request, before their ids. Start times of chats from a lease are computed back at each write and are imprecise, but
+ * all of a request's come from one process, whose ids are in order. A job's may come from several processes, so the database's clock decides.
  */
 export const IN_ORDER = sql`case when lease_id is null then created_at end`;
 
-/** Those of the request and of the job it made, in their order. */
+/** Attempts of the request and of the job that it created, in order. */
 export async function readAttempts(
   db: Kysely<Tables>,
   owner: RequestOwner,
@@ -120,7 +120,7 @@ export async function readRecordedJob(
   return row ?? null;
 }
 
-/** Answers how many went; at most `limit`, so that no sweep holds the table for long. */
+/** Returns how many were deleted, at most `limit`, so that no sweep locks the table for long. */
 export async function purgeRequests(db: Kysely<Tables>, keptDays: number, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`delete from requests where ctid in (
     select ctid from requests where at <= patchbay_now() - ${keptDays}::int * interval '1 day' limit ${limit})`.execute(

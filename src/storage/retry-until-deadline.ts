@@ -1,9 +1,9 @@
-// Repeats a write while the database is unavailable, until a deadline. Only for writes that may be made twice.
+// Retries a write while the database is unavailable, until a deadline. Only for idempotent writes.
 import { setTimeout as wait } from "node:timers/promises";
 import { isServerUnavailable } from "./database-faults.ts";
 
 export interface RetryPolicy {
-  /** Aborts when the result is of no more use, or this process can wait no longer. */
+  /** Aborts when the result is no longer useful, or the process must stop waiting. */
   readonly signal: AbortSignal;
   readonly deadlineAt: Date;
   readonly now: () => Date;

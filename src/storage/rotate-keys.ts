@@ -1,5 +1,5 @@
-// Changes the key that wraps [tenancy.rotate]: secrets stay as they are, only their data keys are wrapped again, one by one and
-// while requests are served. An old key may be removed when nothing that is counted here needs it.
+// Rotates the key that wraps data keys: secrets stay as they are, and only their data keys are wrapped again, one by one while requests are
+// served. An old key may be removed once nothing counted here needs it [tenancy.rotate].
 import { sql } from "kysely";
 import type { Database, Transacting } from "./database.ts";
 import { isSealedByRing, readDataKeys, sealSecret, wrappingPlace } from "./data-keys.ts";
@@ -9,16 +9,16 @@ import { credentialPlace, webhookSecretPlace } from "./secret-places.ts";
 import { installation } from "./system.ts";
 import { transact } from "./transact.ts";
 
-/** How many of each need one key of the ring. */
+/** How many stored values need one key of the ring. */
 export interface KeyUse {
-  /** As the sealed bytes name it, in hexadecimal. */
+  /** The id in the sealed bytes, in hexadecimal. */
   readonly keyId: string;
   readonly dataKeys: number;
-  /** Stored answers, jobs' requests and results: each goes at its time. */
+  /** Stored answers and jobs' requests and results, which all expire. */
   readonly answers: number;
 }
 
-/** Answers how many were wrapped anew. One whose key is not in the ring throws. */
+/** Returns how many were wrapped again. Throws if a data key's wrapping key is not in the ring. */
 export async function rewrapDataKeys(database: Pick<Database, "db">, ring: Seal): Promise<number> {
   const { db } = installation(database);
   const rows = await db.selectFrom("data_keys").select(["scope", "version", "wrapped"]).execute();
@@ -49,17 +49,17 @@ export async function countKeyUse(database: Pick<Database, "db">, ring: Seal): P
       union all select ${keyOf("request")} from jobs where request is not null
       union all select ${keyOf("result")} from jobs where result is not null
     ) as sealed group by 1`.execute(db);
-  const known = new Set([...ring.keyIds, ...rows.map(({ key }) => key)]);
+  const keyIds = new Set([...ring.keyIds, ...rows.map(({ key }) => key)]);
   const count = (keyId: string, kind: string) =>
     Number(rows.find((row) => row.key === keyId && row.kind === kind)?.count ?? 0n);
-  return [...known].map((keyId) => ({
+  return [...keyIds].map((keyId) => ({
     keyId,
     dataKeys: count(keyId, "dataKeys"),
     answers: count(keyId, "answers"),
   }));
 }
 
-/** Large results lie in the object store, and do not tell which key they need. */
+/** Large results are in the object store. Their rows do not record which key they need. */
 export async function countLargeResults(database: Pick<Database, "db">): Promise<number> {
   const { db } = installation(database);
   const { rows } = await sql<{ count: bigint }>`
@@ -67,7 +67,7 @@ export async function countLargeResults(database: Pick<Database, "db">): Promise
   return Number(rows[0]?.count ?? 0n);
 }
 
-/** What the ring itself sealed before there were data keys, or nobody did, sealed as everything is since. Answers how many. */
+/** Seals with data keys what the ring itself sealed, and what was not sealed, in earlier versions. Returns how many. */
 export async function sealUnderDataKeys(database: Pick<Database, "transaction">, ring: Seal): Promise<number> {
   return transact(installation(database), async (tx) => {
     await lockDirectory(tx);
@@ -121,7 +121,7 @@ async function resealWebhooks(tx: Transacting, ring: Seal): Promise<number> {
   return count;
 }
 
-/** Webhooks' addresses of before they were sealed. */
+/** Seals webhook addresses that an earlier version stored unsealed. */
 async function sealAddresses(tx: Transacting, ring: Seal): Promise<number> {
   const rows = await tx
     .selectFrom("webhooks")

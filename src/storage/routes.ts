@@ -1,16 +1,16 @@
-// Routes and their versions [admin.route-versions]: every change is a version, one of them is published, none of them ever changes.
+// Stores routes and their versions: every change creates a version, one version is published, and versions never change [admin.route-versions].
 import { type Kysely, sql } from "kysely";
 import type { KeyId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
 import type { RouteRow, RouteVersionRow, Tables } from "./tables.ts";
 
-/** `scope`: `platform` or a workspace id. */
+/** `scope` is `platform` or a workspace id. */
 export interface RouteName {
   readonly scope: string;
   readonly id: string;
 }
 
-/** `bootstrap`: derived from the environment by a start; such an object follows the environment until the file lists it. */
+/** `bootstrap`: created at startup from the environment, which it follows until the file lists it. */
 export type ManagedBy = "file" | "bootstrap" | "api";
 
 type Reading = Pick<Kysely<Tables>, "selectFrom">;
@@ -25,7 +25,7 @@ export async function readRoute(db: Reading, { scope, id }: RouteName): Promise<
   return row ?? null;
 }
 
-/** In the order of their ids, those behind `after`. */
+/** Routes in id order, after the id `after`. */
 export async function listRoutes(
   db: Reading,
   scope: string,
@@ -50,7 +50,7 @@ export async function readRouteVersion(
   return row ?? null;
 }
 
-/** Newest first, those below `before`. */
+/** Newest first, below the version `before`. */
 export async function listRouteVersions(
   db: Reading,
   { scope, id }: RouteName,
@@ -73,10 +73,10 @@ export interface NewVersion {
   readonly actorKeyId: KeyId | null;
 }
 
-/** A draft until it is published. The route itself is made with its first version; the caller holds the directory's lock. */
-export async function addRouteVersion(tx: Transacting, name: RouteName, added: NewVersion): Promise<number> {
+/** Adds a draft, and creates the route with its first version. The caller holds the directory's lock. */
+export async function addRouteVersion(tx: Transacting, name: RouteName, draft: NewVersion): Promise<number> {
   const { scope, id } = name;
-  // Above all there ever were, those of a deleted route of this name too.
+  // Higher than every earlier version, including those of a deleted route with this name.
   const { last } = await tx
     .selectFrom("route_versions")
     .select(({ fn }) => fn.max("version").as("last"))
@@ -90,22 +90,22 @@ export async function addRouteVersion(tx: Transacting, name: RouteName, added: N
       scope,
       route_id: id,
       version,
-      definition: JSON.stringify(added.definition),
-      actor_key_id: added.actorKeyId,
+      definition: JSON.stringify(draft.definition),
+      actor_key_id: draft.actorKeyId,
     })
     .execute();
-  const facts = { latest_version: version, managed_by: added.managedBy };
+  const columns = { latest_version: version, managed_by: draft.managedBy };
   await tx
     .insertInto("routes")
-    .values({ scope, id, definition: null, version: null, ...facts })
+    .values({ scope, id, definition: null, version: null, ...columns })
     .onConflict((conflict) =>
-      conflict.columns(["scope", "id"]).doUpdateSet({ ...facts, updated_at: sql`patchbay_now()` }),
+      conflict.columns(["scope", "id"]).doUpdateSet({ ...columns, updated_at: sql`patchbay_now()` }),
     )
     .execute();
   return version;
 }
 
-/** From its commit on this version serves; what served before is where a roll-back leads. */
+/** Publishes a version from the commit on. The version published before becomes the target of a roll-back. */
 export async function publishRouteVersion(tx: Transacting, { scope, id }: RouteName, version: number): Promise<void> {
   await tx
     .updateTable("route_versions")

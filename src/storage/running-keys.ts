@@ -1,5 +1,5 @@
-// Which encryption keys the running processes know, and which one each seals with [tenancy.rotate-needed]: recorded by locks that a process's
-// listening connection holds, because they end with it. What one process seals all others must be able to open.
+// Records which encryption keys the running processes know, and which one each seals with, because every process must be able to open what
+// another seals [tenancy.rotate-needed]. Advisory locks of a process's listening connection record them, so they end with the process.
 import { type Kysely, sql } from "kysely";
 import type { Client } from "pg";
 import { ADVISORY_LOCKS } from "./advisory-locks.ts";
@@ -9,15 +9,15 @@ const KNOWN = ADVISORY_LOCKS.knownKey;
 const FIRST = ADVISORY_LOCKS.firstKey;
 
 /**
- * Linux would have the server hold a connection for hours whose machine vanished, or that a firewall forgot and the process made anew:
- * until then its locks refuse a start because of keys that nobody goes by any more.
+ * By default Linux keeps a connection for hours after its machine vanished or a firewall dropped it. Until then its locks would refuse starts
+ * because of keys that are no longer in use.
  */
-const GIVE_UP_IN_A_MINUTE = `set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 3;
+const KEEPALIVE_SETTINGS = `set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 3;
   set tcp_user_timeout = 60000`;
 
-/** For as long as this connection lives. `keyIds`: as a ring has them, the first of which seals. */
+/** Lasts as long as this connection. `keyIds` are in the ring's order, whose first key seals. */
 export async function announceKeys(client: Pick<Client, "query">, keyIds: readonly string[]): Promise<void> {
-  await client.query(GIVE_UP_IN_A_MINUTE);
+  await client.query(KEEPALIVE_SETTINGS);
   const locks = [...keyIds.map((id) => [KNOWN, id] as const), ...keyIds.slice(0, 1).map((id) => [FIRST, id] as const)];
   for (const [lock, id] of locks)
     await client.query("select pg_advisory_lock_shared($1, ('x' || $2)::bit(32)::int)", [lock, id]);

@@ -1,5 +1,5 @@
-// Encryption at rest: AES-256-GCM, the key's id inside the sealed bytes, and associated data that binds them to their place:
-// moved to another tenant, row or field they do not open [tenancy.sealed-place].
+// Encrypts data at rest with AES-256-GCM. Sealed bytes contain the key's id, and associated data binds them to their place: they do not open
+// in another tenant, row or field [tenancy.sealed-place].
 import {
   type DecipherGCM,
   createCipheriv,
@@ -15,14 +15,14 @@ import { promisify } from "node:util";
 import { createZstdDecompress, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 
 const VERSION = 1;
-/** The plaintext was compressed with zstd before it was encrypted; its length follows the key's id. 2 is the form of data keys (data-keys.ts). */
+/** Compressed with zstd before encryption. The plaintext's length follows the key's id. Version 2 is used by data keys (data-keys.ts). */
 const COMPRESSED = 3;
-/** The same of a plaintext that is too long to be opened as a whole. */
+/** Like `COMPRESSED`, for a plaintext too large to be opened in one piece. */
 export const LARGE_COMPRESSED = 4;
 const LARGE_BYTES = 1024 * 1024;
-/** Smaller ones gain little. Measured: the transcript of 400 words with word times takes 43 kB as JSON and 7 kB compressed. */
+/** Smaller plaintexts gain little. Measured: a transcript of 400 words with word times has 43 kB as JSON and 7 kB compressed. */
 const COMPRESS_FROM_BYTES = 1_024;
-/** Larger ones are compressed on another thread: 64 KiB take about a quarter of a millisecond. */
+/** Larger plaintexts are compressed in another thread: 64 KiB take about 0.25 ms. */
 const COMPRESS_HERE_BYTES = 64 * 1024;
 const KEY_ID_BYTES = 4;
 const LENGTH_BYTES = 4;
@@ -30,31 +30,31 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + KEY_ID_BYTES;
 export const LONGEST_HEAD_BYTES = HEAD_BYTES + LENGTH_BYTES;
-/** By which sealed bytes are longer. */
+/** How many bytes longer than the plaintext sealed bytes are. */
 export const SEAL_BYTES = HEAD_BYTES + NONCE_BYTES + TAG_BYTES;
 
-/** Where the sealed bytes live, for example `["jobs.result", workspaceId, jobId]`; the parts cannot run into one another. */
+/** Where the sealed bytes are stored, for example `["jobs.result", workspaceId, jobId]`. Encoded so that parts cannot be confused. */
 export type SealPlace = readonly string[];
 
 export interface Seal {
-  /** Of the keys in the ring, the one that seals first; bytes 2 to 5 of what each of them sealed. */
+  /** Ids of the ring's keys, in hexadecimal; the first one seals. They are in bytes 2 to 5 of sealed bytes. */
   readonly keyIds: readonly string[];
   seal(plaintext: Buffer, place: SealPlace): Buffer;
-  /** Compressed where that makes it shorter. */
+  /** Compresses the plaintext if that makes it shorter. */
   sealCompressed(plaintext: Buffer, place: SealPlace): Promise<Buffer>;
-  /** Throws when the bytes were changed, belong elsewhere, or their key is not in the ring. */
+  /** Throws if the bytes were changed, belong to another place, or their key is not in the ring. */
   open(sealed: Buffer, place: SealPlace): Buffer;
   /**
-   * The same from pieces to pieces. What it yields is authentic only once the last was read: keep it back until then. Throws like `open`.
+   * Like `open`, in pieces. The output is authenticated only after the last piece was read, so do not use it before. Throws like `open`.
    */
   openPieces(sealed: AsyncIterable<Uint8Array>, place: SealPlace): AsyncGenerator<Buffer>;
-  /** Proof that whoever holds the ring wrote these bytes, for one purpose only. */
+  /** Proves that a holder of the ring wrote these bytes, for one purpose only. */
   sign(bytes: Buffer, purpose: string): Buffer;
-  /** False also when the key that signed is no longer in the ring. */
+  /** False also if the signing key is no longer in the ring. */
   isSigned(bytes: Buffer, purpose: string, signature: Buffer): boolean;
 }
 
-/** The first key seals, all of them open: a new key goes to the front and the old one stays until nothing needs it. */
+/** The first key seals, all keys open. A new key is added at the front, and an old one is kept until nothing needs it. */
 export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal {
   const [current] = keys;
   if (current === undefined) throw new Error("At least one encryption key is needed.");
@@ -85,14 +85,14 @@ export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal
     },
     open: (sealed, place) => {
       const head = headOf(sealed);
-      const opened = decrypt(keyOf(head), head.length, sealed, associated(head, place));
+      const plaintext = decrypt(keyOf(head), head.length, sealed, associated(head, place));
       return isCompressed(head)
-        ? zstdDecompressSync(opened, { maxOutputLength: plaintextBytes(head, sealed.length) })
-        : opened;
+        ? zstdDecompressSync(plaintext, { maxOutputLength: plaintextBytes(head, sealed.length) })
+        : plaintext;
     },
     openPieces: async function* (sealed, place) {
-      const { head, rest } = await takeHead(sealed);
-      const pieces = decryptPieces(rest, keyOf(head), associated(head, place));
+      const { head, body } = await readHead(sealed);
+      const pieces = decryptPieces(body, keyOf(head), associated(head, place));
       if (isCompressed(head)) yield* decompressPieces(pieces);
       else yield* pieces;
     },
@@ -100,14 +100,14 @@ export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal
     isSigned: (bytes, purpose, signature) => {
       const key = ring.get(signature.subarray(0, KEY_ID_BYTES).toString("hex"));
       if (key === undefined) return false;
-      const wanted = mac(key, purpose, bytes);
-      const given = signature.subarray(KEY_ID_BYTES);
-      return given.length === wanted.length && timingSafeEqual(given, wanted);
+      const expected = mac(key, purpose, bytes);
+      const actual = signature.subarray(KEY_ID_BYTES);
+      return actual.length === expected.length && timingSafeEqual(actual, expected);
     },
   };
 }
 
-/** Null: it stays as it is. */
+/** Null: compression is not worthwhile. */
 async function compress(plaintext: Buffer): Promise<Buffer | null> {
   if (plaintext.length < COMPRESS_FROM_BYTES) return null;
   const isSmall = plaintext.length <= COMPRESS_HERE_BYTES;
@@ -116,7 +116,7 @@ async function compress(plaintext: Buffer): Promise<Buffer | null> {
 }
 
 async function* decompressPieces(compressed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  // The reader below is told of a failure.
+  // A failure reaches the reader of this stream.
   yield* pipeline(Readable.from(compressed), createZstdDecompress(), () => undefined) as AsyncIterable<Buffer>;
 }
 
@@ -124,7 +124,7 @@ function isCompressed(head: Buffer): boolean {
   return head[0] === COMPRESSED || head[0] === LARGE_COMPRESSED;
 }
 
-/** In front of sealed bytes that begin so; throws when they do not begin as sealed bytes do. */
+/** The head of sealed bytes. Throws if they do not begin like sealed bytes. */
 function headOf(sealed: Buffer): Buffer {
   const head = sealed.subarray(0, isCompressed(sealed) ? LONGEST_HEAD_BYTES : HEAD_BYTES);
   const isWhole = head.length === (isCompressed(head) ? LONGEST_HEAD_BYTES : HEAD_BYTES);
@@ -133,20 +133,20 @@ function headOf(sealed: Buffer): Buffer {
   return head;
 }
 
-/** Of what `sealedBytes` bytes hold that begin with `begin`, of at least `LONGEST_HEAD_BYTES`. Not proven until they were opened. */
+/** Plaintext length of `sealedBytes` bytes that begin with `begin` (at least `LONGEST_HEAD_BYTES`). Not authenticated until opened. */
 export function plaintextBytes(begin: Buffer, sealedBytes: number): number {
   const head = headOf(begin);
   return isCompressed(head) ? head.readUInt32BE(HEAD_BYTES) : Math.max(0, sealedBytes - SEAL_BYTES);
 }
 
-/** The head stands in front, readable; whoever opens gives the same associated data. */
+/** The head is stored unencrypted in front. Opening needs the same associated data. */
 export function encrypt(key: Buffer, head: Buffer, plaintext: Buffer, associatedData: Buffer): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(associatedData);
   return Buffer.concat([head, nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Throws when anything differs. */
+/** Throws if the key, the bytes or the associated data differ. */
 export function decrypt(key: Buffer, headBytes: number, sealed: Buffer, associatedData: Buffer): Buffer {
   const bodyAt = headBytes + NONCE_BYTES;
   if (sealed.length < bodyAt + TAG_BYTES) throw new Error("These bytes are not sealed by this version.");
@@ -158,8 +158,8 @@ export function decrypt(key: Buffer, headBytes: number, sealed: Buffer, associat
   return Buffer.concat([decipher.update(sealed.subarray(bodyAt, -TAG_BYTES)), decipher.final()]);
 }
 
-/** As much of the beginning as decides what follows. */
-async function takeHead(sealed: AsyncIterable<Uint8Array>) {
+/** Reads enough of the beginning to parse the head. */
+async function readHead(sealed: AsyncIterable<Uint8Array>) {
   const pieces = sealed[Symbol.asyncIterator]();
   let begin: Buffer = Buffer.alloc(0);
   while (begin.length < LONGEST_HEAD_BYTES) {
@@ -168,11 +168,11 @@ async function takeHead(sealed: AsyncIterable<Uint8Array>) {
     begin = Buffer.concat([begin, next.value]);
   }
   const head = headOf(begin);
-  const rest = async function* (): AsyncGenerator<Uint8Array> {
+  const body = async function* (): AsyncGenerator<Uint8Array> {
     yield begin.subarray(head.length);
     yield* { [Symbol.asyncIterator]: () => pieces };
   };
-  return { head, rest: rest() };
+  return { head, body: body() };
 }
 
 async function* decryptPieces(
@@ -181,30 +181,30 @@ async function* decryptPieces(
   associatedData: Buffer,
 ): AsyncGenerator<Buffer> {
   let decipher: DecipherGCM | null = null;
-  // The tag is the end, wherever a piece ends.
-  let rest = Buffer.alloc(0);
+  // The tag is at the end, so the last bytes are held back whatever the pieces' boundaries.
+  let buffered = Buffer.alloc(0);
   for await (const piece of sealed) {
     if (decipher !== null && piece.length >= TAG_BYTES) {
-      yield decipher.update(rest);
+      yield decipher.update(buffered);
       yield decipher.update(piece.subarray(0, -TAG_BYTES));
-      rest = Buffer.from(piece.subarray(-TAG_BYTES));
+      buffered = Buffer.from(piece.subarray(-TAG_BYTES));
       continue;
     }
-    rest = Buffer.concat([rest, piece]);
+    buffered = Buffer.concat([buffered, piece]);
     if (decipher === null) {
-      if (rest.length < NONCE_BYTES + TAG_BYTES) continue;
-      const nonce = rest.subarray(0, NONCE_BYTES);
+      if (buffered.length < NONCE_BYTES + TAG_BYTES) continue;
+      const nonce = buffered.subarray(0, NONCE_BYTES);
       decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES }).setAAD(associatedData);
-      rest = rest.subarray(NONCE_BYTES);
+      buffered = buffered.subarray(NONCE_BYTES);
     }
-    yield decipher.update(rest.subarray(0, -TAG_BYTES));
-    rest = rest.subarray(-TAG_BYTES);
+    yield decipher.update(buffered.subarray(0, -TAG_BYTES));
+    buffered = buffered.subarray(-TAG_BYTES);
   }
   if (decipher === null) throw new Error("These bytes are not sealed by this version.");
-  yield decipher.setAuthTag(rest).final();
+  yield decipher.setAuthTag(buffered).final();
 }
 
-/** Under a key of its own, derived: one that seals signs nothing. */
+/** Uses a derived key, so that a sealing key never signs. */
 function mac(key: Buffer, purpose: string, bytes: Buffer): Buffer {
   const derived = Buffer.from(hkdfSync("sha256", key, Buffer.alloc(0), `patchbay/${purpose}`, 32));
   return createHmac("sha256", derived).update(bytes).digest();

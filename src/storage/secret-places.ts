@@ -1,13 +1,12 @@
-// Every stored secret that a data key seals: its owner, the object it belongs to, and its field. Moved to another place it does not
-// open [tenancy.sealed-place].
+// Lists every kind of secret that data keys seal, with its owner, object and field. A secret does not open in another place [tenancy.sealed-place].
 import type { SealPlace } from "./seal.ts";
 
 export interface SecretPlace {
-  /** `platform` or a workspace's id: whose data key. */
+  /** The owner of the data key: `platform` or a workspace's id. */
   readonly scope: string;
   readonly object: string;
   readonly field: string;
-  /** Where it was when the key ring itself sealed it. */
+  /** Its place when the key ring itself sealed it, in earlier versions. */
   readonly before: SealPlace;
 }
 
@@ -15,7 +14,7 @@ export function credentialPlace(scope: string, id: string): SecretPlace {
   return { scope, object: `connection/${id}`, field: "credential", before: ["connection", scope, id] };
 }
 
-/** The address too: tokens stand in paths and queries. */
+/** The URL is a secret too, because paths and queries contain tokens. */
 export type WebhookSecret = "secret" | "previous_secret" | "sealed_url";
 
 export function webhookSecretPlace(workspaceId: string, field: WebhookSecret): SecretPlace {

@@ -1,32 +1,32 @@
-// The installation's own secrets on embedded storage: created once in the data directory, for its owner only [tenancy.secrets-created].
+// Creates the secrets of an embedded installation once, in the data directory, readable by their owner only [tenancy.secrets-created].
 import { randomBytes, randomUUID } from "node:crypto";
 import { link, open, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
 import { makeDirectory } from "../lib/make-directory.ts";
 
-/** What API keys are hashed with, and what seals. */
+/** The pepper for hashing API keys, and the key for sealing. */
 export type SecretFile = "key-pepper" | "encryption-key";
 
 const SECRET_BYTES = 32;
 
-/** In the place of a secret there is something else. */
+/** The file exists but does not contain a secret. */
 export class DamagedSecret extends Error {}
 
 export async function loadOrCreateSecret(dataDir: string, name: SecretFile): Promise<Buffer> {
   const path = join(dataDir, name);
-  const kept = await read(path);
-  if (kept !== null) return kept;
+  const storedSecret = await read(path);
+  if (storedSecret !== null) return storedSecret;
   await makeDirectory(dataDir);
-  return make(path);
+  return createSecret(path);
 }
 
-/** Null: there is none. Throws when there is something else in its place. */
+/** Null: there is no file. Throws if the file is damaged. */
 export async function readSecret(dataDir: string, name: SecretFile): Promise<Buffer | null> {
   return read(join(dataDir, name));
 }
 
-/** 32 bytes written as base64, base64url or hexadecimal; null when it is anything else. */
+/** Parses 32 bytes in base64, base64url or hexadecimal. Null: the text is something else. */
 export function parseEncryptionKey(text: string): Buffer | null {
   if (/^[0-9a-f]{64}$/iu.test(text)) return Buffer.from(text, "hex");
   if (!/^[A-Za-z0-9+/_-]{43}=?$/u.test(text)) return null;
@@ -47,16 +47,16 @@ async function read(path: string): Promise<Buffer | null> {
     );
   }
   const secret = parseEncryptionKey(text.trim());
-  // A new one would lock everybody out and make what is sealed unreadable: better to stop.
+  // A new secret would invalidate every API key and make sealed data unreadable, so it is better to stop.
   if (secret === null)
     throw new DamagedSecret(`${path} does not hold a secret (32 bytes in base64). Restore it from a backup.`);
   return secret;
 }
 
-/** Whole and on disk before it has its name; when another process was faster, its secret counts. */
-async function make(path: string): Promise<Buffer> {
-  const aside = `${path}.${randomUUID()}`;
-  const file = await open(aside, "wx", 0o600);
+/** Complete and on disk before it gets its name. If another process was faster, its secret is used. */
+async function createSecret(path: string): Promise<Buffer> {
+  const temporaryPath = `${path}.${randomUUID()}`;
+  const file = await open(temporaryPath, "wx", 0o600);
   try {
     await file.writeFile(`${randomBytes(SECRET_BYTES).toString("base64")}\n`);
     await file.sync();
@@ -64,11 +64,11 @@ async function make(path: string): Promise<Buffer> {
     await file.close();
   }
   try {
-    await link(aside, path);
+    await link(temporaryPath, path);
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw error;
   } finally {
-    await unlink(aside);
+    await unlink(temporaryPath);
   }
   const secret = await read(path);
   if (secret === null) throw new Error(`${path} could not be made.`);

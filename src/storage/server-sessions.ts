@@ -1,11 +1,11 @@
-// How connections to a PostgreSQL server are set up: ours and the queue's, straight to the server or through a pooler.
+// Configures sessions on a PostgreSQL server, for Patchbay's and the queue's connections, direct or through a pooler.
 import type { ClientBase, PoolConfig } from "pg";
 import type { Pooling } from "./pooler.ts";
 import { type SilenceTimes, watchStatements } from "./statement-watchdog.ts";
 
 /**
- * No transaction waits for anything but its own statements: one that does belongs to a process that was stopped or cut off, and its locks
- * would hold up all the others. Each of our statements takes milliseconds, which compiling it (`jit`) would make a second.
+ * Transactions never wait for anything but their own statements. An idle one belongs to a process that was stopped or cut off, and its locks would
+ * block others. Just-in-time compilation (`jit`) would turn statements of milliseconds into a second.
  */
 const SETTINGS = { idle_in_transaction_session_timeout: "5000", jit: "off" };
 
@@ -14,9 +14,9 @@ const statements = (scope: "session" | "local"): string =>
     .map(([name, value]) => `set ${scope} ${name} = ${value}`)
     .join("; ");
 
-/** Once, on a connection whose session is its own. */
+/** Run once on a connection with its own session. */
 export const SESSION_SETTINGS = statements("session");
-/** In each transaction where it is not: what one sets would stay with a session that others get. */
+/** Run in each transaction through a transaction pooler, where session settings would affect other clients. */
 export const TRANSACTION_SETTINGS = statements("local");
 
 export interface ServerAddress {
@@ -24,12 +24,12 @@ export interface ServerAddress {
   readonly pooling: Pooling;
 }
 
-/** Of a pool. */
+/** Configuration of a connection pool. */
 export function sessionConfig({ url, pooling }: ServerAddress, silence?: SilenceTimes): PoolConfig {
   const watch = watchStatements(url, { ...silence, isPooled: pooling !== "none" });
   return {
     connectionString: url,
-    // A connection whose other end is gone without a word is found out while it idles, not by the next statement.
+    // Detects a dead connection while it is idle, instead of in the next statement.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     onConnect: (client) => {
@@ -39,7 +39,7 @@ export function sessionConfig({ url, pooling }: ServerAddress, silence?: Silence
   };
 }
 
-/** The pool awaits what this returns, though its type does not say so. */
+/** The pool awaits the result, although its types do not declare that. */
 function setUpSession(client: ClientBase, pooling: Pooling): unknown {
   return pooling === "transaction" ? undefined : client.query(SESSION_SETTINGS);
 }

@@ -1,14 +1,14 @@
-// Connections whose other end fell silent in the middle of a statement [storage.broken-connection]: TCP gives up on them after a quarter of
-// an hour, and a request must not wait for that. Asking again distinguishes a slow statement from one whose answer never comes.
+// Detects connections whose server stopped answering in the middle of a statement, for which TCP would take a quarter of an hour
+// [storage.broken-connection]. A second connection distinguishes a slow statement from a lost one.
 import type { Socket } from "node:net";
 import { Client, type ClientBase } from "pg";
 
-/** So long without a byte, in a statement, is looked into. */
+/** A running statement without a received byte for so long is checked. */
 const SILENT_MS = 4_000;
 const LOOK_MS = 3_000;
 
-/** What the driver's types leave out. */
-interface Insides {
+/** Members that the driver's types omit. */
+interface ClientInternals {
   readonly readyForQuery: boolean;
   readonly processID: number | null;
   readonly connection: { readonly stream: Socket };
@@ -25,41 +25,41 @@ export interface SilenceTimes {
 }
 
 export interface WatchOptions extends SilenceTimes {
-  /** Through a pooler, whose process ids are not the server's: such a connection is given up only when nobody answers at all. */
+  /** Process ids behind a pooler are not the server's. Such a connection is closed only if the server does not answer at all. */
   readonly isPooled?: boolean;
 }
 
-/** For each connection of a pool, once it is made. */
+/** Returns a function to call with each new connection of a pool. */
 export function watchStatements(
   connectionString: string,
   { silentMs = SILENT_MS, lookMs = LOOK_MS, isPooled = false }: WatchOptions = {},
 ): (client: ClientBase) => void {
-  let looking: Promise<ReadonlyMap<number, boolean> | null> | null = null;
-  const look = () => {
-    looking ??= statesOfBackends(connectionString, lookMs).finally(() => {
-      looking = null;
+  let check: Promise<ReadonlyMap<number, boolean> | null> | null = null;
+  const queryBackends = () => {
+    check ??= statesOfBackends(connectionString, lookMs).finally(() => {
+      check = null;
     });
-    return looking;
+    return check;
   };
   return (client) => {
-    const insides = client as unknown as Insides;
-    const { stream } = insides.connection;
-    const judge = async (): Promise<void> => {
-      if (insides.readyForQuery) return;
+    const internals = client as unknown as ClientInternals;
+    const { stream } = internals.connection;
+    const checkSilence = async (): Promise<void> => {
+      if (internals.readyForQuery) return;
       const { bytesRead } = stream;
-      const backends = await look();
-      if (stream.destroyed || insides.readyForQuery || stream.bytesRead !== bytesRead) return;
-      const known = isPooled ? undefined : backends?.get(insides.processID ?? 0);
-      const isWorking = known ?? backends !== null;
+      const backends = await queryBackends();
+      if (stream.destroyed || internals.readyForQuery || stream.bytesRead !== bytesRead) return;
+      const isActive = isPooled ? undefined : backends?.get(internals.processID ?? 0);
+      const isWorking = isActive ?? backends !== null;
       if (isWorking) stream.setTimeout(silentMs);
       else stream.destroy(new SilentConnection("the database does not answer on this connection"));
     };
     stream.setTimeout(silentMs);
-    stream.on("timeout", () => void judge());
+    stream.on("timeout", () => void checkSilence());
   };
 }
 
-/** By process id, whether it works on a statement; null: the server does not answer. */
+/** Whether each backend runs a statement, by process id. Null: the server does not answer. */
 async function statesOfBackends(
   connectionString: string,
   lookMs: number,
@@ -80,7 +80,7 @@ async function statesOfBackends(
   } catch {
     return null;
   } finally {
-    // Not waited for: on a connection that is silent too it would take as long.
+    // Not awaited, because closing a dead connection takes as long as the timeout.
     void client.end().catch(() => undefined);
   }
 }

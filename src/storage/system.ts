@@ -1,5 +1,5 @@
-// Access to the rows of every workspace is granted in this file and nowhere else [tenancy.rls-read]: each function below is one
-// reason for it, and the import check holds a list of the modules that may use that reason. All else is bound to one workspace.
+// Grants access to the rows of every workspace, which no other file does, so that everything else is bound to one workspace [tenancy.rls-read].
+// Each function below is one reason for such access, and the import check lists the modules that may use it.
 import type { Kysely } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Database, Transacting } from "./database.ts";
@@ -8,34 +8,34 @@ import { transact } from "./transact.ts";
 
 export type Handle = Kysely<Tables>;
 
-type Sighted = Pick<Database, "db"> | Pick<Database, "transaction">;
+type DatabaseAccess = Pick<Database, "db"> | Pick<Database, "transaction">;
 
-function allSeeing<S extends Sighted>(database: S): S {
+function bypassRls<S extends DatabaseAccess>(database: S): S {
   return database;
 }
 
-/** Rows of many workspaces in one statement: reservations and settlements, request records, counts, uses of keys, roll-ups. */
-export const batches: typeof allSeeing = allSeeing;
+/** Statements that handle rows of many workspaces: reservations, settlements, request records, counts, key usage, roll-ups. */
+export const batches: typeof bypassRls = bypassRls;
 
-/** Work that processes take from one another, by its own id or the next that is due: jobs, deliveries, deletions, slots. */
-export const claims: typeof allSeeing = allSeeing;
+/** Work that processes claim from each other, by id or the next due: jobs, deliveries, deletions, slots. */
+export const claims: typeof bypassRls = bypassRls;
 
-/** What died or is past its time, whosever it is; purges too. */
-export const sweeps: typeof allSeeing = allSeeing;
+/** Sweeps and purges of lapsed and expired rows of any workspace. */
+export const sweeps: typeof bypassRls = bypassRls;
 
-/** By a key's or a token's hash, or by the name that the operator asks for: whose it is is what is asked. */
-export const lookUps: typeof allSeeing = allSeeing;
+/** Lookups by a key's or token's hash, or by a name the operator gives, because the owner is not known before. */
+export const lookUps: typeof bypassRls = bypassRls;
 
-/** The set-up of the whole installation: the file that is applied, the directory that is read from it, its keys, backups and checks. */
-export const installation: typeof allSeeing = allSeeing;
+/** Provisioning of the whole installation: applying the file, reading the directory, encryption keys, backups and checks. */
+export const installation: typeof bypassRls = bypassRls;
 
-/** The engine itself, and no row of a workspace: notifications, the clock, the queue's own tables. */
-export const engine: typeof allSeeing = allSeeing;
+/** The database server itself, without workspaces' rows: notifications, the clock, the queue's own tables. */
+export const engine: typeof bypassRls = bypassRls;
 
-/** What the operator alone may ask: lists of all workspaces, plans, the chains of the audit log, how many jobs there are. */
-export const operatorsSight: typeof allSeeing = allSeeing;
+/** What only the operator may read: lists of all workspaces, plans, the audit log's chains, numbers of jobs. */
+export const operatorsSight: typeof bypassRls = bypassRls;
 
-/** What a caller asked for becomes what a statement sees. `workspaceId` null: only operators' endpoints may ask for that. */
+/** Reads as a workspace, or with access to all workspaces (null), which only the operator's endpoints may use. */
 export async function asWorkspaceOrSystem<T>(
   database: Pick<Database, "db" | "inWorkspace">,
   workspaceId: WorkspaceId | null,
@@ -44,7 +44,7 @@ export async function asWorkspaceOrSystem<T>(
   return workspaceId === null ? work(operatorsSight(database).db) : database.inWorkspace(workspaceId, work);
 }
 
-/** The same for a change: one transaction, bound to the workspace where there is one. */
+/** Like `asWorkspaceOrSystem`, for a change in one transaction. */
 export async function changeAsWorkspaceOrSystem<T>(
   database: Pick<Database, "transaction" | "inWorkspace">,
   workspaceId: WorkspaceId | null,

@@ -1,4 +1,4 @@
-// What the operator and workspaces set up beside tenants and routes, and the log of it; part of tables.ts.
+// Tables for settings of the operator and of workspaces other than tenants and routes, and for the audit log. Part of tables.ts.
 import type { ColumnType } from "kysely";
 import type { Json, Bigint, Bytes, TimeWithDefault, TextOrNull } from "./columns.ts";
 
@@ -11,23 +11,23 @@ export interface AudioUrlDomainsTable {
 
 export interface AuditLogTable {
   id: ColumnType<bigint, never, never>;
-  /** null: the platform. */
+  /** Null: the installation. */
   workspace_id: TextOrNull;
   at: ColumnType<Date, never, never>;
-  /** null: the configuration file. */
+  /** Null: the configuration file. */
   actor_key_id: TextOrNull;
   action: string;
   object: string;
   before: ColumnType<unknown, string | null, never>;
   after: ColumnType<unknown, string | null, never>;
-  /** The workspace, or `platform`; this and the rest are the database's own doing. */
+  /** The workspace's id, or `platform`. A trigger sets this and the following columns. */
   chain: ColumnType<string, never, never>;
   seq: ColumnType<bigint, never, never>;
   previous_hash: ColumnType<Buffer, never, never>;
   hash: ColumnType<Buffer, never, never>;
 }
 
-/** Where each chain of the audit log ends. */
+/** The last entry of each chain of the audit log. */
 export interface AuditHeadsTable {
   /** `platform` or a workspace id. */
   scope: string;
@@ -42,7 +42,7 @@ export interface CreditGrantsTable {
   note: string;
   actor_key_id: string;
   created_at: TimeWithDefault;
-  /** Of its Idempotency-Key; null: it had none. */
+  /** SHA-256 of its Idempotency-Key. Null: it had none. */
   key_sha256: Buffer | null;
 }
 

@@ -1,4 +1,4 @@
-// The tables of what the operator and the workspaces configure: provider accounts, routes and their versions.
+// Tables for what the operator and workspaces configure: provider accounts, routes and their versions.
 import type { ColumnType, Generated } from "kysely";
 import type {
   Json,
@@ -19,7 +19,7 @@ export interface ConnectionsTable {
   kind: string;
   base_url: TextOrNull;
   credential: BytesOrNull;
-  /** What is shown of it. */
+  /** The last four characters, for display. */
   credential_last4: TextOrNull;
   settings: JsonWithDefault;
   managed_by: string;
@@ -27,11 +27,11 @@ export interface ConnectionsTable {
   updated_at: TimeWithDefault;
 }
 
-/** Of an account, or of one model on it. */
+/** Pauses of an account, or of one model on it. */
 export interface ConnectionPausesTable {
   scope: string;
   connection: string;
-  /** Null: all of them. */
+  /** Null: all models. */
   model: TextOrNull;
   ends_at: Time;
   reason: TextOrNull;
@@ -42,11 +42,11 @@ export interface ConnectionPausesTable {
 export interface RoutesTable {
   scope: string;
   id: string;
-  /** The version that serves; null with its number where nothing was published yet. */
+  /** The published version's definition. Null, like its number, before the first publication. */
   definition: ColumnType<unknown, string | null | undefined, string | null>;
   version: NumberOrNull;
   latest_version: Generated<number>;
-  /** The one that served before this one: where a roll-back leads. */
+  /** The version published before this one, the target of a roll-back. */
   previous_version: NumberOrNull;
   managed_by: string;
   created_at: TimeWithDefault;
@@ -61,11 +61,11 @@ export interface RouteVersionsTable {
   /** Null: the configuration file. */
   actor_key_id: TextOrNull;
   created_at: TimeWithDefault;
-  /** When it served first; null: a draft. */
+  /** Time of the first publication. Null: a draft. */
   published_at: TimeOrNull;
 }
 
-/** One row; its number grows with every change to connections, routes and prices. */
+/** A single row, whose number increases with every change to connections, routes and prices. */
 export interface DirectoryStateTable {
   id: Generated<boolean>;
   version: Bigint;

@@ -1,4 +1,4 @@
-// Jobs, and what is kept until a provider has deleted what it keeps, as Kysely sees them.
+// Tables for jobs and for pending deletions at providers.
 import type { ColumnType, Generated } from "kysely";
 import type { BytesOrNull, Json, JsonWithDefault, TextOrNull, Time, TimeOrNull, TimeWithDefault } from "./columns.ts";
 
@@ -12,17 +12,17 @@ export interface JobsTable {
   status: Generated<"queued" | "processing" | "succeeded" | "failed" | "cancelled">;
   stage: Generated<"queued" | "fetching" | "measuring" | "transcribing" | "storing" | "done">;
   fraction: ColumnType<number | null, number | null | undefined, number | null>;
-  /** Raised by each claim; every write of a worker is conditional on it. */
+  /** Incremented by each claim. A fencing token: every write of a worker is conditional on it. */
   attempt: Generated<number>;
-  /** How many of these found all that could serve it paused. */
+  /** How many of these attempts were parked because all targets were paused. */
   laid_aside: Generated<number>;
   lease_until: TimeOrNull;
-  /** When its worker was last told of it. */
+  /** When a worker was last notified of the job. */
   woken_at: TimeWithDefault;
   cancel_requested: Generated<boolean>;
-  /** Sealed: what was asked, the source URL, the route as it was. Gone after the purge. */
+  /** The sealed request, with source URL and the route at submission. Null after the purge. */
   request: BytesOrNull;
-  /** What was measured. */
+  /** Measured properties of the recording. */
   audio: ColumnType<unknown, string | null | undefined, string | null>;
   audio_key: TextOrNull;
   call_attempt_id: TextOrNull;
@@ -34,19 +34,19 @@ export interface JobsTable {
   >;
   remote_run: ColumnType<unknown, string | null | undefined, string | null>;
   failures: JsonWithDefault;
-  /** The targets as its last worker judged them. */
+  /** The targets as the job's last worker evaluated them. */
   candidates: ColumnType<unknown, string | null | undefined, string | null>;
   purpose: Json;
   metadata: JsonWithDefault;
-  /** SHA-256 of the idempotency key it was submitted under. */
+  /** SHA-256 of the idempotency key of its submission. */
   slot_key: BytesOrNull;
-  /** Sealed; a large one lies under `result_key` instead. */
+  /** The sealed result. A large one is in the object store under `result_key`. */
   result: BytesOrNull;
   result_key: TextOrNull;
   error: ColumnType<unknown, string | null | undefined, string | null>;
   usage: ColumnType<unknown, string | null | undefined, string | null>;
   provider_deletion: Generated<"none" | "pending" | "done" | "failed">;
-  /** Its first target, as it was submitted, is the sandbox. */
+  /** Whether its first target at submission is the sandbox. */
   begins_simulated: ColumnType<boolean | null, boolean | null | undefined, boolean | null>;
   created_at: TimeWithDefault;
   started_at: TimeOrNull;

@@ -1,4 +1,4 @@
-// Budgets, calls to providers and the usage they add up to, as Kysely sees them.
+// Tables for budgets, calls to providers, and the usage that sums them up.
 import type { ColumnType, Generated } from "kysely";
 import type {
   Bigint,
@@ -14,13 +14,13 @@ import type {
 } from "./columns.ts";
 import type { BillingClass } from "../contract/billing-class.ts";
 
-/** What of a workspace's plan pays besides an app's own budgets. */
+/** Which of its workspace's plan budgets pays, in addition to the app's own budgets. */
 export type Funding = "none" | "allowance" | "credits";
 
 export interface BudgetsTable {
   id: string;
   workspace_id: string;
-  /** Null for what belongs to the whole workspace. */
+  /** Null: the budget belongs to the whole workspace. */
   app_id: TextOrNull;
   kind: Generated<"budget" | "allowance" | "credits">;
   period: "day" | "month" | "total";
@@ -40,7 +40,7 @@ export interface BudgetWindowsTable {
   reserved_audio_ms: BigintWithDefault;
   spent_tokens: BigintWithDefault;
   reserved_tokens: BigintWithDefault;
-  /** Its budget's soft limit is reached, and the operator was told. */
+  /** When it was logged that the budget's soft limit was reached. */
   soft_limit_told_at: TimeOrNull;
 }
 
@@ -49,19 +49,19 @@ export interface BudgetLeasesTable {
   workspace_id: string;
   app_id: string;
   funding: Funding;
-  /** The process that spends it. */
+  /** The process that spends the lease. */
   holder: string;
   granted_nano_usd: Bigint;
   granted_tokens: Bigint;
   settled_nano_usd: BigintWithDefault;
   settled_tokens: BigintWithDefault;
-  /** As in `attempts`. */
+  /** In the same form as in `attempts`. */
   windows: Json;
   state: Generated<"open" | "closed">;
   lease_until: Time;
   created_at: TimeWithDefault;
   closed_at: TimeOrNull;
-  /** Its holder died: what was not settled counts as spent. */
+  /** The holder died, so what was not settled counts as spent. */
   unresolved: Generated<boolean>;
 }
 
@@ -81,7 +81,7 @@ export interface AttemptsTable {
   reserved_nano_usd: Bigint;
   estimate_nano_usd: BigintOrNull;
   price: ColumnType<unknown, string | null, string | null>;
-  /** `[{ "budget_id", "window_start" }]`: where the reservation was taken, and is given back. */
+  /** `[{ "budget_id", "window_start" }]`: the windows in which the amount is reserved. */
   windows: JsonWithDefault;
   state: "open" | "settled";
   deadline_at: Time;
@@ -95,16 +95,16 @@ export interface AttemptsTable {
   charge_nano_usd: BigintOrNull;
   provider_request_id: TextOrNull;
   receipts: ColumnType<unknown, string | null | undefined, string | null>;
-  /** `{ "status", "code", "requestId", "message" }` of a provider that refused. */
+  /** `{ "status", "code", "requestId", "message" }` of a provider's error response. */
   provider_failure: ColumnType<unknown, string | null | undefined, string | null>;
   reserved_tokens: BigintWithDefault;
   input_tokens: BigintOrNull;
   output_tokens: BigintOrNull;
   cached_input_tokens: BigintOrNull;
   usage_source: ColumnType<"reported" | "estimated" | null, "reported" | "estimated" | null | undefined, string | null>;
-  /** The lease that paid it, where it had no reservation of its own. */
+  /** The lease that paid for the attempt, if it had no reservation of its own. */
   lease_id: TextOrNull;
-  /** The one that was applied. */
+  /** The purpose that was applied. */
   purpose: TextOrNull;
 }
 
@@ -132,7 +132,7 @@ interface UsageSums {
   unresolved: Bigint;
 }
 
-/** Of the settlement. */
+/** By hour of settlement. */
 export interface UsageHoursTable extends UsageSums {
   hour: Time;
 }
@@ -142,11 +142,11 @@ export interface UsageDaysTable extends UsageSums {
 }
 
 export interface UsageProgressTable {
-  /** One row, 1. */
+  /** Always 1: a single row. */
   id: number;
-  /** Everything settled before it is in the hours. */
+  /** Everything settled before this time is in the hours. */
   rolled_until: Time;
   barrier_at: TimeOrNull;
-  /** Transactions up to this number may still settle before the barrier. */
+  /** Transactions up to this id may still settle attempts before the barrier. */
   barrier_xid: TextOrNull;
 }

@@ -1,4 +1,4 @@
-// Webhooks, their events and deliveries, as Kysely sees them.
+// Tables for webhooks, their events and deliveries.
 import type { ColumnType, Generated } from "kysely";
 import type { Bytes, BytesOrNull, TextOrNull, Time, TimeOrNull, TimeWithDefault } from "./columns.ts";
 
@@ -12,10 +12,10 @@ export interface WebhookEventsTable {
   occurred_at: Time;
 }
 
-/** The completion webhook of a workspace; `sealed_url`, `secret` and `previous_secret` are sealed. */
+/** A workspace's completion webhook. `sealed_url`, `secret` and `previous_secret` are sealed. */
 export interface WebhooksTable {
   workspace_id: string;
-  /** Only of rows that are older than `sealed_url`, until a start has sealed them. */
+  /** Set only in rows older than `sealed_url`, until a start seals them. */
   url: TextOrNull;
   sealed_url: BytesOrNull;
   enabled: boolean;

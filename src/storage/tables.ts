@@ -1,4 +1,4 @@
-// The tables as Kysely sees them; the migrations are the truth, schema.sql shows it.
+// Types of all tables for Kysely. The migrations define the schema, and schema.sql shows the result.
 import type { ColumnType, Generated, Selectable } from "kysely";
 import type {
   Bigint,
@@ -78,7 +78,7 @@ interface ApiKeysTable {
   expires_at: TimeOrNull;
   revoked_at: TimeOrNull;
   last_used_at: TimeOrNull;
-  /** The key it takes over from. */
+  /** The key that this key replaces. */
   replaces: TextOrNull;
 }
 
@@ -89,7 +89,7 @@ interface IdempotencySlotsTable {
   endpoint: string;
   fingerprint: Bytes;
   state: "reserved" | "dispatched" | "completed" | "burned";
-  /** Fresh for each claim: every later write is conditional on it. */
+  /** A fencing token, new for each claim: every later write is conditional on it. */
   owner: string;
   lease_until: Time;
   status: ColumnType<number | null, number | null | undefined, number | null>;
@@ -101,9 +101,9 @@ interface IdempotencySlotsTable {
 
 interface RequestsTable {
   id: string;
-  /** Null, with the key: the request came without a valid one. */
+  /** Null, together with the key: the request had no valid key. */
   workspace_id: TextOrNull;
-  /** Null for keys that belong to no app, which are refused. */
+  /** Null: the key belongs to no app, so the request was refused. */
   app_id: TextOrNull;
   key_id: TextOrNull;
   endpoint: string;
@@ -114,7 +114,7 @@ interface RequestsTable {
   asked: ColumnType<unknown, string | null, never>;
   purpose: ColumnType<unknown, string | null, never>;
   route: TextOrNull;
-  /** The version of the route that was in force. */
+  /** The route version that was applied. */
   route_version: NumberOrNull;
   refusal: TextOrNull;
   candidates: ColumnType<unknown, string | null, never>;
@@ -125,7 +125,7 @@ interface RequestsTable {
   recorded_at: TimeWithDefault;
 }
 
-/** Written and taken by SQL of their own. */
+/** Accessed by handwritten SQL only. */
 interface RealtimeTokensTable {
   token_hash: Buffer;
   workspace_id: string;

@@ -1,15 +1,15 @@
-// Which tables hold rows of workspaces, and which column names the owner [tenancy.rls-tables]. The policies of `storage/protect.ts` are
-// built from this list; a test fails for a workspace's table that is not in it.
+// Lists the tables with workspaces' rows and the column that names the owner [tenancy.rls-tables]. The policies in `storage/protect.ts` are built
+// from it, and a test fails if a workspace's table is missing.
 
 export interface TenantTable {
   readonly table: string;
-  /** True of the rows of the workspace that the transaction is bound to. */
+  /** SQL condition for rows of the workspace that the transaction is bound to. */
   readonly own: string;
-  /** True of further rows that every workspace may read, and none may write. */
+  /** SQL condition for further rows that every workspace may read but not write. */
   readonly shared?: string;
 }
 
-/** Asked once a statement, and not once a row. Unset or empty it is nobody's id: no row matches. */
+/** A subquery, so that it is evaluated once per statement instead of per row. Unset or empty, it matches no row. */
 const BOUND = "(select current_setting('patchbay.workspace', true))";
 
 const byColumn = (column: string) => (table: string) => ({ table, own: `${column} = ${BOUND}` });
@@ -40,18 +40,18 @@ export const TENANT_TABLES: readonly TenantTable[] = [
     "webhook_events",
     "webhooks",
   ].map(byWorkspaceId),
-  // The budget's own policy holds inside.
+  // The policy of `budgets` applies inside the subquery.
   { table: "budget_windows", own: "budget_id in (select id from budgets)" },
   ...["audit_heads", "connection_pauses", "data_keys", "route_versions"].map(byScope),
-  // What a workspace's own routes may name. A platform credential is sealed under the platform's data key, which is not shared.
+  // Shared objects that a workspace's routes may reference. A shared connection's credential is sealed with a data key that workspaces cannot read.
   ...["audio_url_domains", "connections", "routes"].map((table) => ({
     ...byScope(table),
     shared: "scope = 'platform'",
   })),
 ];
 
-/** The same for everybody; a workspace may read them. */
+/** Shared tables that every workspace may read. */
 export const SHARED_TABLES: readonly string[] = ["directory_state", "plans", "prices", "usage_progress"];
 
-/** The installation's own: nothing of them is granted to a workspace. */
+/** Tables of the installation that workspaces may not access. */
 export const SYSTEM_TABLES: readonly string[] = ["key_pepper"];

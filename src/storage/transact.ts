@@ -59,7 +59,7 @@ export async function tagRolledBack<T>(
   }
 }
 
-/** The transaction that failed has changed nothing. Those before it of the same work are another matter: see `markPostCommitFailure`. */
+/** The failed transaction changed nothing. Earlier transactions of the same work may have: see `markPostCommitFailure`. */
 export function isRolledBack(error: unknown): boolean {
   return typeof error === "object" && error !== null && rolledBack.get(error) === true;
 }

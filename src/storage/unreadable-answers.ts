@@ -1,14 +1,14 @@
-// Stored answers and job results whose encryption key a process does not have [tenancy.rotate-needed]: it starts, because they expire, and
-// warns, because a retry or a poll that asks for one of them is an internal error until then.
+// Finds stored answers and job results whose encryption key this process lacks [tenancy.rotate-needed]. The process starts, because they will
+// expire, but warns, because a retry or poll that needs one of them fails with an internal error until then.
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import type { Seal } from "./seal.ts";
 import { installation } from "./system.ts";
 
-/** What expires first was sealed by a key that was taken out too early, what expires last by one that came after: all would be millions. */
-const LOOKED_AT = sql.lit(100);
+/** Rows to check at each end: the first to expire show a key removed too early, the last show a newer key. Checking all could mean millions. */
+const SAMPLE_SIZE = sql.lit(100);
 
-/** Names of the keys, as sealed bytes have them. */
+/** Returns the missing keys' ids, in the form of `Seal.keyIds`. */
 export async function findUnreadableAnswers(
   database: Pick<Database, "db">,
   seal: Pick<Seal, "keyIds">,
@@ -16,9 +16,9 @@ export async function findUnreadableAnswers(
   const { db } = installation(database);
   const ends = ["asc", "desc"].flatMap((order) => [
     sql`(select encode(substring(body from 2 for 4), 'hex') as key from idempotency_slots where body is not null
-      and expires_at > patchbay_now() order by expires_at ${sql.raw(order)} limit ${LOOKED_AT})`,
+      and expires_at > patchbay_now() order by expires_at ${sql.raw(order)} limit ${SAMPLE_SIZE})`,
     sql`(select encode(substring(result from 2 for 4), 'hex') as key from jobs where result is not null and purged_at is null
-      and expires_at > patchbay_now() order by expires_at ${sql.raw(order)} limit ${LOOKED_AT})`,
+      and expires_at > patchbay_now() order by expires_at ${sql.raw(order)} limit ${SAMPLE_SIZE})`,
   ]);
   const { rows } = await sql<{
     key: string;
@@ -26,7 +26,7 @@ export async function findUnreadableAnswers(
   return rows.map(({ key }) => key).filter((key) => !seal.keyIds.includes(key));
 }
 
-/** Of those keys. */
+/** The warning for those keys. */
 export const OUT_OF_REACH = {
   message: (keys: readonly string[]) =>
     `secrets.encryption_keys lacks the key ${keys.join(", ")}, which stored answers and job results are sealed with: they cannot be given until they expire`,

@@ -1,6 +1,5 @@
-// Creates or updates a budget of an operator, a plan or the file. It may have been deleted while calls ran that are reserved in it, and be
-// recreated under its id before they are settled: then it counts them from its start, as their settlement returns them
-// [metering.budget-recreated].
+// Creates or updates a budget of an operator, a plan or the file. If a deleted budget is recreated before calls that had reserved in it are settled,
+// it counts their reservations from its start, because their settlement will release them [metering.budget-recreated].
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Transacting } from "./database.ts";
 import type { Tables } from "./tables.ts";
@@ -19,7 +18,7 @@ export async function upsertBudget(
     .returningAll()
     .returning(sql<boolean>`xmax = 0`.as("is_new"))
     .executeTakeFirstOrThrow();
-  // Only then: of a budget that others see, a settlement has its attempt's row and waits for the budget's.
+  // Only for a new budget. For an existing one this could deadlock: a settlement locks its attempt's row, then waits for the budget's.
   if (isNew) await countReserved(tx, row);
   return row;
 }
@@ -29,7 +28,7 @@ async function countReserved(
   { id, workspace_id: workspaceId }: Pick<Selectable<Budgets>, "id" | "workspace_id">,
 ): Promise<void> {
   const isOpen = sql`state = 'open' and workspace_id = ${workspaceId} and windows @> ${JSON.stringify([{ budget_id: id }])}::jsonb`;
-  // What is being settled this moment has not seen the budget, and gives nothing back to it.
+  // An attempt that is being settled now did not see the budget and releases nothing in it, so wait for it.
   await sql`select from attempts where ${isOpen} order by id for update`.execute(tx);
   await sql`select from budget_leases where ${isOpen} order by id for update`.execute(tx);
   await sql`insert into budget_windows (budget_id, window_start, reserved_nano_usd, reserved_audio_ms, reserved_tokens)

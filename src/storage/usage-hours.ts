@@ -1,35 +1,35 @@
-// Adds attempts up into the hours and days of usage: each exactly once [usage.once], by the moment of its settlement, however late its
-// transaction commits [usage.late-commit], whichever of many processes does it, and wherever one of them dies.
+// Rolls attempts up into hourly and daily usage, each exactly once [usage.once], by time of settlement, even if its transaction commits late
+// [usage.late-commit], with any number of processes, and after crashes.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database, Transacting } from "./database.ts";
 import { batches } from "./system.ts";
 import type { Tables } from "./tables.ts";
 import { AMOUNT_NAMES, ATTEMPTS_AS_USAGE, beginningOf, DIMENSIONS, SUMS } from "./usage-amounts.ts";
 
-/** A transaction has made its first write so long after its beginning, or was ended for idling (`database.ts`). */
+/** Longest time from a transaction's start to its first write. Beyond it, the idle timeout has ended the transaction (server-sessions.ts). */
 const FIRST_WRITE_SECONDS = 20;
-/** Attempts in one transaction; on the embedded engine everybody waits for it. */
+/** Attempts per transaction, because other statements wait for its locks. */
 const MAX_ATTEMPTS = 10_000;
 
 interface Progress {
   readonly has_barrier: boolean;
-  /** Nobody is left who could settle before the barrier. */
+  /** No transaction is left that could settle attempts before the barrier. */
   readonly is_passed: boolean;
-  /** The numbers are of another server: the database was moved here. Nobody writes there any more. */
+  /** The transaction ids are from another server, from which the database was moved. No transaction runs there any more. */
   readonly is_foreign: boolean;
 }
 
-/** Adds up as much as is certain, and marks how far the next call may go. Answers whether there is more to do at once. */
+/** Rolls up to the barrier if it has passed, then sets the next barrier. Returns whether more can be done at once. */
 export async function rollUsage(database: Database): Promise<boolean> {
   return batches(database).transaction(async (tx) => {
-    // A locked row has a transaction number too: ours is larger than every one that a barrier can hold.
+    // A locking read gets a transaction id too, which is larger than any id that the barrier can contain.
     const { rows } = await sql<Progress>`
       select barrier_at is not null as has_barrier, pg_snapshot_xmin(pg_current_snapshot()) > barrier_xid as is_passed,
         barrier_xid > pg_current_xact_id() as is_foreign
       from usage_progress where exists (select from attempts where state = 'settled' and settled_at >= rolled_until)
       for update skip locked`.execute(tx);
     const [progress] = rows;
-    // There is nothing to add up, or another process is at it.
+    // There is nothing to roll up, or another process is doing it.
     if (progress === undefined) return false;
     if (progress.has_barrier && !progress.is_passed && !progress.is_foreign) return false;
     const hasMore = progress.has_barrier && (await rollToBarrier(tx));
@@ -39,7 +39,7 @@ export async function rollUsage(database: Database): Promise<boolean> {
 }
 
 async function rollToBarrier(tx: Transacting): Promise<boolean> {
-  // All that were settled in one moment go together: a batch shares its transaction's time.
+  // Attempts that were settled at the same time are kept together: a batch shares its transaction's time.
   const { rows } = await sql<{ until: string; has_more: boolean }>`
     select least(barrier_at, chunk)::text as until, coalesce(chunk < barrier_at, false) as has_more
     from usage_progress left join lateral (
@@ -64,12 +64,12 @@ const DIMENSION_LIST = sql.raw(DIMENSIONS.join(", "));
 const AMOUNT_LIST = sql.raw(AMOUNT_NAMES.join(", "));
 
 function addTo(table: "usage_hours" | "usage_days", period: "hour" | "day", rows: RawBuilder<unknown>) {
-  const added = AMOUNT_NAMES.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(", ");
+  const assignments = AMOUNT_NAMES.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(", ");
   return sql`insert into ${sql.raw(table)} (${sql.raw(period)}, ${DIMENSION_LIST}, ${AMOUNT_LIST}) ${rows}
-    on conflict on constraint ${sql.raw(`${table}_once`)} do update set ${sql.raw(added)}`;
+    on conflict on constraint ${sql.raw(`${table}_once`)} do update set ${sql.raw(assignments)}`;
 }
 
-/** In a transaction that has a number: whoever began before the barrier's moment and still runs has a smaller one. */
+/** The transaction must have an id. Transactions that began before the barrier's time and still run have smaller ids. */
 async function setBarrier(tx: Transacting): Promise<void> {
   await sql`update usage_progress set barrier_xid = pg_current_xact_id(),
     barrier_at = greatest(rolled_until, patchbay_now() - ${sql.lit(FIRST_WRITE_SECONDS)} * interval '1 second')`.execute(
@@ -77,7 +77,7 @@ async function setBarrier(tx: Transacting): Promise<void> {
   );
 }
 
-/** Hours and days that are older than their retention. Answers how many rows went. */
+/** Deletes hours and days beyond their retention. Returns the number of rows. */
 export async function purgeUsage(db: Kysely<Tables>, keptDays: number, limit: number): Promise<number> {
   return (
     (await purgeSums(db, "usage_hours", "hour", keptDays, limit)) +
@@ -98,7 +98,7 @@ async function purgeSums(
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Attempts that are older than the request log and stand in the sums. Answers how many went. */
+/** Deletes attempts older than the request log that are included in the sums. Returns the number of rows. */
 export async function purgeAttempts(db: Kysely<Tables>, keptDays: number, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`delete from attempts where ctid = any(array(
     select ctid from attempts where state = 'settled' and settled_at <= patchbay_now() - ${keptDays}::int * interval '1 day'

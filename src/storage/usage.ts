@@ -1,5 +1,5 @@
-// What usage is computed from: the sums of hours or days, and the attempts that are not in them yet, in one statement, so that no attempt
-// is missing or counted twice [usage.exact]; by billing class, never added together [usage.classes-separate].
+// Reads usage: the hourly or daily sums, and the attempts not yet included, in one statement so that none is missed or counted twice
+// [usage.exact]. Billing classes are reported separately and never added up [usage.classes-separate].
 import { type Kysely, sql } from "kysely";
 import type { BillingClass } from "../contract/billing-class.ts";
 import type { AppId, KeyId, WorkspaceId } from "../contract/ids.ts";
@@ -9,11 +9,11 @@ import { AMOUNT_NAMES, type Amounts, ATTEMPTS_AS_USAGE, beginningOf, DIMENSIONS,
 
 export interface UsageRange {
   readonly from: Date;
-  /** Not in it. Both at the beginning of a day, UTC. */
+  /** Exclusive. Both are at the start of a day, UTC. */
   readonly to: Date;
 }
 
-/** Null: every one. Only the operator's question names no workspace. */
+/** Null means all. Only the operator's queries name no workspace. */
 export interface UsageScope {
   readonly workspaceId: WorkspaceId | null;
   readonly appId: AppId | null;
@@ -21,12 +21,12 @@ export interface UsageScope {
 }
 
 export type UsageRow = Amounts & { readonly billing_class: BillingClass } & {
-  /** Those asked for; `2026-11-21` and `2026-11-21T13:00:00.000Z`, UTC. */
+  /** The requested groups. Times are `2026-11-21` and `2026-11-21T13:00:00.000Z`, UTC. */
   readonly [Group in UsageGroup]?: string | null;
 };
 
-/** What is grouped by, and how it is written where the two differ. */
-const GROUPS: { readonly [Group in UsageGroup]: readonly [by: string, written?: string] } = {
+/** The column to group by, and an expression to format it if needed. */
+const GROUPS: { readonly [Group in UsageGroup]: readonly [by: string, format?: string] } = {
   workspace: ["workspace_id"],
   app: ["app_id"],
   key: ["key_id"],
@@ -39,10 +39,10 @@ const GROUPS: { readonly [Group in UsageGroup]: readonly [by: string, written?: 
 };
 const TIMES: ReadonlySet<UsageGroup> = new Set(["day", "hour"]);
 
-/** Rows of days are days as they stand. */
-const DAY_OF_DAYS = "hour";
+/** The day's column for rows of `usage_days`, which the query names `hour`. */
+const DAY_COLUMN = "hour";
 
-/** By the moment of settlement; what is under way is not in it. Newest first. At most `limit` rows. */
+/** By time of settlement, without calls in progress. Newest first, at most `limit` rows. */
 export async function readUsage(
   db: Kysely<Tables>,
   scope: UsageScope,
@@ -51,11 +51,11 @@ export async function readUsage(
   limit: number,
 ): Promise<readonly UsageRow[]> {
   const isByHour = groups.includes("hour");
-  const columnOf = (group: UsageGroup) => (group === "day" && !isByHour ? DAY_OF_DAYS : GROUPS[group][0]);
+  const columnOf = (group: UsageGroup) => (group === "day" && !isByHour ? DAY_COLUMN : GROUPS[group][0]);
   const by = [...groups.map(columnOf), "billing_class"];
-  const shown = groups.map((group) => {
-    const [, written = "%s"] = GROUPS[group];
-    return `${written.replace("%s", columnOf(group))} as "${group}"`;
+  const selected = groups.map((group) => {
+    const [, format = "%s"] = GROUPS[group];
+    return `${format.replace("%s", columnOf(group))} as "${group}"`;
   });
   const order = [
     ...groups.map((group) => `${columnOf(group)} ${TIMES.has(group) ? "desc" : "asc nulls first"}`),
@@ -64,19 +64,19 @@ export async function readUsage(
   const columns = sql.raw([...DIMENSIONS, ...AMOUNT_NAMES].join(", "));
   const [table, period] = isByHour ? (["usage_hours", "hour"] as const) : (["usage_days", "day"] as const);
   const { rows } = await sql<UsageRow>`
-    select ${sql.raw([...shown, "billing_class"].join(", "))}, ${SUMS}
+    select ${sql.raw([...selected, "billing_class"].join(", "))}, ${SUMS}
     from (
       select ${sql.raw(period)} as hour, ${columns} from ${sql.raw(table)}
-      where ${sql.raw(period)} >= ${from} and ${sql.raw(period)} < ${to} ${within(scope)}
+      where ${sql.raw(period)} >= ${from} and ${sql.raw(period)} < ${to} ${whereScope(scope)}
       union all
       select ${sql.raw(isByHour ? "hour" : beginningOf("day", "hour"))}, ${columns} from (${ATTEMPTS_AS_USAGE} where state = 'settled' and settled_at >= ${from} and settled_at < ${to}
-        and settled_at >= (select rolled_until from usage_progress) ${within(scope)}) as behind
+        and settled_at >= (select rolled_until from usage_progress) ${whereScope(scope)}) as behind
     ) as used
     group by ${sql.raw(by.join(", "))} order by ${sql.raw(order.join(", "))} limit ${limit}`.execute(db);
   return rows;
 }
 
-/** What leases of crashed processes held: counted as spent, without an attempt [metering.lease-crash]. */
+/** Unsettled amounts of leases whose process crashed: counted as spent, without an attempt [metering.lease-crash]. */
 export async function readUnresolvedLeases(
   db: Kysely<Tables>,
   scope: Omit<UsageScope, "keyId">,
@@ -86,7 +86,7 @@ export async function readUnresolvedLeases(
     select coalesce(sum(granted_nano_usd - settled_nano_usd), 0)::bigint as "nanoUsd",
       coalesce(sum(granted_tokens - settled_tokens), 0)::bigint as tokens
     from budget_leases
-    where unresolved and state = 'closed' and closed_at >= ${from} and closed_at < ${to} ${within({ ...scope, keyId: null })}`.execute(
+    where unresolved and state = 'closed' and closed_at >= ${from} and closed_at < ${to} ${whereScope({ ...scope, keyId: null })}`.execute(
     db,
   );
   return rows[0] ?? { nanoUsd: 0n, tokens: 0n };
@@ -99,7 +99,7 @@ export async function readNow(db: Kysely<Tables>): Promise<Date> {
   return row.now;
 }
 
-function within({ workspaceId, appId, keyId }: UsageScope) {
+function whereScope({ workspaceId, appId, keyId }: UsageScope) {
   const parts = [
     workspaceId === null ? null : sql`and workspace_id = ${workspaceId}`,
     appId === null ? null : sql`and app_id = ${appId}`,

@@ -1,12 +1,12 @@
-// Removes purged rows from the database's files as well [jobs.result-retention]: PostgreSQL keeps overwritten rows until they are vacuumed.
+// Vacuums tables after a purge, because PostgreSQL keeps deleted and overwritten rows in its files until then [jobs.result-retention].
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import { sweeps } from "./system.ts";
 
-/** Sealed results, requests and answers are kept here and nowhere else. */
+/** The tables with sealed results, requests and answers. */
 const TABLES = sql.raw("jobs, idempotency_slots");
 export async function vacuumPurged(database: Pick<Database, "db">): Promise<void> {
   const { db } = sweeps(database);
-  // Autovacuum waits until a fifth of a table is dead. A role that does not own the tables is only warned.
+  // Autovacuum would wait until a fifth of a table is dead. A role that does not own the tables gets only a warning.
   await sql`vacuum (skip_locked) ${TABLES}`.execute(db);
 }

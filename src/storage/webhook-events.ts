@@ -1,4 +1,4 @@
-// The event that a job ends with, as its transaction writes it [webhooks.event-per-end]: what webhooks deliver.
+// Writes the event that ends a job, in the job's own transaction, for delivery by webhooks [webhooks.event-per-end].
 import { sql } from "kysely";
 import type { AppId, EventId, JobId, WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
@@ -13,7 +13,7 @@ export interface TerminalEvent {
   readonly occurredAt: Date;
 }
 
-/** Called in the transaction that ends the job, after its event is written; works through `tx` alone. */
+/** Called in the transaction that ends the job, after its event is written. Must use only `tx`. */
 export type OnTerminal = (tx: Transacting, event: TerminalEvent) => Promise<void>;
 
 export async function insertWebhookEvent(tx: Transacting, event: TerminalEvent): Promise<void> {

@@ -1,4 +1,4 @@
-// Whether a PostgreSQL server accepts a connection now.
+// Checks whether a PostgreSQL server accepts connections.
 import { Client, type ClientConfig } from "pg";
 
 const CONNECT_MS = 2_000;

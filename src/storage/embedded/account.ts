@@ -1,4 +1,4 @@
-// The system account that PostgreSQL runs as: it refuses root, so root starts it as an account without privileges.
+// Chooses the system account that PostgreSQL runs as. PostgreSQL refuses to run as root, so root starts it under an unprivileged account.
 import { readFile, stat } from "node:fs/promises";
 
 export interface Account {
@@ -7,7 +7,7 @@ export interface Account {
   readonly gid: number;
 }
 
-/** Tried in this order where root starts the gateway and `storage.run_as` names none. */
+/** Accounts to try, in this order, if root starts the gateway and `storage.run_as` is not set. */
 const USUAL_ACCOUNTS = ["patchbay", "postgres"] as const;
 export const LAST_RESORT = "nobody";
 const USABLE: ReadonlySet<string> = new Set([...USUAL_ACCOUNTS, LAST_RESORT]);
@@ -28,17 +28,19 @@ export async function chooseAccount(runAs: string | null, directory: string): Pr
   }
   const { uid, gid } = await stat(directory);
   if (uid !== 0) return { name: accounts.find((each) => each.uid === uid)?.name ?? String(uid), uid, gid };
-  const usual = (await namedAccounts()).find(({ name }) => USABLE.has(name));
-  if (usual !== undefined) return usual;
-  // A minimal container image may list no account at all; the kernel asks for none.
+  const usualAccount = (await namedAccounts()).find(({ name }) => USABLE.has(name));
+  if (usualAccount !== undefined) return usualAccount;
+  // A minimal container image may list no accounts. The kernel does not require one.
   return { name: "65534", uid: 65_534, gid: 65_534 };
 }
 
-/** Without privileges, those of a database first. */
+/** All accounts except root, the usual ones of a database first. */
 export async function namedAccounts(): Promise<readonly Account[]> {
   const accounts = await readAccounts();
-  const usual = [...USUAL_ACCOUNTS, LAST_RESORT].flatMap((name) => accounts.find((each) => each.name === name) ?? []);
-  return [...usual, ...accounts].filter(({ uid }) => uid !== 0);
+  const usualAccounts = [...USUAL_ACCOUNTS, LAST_RESORT].flatMap(
+    (name) => accounts.find((each) => each.name === name) ?? [],
+  );
+  return [...usualAccounts, ...accounts].filter(({ uid }) => uid !== 0);
 }
 
 async function readAccounts(): Promise<readonly Account[]> {

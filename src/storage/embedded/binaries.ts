@@ -1,4 +1,4 @@
-// Finds PostgreSQL's programs: an installed PostgreSQL 15 or newer, else the binaries that come as an optional npm dependency.
+// Finds PostgreSQL's programs: an installed PostgreSQL 15 or newer, else the binaries of an optional npm dependency.
 import { access, constants, readdir, readFile, realpath } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,14 +12,14 @@ export interface Binaries {
   /** For example "18.4". */
   readonly version: string;
   readonly major: number;
-  /** Those of npm lack symbolic links until their install script, or we, create them (npm-binaries.ts). */
+  /** npm's binaries lack symbolic links until their install script or npm-binaries.ts creates them. */
   readonly source: "configured" | "installed" | "npm";
 }
 
 export interface BinariesQuery {
-  /** `storage.postgres_bin`: these or none. */
+  /** `storage.postgres_bin`: if set, no other programs are searched for. */
   readonly configured: string | null;
-  /** The major version that the data files belong to; null for a new installation, which takes the newest. */
+  /** The major version of the data files. Null for a new installation, which uses the newest version found. */
   readonly major: number | null;
   readonly path: string | undefined;
 }
@@ -36,81 +36,85 @@ export const WAYS_OUT = [
 
 export async function findBinaries({ configured, major, path }: BinariesQuery): Promise<FoundBinaries> {
   if (configured !== null) {
-    const named = await inspect(configured, "configured");
-    if (named === null)
+    const configuredBinaries = await inspect(configured, "configured");
+    if (configuredBinaries === null)
       return { ok: false, message: `storage.postgres_bin: ${configured} has no initdb and postgres that run.` };
-    return suits(named, major) ? { ok: true, binaries: named } : { ok: false, message: unsuitable([named], major) };
+    return isSuitable(configuredBinaries, major)
+      ? { ok: true, binaries: configuredBinaries }
+      : { ok: false, message: describeUnsuitable([configuredBinaries], major) };
   }
-  const seen: Binaries[] = [];
-  for (const directory of await candidates(path)) {
-    const found = await inspect(directory, "installed");
-    if (found !== null) seen.push(found);
+  const installed: Binaries[] = [];
+  for (const directory of await candidateDirectories(path)) {
+    const binaries = await inspect(directory, "installed");
+    if (binaries !== null) installed.push(binaries);
   }
   const npm = npmDirectory();
   const packaged = npm === null ? null : await inspectNpm(npm);
   const best =
-    seen.filter((each) => suits(each, major)).toSorted((a, b) => b.major - a.major)[0] ??
-    (packaged !== null && suits(packaged, major) ? packaged : undefined);
+    installed.filter((each) => isSuitable(each, major)).toSorted((a, b) => b.major - a.major)[0] ??
+    (packaged !== null && isSuitable(packaged, major) ? packaged : undefined);
   if (best !== undefined) return { ok: true, binaries: best };
-  return { ok: false, message: unsuitable(packaged === null ? seen : [...seen, packaged], major) };
+  return { ok: false, message: describeUnsuitable(packaged === null ? installed : [...installed, packaged], major) };
 }
 
-function suits({ major }: Binaries, wanted: number | null): boolean {
-  return wanted === null ? major >= OLDEST_MAJOR : major === wanted;
+function isSuitable({ major }: Binaries, requiredMajor: number | null): boolean {
+  return requiredMajor === null ? major >= OLDEST_MAJOR : major === requiredMajor;
 }
 
-function unsuitable(seen: readonly Binaries[], wanted: number | null): string {
+function describeUnsuitable(rejected: readonly Binaries[], requiredMajor: number | null): string {
   const found =
-    seen.length === 0 ? "none was found" : `found: ${seen.map((each) => `${each.version} in ${each.bin}`).join(", ")}`;
-  return wanted === null
+    rejected.length === 0
+      ? "none was found"
+      : `found: ${rejected.map((each) => `${each.version} in ${each.bin}`).join(", ")}`;
+  return requiredMajor === null
     ? `Embedded storage needs the programs of PostgreSQL ${OLDEST_MAJOR} or newer; ${found}.`
-    : `The data files belong to PostgreSQL ${wanted}, and its programs are needed to open them; ${found}.`;
+    : `The data files belong to PostgreSQL ${requiredMajor}, and its programs are needed to open them; ${found}.`;
 }
 
-async function candidates(path: string | undefined): Promise<readonly string[]> {
-  const listed = (path ?? "").split(delimiter).filter((each) => each !== "");
+async function candidateDirectories(path: string | undefined): Promise<readonly string[]> {
+  const pathDirectories = (path ?? "").split(delimiter).filter((each) => each !== "");
   const distributions = await Promise.all([
-    below("/usr/lib/postgresql", "bin"),
-    below("/usr/libexec/postgresql", ""),
-    matching("/usr", /^pgsql-\d+$/u, "bin"),
-    matching("/opt/homebrew/opt", /^postgresql@\d+$/u, "bin"),
-    matching("/usr/local/opt", /^postgresql@\d+$/u, "bin"),
-    below("/Library/PostgreSQL", "bin"),
-    below("C:\\Program Files\\PostgreSQL", "bin"),
+    subdirectories("/usr/lib/postgresql", "bin"),
+    subdirectories("/usr/libexec/postgresql", ""),
+    matchingSubdirectories("/usr", /^pgsql-\d+$/u, "bin"),
+    matchingSubdirectories("/opt/homebrew/opt", /^postgresql@\d+$/u, "bin"),
+    matchingSubdirectories("/usr/local/opt", /^postgresql@\d+$/u, "bin"),
+    subdirectories("/Library/PostgreSQL", "bin"),
+    subdirectories("C:\\Program Files\\PostgreSQL", "bin"),
   ]);
-  const all = [...listed, ...distributions.flat(), "/usr/local/pgsql/bin"];
-  const real = new Set<string>();
+  const all = [...pathDirectories, ...distributions.flat(), "/usr/local/pgsql/bin"];
+  const realDirectories = new Set<string>();
   for (const directory of all) {
-    // A link on PATH (Debian's alternatives, a packager's shim) leads to the directory that has both programs.
+    // Resolves links on PATH (Debian's alternatives, a packager's shim) to the directory that has both programs.
     const postgres = await realpath(join(directory, program("postgres"))).catch(() => null);
-    if (postgres !== null) real.add(dirname(postgres));
+    if (postgres !== null) realDirectories.add(dirname(postgres));
   }
-  return [...real];
+  return [...realDirectories];
 }
 
-async function below(root: string, inner: string): Promise<readonly string[]> {
-  return matching(root, /./u, inner);
+async function subdirectories(root: string, inner: string): Promise<readonly string[]> {
+  return matchingSubdirectories(root, /./u, inner);
 }
 
-async function matching(root: string, name: RegExp, inner: string): Promise<readonly string[]> {
+async function matchingSubdirectories(root: string, name: RegExp, inner: string): Promise<readonly string[]> {
   const names = await readdir(root).catch(() => []);
   return names.filter((each) => name.test(each)).map((each) => join(root, each, inner));
 }
 
 async function inspect(directory: string, source: "configured" | "installed"): Promise<Binaries | null> {
   for (const each of ["initdb", "postgres"]) {
-    const isThere = await access(join(directory, program(each)), constants.X_OK).then(
+    const isExecutable = await access(join(directory, program(each)), constants.X_OK).then(
       () => true,
       () => false,
     );
-    if (!isThere) return null;
+    if (!isExecutable) return null;
   }
   const { ok, stdout } = await runProgram(join(directory, program("postgres")), ["--version"], null);
   const [, version = "", major = ""] = /(?<version>(?<major>\d+)[.\w]*)/u.exec(stdout.replace(/^\D*/u, "")) ?? [];
   return ok && major !== "" ? { bin: directory, version, major: Number(major), source } : null;
 }
 
-/** Its programs may not run before their links exist, so the version is read from the package. */
+/** Reads the version from the package, because its programs may not run before their links exist. */
 async function inspectNpm(directory: string): Promise<Binaries | null> {
   try {
     const { version } = JSON.parse(await readFile(join(directory, "package.json"), "utf8")) as { version: string };
@@ -122,7 +126,7 @@ async function inspectNpm(directory: string): Promise<Binaries | null> {
   }
 }
 
-/** Null: the optional dependency is not installed, or there is none for this platform. */
+/** Null: the optional dependency is not installed, or does not exist for this platform. */
 function npmDirectory(): string | null {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   try {

@@ -1,24 +1,24 @@
-// How processes of this machine reach the embedded server: its owner's role on its Unix socket, by a URL that every PostgreSQL client accepts.
+// Connection settings of the embedded server for processes on this machine: the owner's role on the Unix socket, as a URL for any client.
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, type ClientConfig } from "pg";
 import { errorCode } from "../../lib/error-code.ts";
 import { SUPERUSER } from "./initialize.ts";
 
-/** Owner of the schema, and no superuser. */
+/** The role that owns the schema. Not a superuser. */
 export const OWNER_ROLE = "patchbay";
 const DATABASE = "patchbay";
-/** In the data directory: where the running server listens. */
+/** The file in the data directory that records where the server listens. */
 export const ENDPOINT_FILE = "postgres-endpoint.json";
 
 export interface Endpoint {
-  /** A directory with a socket, or a loopback address. */
+  /** The directory of a Unix socket, or a loopback address. */
   readonly host: string;
   readonly port: number;
 }
 
 export function superuserConfig({ host, port }: Endpoint, password: string): ClientConfig {
-  // Not what PGSSLMODE asks of other servers.
+  // Overrides PGSSLMODE, which is meant for other servers.
   return {
     host,
     port,
@@ -30,19 +30,19 @@ export function superuserConfig({ host, port }: Endpoint, password: string): Cli
   };
 }
 
-/** The host is in the query, where every client takes a directory too. */
+/** The host is in the query string, where every client accepts a directory too. */
 export function connectionUrl({ host, port }: Endpoint, password: string): string {
   const url = new URL(`postgres://localhost/${DATABASE}`);
   url.username = OWNER_ROLE;
   url.password = password;
   url.searchParams.set("host", host);
   url.searchParams.set("port", String(port));
-  // Not what PGSSLMODE asks of other servers.
+  // Overrides PGSSLMODE, which is meant for other servers.
   url.searchParams.set("sslmode", "disable");
   return url.href;
 }
 
-/** Creates the owner's role and database where they are missing; at every start, since a start may have ended between the two. */
+/** Creates the owner's role and database if they are missing. Runs at every start, because a start may have been killed between the two. */
 export async function ensureDatabase(endpoint: Endpoint, password: string): Promise<void> {
   const client = new Client(superuserConfig(endpoint, password));
   client.on("error", () => undefined);
@@ -67,7 +67,7 @@ export async function writeEndpoint(dataDir: string, endpoint: Endpoint): Promis
   await rename(`${path}.new`, path);
 }
 
-/** Null: no server has been started there. */
+/** Null: no server was ever started in this data directory. */
 export async function readEndpoint(dataDir: string): Promise<Endpoint | null> {
   try {
     return JSON.parse(await readFile(join(dataDir, ENDPOINT_FILE), "utf8")) as Endpoint;

@@ -1,4 +1,4 @@
-// A free TCP port of loopback, for systems without Unix sockets.
+// Finds a free TCP port on loopback, for systems without Unix sockets.
 import { createServer } from "node:net";
 import { once } from "node:events";
 

@@ -1,4 +1,5 @@
-// Creates the data files of the embedded server once, complete before they get their name, so that an interrupted start leaves nothing half done.
+// Creates the embedded server's data files in a temporary directory and renames it when complete, so that an interrupted start leaves no
+// partial database.
 import { randomBytes, randomUUID } from "node:crypto";
 import { chown, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -8,11 +9,11 @@ import type { Binaries } from "./binaries.ts";
 import { makeOwned } from "./placement.ts";
 import { runInitdb } from "./run-initdb.ts";
 
-/** In the data directory, mode 0600. */
+/** A file in the data directory with mode 0600. */
 export const PASSWORD_FILE = "postgres-password";
 export const SUPERUSER = "postgres";
 
-/** Null: no server has been created there. */
+/** The major version of the data files. Null: no server was created there. */
 export async function majorOf(data: string): Promise<number | null> {
   try {
     return Number.parseInt(await readFile(join(data, "PG_VERSION"), "utf8"), 10);
@@ -49,18 +50,18 @@ export async function initialize(
 
 const UNFINISHED = ".new-";
 
-/** Left by a start that was killed; its process holds the installation's lock no more. */
+/** Removes directories of killed starts. The caller holds the installation's lock, so no other process uses them. */
 async function removeUnfinished(data: string): Promise<void> {
   const prefix = `${basename(data)}${UNFINISHED}`;
   for (const name of await readdir(dirname(data)))
     if (name.startsWith(prefix)) await rm(join(dirname(data), name), { recursive: true, force: true });
 }
 
-/** Created before the server; on disk when it resolves. */
+/** Call this before the server is created. The password is on disk once it resolves. */
 export async function loadOrCreatePassword(home: string): Promise<string> {
   const path = join(home, PASSWORD_FILE);
-  const kept = await readPassword(home);
-  if (kept !== null) return kept;
+  const existingPassword = await readPassword(home);
+  if (existingPassword !== null) return existingPassword;
   const file = await open(path, "wx", 0o600);
   try {
     const password = randomBytes(24).toString("base64url");
@@ -83,7 +84,7 @@ export async function readPassword(home: string): Promise<string | null> {
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  // Windows opens no directories; its file system writes names in order.
+  // Windows cannot open directories. Its file system writes names in order.
   if (process.platform === "win32") return;
   const directory = await open(path, "r");
   try {

@@ -1,4 +1,4 @@
-// One process owns an embedded installation: a lock that the kernel holds, so that it ends with its process and holds across containers on one host.
+// Locks an embedded installation for one process. The kernel holds the lock, so it ends with the process and works across containers of one host.
 import { closeSync, openSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -8,9 +8,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { errorCode } from "../../lib/error-code.ts";
 import { makeDirectory } from "../../lib/make-directory.ts";
 
-/** SQLite's exclusive transaction is the lock; the file itself stays empty. */
+/** The lock is an exclusive SQLite transaction. The file itself stays empty. */
 export const LOCK_FILE = "owner.lock";
-/** Tells people who holds it. Never judged: its process may be gone, or be in another container. */
+/** Names the lock's owner for messages only, because its process may have ended or be in another container. */
 export const OWNER_FILE = "owner.json";
 
 const TRIES = 5;
@@ -19,7 +19,7 @@ const RETRY_MS = 40;
 export interface Owner {
   readonly host: string;
   readonly pid: number;
-  /** RFC 3339. */
+  /** RFC 3339 time. */
   readonly since: string;
 }
 
@@ -37,16 +37,16 @@ export class InstallationInUse extends Error {
   }
 }
 
-/** Throws `InstallationInUse`. `directory` is created where it is missing. */
+/** Creates `directory` if it is missing. Throws `InstallationInUse`. */
 export async function lockInstallation(directory: string): Promise<InstallationLock> {
   await makeDirectory(directory);
-  let held = acquire(join(directory, LOCK_FILE));
-  // A look at the owner (`ownerOf`) takes the lock for a moment.
-  for (let tries = 1; held === null && tries < TRIES; tries += 1) {
+  let lockFile = acquire(join(directory, LOCK_FILE));
+  // `ownerOf` of another process may hold the lock for a moment.
+  for (let tries = 1; lockFile === null && tries < TRIES; tries += 1) {
     await wait(RETRY_MS);
-    held = acquire(join(directory, LOCK_FILE));
+    lockFile = acquire(join(directory, LOCK_FILE));
   }
-  if (held === null) throw new InstallationInUse(directory, await readOwner(directory));
+  if (lockFile === null) throw new InstallationInUse(directory, await readOwner(directory));
   const owner: Owner = { host: hostname(), pid: process.pid, since: new Date().toISOString() };
   await writeFile(join(directory, OWNER_FILE), `${JSON.stringify(owner)}\n`, { mode: 0o600 });
   let isReleased = false;
@@ -55,23 +55,23 @@ export async function lockInstallation(directory: string): Promise<InstallationL
       if (isReleased) return;
       isReleased = true;
       await rm(join(directory, OWNER_FILE), { force: true });
-      held.close();
+      lockFile.close();
     },
   };
 }
 
-/** Null: no process holds the lock now. */
+/** Null: no process holds the lock. */
 export async function ownerOf(directory: string): Promise<Owner | null> {
   const owner = await readOwner(directory);
   if (owner === null) return null;
-  const free = acquire(join(directory, LOCK_FILE));
-  free?.close();
-  return free === null ? owner : null;
+  const ownLock = acquire(join(directory, LOCK_FILE));
+  ownLock?.close();
+  return ownLock === null ? owner : null;
 }
 
 /**
- * Null: another process has it. The lock is one of POSIX's: it would end if this process opened and closed the same file elsewhere, so nothing
- * else reads it.
+ * Null: another process holds the lock. Opening and closing the same file elsewhere in this process would release this POSIX lock, so no other
+ * code reads the file.
  */
 function acquire(path: string): DatabaseSync | null {
   createPrivate(path);
@@ -92,7 +92,7 @@ function acquire(path: string): DatabaseSync | null {
   }
 }
 
-/** SQLite gives its journal the mode of this file. One that exists is not opened: closing it would end this process's own lock. */
+/** SQLite gives its journal this file's mode. An existing file is not opened, because closing it would release this process's own lock. */
 function createPrivate(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));

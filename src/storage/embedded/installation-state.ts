@@ -1,12 +1,12 @@
-// Whether a data directory is a whole installation: secrets or objects without their database, or a database of another engine, are refused instead of
-// being replaced by something new.
+// Checks that a data directory is complete. Secrets or objects without their database, or a database of version 0.1.0, are refused instead of
+// being replaced by a new installation.
 import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hasEmbeddedDatabase } from "./server.ts";
 
-/** Exists from before the first file of an installation is created until its first start is complete. */
+/** Exists from before an installation's first file is created until its first start is complete. */
 export const CREATION_MARKER = "first-start.json";
-/** The embedded engine of version 0.1.0. */
+/** Folder of the embedded engine of version 0.1.0. */
 export const FORMER_DATABASE = "pglite";
 const SECRETS = ["key-pepper", "encryption-key"] as const;
 
@@ -14,7 +14,7 @@ export type InstallationState =
   | { readonly kind: "whole" | "new" }
   | { readonly kind: "refused"; readonly message: string; readonly hints: readonly string[] };
 
-/** `isNewDatabase`: the operator insists on an empty one (`--new-database`). */
+/** `isNewDatabase` is `--new-database`: the operator accepts an empty database. */
 export async function beginInstallation(dataDir: string, isNewDatabase: boolean): Promise<InstallationState> {
   if (await hasEmbeddedDatabase(dataDir)) return { kind: (await isBeingCreated(dataDir)) ? "new" : "whole" };
   if (!(await isBeingCreated(dataDir)) && !isNewDatabase) {
@@ -27,11 +27,11 @@ export async function beginInstallation(dataDir: string, isNewDatabase: boolean)
           "or start with an empty database: patchbay up --new-database",
         ],
       };
-    const found = await remainsOf(dataDir);
-    if (found.length > 0)
+    const remains = await remainsOf(dataDir);
+    if (remains.length > 0)
       return {
         kind: "refused",
-        message: `${dataDir} contains ${found.join(" and ")} of an installation, but not its database.`,
+        message: `${dataDir} contains ${remains.join(" and ")} of an installation, but not its database.`,
         hints: [
           "restore the last backup: patchbay restore FILE --force",
           "or set DATABASE_URL, if its database is on a server",
@@ -49,7 +49,7 @@ export async function completeInstallation(dataDir: string): Promise<void> {
   await rm(join(dataDir, CREATION_MARKER), { force: true });
 }
 
-/** An interrupted first start leaves any part of an installation, and the next one continues. */
+/** True after an interrupted first start, which may leave any part of an installation. The next start continues it. */
 export async function isBeingCreated(dataDir: string): Promise<boolean> {
   return exists(join(dataDir, CREATION_MARKER));
 }

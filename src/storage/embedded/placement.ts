@@ -1,4 +1,5 @@
-// Where the files of the embedded server are: in the data directory, or, where root's directories are closed to the server's account, in /var/lib/patchbay.
+// Decides where the embedded server's files are: in the data directory, or in /var/lib/patchbay if root's directories are closed to the
+// server's account.
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, chown, lstat, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,33 +11,33 @@ import { runProgram } from "./programs.ts";
 
 export const DATA_FOLDER = "postgres";
 export const SOCKET_FOLDER = "postgres-run";
-/** In the data directory: names the directory that holds the server's files instead. */
+/** A file in the data directory that names another directory for the server's files. */
 export const POINTER_FILE = "postgres-location.json";
 const RELOCATED_BELOW = "/var/lib/patchbay";
-/** `sockaddr_un` has 108 bytes on Linux and 104 on macOS, with a zero at the end. */
+/** `sockaddr_un` has 108 bytes on Linux and 104 on macOS, with a terminating zero. */
 const LONGEST_SOCKET_PATH = 102;
 
 export interface Placement {
-  /** Contains everything below; the data directory itself unless relocated. */
+  /** The parent of the directories below: the data directory, unless relocated. */
   readonly home: string;
-  /** PostgreSQL's data directory, mode 0700, of the server's account. */
+  /** PostgreSQL's data directory. Mode 0700, owned by the server's account. */
   readonly data: string;
-  /** Directory of the Unix socket, mode 0700, of the server's account. */
+  /** Directory of the Unix socket. Mode 0700, owned by the server's account. */
   readonly sockets: string;
   readonly isRelocated: boolean;
 }
 
-/** Looks only; what `preparePlacement` decided before is read from the pointer. */
+/** Reads the earlier decision of `preparePlacement` from the pointer. Creates nothing. */
 export async function readPlacement(dataDir: string): Promise<Placement> {
-  const home = await pointedTo(dataDir);
-  return home === null ? inside(dataDir, dataDir) : inside(home, dataDir);
+  const home = await readPointer(dataDir);
+  return home === null ? placementIn(dataDir, dataDir) : placementIn(home, dataDir);
 }
 
-/** Creates the directories and gives them to the account. `dataDir` exists. */
+/** Creates the directories and gives them to the account. `dataDir` must exist. */
 export async function preparePlacement(dataDir: string, account: Account | null): Promise<Placement> {
-  const known = await pointedTo(dataDir);
-  let placement = inside(known ?? dataDir, dataDir);
-  if (account !== null && known === null) {
+  const relocatedHome = await readPointer(dataDir);
+  let placement = placementIn(relocatedHome ?? dataDir, dataDir);
+  if (account !== null && relocatedHome === null) {
     await allowPassage(dataDir);
     if (!(await canEnter(dataDir, account))) placement = await relocate(dataDir);
   }
@@ -48,25 +49,25 @@ export async function preparePlacement(dataDir: string, account: Account | null)
   return placement;
 }
 
-/** As root. Other accounts may pass through the data directory, never list it: what it contains is 0600 or 0700. */
+/** As root: lets other accounts pass through the data directory, but not list it. Its contents have mode 0600 or 0700. */
 export async function allowPassage(dataDir: string): Promise<void> {
   if (process.getuid?.() === 0 && (await stat(dataDir)).uid === 0) await chmod(dataDir, 0o711);
 }
 
-/** Also what the server will ask of it: a directory of its own account that others cannot enter. */
+/** Ensures what PostgreSQL requires: a directory owned by its account that others cannot enter. */
 export async function makeOwned(path: string, account: Account | null): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
     if (account !== null) await chown(path, account.uid, account.gid);
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw error;
-    const facts = await lstat(path);
-    if (!facts.isDirectory()) throw new Error(`${path} is not a directory.`, { cause: error });
-    const { uid, gid } = account ?? { uid: process.getuid?.() ?? facts.uid, gid: facts.gid };
-    // Below the directory for temporary files anyone may have created it first.
-    if (facts.uid !== uid) {
+    const dirStat = await lstat(path);
+    if (!dirStat.isDirectory()) throw new Error(`${path} is not a directory.`, { cause: error });
+    const { uid, gid } = account ?? { uid: process.getuid?.() ?? dirStat.uid, gid: dirStat.gid };
+    // In the directory for temporary files, any user may have created it first.
+    if (dirStat.uid !== uid) {
       if (process.getuid?.() !== 0 || !path.includes(SOCKET_FOLDER))
-        throw new Error(`${path} belongs to another user (${facts.uid}); the server needs it as user ${uid}.`, {
+        throw new Error(`${path} belongs to another user (${dirStat.uid}); the server needs it as user ${uid}.`, {
           cause: error,
         });
       await chown(path, uid, gid);
@@ -75,7 +76,7 @@ export async function makeOwned(path: string, account: Account | null): Promise<
   }
 }
 
-function inside(home: string, dataDir: string): Placement {
+function placementIn(home: string, dataDir: string): Placement {
   const sockets = join(home, SOCKET_FOLDER);
   const isShort = Buffer.byteLength(join(sockets, ".s.PGSQL.5432")) <= LONGEST_SOCKET_PATH;
   return {
@@ -87,14 +88,14 @@ function inside(home: string, dataDir: string): Placement {
 }
 
 async function relocate(dataDir: string): Promise<Placement> {
-  // Not derived from the path: a data directory that was deleted and created again must not find the old files.
+  // Random, because a data directory that was deleted and created again must not find the old files.
   const home = join(RELOCATED_BELOW, randomBytes(6).toString("hex"));
   await writePointer(dataDir, home, dataDir);
-  return inside(home, dataDir);
+  return placementIn(home, dataDir);
 }
 
-/** Null: the files are in the data directory itself. A pointer in a copied data directory would share one server between two. */
-async function pointedTo(dataDir: string): Promise<string | null> {
+/** Null: the files are in the data directory. Refuses a copied data directory, whose pointer would make two installations share a server. */
+async function readPointer(dataDir: string): Promise<string | null> {
   const path = join(dataDir, POINTER_FILE);
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (errorCode(error) === "ENOENT") return null;
@@ -109,9 +110,9 @@ async function pointedTo(dataDir: string): Promise<string | null> {
   return home;
 }
 
-/** For a data directory that was built elsewhere and is about to be renamed to its own place. */
+/** Updates the pointer of a data directory that was built elsewhere and will be renamed to `to`. */
 export async function movePointer(from: string, to: string): Promise<void> {
-  const home = await pointedTo(from);
+  const home = await readPointer(from);
   if (home !== null) await writePointer(from, home, to);
 }
 
@@ -124,7 +125,7 @@ async function canEnter(directory: string, account: Account): Promise<boolean> {
   return ok;
 }
 
-/** Whether the account can run these programs; their directory, or one above it, may be closed to it. */
+/** Whether the account can run these programs. Their directory, or a parent of it, may be closed to it. */
 export async function canRun(postgres: string, account: Account | null): Promise<boolean> {
   return (await runProgram(postgres, ["--version"], account)).ok;
 }

@@ -1,4 +1,4 @@
-// Runs PostgreSQL's programs to their end, as the account of the server.
+// Runs PostgreSQL's programs to completion under the server's account.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Account } from "./account.ts";
@@ -9,7 +9,7 @@ const TIMEOUT_MS = 60_000;
 export interface ProgramResult {
   readonly ok: boolean;
   readonly stdout: string;
-  /** Of a failure: what the program printed to stderr, or why it could not be started. */
+  /** On failure: what the program printed to stderr, or why it could not be started. */
   readonly message: string;
 }
 

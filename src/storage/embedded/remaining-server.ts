@@ -1,4 +1,4 @@
-// A server that a killed gateway left behind: found by its pid file and its socket, and stopped before another one is started on the same files.
+// Stops a server that a killed gateway left running, before another one is started on the same files. It is found by its pid file and socket.
 import { readFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
@@ -9,9 +9,9 @@ import { SOCKET_PORT } from "./settings.ts";
 
 const FAST_SHUTDOWN_MS = 3_000;
 const IMMEDIATE_SHUTDOWN_MS = 3_000;
-const LOOK_MS = 25;
+const POLL_MS = 25;
 
-/** Resolves once no server works on these files. The caller holds the installation's lock. Throws where one cannot be stopped. */
+/** Resolves once no server uses these files. The caller must hold the installation's lock. Throws if a server cannot be stopped. */
 export async function stopRemainingServer(placement: Placement): Promise<void> {
   if (!(await isServing(placement))) return;
   const pid = await postmasterPid(placement.data);
@@ -20,11 +20,11 @@ export async function stopRemainingServer(placement: Placement): Promise<void> {
     ["SIGQUIT", IMMEDIATE_SHUTDOWN_MS],
     ["SIGKILL", IMMEDIATE_SHUTDOWN_MS],
   ] as const) {
-    // Its own guard has told it to stop already; in another container its pid means nothing here.
+    // The server's guard may have stopped it already. If it runs in another container, its pid is not valid here and no signal is sent.
     if (pid !== null && (await isPostmaster(pid, placement.data))) signalProcess(pid, signal);
-    for (let waitedMs = 0; waitedMs < ms; waitedMs += LOOK_MS) {
+    for (let waitedMs = 0; waitedMs < ms; waitedMs += POLL_MS) {
       if (!(await isServing(placement))) return;
-      await wait(LOOK_MS);
+      await wait(POLL_MS);
     }
   }
   throw new Error(
@@ -32,14 +32,14 @@ export async function stopRemainingServer(placement: Placement): Promise<void> {
   );
 }
 
-/** Its process lives, or something answers on its socket, which is also seen from another container. */
+/** Whether its process runs, or its socket accepts connections, which also works across containers. */
 async function isServing({ data, sockets }: Placement): Promise<boolean> {
   const pid = await postmasterPid(data);
   if (pid !== null && (await isPostmaster(pid, data))) return true;
-  return answers(join(sockets, `.s.PGSQL.${SOCKET_PORT}`));
+  return acceptsSocket(join(sockets, `.s.PGSQL.${SOCKET_PORT}`));
 }
 
-/** Null: it was stopped in good order, or never started. */
+/** Null: it was shut down normally, or never started. */
 async function postmasterPid(data: string): Promise<number | null> {
   const text = await readFile(join(data, "postmaster.pid"), "utf8").catch((error: unknown) => {
     if (errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR") return "";
@@ -49,7 +49,7 @@ async function postmasterPid(data: string): Promise<number | null> {
   return Number.isSafeInteger(pid) && pid > 0 ? pid : null;
 }
 
-/** Process ids are used again: the command line has to name these files. A zombie has none. */
+/** Process ids are reused, so the command line must name these files. A zombie has no command line. */
 async function isPostmaster(pid: number, data: string): Promise<boolean> {
   if (process.platform !== "linux") return signalProcess(pid, 0);
   const line = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
@@ -65,7 +65,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-async function answers(socketPath: string): Promise<boolean> {
+async function acceptsSocket(socketPath: string): Promise<boolean> {
   if (process.platform === "win32") return false;
   const socket = createConnection(socketPath);
   try {

@@ -1,4 +1,4 @@
-// Runs initdb, which looks its user up by name: a container's arbitrary user id has none, though the server itself needs none.
+// Runs initdb for a user without a name. initdb looks up its user's name, which a container's arbitrary user id lacks; the server needs none.
 import { chown, copyFile, cp, mkdtemp, open, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ const NO_NAME = /could not look up effective user ID/u;
 
 export interface InitdbTask {
   readonly bin: Binaries["bin"];
-  /** Empty; belongs to the server's account. */
+  /** An empty directory that belongs to the server's account. */
   readonly data: string;
-  /** Readable by the server's account. */
+  /** A file that the server's account can read. */
   readonly passwordFile: string;
   readonly superuser: string;
 }
@@ -21,12 +21,12 @@ export async function runInitdb(task: InitdbTask, account: Account | null): Prom
   const [initdb, ...args] = commandOf(task);
   const result = await runProgram(initdb, args, account);
   if (result.ok || !NO_NAME.test(result.message)) return result;
-  const [named] = await namedAccounts();
-  if (named === undefined) return unnamed(result);
-  if (account !== null) return asNamed(task, account, named);
-  // A user namespace in which this user has the other's number. What it creates belongs to this user.
-  const mapped = await runProgram("unshare", ["--user", `--map-user=${named.uid}`, initdb, ...args], null);
-  return mapped.ok ? mapped : unnamed(result);
+  const [namedAccount] = await namedAccounts();
+  if (namedAccount === undefined) return withNameHint(result);
+  if (account !== null) return runAsNamed(task, account, namedAccount);
+  // Runs in a user namespace that maps this user to the named user's id. The files still belong to this user.
+  const mappedResult = await runProgram("unshare", ["--user", `--map-user=${namedAccount.uid}`, initdb, ...args], null);
+  return mappedResult.ok ? mappedResult : withNameHint(result);
 }
 
 function commandOf({ bin, data, passwordFile, superuser }: InitdbTask): [string, ...string[]] {
@@ -41,42 +41,43 @@ function commandOf({ bin, data, passwordFile, superuser }: InitdbTask): [string,
     `--pwfile=${passwordFile}`,
     "-E",
     "UTF8",
-    // One collation on every machine: an index stays valid where the system's library changes.
+    // The same collation on every machine, so that indexes stay valid when the system's library changes.
     "--locale=C",
     "--data-checksums",
   ];
 }
 
-/** As root: another account, which may not enter the data directory, creates the files elsewhere. */
-async function asNamed(task: InitdbTask, account: Account, named: Account): Promise<ProgramResult> {
+/** As root: runs initdb as a named account in a temporary directory, because that account may not enter the data directory. */
+async function runAsNamed(task: InitdbTask, account: Account, namedAccount: Account): Promise<ProgramResult> {
   const folder = await mkdtemp(join(tmpdir(), "patchbay-initdb-"));
   try {
     const [data, passwordFile] = [join(folder, "data"), join(folder, "password")];
     await copyFile(task.passwordFile, passwordFile);
-    for (const path of [folder, passwordFile]) await chown(path, named.uid, named.gid);
+    for (const path of [folder, passwordFile]) await chown(path, namedAccount.uid, namedAccount.gid);
     const [initdb, ...args] = commandOf({ ...task, data, passwordFile });
-    const result = await runProgram(initdb, args, named);
+    const result = await runProgram(initdb, args, namedAccount);
     if (!result.ok) return result;
     await cp(data, task.data, { recursive: true });
-    for (const name of await readdir(task.data, { recursive: true })) await settle(join(task.data, name), account);
+    for (const name of await readdir(task.data, { recursive: true }))
+      await chownAndSync(join(task.data, name), account);
     return result;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** The account's, and on disk. */
-async function settle(path: string, account: Account): Promise<void> {
+/** Gives the file to the account and syncs it to disk. */
+async function chownAndSync(path: string, account: Account): Promise<void> {
   await chown(path, account.uid, account.gid);
-  const opened = await open(path, "r");
+  const file = await open(path, "r");
   try {
-    await opened.sync();
+    await file.sync();
   } finally {
-    await opened.close();
+    await file.close();
   }
 }
 
-function unnamed(result: ProgramResult): ProgramResult {
+function withNameHint(result: ProgramResult): ProgramResult {
   return {
     ...result,
     message: `${result.message}. Creating a database needs a user with a name: run as one of /etc/passwd, or as root, or set DATABASE_URL.`,

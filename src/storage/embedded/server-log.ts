@@ -1,4 +1,4 @@
-// The embedded server's log: kept in the data directory, rotated at a size, its warnings and errors passed to the gateway's own log.
+// Writes the embedded server's log to a file in the data directory, rotates it by size, and forwards warnings and errors to the gateway's log.
 import { createWriteStream, renameSync, statSync, type WriteStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { createInterface } from "node:readline";
@@ -9,19 +9,19 @@ const REMEMBERED_LINES = 20;
 
 export interface ServerLog {
   readonly read: (stderr: Readable) => void;
-  /** The newest lines, for the message of a start that failed. */
+  /** The newest lines, for the error message of a failed start. */
   readonly recent: () => readonly string[];
   readonly close: () => void;
 }
 
-/** `onProblem` gets each line of level WARNING or worse, without its time. */
+/** `onProblem` receives each line of level WARNING or worse, without its time. */
 export function openServerLog(path: string, onProblem: (level: string, message: string) => void): ServerLog {
   let file: WriteStream | null = null;
   let bytes = 0;
   const recent: string[] = [];
   const open = (): WriteStream => {
     const stream = createWriteStream(path, { flags: "a", mode: 0o600 });
-    // A full disk must not end the gateway; the server reports it as its own error.
+    // A full disk must not stop the gateway. The server reports it as its own error.
     stream.on("error", () => undefined);
     bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     return stream;
@@ -38,7 +38,7 @@ export function openServerLog(path: string, onProblem: (level: string, message: 
     try {
       renameSync(path, `${path}.1`);
     } catch {
-      // The next line opens the same file again.
+      // Ignored: the next line opens the same file again.
     }
   };
   return {
@@ -46,7 +46,7 @@ export function openServerLog(path: string, onProblem: (level: string, message: 
       createInterface({ input: stderr }).on("line", (line) => {
         append(line);
         const [, level, message] = PROBLEM.exec(line) ?? [];
-        if (level !== undefined && message !== undefined && !USUAL.test(message)) onProblem(level, message);
+        if (level !== undefined && message !== undefined && !EXPECTED.test(message)) onProblem(level, message);
       });
     },
     recent: () => [...recent],
@@ -54,6 +54,6 @@ export function openServerLog(path: string, onProblem: (level: string, message: 
   };
 }
 
-/** What a client is told that asks during a start or a stop. */
-const USUAL = /^the database system is (?:starting up|shutting down|not yet accepting connections)/u;
+/** Messages to clients that connect during a start or a stop. */
+const EXPECTED = /^the database system is (?:starting up|shutting down|not yet accepting connections)/u;
 const PROBLEM = /\] (WARNING|ERROR|FATAL|PANIC): {2}(.*)$/u;

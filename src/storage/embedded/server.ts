@@ -1,4 +1,4 @@
-// The embedded database: a PostgreSQL server of our own, a supervised child process with its files in the data directory. Start reading here.
+// The embedded database: a PostgreSQL server as a supervised child process with its files in the data directory. Start reading here.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, chooseAccount } from "./account.ts";
@@ -23,16 +23,16 @@ import { freePort } from "./free-port.ts";
 import { supervise } from "./supervise.ts";
 
 export interface EmbeddedOptions {
-  /** Absolute, and exists. */
+  /** An absolute path of an existing directory. */
   readonly dataDir: string;
   readonly postgresBin: string | null;
   readonly runAs: string | null;
   readonly path: string | undefined;
-  /** Taken before by the caller, who also releases it. */
+  /** A lock that the caller holds and will release. */
   readonly heldLock?: InstallationLock | undefined;
-  /** A line of the server's log of level WARNING or worse. */
+  /** Receives lines of the server's log of level WARNING or worse. */
   readonly onProblem?: ((level: string, message: string) => void) | undefined;
-  /** The server ended by itself and is started again after `delayMs`. */
+  /** The server exited unexpectedly and will be restarted after `delayMs`. */
   readonly onRestart?: ((delayMs: number) => void) | undefined;
 }
 
@@ -41,11 +41,11 @@ export interface EmbeddedServer {
   readonly version: string;
   readonly placement: Placement;
   readonly account: Account | null;
-  /** PostgreSQL's own process ends with a checkpoint, then the lock is released. */
+  /** Stops PostgreSQL with a checkpoint, then releases the lock. */
   stop(): Promise<void>;
 }
 
-/** What an operator has to act on: no binaries, files of another version, damaged files. `hints` are complete sentences. */
+/** An error that the operator must fix: no binaries, files of another version, damaged files. `hints` are complete sentences. */
 export class EmbeddedUnavailable extends Error {
   override readonly name = "EmbeddedUnavailable";
   readonly hints: readonly string[];
@@ -56,7 +56,7 @@ export class EmbeddedUnavailable extends Error {
   }
 }
 
-/** Takes the installation's lock, then starts the server. Throws `InstallationInUse` or `EmbeddedUnavailable`. */
+/** Acquires the installation's lock, then starts the server. Throws `InstallationInUse` or `EmbeddedUnavailable`. */
 export async function startEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const lock = options.heldLock ?? (await lockInstallation(options.dataDir));
   const release = options.heldLock === undefined ? () => lock.release() : async () => undefined;
@@ -78,12 +78,12 @@ export async function startEmbeddedServer(options: EmbeddedOptions): Promise<Emb
   }
 }
 
-/** Whether a database was created there before. Looks only. */
+/** Whether a database was created there before. Creates nothing. */
 export async function hasEmbeddedDatabase(dataDir: string): Promise<boolean> {
   return (await majorOf((await readPlacement(dataDir)).data)) !== null;
 }
 
-/** The URL of the server that another process runs now; null where none was ever started. */
+/** The URL of the server that another process runs. Null: none was ever started. */
 export async function embeddedUrl(dataDir: string): Promise<string | null> {
   const endpoint = await readEndpoint(dataDir);
   const password = await readPassword(dataDir);
@@ -105,7 +105,7 @@ async function startLocked(options: EmbeddedOptions): Promise<EmbeddedServer> {
     tcpPort === null ? { host: placement.sockets, port: SOCKET_PORT } : { host: "127.0.0.1", port: tcpPort };
   const log = openServerLog(join(dataDir, LOG_FILE), options.onProblem ?? (() => undefined));
   try {
-    const supervised = await supervise({
+    const supervisor = await supervise({
       spawn: () => {
         const child = spawnGuarded(
           join(binaries.bin, program("postgres")),
@@ -120,7 +120,7 @@ async function startLocked(options: EmbeddedOptions): Promise<EmbeddedServer> {
       onRestart: options.onRestart ?? (() => undefined),
     });
     const stop = async (): Promise<void> => {
-      await supervised.stop();
+      await supervisor.stop();
       log.close();
     };
     try {
@@ -133,11 +133,11 @@ async function startLocked(options: EmbeddedOptions): Promise<EmbeddedServer> {
     return { url: connectionUrl(endpoint, password), version: binaries.version, placement, account, stop };
   } catch (error) {
     log.close();
-    throw damaged(error, log.recent(), dataDir);
+    throw startFailure(error, log.recent(), dataDir);
   }
 }
 
-/** Copied to the server's own place where its account cannot reach them, or where their links cannot be created. */
+/** Copies npm's programs next to the server's files if its account cannot reach them, or if their links cannot be created. */
 async function usableBinaries(
   { postgresBin, path }: EmbeddedOptions,
   placement: Placement,
@@ -164,7 +164,7 @@ async function usableBinaries(
   return { ...binaries, bin };
 }
 
-/** Data files of another account are refused by PostgreSQL in words that do not say what to do. */
+/** PostgreSQL refuses data files of another account with a message that does not help the operator. */
 async function requireAccount({ data }: Placement, account: Account | null): Promise<void> {
   const { uid } = await stat(data);
   const expected = account?.uid ?? process.getuid?.() ?? uid;
@@ -174,12 +174,12 @@ async function requireAccount({ data }: Placement, account: Account | null): Pro
   ]);
 }
 
-function damaged(error: unknown, lines: readonly string[], dataDir: string): unknown {
-  const fatal = lines.findLast((line) => /\] (?:FATAL|PANIC):/u.test(line));
+function startFailure(error: unknown, lines: readonly string[], dataDir: string): unknown {
+  const fatalLine = lines.findLast((line) => /\] (?:FATAL|PANIC):/u.test(line));
   if (!(error instanceof Error) || error.name !== "ServerEnded") return error;
-  const why = fatal?.replace(/^.*\] (?:FATAL|PANIC): {2}/u, "") ?? lines.at(-1) ?? error.message;
+  const reason = fatalLine?.replace(/^.*\] (?:FATAL|PANIC): {2}/u, "") ?? lines.at(-1) ?? error.message;
   return new EmbeddedUnavailable(
-    `The embedded database does not start: ${why}.`,
+    `The embedded database does not start: ${reason}.`,
     [
       `read ${join(dataDir, LOG_FILE)}; if files are damaged, restore the last backup: patchbay restore FILE --force`,
       "a full disk or a lack of memory needs room, and no restore",

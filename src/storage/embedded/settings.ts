@@ -1,4 +1,4 @@
-// How the embedded server is configured: on its command line at every start, so that no file of the data directory has to be migrated.
+// Settings of the embedded server, passed on its command line at every start, so that no configuration file has to be migrated.
 import type { Placement } from "./placement.ts";
 
 export const SOCKET_PORT = 5432;
@@ -8,14 +8,14 @@ const SETTINGS: Readonly<Record<string, string>> = {
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
-  // Compiling a statement costs more than our statements take.
+  // Just-in-time compilation costs more than Patchbay's statements take.
   jit: "off",
   autovacuum: "on",
   shared_buffers: "32MB",
   max_connections: "120",
   max_wal_size: "256MB",
   min_wal_size: "64MB",
-  // No replica reads the log, and backups are logical.
+  // There are no replicas, and backups are logical.
   wal_level: "minimal",
   max_wal_senders: "0",
   logging_collector: "off",
@@ -29,7 +29,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_parameter_max_length: "0",
 };
 
-/** `tcpPort` is set where there are no Unix sockets (Windows): loopback with SCRAM. */
+/** `tcpPort` is set if there are no Unix sockets (Windows): the server then listens on loopback with SCRAM. */
 export function serverArguments({ data, sockets }: Placement, tcpPort: number | null): readonly string[] {
   const network: Readonly<Record<string, string>> =
     tcpPort === null

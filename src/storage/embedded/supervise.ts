@@ -1,4 +1,4 @@
-// Keeps the embedded server running: started once, restarted with back-off when it ends by itself, stopped in good order.
+// Supervises the embedded server: starts it, restarts it with back-off when it exits unexpectedly, and shuts it down.
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
@@ -6,24 +6,24 @@ import type { ClientConfig } from "pg";
 import { acceptsConnections } from "./accepts-connections.ts";
 
 export interface SupervisedServer {
-  /** Ends the server by a fast shutdown; resolves when it is gone. */
+  /** Requests a fast shutdown and resolves when the server has exited. */
   stop(): Promise<void>;
 }
 
 export interface SupervisionOptions {
   readonly spawn: () => ChildProcess;
-  /** Removes what a server that ended by itself may have left running. */
+  /** Stops processes that an unexpectedly exited server may have left running. */
   readonly cleanUp: () => Promise<void>;
   readonly connection: ClientConfig;
-  /** The server ended by itself and is started again after `delayMs`. */
+  /** The server exited unexpectedly and will be restarted after `delayMs`. */
   readonly onRestart: (delayMs: number) => void;
 }
 
 const READY_WITHIN_MS = 60_000;
-const LOOK_MS = 20;
+const POLL_MS = 20;
 const SHORTEST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5_000;
-/** A server that ran for so long starts again with the shortest delay. */
+/** After running for so long, a server restarts with the shortest delay. */
 const STEADY_MS = 60_000;
 const STOP_WITHIN_MS = 15_000;
 
@@ -31,21 +31,21 @@ export class ServerEnded extends Error {
   override readonly name = "ServerEnded";
 }
 
-/** Resolves when the server accepts connections. Throws `ServerEnded` if it ends before. */
+/** Resolves when the server accepts connections. Throws `ServerEnded` if it exits before. */
 export async function supervise(options: SupervisionOptions): Promise<SupervisedServer> {
   const stopping = new AbortController();
   let child = options.spawn();
   let sinceMs = performance.now();
   try {
-    await ready(child, options.connection);
+    await waitUntilReady(child, options.connection);
   } catch (error) {
     stopping.abort();
     await stopChild(child);
     throw error;
   }
-  const keep = async (): Promise<void> => {
+  const restartLoop = async (): Promise<void> => {
     for (let delayMs = SHORTEST_DELAY_MS; ; ) {
-      await exited(child);
+      await waitForExit(child);
       if (stopping.signal.aborted) return;
       delayMs = performance.now() - sinceMs > STEADY_MS ? SHORTEST_DELAY_MS : Math.min(delayMs * 2, LONGEST_DELAY_MS);
       options.onRestart(delayMs);
@@ -57,47 +57,47 @@ export async function supervise(options: SupervisionOptions): Promise<Supervised
       sinceMs = performance.now();
     }
   };
-  const kept = keep();
+  const restarting = restartLoop();
   return {
     stop: async () => {
       stopping.abort();
       await stopChild(child);
-      await kept;
+      await restarting;
     },
   };
 }
 
-async function ready(child: ChildProcess, connection: ClientConfig): Promise<void> {
+async function waitUntilReady(child: ChildProcess, connection: ClientConfig): Promise<void> {
   const deadlineMs = performance.now() + READY_WITHIN_MS;
-  const ended = exited(child);
-  let hasEnded = false;
+  const exit = waitForExit(child);
+  let hasExited = false;
   void (async () => {
-    await ended;
-    hasEnded = true;
+    await exit;
+    hasExited = true;
   })();
   for (;;) {
-    if (hasEnded) throw new ServerEnded("the PostgreSQL server ended during its start");
+    if (hasExited) throw new ServerEnded("the PostgreSQL server ended during its start");
     if (performance.now() > deadlineMs)
       throw new ServerEnded(`the PostgreSQL server is not ready after ${READY_WITHIN_MS / 1000} s`);
     if (await acceptsConnections(connection)) return;
-    await Promise.race([wait(LOOK_MS), ended]);
+    await Promise.race([wait(POLL_MS), exit]);
   }
 }
 
 async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  const gone = exited(child);
+  const exit = waitForExit(child);
   child.stdin?.end();
   if (process.platform === "win32") child.kill();
-  const isLate = await Promise.race([gone.then(() => false), wait(STOP_WITHIN_MS, true, { ref: false })]);
+  const isLate = await Promise.race([exit.then(() => false), wait(STOP_WITHIN_MS, true, { ref: false })]);
   if (!isLate) return;
-  // The group: the guard and the server.
+  // Kills the process group: the guard and the server.
   if (process.platform !== "win32") process.kill(-child.pid, "SIGKILL");
-  await gone;
+  await exit;
 }
 
-/** Not `close`, which waits for every process that inherited the log's pipe. */
-async function exited(child: ChildProcess): Promise<void> {
+/** Waits for `exit`, because `close` would wait for every process that inherited the log's pipe. */
+async function waitForExit(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   await Promise.race([once(child, "exit"), once(child, "error")]).catch(() => undefined);
 }

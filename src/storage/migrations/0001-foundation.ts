@@ -1,9 +1,9 @@
-// Tenants, keys, routing, prices, budgets, idempotency slots and the ledger of attempts.
+// Creates workspaces, keys, routing, prices, budgets, idempotency slots and the ledger of attempts.
 import { type Kysely, sql } from "kysely";
 
-// One statement each: the embedded engine takes no more at once.
+// Separate statements, because version 0.1.0's embedded engine accepted only one at a time.
 const STATEMENTS = [
-  // Every statement of ours reads time here, so that tests can shift it; the server inlines the call.
+  // Every statement reads the time from this function, so that tests can shift it. The server inlines the call.
   `create function patchbay_now() returns timestamptz language sql stable parallel safe as $$ select now() $$`,
   `create table workspaces (
     id text primary key,
@@ -79,7 +79,7 @@ const STATEMENTS = [
     managed_by text not null
   )`,
   `create index budgets_app on budgets (app_id)`,
-  // No amount below zero, ever: money that is given back twice fails here.
+  // The checks reject negative amounts, so that money that is refunded twice fails here.
   `create table budget_windows (
     budget_id text not null references budgets (id) on delete cascade,
     window_start timestamptz not null,
@@ -108,7 +108,7 @@ const STATEMENTS = [
   )`,
   `create index idempotency_slots_expiry on idempotency_slots (expires_at)`,
   `create index idempotency_slots_lease on idempotency_slots (lease_until) where state in ('reserved', 'dispatched')`,
-  // Attempts outlive apps and keys: what was spent stays known. Hence no foreign keys.
+  // No foreign keys: attempts outlive apps and keys, so that spending stays on record.
   `create table attempts (
     id text primary key,
     request_id text not null,

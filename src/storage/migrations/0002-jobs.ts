@@ -1,8 +1,8 @@
-// Durable jobs and the events they end with. The database itself enforces the states [jobs.states].
+// Creates durable jobs and their completion events. Constraints and a trigger enforce the states [jobs.states].
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [
-  // Jobs outlive apps and keys, as attempts do; hence no foreign keys.
+  // No foreign keys: jobs outlive apps and keys, as attempts do.
   `create table jobs (
     id text primary key,
     workspace_id text not null,
@@ -45,7 +45,7 @@ const STATEMENTS = [
     check (status = 'succeeded' or (result is null and result_key is null)),
     check ((call_state is null) = (call_attempt_id is null and call_position is null))
   )`,
-  // Ids sort by time: the app's newest first.
+  // Ids sort by time, so this index lists an app's newest jobs first.
   `create index jobs_app on jobs (workspace_id, app_id, id)`,
   `create index jobs_app_status on jobs (workspace_id, app_id, status, id)`,
   `create index jobs_lease on jobs (lease_until) where status = 'processing'`,
@@ -54,7 +54,7 @@ const STATEMENTS = [
   `create index jobs_finished on jobs (finished_at)`,
   `create index jobs_spent_audio on jobs (finished_at) where audio_key is not null`,
   `create index jobs_deletion on jobs (finished_at) where provider_deletion = 'pending'`,
-  // Exactly the transitions of [jobs.states]. A terminal job changes no more, except for what its purge empties [jobs.terminal-states].
+  // Allows exactly the transitions of [jobs.states]. A terminal job does not change, except that its purge clears columns [jobs.terminal-states].
   `create function jobs_guard() returns trigger language plpgsql as $$
     declare
       kept jobs%rowtype;
@@ -102,7 +102,7 @@ const STATEMENTS = [
       return new;
     end $$`,
   `create trigger jobs_guard before insert or update or delete on jobs for each row execute function jobs_guard()`,
-  // Written in the transaction that ends the job; one for each.
+  // One event per job, written in the transaction that ends the job.
   `create table webhook_events (
     id text primary key,
     workspace_id text not null,

@@ -1,4 +1,4 @@
-// The completion webhook: one receiver per workspace, what is to be delivered to it, and every attempt.
+// Creates completion webhooks: one receiver per workspace, its deliveries, and every attempt.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [
@@ -20,7 +20,7 @@ const STATEMENTS = [
     check ((previous_secret is null) = (previous_secret_until is null)),
     check (enabled = (disabled_reason is null) and enabled = (disabled_at is null))
   )`,
-  // A delivery outlives the webhook's settings, so that its log does too.
+  // A delivery does not reference the webhook's settings, so that its log outlives them.
   `create table webhook_deliveries (
     id text primary key,
     workspace_id text not null references workspaces (id) on delete cascade,

@@ -1,15 +1,15 @@
-// Which hosts `audio.url` may name, for the installation and each workspace [remote-audio.listed-host], and the append-only log of who
-// changed a setting.
+// Creates the hosts that `audio.url` may name, for the installation and for each workspace [remote-audio.listed-host], and the append-only
+// audit log of setting changes.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [
-  // `platform` or a workspace id, as in `connections`.
+  // The scope is `platform` or a workspace id, as in `connections`.
   `create table audio_url_domains (
     scope text primary key,
     domains text[] not null,
     updated_at timestamptz not null default patchbay_now()
   )`,
-  // No foreign keys: the log outlives what it speaks of. A null workspace is the platform, a null key the configuration file.
+  // No foreign keys: the log outlives its objects. A null workspace means the platform, a null key the configuration file.
   `create table audit_log (
     id bigint generated always as identity primary key,
     workspace_id text,

@@ -1,8 +1,8 @@
-// Chat: tokens in budgets and attempts, leases, and what a workspace's plan pays from.
+// Adds chat: tokens in budgets and attempts, budget leases, and plans.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [
-  // What a plan grants is a budget of the whole workspace: `allowance` in tokens a month, `credits` in money for ever.
+  // A plan's grants are budgets of the whole workspace: `allowance` in tokens per month, `credits` in money without a period.
   `alter table budgets alter column app_id drop not null`,
   `alter table budgets add column kind text not null default 'budget' check (kind in ('budget', 'allowance', 'credits'))`,
   `alter table budgets add constraint budgets_owner check ((kind = 'budget') = (app_id is not null))`,
@@ -23,7 +23,7 @@ const STATEMENTS = [
     credits_nano_usd bigint not null check (credits_nano_usd >= 0),
     managed_by text not null
   )`,
-  // A slice of an app's budgets that one process holds and spends in memory. What a crash leaves of it is spent, unresolved.
+  // A slice of an app's budgets that one process holds and spends in memory. The rest of a lease that a crash leaves counts as spent, unresolved.
   `create table budget_leases (
     id text primary key,
     workspace_id text not null,

@@ -1,5 +1,5 @@
-// What a provider still has of a recording and has to delete (`provider_deletion`) [jobs.deletion-durable]. A deletion outlives the request,
-// the job and the workspace it came from; hence no foreign keys.
+// Creates the queue of deletions at providers that still store a recording (`provider_deletion`) [jobs.deletion-durable]. No foreign keys: a
+// deletion outlives its request, job and workspace.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

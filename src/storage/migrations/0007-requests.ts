@@ -1,5 +1,5 @@
-// The request log (retention.request_days) and what usage is computed from: the purpose of each attempt, and what a job's worker decided.
-// No foreign keys: a record outlives the app and the key that it names.
+// Creates the request log (retention.request_days) and adds the inputs of usage reports: the purpose of each attempt, and the candidates that a
+// job's worker evaluated. No foreign keys: a record outlives its app and key.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [
@@ -26,7 +26,7 @@ const STATEMENTS = [
   `create index requests_app on requests (workspace_id, app_id, at)`,
   `create index requests_workspace on requests (workspace_id, at)`,
   `create index requests_at on requests (at)`,
-  // The targets as its last worker judged them.
+  // The targets as the job's last worker evaluated them.
   `alter table jobs add column candidates jsonb`,
   `alter table attempts add column purpose text`,
 ];

@@ -1,4 +1,4 @@
-// Tokens that open one live transcription [keys.realtime-token]: for browsers, which cannot send the key itself.
+// Creates tokens that each open one live transcription, for browsers, which cannot send the API key itself [keys.realtime-token].
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

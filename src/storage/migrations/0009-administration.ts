@@ -1,15 +1,15 @@
-// The audit log as a hash chain for each workspace and one for the installation [tenancy.audit-chain]; which key another one replaced
-// [keys.rotate]; what an operator grants to a workspace in addition to its plan [budgets.credits-grant].
+// Makes the audit log a hash chain per workspace and one for the installation [tenancy.audit-chain], records which key replaced which
+// [keys.rotate], and creates an operator's credit grants to workspaces [budgets.credits-grant].
 import { type Kysely, sql } from "kysely";
 
-/** Everything a row says, each part with its length before it, so that no two rows are written alike; `audit-chain.ts` is its twin. */
+/** Hashes all columns of a row, each with a length prefix, so that no two rows have the same encoding. `audit-chain.ts` must match it. */
 const LINK = (row: string) =>
   `sha256(${row}.previous_hash || convert_to(${[
     `${row}.chain`,
     `${row}.seq::text`,
     `${row}.id::text`,
     `${row}.workspace_id`,
-    // Binary, as its text depends on settings: microseconds since 2000.
+    // Binary (microseconds since 2000), because the text form depends on session settings.
     `encode(timestamptz_send(${row}.at), 'hex')`,
     `${row}.actor_key_id`,
     `${row}.action`,
@@ -21,7 +21,7 @@ const LINK = (row: string) =>
     .join(" || ")}, 'UTF8'))`;
 
 const STATEMENTS = [
-  // `platform` or a workspace's id, as in `connections`.
+  // The scope is `platform` or a workspace's id, as in `connections`.
   `create table audit_heads (
     scope text primary key,
     seq bigint not null,
@@ -30,7 +30,7 @@ const STATEMENTS = [
   `create function audit_part(part text) returns text language sql immutable parallel safe as $$
     select case when part is null then '~,' else octet_length(convert_to(part, 'UTF8')) || ':' || part || ',' end
   $$`,
-  // A workspace's id, or `platform`; the first row of a chain follows upon nothing.
+  // The chain is a workspace's id or `platform`. The first row of a chain has no predecessor.
   `alter table audit_log
     add column chain text,
     add column seq bigint,
@@ -47,7 +47,7 @@ const STATEMENTS = [
       return new;
     end
   $$`,
-  // What was written before there were chains is linked as it stands.
+  // Adds earlier rows to their chains unchanged.
   `drop trigger audit_log_append_only on audit_log`,
   `do $$
     declare
@@ -74,9 +74,9 @@ const STATEMENTS = [
   `create trigger audit_log_append_only before update or delete or truncate on audit_log
     for each statement execute function audit_log_is_append_only()`,
   `create trigger audit_log_link before insert on audit_log for each row execute function audit_log_link()`,
-  // The key that a rotated one takes over from.
+  // The key that a rotated key replaces.
   `alter table api_keys add column replaces text`,
-  // On top of what the plan includes; negative: taken back.
+  // Credits in addition to the plan's. A negative amount takes credits back.
   `create table credit_grants (
     id text primary key,
     workspace_id text not null references workspaces (id) on delete cascade,

@@ -1,8 +1,8 @@
-// Usage by the hour and by the day (retention.usage_days): the sums of settled attempts, and up to where they are added up. The index of
-// attempts by app served the reports alone, which now read the sums and the few attempts behind them.
+// Creates usage totals by hour and by day (retention.usage_days): sums of settled attempts, and how far they are rolled up. Reports now read
+// the sums and the few later attempts, so the index of attempts by app is dropped.
 import { type Kysely, sql } from "kysely";
 
-/** Of 1,000,000 attempts of 200 keys in 30 days the hours are some 400,000 rows, the days a tenth of that. */
+/** For 1,000,000 attempts of 200 keys in 30 days, there are about 400,000 rows of hours and a tenth as many of days. */
 const sums = (table: string, period: string) => [
   `create table ${table} (
     workspace_id text not null,
@@ -37,8 +37,8 @@ const sums = (table: string, period: string) => [
 const STATEMENTS = [
   ...sums("usage_hours", "hour"),
   ...sums("usage_days", "day"),
-  // One row: everything settled before `rolled_until` is in the sums. Up to `barrier_at` is next, once every transaction has
-  // ended that could still settle there: those with a number up to `barrier_xid`.
+  // A single row: everything settled before `rolled_until` is in the sums. The time until `barrier_at` is next, once every transaction has
+  // ended that could still settle attempts in it: those with an id up to `barrier_xid`.
   `create table usage_progress (
     id int primary key check (id = 1),
     rolled_until timestamptz not null,

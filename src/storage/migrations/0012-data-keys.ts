@@ -1,4 +1,4 @@
-// Keys of workspaces [tenancy.data-keys]: the secrets that a workspace stores are sealed with its own key, which the key ring wraps.
+// Creates data keys of workspaces: a workspace's secrets are sealed with its own key, which the key ring wraps [tenancy.data-keys].
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

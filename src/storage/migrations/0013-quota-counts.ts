@@ -1,4 +1,4 @@
-// What several processes have allocated of a key's or an app's quota [quotas.exact]; the embedded engine's one process counts in memory.
+// Creates the shared quota counts: what several processes have allocated of a key's or an app's quota [quotas.exact].
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

@@ -1,4 +1,4 @@
-// Lists of what providers were to delete, page by page: of one workspace, and of everything that could not be deleted [admin.deletions].
+// Indexes the lists of provider deletions: those of one workspace, and all that failed [admin.deletions].
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

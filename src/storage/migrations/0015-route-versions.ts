@@ -1,9 +1,9 @@
-// Versions of routes (draft, published, rolled back) [admin.route-versions], what the API shows of a credential, and one number by which
-// every process sees whether its copy of the directory is current.
+// Creates versions of routes (draft, published, rolled back) [admin.route-versions], a credential's last characters for the API, and the
+// version number by which every process sees whether its copy of the directory is current.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [
-  // A route of which nothing was published yet has no definition and serves nothing.
+  // A route without a published version has no definition and is not used.
   `alter table routes alter column definition drop not null`,
   `alter table routes alter column version drop not null`,
   `alter table routes alter column version drop default`,
@@ -12,7 +12,7 @@ const STATEMENTS = [
   `alter table routes add column previous_version int`,
   `alter table routes add column created_at timestamptz not null default patchbay_now()`,
   `alter table routes add constraint routes_live check ((definition is null) = (version is null))`,
-  // No foreign key: a version outlives its route, so that a record's version never comes to mean another one.
+  // No foreign key: versions outlive their route, so that a version number in a request record never refers to another definition.
   `create table route_versions (
     scope text not null,
     route_id text not null,
@@ -40,12 +40,12 @@ const STATEMENTS = [
   `alter table connections add column credential_last4 text`,
   `alter table connections add column created_at timestamptz not null default patchbay_now()`,
   `alter table requests add column route_version int`,
-  // At most one row, and none before the first change: a fresh database is an empty one.
+  // At most one row, and none before the first change, so that a fresh database has no rows.
   `create table directory_state (
     id boolean primary key default true check (id),
     version bigint not null
   )`,
-  // Whoever writes, by whatever way: no process goes on with what is no longer so. As the owner, for a workspace may not write it.
+  // A trigger, so that every kind of write is noticed. It runs as the owner, because a workspace's role may not write this table.
   `create function directory_has_changed() returns trigger language plpgsql security definer set search_path = pg_catalog, public as $$
     begin
       insert into directory_state (version) values (1) on conflict (id) do update set version = directory_state.version + 1;

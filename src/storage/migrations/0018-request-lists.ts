@@ -1,5 +1,5 @@
-// The request log as lists [requests.list]: by key, by what went wrong, and by when a record was written, for those who follow it.
-// A request without a valid key belongs to no workspace: only the operator sees its record [requests.no-key].
+// Indexes the request log for its lists [requests.list]: by key, by error, and by time of recording for clients that follow the log. A request
+// without a valid key belongs to no workspace, so only the operator sees its record [requests.no-key].
 import { type Kysely, sql } from "kysely";
 import { REQUEST_OUTCOME } from "../request-outcome.ts";
 

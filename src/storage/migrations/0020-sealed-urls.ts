@@ -1,6 +1,6 @@
 // --! breaking: an older process reads no sealed address.
-// The address of a webhook is a secret, because tokens are in paths and queries: it is sealed [webhooks.sealed]. The key is the process's
-// and not the database's: existing addresses are sealed by the start that follows (`storage/rotate-keys.ts`).
+// Seals webhook addresses, which are secrets because paths and queries contain tokens [webhooks.sealed]. The key belongs to the process and
+// not to the database, so the next start seals existing addresses (`storage/rotate-keys.ts`).
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

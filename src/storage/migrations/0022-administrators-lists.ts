@@ -1,5 +1,5 @@
-// Jobs of a workspace and of all, and deliveries of all, as administrators list them [admin.jobs] [admin.deliveries]: newest first, and by
-// state. Successes are most of them: a walk over ids finds those.
+// Indexes jobs and deliveries for administrators' lists, newest first and by state [admin.jobs] [admin.deliveries]. Most rows are successes,
+// which a scan in order of ids finds quickly, so the indexes by state exclude them.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

@@ -1,5 +1,5 @@
-// Closed leases are found by age, to be deleted and to be reported in usage [metering.lease-retention]. The index of jobs whose provider
-// still has to delete served nothing: those deletions are found in `provider_deletions`.
+// Indexes closed leases by age, for their deletion and for usage reports [metering.lease-retention]. Drops the index of jobs with pending
+// deletions, which are found in `provider_deletions`.
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

@@ -1,4 +1,4 @@
-// Which pepper the keys of this database were hashed with [tenancy.pepper]: at most one row, and none before the first start.
+// Records the pepper that the database's keys were hashed with, in at most one row, and none before the first start [tenancy.pepper].
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

@@ -1,4 +1,4 @@
-// A window that reaches its budget's soft limit is logged once, by whichever process sees it first [budgets.soft-limit-log].
+// Marks budget windows whose soft limit was reported, so that the first process that notices logs it once [budgets.soft-limit-log].
 import { type Kysely, sql } from "kysely";
 
 export async function up(db: Kysely<unknown>): Promise<void> {

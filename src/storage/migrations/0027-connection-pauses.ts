@@ -1,9 +1,9 @@
-// Manual pauses [admin.pause]: a model on an account, or all of an account, until a time. And how often a job was parked because all of its
-// targets were paused, which is no attempt at it [jobs.attempts-exhausted].
+// Creates manual pauses of an account, or of a model on it, until a time [admin.pause]. Also counts how often a job was parked because all its
+// targets were paused, which is not an attempt [jobs.attempts-exhausted].
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [
-  // A null model stands for all models of the connection.
+  // A null model means all models of the connection.
   `create table connection_pauses (
     scope text not null,
     connection text not null,
@@ -15,7 +15,7 @@ const STATEMENTS = [
     constraint connection_pauses_place unique nulls not distinct (scope, connection, model),
     foreign key (scope, connection) references connections (scope, id) on delete cascade
   )`,
-  // By row: a sweep that finds nothing must not have every process read its directory again.
+  // A row-level trigger, so that a sweep that finds nothing does not make every process reload its directory.
   `create trigger connection_pauses_change_the_directory after insert or update or delete on connection_pauses
     for each row execute function directory_has_changed()`,
   `alter table jobs add column laid_aside int not null default 0`,

@@ -1,4 +1,4 @@
-// A grant of credits under an Idempotency-Key is made once, however often it is requested [budgets.credits-idempotent].
+// Makes credit grants idempotent: repeated requests with one Idempotency-Key create one grant [budgets.credits-idempotent].
 import { type Kysely, sql } from "kysely";
 
 const STATEMENTS = [

@@ -1,5 +1,5 @@
-// Whether the sandbox is to serve a job, known from its submission on [jobs.simulated-mark]: its attempts exist only once it is called.
-// Null in older rows, and in rows of older processes that still run.
+// Records at a job's submission whether the sandbox will serve it, because its attempts exist only after the call [jobs.simulated-mark]. Null in
+// rows of older versions.
 import { type Kysely, sql } from "kysely";
 
 export async function up(db: Kysely<unknown>): Promise<void> {

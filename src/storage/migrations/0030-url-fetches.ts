@@ -1,4 +1,4 @@
-// Fetches of `audio.url` are counted like the other quotas, over all processes.
+// Adds fetches of `audio.url` to the quotas that all processes share.
 import { type Kysely, sql } from "kysely";
 
 export async function up(db: Kysely<unknown>): Promise<void> {

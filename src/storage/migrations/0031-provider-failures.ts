@@ -1,5 +1,4 @@
-// What a provider answered when it refused, with the attempt [requests.provider-error]. Null in older rows, and in rows of older processes
-// that still run.
+// Stores a provider's error response with the attempt [requests.provider-error]. Null in rows of older versions.
 import { type Kysely, sql } from "kysely";
 
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-// Every migration in order, imported by name: works from sources and from the built package alike, with no folder to scan.
+// Lists every migration in order. Imported by name, so that sources and the built package work alike without scanning a folder.
 import type { Migration } from "kysely/migration";
 import * as foundation from "./0001-foundation.ts";
 import * as jobs from "./0002-jobs.ts";
