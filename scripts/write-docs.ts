@@ -3,11 +3,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { ADMIN_ENDPOINTS } from "../src/contract/admin-endpoints.ts";
 import { ENDPOINTS } from "../src/contract/endpoints.ts";
-import { errorsMarkdown } from "../src/http/docs-errors.ts";
+import { errorsMarkdown } from "../src/http/pages/docs-errors.ts";
 import { providersPage } from "./write-provider-docs.ts";
 import { configurationPage } from "./write-config-docs.ts";
 import { coveragePage } from "./write-coverage.ts";
-import { ADMIN_API, openapiDocument } from "../src/http/openapi.ts";
+import { ADMIN_API, openapiDocument } from "../src/http/pages/openapi.ts";
 
 const PAGES: Readonly<Record<string, () => string>> = {
   "openapi.json": () => `${JSON.stringify(openapiDocument(ENDPOINTS), null, 2)}\n`,

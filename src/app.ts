@@ -9,7 +9,7 @@ import { createMeasurer } from "./audio/measure.ts";
 import type { OwnFile } from "./admin/apply-file.ts";
 import { openSpool } from "./audio/spool.ts";
 import type { Configuration } from "./config/configuration.ts";
-import { createProviderDeletions } from "./gateway/provider-deletions.ts";
+import { createProviderDeletions } from "./gateway/calls/provider-deletions.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import type { RequestLog } from "./requests/log.ts";
 import type { RollUp } from "./requests/roll-up.ts";

@@ -1,7 +1,7 @@
 // A restart that begins while the process before it still finishes its work: it waits for its data directory and its port, for a while.
 import { setTimeout as wait } from "node:timers/promises";
 import { readRunningGateway } from "./config/running-gateway.ts";
-import { whyNotListen } from "./http/why-not-listen.ts";
+import { whyNotListen } from "./http/server/check-port.ts";
 import { ownerOf } from "./storage/embedded/installation-lock.ts";
 
 const WAIT_MS = 60_000;

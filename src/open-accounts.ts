@@ -2,7 +2,7 @@
 // quotas.
 import type { Logger } from "pino";
 import type { Configuration } from "./config/configuration.ts";
-import { createIdempotency } from "./gateway/idempotency.ts";
+import { createIdempotency } from "./gateway/idempotency/idempotency.ts";
 import { createPeriodicTask } from "./lib/concurrency/periodic-task.ts";
 import type { DirtyTask } from "./lib/concurrency/dirty-task.ts";
 import { createLeases } from "./metering/leases.ts";

@@ -4,7 +4,7 @@ import { packageVersion } from "./cli/package-root.ts";
 import { accountKey, partsOfKey } from "./directory/account-key.ts";
 import { modelsOf } from "./directory/models-of.ts";
 import { type Directory, PLATFORM } from "./directory/snapshot.ts";
-import type { ExchangeWatch } from "./http/edge.ts";
+import type { ExchangeWatch } from "./http/server/edge.ts";
 import type { Sample } from "./lib/metric-registry.ts";
 import type { Outbound } from "./outbound/dial.ts";
 import type { ReportingCircuits } from "./providers/health.ts";

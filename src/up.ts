@@ -1,5 +1,5 @@
 // `patchbay up`: first start, listening, and shutdown.
-import { listen, type ListenAt } from "./http/listen.ts";
+import { listen, type ListenAt } from "./http/server/listen.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { type App, createApp } from "./app.ts";
 import { awaitPort, realTime } from "./await-predecessor.ts";
@@ -8,7 +8,7 @@ import { EXIT } from "./cli/exit-codes.ts";
 import { CliError } from "./cli/terminal.ts";
 import { reachableHost } from "./config/reachable-host.ts";
 import { removeRunningGateway, type RunningGateway, writeRunningGateway } from "./config/running-gateway.ts";
-import { drain } from "./http/drain.ts";
+import { drain } from "./http/server/drain.ts";
 import { type FirstStart, firstStart } from "./first-start.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 import { reportStart } from "./start-report.ts";

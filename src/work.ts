@@ -1,6 +1,6 @@
 // `patchbay worker`: works on jobs and accepts none, so its listener serves monitoring only [configuration.worker-listener]. Any number of
 // workers may run next to the gateways of one PostgreSQL.
-import { listen } from "./http/listen.ts";
+import { listen } from "./http/server/listen.ts";
 import { type App, createApp } from "./app.ts";
 import type { WorkerOptions } from "./cli/process-commands.ts";
 import { EXIT } from "./cli/exit-codes.ts";

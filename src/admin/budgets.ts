@@ -4,7 +4,7 @@ import { type Selectable, sql } from "kysely";
 import type { BudgetView } from "../contract/budgets.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
-import { describeForecast } from "../gateway/describe-forecast.ts";
+import { describeForecast } from "../gateway/account/describe-forecast.ts";
 import { reachesSoftLimit } from "../metering/budget.ts";
 import { readBudgetStates } from "../metering/read-budgets.ts";
 import { formatUsd, parseUsd } from "../metering/money.ts";

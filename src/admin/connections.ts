@@ -6,7 +6,7 @@ import type { ParsedConnection } from "../contract/set-up/connection.ts";
 import { openCredential } from "../directory/connection-credential.ts";
 import { upsertConnection } from "../directory/upsert-connection.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
-import { mapDatabaseUnavailable } from "../gateway/database-unavailable.ts";
+import { mapDatabaseUnavailable } from "../gateway/calls/database-unavailable.ts";
 import { pageOf } from "../lib/list-page.ts";
 import { deleteConnection, listConnections, readConnection } from "../storage/connections.ts";
 import type { Transacting } from "../storage/database.ts";

@@ -7,17 +7,17 @@ import { invalidRequest } from "../contract/invalid-request.ts";
 import type { JudgedRequest, RouteExplanation } from "../contract/route-explanation.ts";
 import { findAppPrincipal, findKeyById } from "../directory/find-principal.ts";
 import type { DirectoryScope } from "../directory/snapshot.ts";
-import { refuseTooManyKeyterms } from "../gateway/audio-call.ts";
+import { refuseTooManyKeyterms } from "../gateway/transcription/audio-call.ts";
 import {
   type AudioExplanation,
   type ChatExplanation,
   type JudgeServices,
   judgeRoute,
   type LiveExplanation,
-} from "../gateway/explain-route.ts";
-import { refuseTooLong } from "../gateway/measure-audio.ts";
-import { type DeclaredRecording, declaredFacts } from "../gateway/unmeasured-audio.ts";
-import { mapDatabaseUnavailable } from "../gateway/database-unavailable.ts";
+} from "../gateway/dry-run/explain-route.ts";
+import { refuseTooLong } from "../gateway/transcription/measure-audio.ts";
+import { type DeclaredRecording, declaredFacts } from "../gateway/transcription/unmeasured-audio.ts";
+import { mapDatabaseUnavailable } from "../gateway/calls/database-unavailable.ts";
 import { findApp } from "./apps.ts";
 import { otherVersion, type VersionChoice } from "./other-version.ts";
 import { noSuch } from "./refusals.ts";

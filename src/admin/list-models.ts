@@ -7,8 +7,8 @@ import type { AssignableModel, AssignableModels } from "../contract/workspace-mo
 import { type AccountModel, knownKinds, modelsOf } from "../directory/models-of.ts";
 import type { Adapters, Directory, DirectoryScope, VisibleAccount } from "../directory/snapshot.ts";
 import type { Capability } from "../contract/features.ts";
-import { isPaidByPlan } from "../gateway/resolve-account.ts";
-import { billingClassOf } from "../gateway/quote.ts";
+import { isPaidByPlan } from "../gateway/calls/resolve-account.ts";
+import { billingClassOf } from "../gateway/calls/quote.ts";
 import { type PlanFunds, readPlanFunds } from "../metering/plan-funds.ts";
 import type { PriceBook } from "../metering/price.ts";
 import type { Database } from "../storage/database.ts";

@@ -7,7 +7,7 @@ import { HEALTH_LIMITS, type ProviderHealth, type SeenModel } from "../contract/
 import { getRealtimeContract } from "../contract/realtime.ts";
 import { partsOfKey } from "../directory/account-key.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
-import { TEST_CIRCUITS } from "../gateway/resolve-account.ts";
+import { TEST_CIRCUITS } from "../gateway/calls/resolve-account.ts";
 import type { CircuitReport, ReportingCircuits } from "../providers/health.ts";
 import { listPauses } from "../storage/connection-pauses.ts";
 import type { Database } from "../storage/database.ts";

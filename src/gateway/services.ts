@@ -13,9 +13,9 @@ import type { Circuits } from "../providers/health.ts";
 import type { RemoteRun, StreamingIo } from "../providers/io.ts";
 import type { ReplyTerms } from "../providers/reply-terms.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
-import type { Observer } from "./observer.ts";
-import type { Idempotency } from "./idempotency.ts";
-import type { ProviderDeletions } from "./deletion-duties.ts";
+import type { Observer } from "./calls/observer.ts";
+import type { Idempotency } from "./idempotency/idempotency.ts";
+import type { ProviderDeletions } from "./calls/deletion-duties.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 
 export interface IoRequest {

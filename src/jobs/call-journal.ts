@@ -1,9 +1,9 @@
 // What a job records of its calls in its own row: the reservation of a call; that it is about to be made, before the first paid byte;
 // the provider's run, before its first poll; that it failed, before the next target is tried. A successor reads it and never calls
 // twice [jobs.resume].
-import { budgetExceeded } from "../gateway/budget-exceeded.ts";
-import { uncharged } from "../gateway/call-accounting.ts";
-import type { CallJournal } from "../gateway/candidate-run.ts";
+import { budgetExceeded } from "../gateway/calls/budget-exceeded.ts";
+import { uncharged } from "../gateway/calls/call-accounting.ts";
+import type { CallJournal } from "../gateway/calls/candidate-run.ts";
 import { brand } from "../contract/ids.ts";
 import type { Reservation } from "../metering/ledger-entries.ts";
 import { type JobCall, writeCall, writeFailure } from "../storage/job-work.ts";

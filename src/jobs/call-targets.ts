@@ -1,12 +1,12 @@
 // Calls a job's targets in order, each announced in the row before its first byte [jobs.fallback]. A run at a provider is followed from
 // where the previous attempt stopped [jobs.resume].
-import type { Execute } from "../gateway/attempt.ts";
-import { createAttemptAllowance } from "../gateway/attempt-allowance.ts";
-import { quoteFor } from "../gateway/quote.ts";
+import type { Execute } from "../gateway/calls/attempt.ts";
+import { createAttemptAllowance } from "../gateway/calls/attempt-allowance.ts";
+import { quoteFor } from "../gateway/calls/quote.ts";
 import { recordCandidates } from "../gateway/request-record.ts";
-import { audioAmount } from "../gateway/call-accounting.ts";
-import type { CandidateRun, Served } from "../gateway/candidate-run.ts";
-import { runCandidates } from "../gateway/run-candidates.ts";
+import { audioAmount } from "../gateway/calls/call-accounting.ts";
+import type { CandidateRun, Served } from "../gateway/calls/candidate-run.ts";
+import { runCandidates } from "../gateway/calls/run-candidates.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { allFailed, chooseTargets, judgeTargets, requestWithTimes, waitsForPaused } from "./choose-targets.ts";
 import { enterStage } from "./enter-stage.ts";

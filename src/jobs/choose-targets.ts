@@ -1,12 +1,12 @@
 // Which targets a job tries, and what it requests of them: the route as of its submission, health and order as of now
 // [jobs.fixed-at-submission]. Times are requested wherever a target has them, so that a result can be exported in every form [jobs.export].
 import type { GatewayError } from "../contract/errors.ts";
-import { audioFacts } from "../gateway/audio-call.ts";
-import { type FailedAttempt, exhausted, outcomeUnknown } from "../gateway/judge-failure.ts";
-import { refusalError } from "../gateway/refuse-route.ts";
-import { hasAccount, isPausedByNow, type RestServices, restsFor } from "../gateway/resolve-account.ts";
+import { audioFacts } from "../gateway/transcription/audio-call.ts";
+import { type FailedAttempt, exhausted, outcomeUnknown } from "../gateway/calls/judge-failure.ts";
+import { refusalError } from "../gateway/calls/refuse-route.ts";
+import { hasAccount, isPausedByNow, type RestServices, restsFor } from "../gateway/calls/resolve-account.ts";
 import type { GatewayServices } from "../gateway/services.ts";
-import { speechRequest } from "../gateway/speech-request.ts";
+import { speechRequest } from "../gateway/transcription/speech-request.ts";
 import type { Feature } from "../contract/features.ts";
 import type { SpeechRequest } from "../providers/provider.ts";
 import { audioJudge } from "../routing/decide-route.ts";

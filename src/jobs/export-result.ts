@@ -8,7 +8,7 @@ import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { AnswerRoom } from "../lib/answer-room.ts";
 import { runCooperatively } from "../lib/concurrency/run-cooperatively.ts";
 import type { ExportFormat } from "../contract/jobs.ts";
-import { DELIVERY_TYPES, factsOf, markOf } from "../gateway/envelope.ts";
+import { DELIVERY_TYPES, factsOf, markOf } from "../gateway/transcription/envelope.ts";
 import { type GatewayReply, textReply, transcriptReply } from "../gateway/reply.ts";
 import { type JobOwner, readJobOfWorkspace } from "../storage/jobs.ts";
 import { awaitEnd, type Waiting } from "./read-job.ts";

@@ -1,7 +1,7 @@
 // The error of a failed job: a code of the catalogue, or one of the two that only jobs have.
 import { ERRORS, GatewayError } from "../contract/errors.ts";
 import type { JobError, JobErrorCode } from "../contract/jobs.ts";
-import { outcomeUnknown } from "../gateway/judge-failure.ts";
+import { outcomeUnknown } from "../gateway/calls/judge-failure.ts";
 import type { JobCall } from "../storage/job-work.ts";
 
 type JobOnlyCode = Exclude<JobErrorCode, keyof typeof ERRORS>;

@@ -2,7 +2,7 @@
 // by the rules of an upload and stored there first, so that a successor need not fetch it again [jobs.url-judged-late].
 import { objectBody } from "../audio/spool.ts";
 import { GatewayError } from "../contract/errors.ts";
-import { measureAudio } from "../gateway/measure-audio.ts";
+import { measureAudio } from "../gateway/transcription/measure-audio.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import { writeAudio } from "../storage/job-work.ts";
 import { enterStage } from "./enter-stage.ts";

@@ -1,5 +1,5 @@
 // Repeats a transaction that was rolled back for lack of money that idle leases hold, once that money is reclaimed [jobs.reservation].
-import { exceededIn } from "../gateway/budget-exceeded.ts";
+import { exceededIn } from "../gateway/calls/budget-exceeded.ts";
 import type { AppOf } from "../storage/budgets.ts";
 import type { JobServices } from "./services.ts";
 

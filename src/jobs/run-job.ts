@@ -2,12 +2,12 @@
 // have been made before [jobs.resume].
 import { brand } from "../contract/ids.ts";
 import { GatewayError } from "../contract/errors.ts";
-import { answerOf } from "../gateway/answer.ts";
-import { finishTranscript } from "../gateway/finish-transcript.ts";
-import type { FailedAttempt } from "../gateway/judge-failure.ts";
-import { uncharged } from "../gateway/call-accounting.ts";
-import { hasAccount } from "../gateway/resolve-account.ts";
-import type { Served } from "../gateway/candidate-run.ts";
+import { answerOf } from "../gateway/transcription/answer.ts";
+import { finishTranscript } from "../gateway/transcription/finish-transcript.ts";
+import type { FailedAttempt } from "../gateway/calls/judge-failure.ts";
+import { uncharged } from "../gateway/calls/call-accounting.ts";
+import { hasAccount } from "../gateway/calls/resolve-account.ts";
+import type { Served } from "../gateway/calls/candidate-run.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import {
   claimJob,

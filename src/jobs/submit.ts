@@ -5,19 +5,25 @@ import { GatewayError } from "../contract/errors.ts";
 import type { JobRequestFields } from "../contract/jobs.ts";
 import { noRoom } from "../audio/no-room.ts";
 import { objectBody } from "../audio/spool.ts";
-import { type AudioCall, decideFor, payerOf, refuseTooManyKeyterms, slotRequest } from "../gateway/audio-call.ts";
-import { budgetExceeded, isMoneyRefusal } from "../gateway/budget-exceeded.ts";
-import { measureAudio, type MeasuredAudio } from "../gateway/measure-audio.ts";
-import { billingClassOf, quoteFor } from "../gateway/quote.ts";
+import {
+  type AudioCall,
+  decideFor,
+  payerOf,
+  refuseTooManyKeyterms,
+  slotRequest,
+} from "../gateway/transcription/audio-call.ts";
+import { budgetExceeded, isMoneyRefusal } from "../gateway/calls/budget-exceeded.ts";
+import { measureAudio, type MeasuredAudio } from "../gateway/transcription/measure-audio.ts";
+import { billingClassOf, quoteFor } from "../gateway/calls/quote.ts";
 import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
-import { audioAmount, reservationOf } from "../gateway/call-accounting.ts";
-import { appOf } from "../gateway/app-of.ts";
-import { decided, seesNames } from "../gateway/refuse-route.ts";
-import { unpricedFor } from "../gateway/resolve-account.ts";
-import { takenOver } from "../gateway/taken-over.ts";
-import { explain } from "../gateway/explain.ts";
-import type { AudioRequest } from "../gateway/with-audio.ts";
-import { type HeldSlot, withSlot } from "../gateway/with-slot.ts";
+import { audioAmount, reservationOf } from "../gateway/calls/call-accounting.ts";
+import { appOf } from "../gateway/account/app-of.ts";
+import { decided, seesNames } from "../gateway/calls/refuse-route.ts";
+import { unpricedFor } from "../gateway/calls/resolve-account.ts";
+import { takenOver } from "../gateway/idempotency/taken-over.ts";
+import { explain } from "../gateway/dry-run/explain.ts";
+import type { AudioRequest } from "../gateway/transcription/with-audio.ts";
+import { type HeldSlot, withSlot } from "../gateway/idempotency/with-slot.ts";
 import type { Reservation } from "../metering/ledger-entries.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
@@ -35,7 +41,7 @@ import {
   isDatabaseUnavailable,
   throwIfDatabaseUnavailable,
   mapDatabaseUnavailable,
-} from "../gateway/database-unavailable.ts";
+} from "../gateway/calls/database-unavailable.ts";
 
 export interface JobCall extends AudioCall {
   /** What jobs have beside the fields of a transcription, as it was sent: a key is held to that, and no default is filled in. */

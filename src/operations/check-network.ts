@@ -3,7 +3,7 @@ import type { Configuration, ConnectionConfiguration } from "../config/configura
 import type { RunningGateway } from "../config/running-gateway.ts";
 import { needsCredential } from "../contract/provider-kinds.ts";
 import { isLoopbackHost } from "../lib/loopback-host.ts";
-import { whyNotListen } from "../http/why-not-listen.ts";
+import { whyNotListen } from "../http/server/check-port.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 

@@ -8,7 +8,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { keyDescription } from "../contract/account.ts";
 import { requestRecord } from "../contract/requests.ts";
 import { type ExplanationRequest, routeExplanation, type RouteTraceView } from "../contract/route-explanation.ts";
-import type { DeclaredRecording } from "../gateway/unmeasured-audio.ts";
+import type { DeclaredRecording } from "../gateway/transcription/unmeasured-audio.ts";
 import { ownAdminUrl, ownPublicUrl } from "./own-listener.ts";
 import { noDraft, type Question } from "./explain-question.ts";
 

@@ -17,8 +17,8 @@ import { transcriptionFields, translationFields } from "../contract/transcriptio
 import { findKey } from "../directory/find-key.ts";
 import { findAppPrincipal, findKeyById } from "../directory/find-principal.ts";
 import { loadDirectory, loadPrices } from "../directory/load-directory.ts";
-import { explainRoute, type RouteQuestion, type RouteTrace, traceView } from "../gateway/explain-route.ts";
-import { declaredFacts } from "../gateway/unmeasured-audio.ts";
+import { explainRoute, type RouteQuestion, type RouteTrace, traceView } from "../gateway/dry-run/explain-route.ts";
+import { declaredFacts } from "../gateway/transcription/unmeasured-audio.ts";
 import { describeIssue } from "../lib/text/describe-issue.ts";
 import { createCircuits } from "../providers/health.ts";
 import { chatProviders } from "../providers/registry.ts";

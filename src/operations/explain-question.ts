@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { EXIT } from "../cli/exit-codes.ts";
 import type { ExplainOptions } from "../cli/route-commands.ts";
 import { CliError, type Terminal } from "../cli/terminal.ts";
-import type { DeclaredRecording } from "../gateway/unmeasured-audio.ts";
+import type { DeclaredRecording } from "../gateway/transcription/unmeasured-audio.ts";
 import { recordingOf } from "./explained-recording.ts";
 import { reasonOf } from "./finding.ts";
 

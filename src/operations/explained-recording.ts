@@ -4,7 +4,7 @@ import { createMeasurer } from "../audio/measure.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import type { ExplainOptions } from "../cli/route-commands.ts";
 import { CliError } from "../cli/terminal.ts";
-import type { DeclaredRecording } from "../gateway/unmeasured-audio.ts";
+import type { DeclaredRecording } from "../gateway/transcription/unmeasured-audio.ts";
 import { reasonOf } from "./finding.ts";
 
 /** Null: the recording is unknown. */

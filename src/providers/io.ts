@@ -4,7 +4,7 @@ import type { Remembered } from "./memory.ts";
 import type { ProviderFailure } from "./provider-failure.ts";
 import type { WireReply } from "./wire-reply.ts";
 
-/** Why an attempt failed. What that means for the request is decided from the kind in `gateway/judge-failure.ts` alone. */
+/** Why an attempt failed. What that means for the request is decided from the kind in `gateway/calls/judge-failure.ts` alone. */
 export type FailureKind =
   /** No byte of the request left: DNS, TCP, TLS, connect timeout. Or only an upload that nobody works on broke off. */
   | "connect"

@@ -12,9 +12,9 @@ import type {
   UsageTable,
   WorkspaceUsage,
 } from "../contract/usage.ts";
-import { appOf } from "../gateway/app-of.ts";
-import { describeForecast } from "../gateway/describe-forecast.ts";
-import { describeBudget } from "../gateway/describe-limits.ts";
+import { appOf } from "../gateway/account/app-of.ts";
+import { describeForecast } from "../gateway/account/describe-forecast.ts";
+import { describeBudget } from "../gateway/account/describe-limits.ts";
 import { csvText } from "../lib/text/csv.ts";
 import type { BudgetState } from "../metering/budget.ts";
 import type { Ledger } from "../metering/ledger.ts";

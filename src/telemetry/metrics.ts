@@ -1,8 +1,8 @@
 // What `/metrics` shows: the names, their labels, and what is counted. No label holds an id, an address or anything that a caller or a
 // workspace wrote: endpoints, methods, kinds of providers, models that the operator configured, kinds and outcomes.
-import type { CallSeen, Observer } from "../gateway/observer.ts";
+import type { CallSeen, Observer } from "../gateway/calls/observer.ts";
 import type { RequestRecord } from "../gateway/request-record.ts";
-import type { ExchangeWatch } from "../http/edge.ts";
+import type { ExchangeWatch } from "../http/server/edge.ts";
 import { createMetricRegistry, type MetricRegistry, type Sample } from "../lib/metric-registry.ts";
 
 export interface Metrics extends Observer, Pick<ExchangeWatch, "exchanged" | "unreadable"> {

@@ -1,9 +1,9 @@
 // Traces for an OpenTelemetry collector, if the operator names one: a span for each request, its route and each call to a provider
 // [metrics.trace-spans]. Names, kinds and figures, as in the metrics, and ids. Providers receive nothing of it.
 import { createHash } from "node:crypto";
-import type { CallSeen } from "../gateway/observer.ts";
+import type { CallSeen } from "../gateway/calls/observer.ts";
 import type { RequestRecord } from "../gateway/request-record.ts";
-import type { ExchangeWatch } from "../http/edge.ts";
+import type { ExchangeWatch } from "../http/server/edge.ts";
 
 export interface Span {
   readonly traceId: string;

@@ -11,7 +11,7 @@ import { readEvents } from "../../src/cli/read-events.ts";
 import { listen } from "../../src/cli/listen.ts";
 import { CliError } from "../../src/cli/terminal.ts";
 import { newId } from "../../src/contract/ids.ts";
-import { eventText } from "../../src/http/sse.ts";
+import { eventText } from "../../src/http/reply/sse.ts";
 import { signedRequest } from "../../src/webhooks/attempt.ts";
 import { makeSecret } from "../../src/webhooks/sign.ts";
 import { verifyWebhook, type WebhookRequest } from "../../src/webhooks/verify.ts";

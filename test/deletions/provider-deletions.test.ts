@@ -5,7 +5,7 @@ import { after, before, beforeEach, test } from "node:test";
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import type { WorkspaceId } from "../../src/contract/ids.ts";
-import type { DeletionDuty } from "../../src/gateway/provider-deletions.ts";
+import type { DeletionDuty } from "../../src/gateway/calls/provider-deletions.ts";
 import { MAX_DELETION_ATTEMPTS, readFailedDeletions } from "../../src/storage/provider-deletions.ts";
 import { type Answer, detailsOf, envelopeOf, postForm, type TranscriptionCall } from "../harness/client.ts";
 import { shiftClock } from "../harness/database.ts";

@@ -9,7 +9,7 @@ import { chatFields } from "../../src/contract/chat-request.ts";
 import { translationFields } from "../../src/contract/transcription.ts";
 import { findKey } from "../../src/directory/find-key.ts";
 import { loadDirectory } from "../../src/directory/load-directory.ts";
-import { explainRoute, traceView } from "../../src/gateway/explain-route.ts";
+import { explainRoute, traceView } from "../../src/gateway/dry-run/explain-route.ts";
 import { createPriceBook } from "../../src/metering/price.ts";
 import { createCircuits } from "../../src/providers/health.ts";
 import { chatProviders } from "../../src/providers/registry.ts";

@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { createApp } from "../../src/app.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import type { GatewayServices } from "../../src/gateway/services.ts";
-import { listen } from "../../src/http/listen.ts";
+import { listen } from "../../src/http/server/listen.ts";
 import { removeOrphans } from "../../src/jobs/sweep.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/seal.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { createApp } from "../../src/app.ts";
-import { listen } from "../../src/http/listen.ts";
+import { listen } from "../../src/http/server/listen.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { wav } from "../audio/build-audio.ts";
 import { type Answer, postForm } from "../harness/client.ts";

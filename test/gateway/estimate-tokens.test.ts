@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chatFields } from "../../src/contract/chat-request.ts";
-import { chatRequest } from "../../src/gateway/chat-request.ts";
-import { estimateInputTokens } from "../../src/gateway/estimate-tokens.ts";
+import { chatRequest } from "../../src/gateway/chat/chat-request.ts";
+import { estimateInputTokens } from "../../src/gateway/chat/estimate-tokens.ts";
 import { CHAT_MODELS } from "../../src/providers/catalog.ts";
 
 const IMAGE = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };

@@ -10,7 +10,7 @@ import {
   transcriptionFields,
   translationFields,
 } from "../../src/contract/transcription.ts";
-import { type FingerprintInput, fingerprint, payloadFingerprint } from "../../src/gateway/fingerprint.ts";
+import { type FingerprintInput, fingerprint, payloadFingerprint } from "../../src/gateway/idempotency/fingerprint.ts";
 
 const terms = fc.uniqueArray(fc.stringMatching(/^[a-zé漢]{1,6}$/u), { minLength: 1, maxLength: 4 });
 const fields: fc.Arbitrary<TranscriptionFields> = fc.record(

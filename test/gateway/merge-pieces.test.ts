@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { type HeardPiece, mergePieces } from "../../src/gateway/merge-pieces.ts";
+import { type HeardPiece, mergePieces } from "../../src/gateway/calls/merge-pieces.ts";
 import type { ProviderTranscript, ProviderWord } from "../../src/providers/provider.ts";
 
 const said = (text: string, start: number, end: number): ProviderWord => ({

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Account } from "../../src/directory/snapshot.ts";
-import { type ResolvedAccount, resolveAccount } from "../../src/gateway/resolve-account.ts";
+import { type ResolvedAccount, resolveAccount } from "../../src/gateway/calls/resolve-account.ts";
 import { chatProviders, providers } from "../../src/providers/registry.ts";
 import type { ProviderKind } from "../../src/providers/provider.ts";
 

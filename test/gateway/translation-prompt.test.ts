@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { translationRequest } from "../../src/gateway/translation-prompt.ts";
+import { translationRequest } from "../../src/gateway/translation/translation-prompt.ts";
 import { anthropicChat } from "../../src/providers/anthropic-chat.ts";
 import type { ChatProvider } from "../../src/providers/chat-provider.ts";
 import { geminiChat } from "../../src/providers/gemini-chat.ts";

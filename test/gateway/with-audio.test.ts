@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
-import { withAudio } from "../../src/gateway/with-audio.ts";
+import { withAudio } from "../../src/gateway/transcription/with-audio.ts";
 
 type Services = Parameters<typeof withAudio>[0];
 type Measure = Services["measurer"]["measure"];

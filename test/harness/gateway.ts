@@ -11,7 +11,7 @@ import { loadConfiguration } from "../../src/config/load-configuration.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import type { GatewayServices } from "../../src/gateway/services.ts";
-import { listen } from "../../src/http/listen.ts";
+import { listen } from "../../src/http/server/listen.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import { createSeal } from "../../src/storage/seal.ts";

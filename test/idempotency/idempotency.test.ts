@@ -5,7 +5,12 @@ import { after, before, beforeEach, mock, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, type KyselyPlugin, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../../src/contract/ids.ts";
-import { type Claim, createIdempotency, type Idempotency, type SlotRef } from "../../src/gateway/idempotency.ts";
+import {
+  type Claim,
+  createIdempotency,
+  type Idempotency,
+  type SlotRef,
+} from "../../src/gateway/idempotency/idempotency.ts";
 import type { Database } from "../../src/storage/database.ts";
 import {
   burnLapsedSlot,

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
 import { sql } from "kysely";
 import { type AppId, newId, type WorkspaceId } from "../../src/contract/ids.ts";
-import { createIdempotency, type Idempotency, type SlotRef } from "../../src/gateway/idempotency.ts";
+import { createIdempotency, type Idempotency, type SlotRef } from "../../src/gateway/idempotency/idempotency.ts";
 import { createLedger, type Ledger } from "../../src/metering/ledger.ts";
 import { type Reservation, type Settled, type Settlement } from "../../src/metering/ledger-entries.ts";
 import { BUILT_IN_PRICES } from "../../src/metering/price.ts";

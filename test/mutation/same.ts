@@ -45,7 +45,7 @@ const SAME: readonly Same[] = [
     why: "of one piece a copy is made, which says the same",
   })),
   ...["one <= other ? -1 : 1", "one < other ? -(1 + 1) : 1", "one < other ? -1 : (1 + 1)"].map((order) => ({
-    file: "src/gateway/fingerprint.ts",
+    file: "src/gateway/idempotency/fingerprint.ts",
     after: `.toSorted(([one], [other]) => (${order}))`,
     why: "no two members have the same name, and a sort looks at the sign alone",
   })),

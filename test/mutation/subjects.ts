@@ -67,11 +67,11 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
     "resolve-purpose",
   ].map((name) => ({ file: `src/routing/${name}.ts`, tests: ROUTING })),
   idempotency: [
-    { file: "src/gateway/idempotency.ts", tests: SLOTS },
+    { file: "src/gateway/idempotency/idempotency.ts", tests: SLOTS },
     { file: "src/storage/idempotency-slots.ts", tests: SLOTS, besides: ["sql"] },
-    { file: "src/gateway/with-slot.ts", tests: ["test/idempotency/with-slot.test.ts"] },
-    { file: "src/gateway/slot-journal.ts", tests: ["test/idempotency/with-slot.test.ts"] },
-    { file: "src/gateway/fingerprint.ts", tests: ["test/gateway/fingerprint.test.ts"] },
+    { file: "src/gateway/idempotency/with-slot.ts", tests: ["test/idempotency/with-slot.test.ts"] },
+    { file: "src/gateway/idempotency/slot-journal.ts", tests: ["test/idempotency/with-slot.test.ts"] },
+    { file: "src/gateway/idempotency/fingerprint.ts", tests: ["test/gateway/fingerprint.test.ts"] },
   ],
   leases: ["lease", "lease-pool", "grow-lease", "leases", "lease-reclaimer"].map((name) => ({
     file: `src/metering/${name}.ts`,

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { consoleHtml } from "../../src/http/console-page.ts";
-import { CONSOLE_STYLE } from "../../src/http/console-style.ts";
+import { consoleHtml } from "../../src/http/pages/console-page.ts";
+import { CONSOLE_STYLE } from "../../src/http/pages/console-style.ts";
 
 const SOURCES = join(import.meta.dirname, "../../src");
 

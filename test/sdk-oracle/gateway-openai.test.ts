@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { after, before, beforeEach, test } from "node:test";
 import OpenAI, { toFile } from "openai";
-import { FIRST_REQUESTS } from "../../src/http/first-requests.ts";
+import { FIRST_REQUESTS } from "../../src/http/pages/first-requests.ts";
 import { answer, beginStream, chunk, endStream, json, TEXT } from "../harness/chat-upstream.ts";
 import { KEY, neverResting, sandboxConnections } from "../harness/gateway.ts";
 import { type ChatGateway, forget, startChatGateway } from "../http/chat/chat-gateway.ts";

@@ -1,6 +1,6 @@
 // Every metric with a series of its own, as `/metrics` exports it: its labels, by the names that queries use.
 import { newId } from "../../src/contract/ids.ts";
-import type { CallSeen } from "../../src/gateway/observer.ts";
+import type { CallSeen } from "../../src/gateway/calls/observer.ts";
 import type { RequestRecord } from "../../src/gateway/request-record.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 

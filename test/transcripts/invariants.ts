@@ -7,7 +7,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { parseSync } from "subtitle";
 import type { Segment, TranscriptionFields, Word } from "../../src/contract/transcription.ts";
-import { type FinishedTranscript, finishing } from "../../src/gateway/finish-transcript.ts";
+import { type FinishedTranscript, finishing } from "../../src/gateway/transcription/finish-transcript.ts";
 import { runToCompletion } from "../../src/lib/concurrency/cooperative-task.ts";
 import type { ProviderTranscript, SpeechModel, SpeechPlan, SpeechProvider } from "../../src/providers/provider.ts";
 import { type Requirements, requiredFeatures } from "../../src/routing/required-features.ts";

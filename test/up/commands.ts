@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { EXIT } from "../../src/cli/exit-codes.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { whyNotListen } from "../../src/http/why-not-listen.ts";
+import { whyNotListen } from "../../src/http/server/check-port.ts";
 import { startFlags } from "../harness/node-flags.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");

@@ -2,8 +2,8 @@
 import { applyFile } from "../../admin/apply-file.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { applyRequest, postApplyContract } from "../../contract/apply.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { readFields } from "../read-fields.ts";
+import type { Endpoint } from "../server/endpoint.ts";
+import { readFields } from "../body/read-fields.ts";
 import type { AdminEdge } from "./frame.ts";
 
 export function postApply({ applyFile: services }: AdminEdge): Endpoint<Principal> {

@@ -2,10 +2,10 @@
 import { createApp, deleteApp, describeApp, listApps, type OfApp, replaceApp } from "../../admin/apps.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { APP_CONTRACTS, appChange, appQuery, appRequest } from "../../contract/apps.ts";
-import type { HandlerContext } from "../endpoint.ts";
-import { pathParameter } from "../path-parameter.ts";
-import { readFields, readQuery } from "../read-fields.ts";
-import { type RequireAdmin, workspaceAdmin } from "../workspace-admin.ts";
+import type { HandlerContext } from "../server/endpoint.ts";
+import { pathParameter } from "../server/path-parameter.ts";
+import { readFields, readQuery } from "../body/read-fields.ts";
+import { type RequireAdmin, workspaceAdmin } from "../endpoints/workspace-admin.ts";
 import {
   type AdminEdge,
   deletedReply,

@@ -1,9 +1,9 @@
 // POST …/audio-url-domains/check, of a workspace's administrators and the operator.
 import { checkAudioUrl } from "../../admin/check-audio-url.ts";
 import { audioUrlCheckContracts, audioUrlCheckRequest } from "../../contract/audio-url-check.ts";
-import { principalOf } from "../endpoint.ts";
-import { readFields } from "../read-fields.ts";
-import { workspaceAdmin } from "../workspace-admin.ts";
+import { principalOf } from "../server/endpoint.ts";
+import { readFields } from "../body/read-fields.ts";
+import { workspaceAdmin } from "../endpoints/workspace-admin.ts";
 import { type AdminEdge, type MirroredEndpoint, mirroredEndpoint } from "./frame.ts";
 
 export function postAudioUrlCheck({ requireAdmin, audioUrlChecks }: AdminEdge): MirroredEndpoint {

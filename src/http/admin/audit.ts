@@ -11,9 +11,9 @@ import {
   workspaceAuditContracts,
   workspaceAuditQuery,
 } from "../../contract/audit.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
-import { readQuery } from "../read-fields.ts";
-import { workspaceAdmin } from "../workspace-admin.ts";
+import { type Endpoint, principalOf } from "../server/endpoint.ts";
+import { readQuery } from "../body/read-fields.ts";
+import { workspaceAdmin } from "../endpoints/workspace-admin.ts";
 import { type AdminEdge, listReply, type MirroredEndpoint, mirroredEndpoint, pageRequest } from "./frame.ts";
 
 const LIST = "audit";

@@ -4,9 +4,9 @@ import { noSuch } from "../../admin/refusals.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { BUDGET_CONTRACTS, budgetChange } from "../../contract/budgets.ts";
 import { PERIODS } from "../../contract/set-up/app.ts";
-import type { HandlerContext } from "../endpoint.ts";
-import { pathParameter } from "../path-parameter.ts";
-import { readFields } from "../read-fields.ts";
+import type { HandlerContext } from "../server/endpoint.ts";
+import { pathParameter } from "../server/path-parameter.ts";
+import { readFields } from "../body/read-fields.ts";
 import { appOf } from "./apps.ts";
 import {
   type AdminEdge,

@@ -19,8 +19,8 @@ import {
   putConnectionContracts,
   rotateCredentialContracts,
 } from "../../contract/connections.ts";
-import { pathParameter } from "../path-parameter.ts";
-import { readFields, readQuery } from "../read-fields.ts";
+import { pathParameter } from "../server/path-parameter.ts";
+import { readFields, readQuery } from "../body/read-fields.ts";
 import { everywhereEndpoint, type EverywhereEndpoint, readObject } from "./everywhere.ts";
 import { type AdminEdge, deletedReply, listReply, objectReply, pageRequest, preconditionOf } from "./frame.ts";
 

@@ -1,7 +1,7 @@
 // All administration endpoints: those of the operator for the admin listener, and those of a workspace's administrators on the public one.
 // A mirrored endpoint is one line in `mirroredEndpoints` [admin.mirrored].
 import type { Principal } from "../../auth/principal.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../server/endpoint.ts";
 import { appEndpoints } from "./apps.ts";
 import { getAudit, getAuditVerification, getWorkspaceAudit } from "./audit.ts";
 import { postAudioUrlCheck } from "./audio-url-check.ts";

@@ -3,10 +3,10 @@
 import { PLATFORM_SCOPE, type SetUpActor } from "../../admin/set-up-scope.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Everywhere } from "../../contract/set-up/everywhere.ts";
-import { createFaults } from "../faults.ts";
-import { type Endpoint, type HandlerContext, principalOf, type Reply } from "../endpoint.ts";
-import { readKept } from "../read-fields.ts";
-import { workspaceAdmin } from "../workspace-admin.ts";
+import { createFaults } from "../body/validation-issues.ts";
+import { type Endpoint, type HandlerContext, principalOf, type Reply } from "../server/endpoint.ts";
+import { readKept } from "../body/read-fields.ts";
+import { workspaceAdmin } from "../endpoints/workspace-admin.ts";
 import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
 
 export interface EverywhereEndpoint extends MirroredEndpoint {

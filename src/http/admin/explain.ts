@@ -5,9 +5,9 @@ import { invalidRequest } from "../../contract/invalid-request.ts";
 import { explainContracts, explanationRequest, type ExplanationRequest } from "../../contract/route-explanation.ts";
 import { transcriptionFields, translationFields } from "../../contract/transcription.ts";
 import { refuseBoth } from "../endpoints/post-transcription.ts";
-import { createFaults } from "../faults.ts";
-import { type FieldSchema, judgedFields } from "../fields.ts";
-import { readPassedOn } from "../read-fields.ts";
+import { createFaults } from "../body/validation-issues.ts";
+import { type FieldSchema, judgedFields } from "../body/fields.ts";
+import { readPassedOn } from "../body/read-fields.ts";
 import { everywhereEndpoint, type EverywhereEndpoint } from "./everywhere.ts";
 import type { AdminEdge } from "./frame.ts";
 

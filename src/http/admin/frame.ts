@@ -17,9 +17,9 @@ import type { Mirrored } from "../../contract/admin.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RecordServices } from "../../requests/describe.ts";
 import { decodeCursor, encodeCursor } from "../../lib/cursor.ts";
-import type { Endpoint, HandlerContext, Reply } from "../endpoint.ts";
+import type { Endpoint, HandlerContext, Reply } from "../server/endpoint.ts";
 import type { SandboxLevers } from "./sandbox-levers.ts";
-import type { RequireAdmin } from "../workspace-admin.ts";
+import type { RequireAdmin } from "../endpoints/workspace-admin.ts";
 
 /** `requireAdmin` finds the workspace of a path, for its administrators and the operator. */
 export interface AdminEdge {

@@ -2,9 +2,9 @@
 import type { Principal } from "../../auth/principal.ts";
 import { jobsQuery, listAllJobsContract, workspaceJobsContracts, workspaceJobsQuery } from "../../contract/job-list.ts";
 import { listJobsOf } from "../../jobs/read-job.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
-import { readQuery } from "../read-fields.ts";
-import { workspaceAdmin } from "../workspace-admin.ts";
+import { type Endpoint, principalOf } from "../server/endpoint.ts";
+import { readQuery } from "../body/read-fields.ts";
+import { workspaceAdmin } from "../endpoints/workspace-admin.ts";
 import { type AdminEdge, listReply, type MirroredEndpoint, mirroredEndpoint, pageRequest } from "./frame.ts";
 
 const LIST = "jobs";

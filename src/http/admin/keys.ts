@@ -3,10 +3,10 @@ import { createKey, describeKey, type OfKey, replaceKey, revokeKey, rotateKey } 
 import { listKeys } from "../../admin/list-keys.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { KEY_CONTRACTS, keyChange, keyQuery, keyRequest, keyRotation } from "../../contract/keys.ts";
-import type { HandlerContext } from "../endpoint.ts";
-import { pathParameter } from "../path-parameter.ts";
-import { readFields, readQuery } from "../read-fields.ts";
-import { workspaceAdmin } from "../workspace-admin.ts";
+import type { HandlerContext } from "../server/endpoint.ts";
+import { pathParameter } from "../server/path-parameter.ts";
+import { readFields, readQuery } from "../body/read-fields.ts";
+import { workspaceAdmin } from "../endpoints/workspace-admin.ts";
 import {
   type AdminEdge,
   listReply,

@@ -7,8 +7,8 @@ import {
   resumeConnectionContracts,
   resumeRequest,
 } from "../../contract/pauses.ts";
-import { pathParameter } from "../path-parameter.ts";
-import { readFields } from "../read-fields.ts";
+import { pathParameter } from "../server/path-parameter.ts";
+import { readFields } from "../body/read-fields.ts";
 import { everywhereEndpoint, type EverywhereEndpoint } from "./everywhere.ts";
 import type { AdminEdge } from "./frame.ts";
 

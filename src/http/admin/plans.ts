@@ -15,11 +15,11 @@ import {
   postPlanContract,
   putPlanContract,
 } from "../../contract/plans.ts";
-import { type Endpoint, type HandlerContext, principalOf } from "../endpoint.ts";
-import { pathParameter } from "../path-parameter.ts";
-import { readFields, readQuery } from "../read-fields.ts";
-import { idempotencyKeyOf } from "../routed-headers.ts";
-import { workspaceAdmin } from "../workspace-admin.ts";
+import { type Endpoint, type HandlerContext, principalOf } from "../server/endpoint.ts";
+import { pathParameter } from "../server/path-parameter.ts";
+import { readFields, readQuery } from "../body/read-fields.ts";
+import { idempotencyKeyOf } from "../server/routed-headers.ts";
+import { workspaceAdmin } from "../endpoints/workspace-admin.ts";
 import {
   type AdminEdge,
   deletedReply,

@@ -7,9 +7,9 @@ import {
   workspaceDeletionsContracts,
   workspaceDeletionsQuery,
 } from "../../contract/provider-deletions.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
-import { readQuery } from "../read-fields.ts";
-import { workspaceAdmin } from "../workspace-admin.ts";
+import { type Endpoint, principalOf } from "../server/endpoint.ts";
+import { readQuery } from "../body/read-fields.ts";
+import { workspaceAdmin } from "../endpoints/workspace-admin.ts";
 import { type AdminEdge, listReply, type MirroredEndpoint, mirroredEndpoint, pageRequest } from "./frame.ts";
 
 const LIST = "provider_deletions";

@@ -2,8 +2,8 @@
 import { describeProviderHealth } from "../../admin/provider-health.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { getProviderHealthContract, providerHealthQuery } from "../../contract/provider-health.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { readQuery } from "../read-fields.ts";
+import type { Endpoint } from "../server/endpoint.ts";
+import { readQuery } from "../body/read-fields.ts";
 import type { AdminEdge } from "./frame.ts";
 
 export function getProviderHealth({ health }: AdminEdge): Endpoint<Principal> {

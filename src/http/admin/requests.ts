@@ -10,10 +10,10 @@ import {
 } from "../../contract/request-list.ts";
 import { findAnyRequest } from "../../requests/describe.ts";
 import { isRequestPosition, listRequests as readList } from "../../requests/list.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
-import { pathParameter } from "../path-parameter.ts";
-import { readQuery } from "../read-fields.ts";
-import { workspaceAdmin } from "../workspace-admin.ts";
+import { type Endpoint, principalOf } from "../server/endpoint.ts";
+import { pathParameter } from "../server/path-parameter.ts";
+import { readQuery } from "../body/read-fields.ts";
+import { workspaceAdmin } from "../endpoints/workspace-admin.ts";
 import { type AdminEdge, listReply, type MirroredEndpoint, mirroredEndpoint, pageRequest } from "./frame.ts";
 
 const LIST = "requests";

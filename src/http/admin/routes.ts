@@ -28,9 +28,9 @@ import {
   routeQuery,
   versionChoice,
 } from "../../contract/routes.ts";
-import type { HandlerContext } from "../endpoint.ts";
-import { pathParameter } from "../path-parameter.ts";
-import { readFields, readQuery } from "../read-fields.ts";
+import type { HandlerContext } from "../server/endpoint.ts";
+import { pathParameter } from "../server/path-parameter.ts";
+import { readFields, readQuery } from "../body/read-fields.ts";
 import { everywhereEndpoint, type EverywhereEndpoint, readObject } from "./everywhere.ts";
 import { type AdminEdge, deletedReply, listReply, objectReply, pageRequest, preconditionOf } from "./frame.ts";
 

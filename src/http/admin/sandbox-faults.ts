@@ -5,8 +5,8 @@ import {
   putSandboxFaultsContract,
   sandboxFaultsRequest,
 } from "../../contract/sandbox-faults.ts";
-import type { Endpoint, Reply } from "../endpoint.ts";
-import { readFields } from "../read-fields.ts";
+import type { Endpoint, Reply } from "../server/endpoint.ts";
+import { readFields } from "../body/read-fields.ts";
 import type { AdminEdge } from "./frame.ts";
 
 export function sandboxFaultEndpoints({ sandbox }: AdminEdge): readonly Endpoint<Principal>[] {

@@ -7,10 +7,10 @@ import {
   workspaceUsageQuery,
 } from "../../contract/usage.ts";
 import { usageOf } from "../../requests/usage.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
-import { readQuery } from "../read-fields.ts";
-import { usageReply } from "../usage-reply.ts";
-import { workspaceAdmin } from "../workspace-admin.ts";
+import { type Endpoint, principalOf } from "../server/endpoint.ts";
+import { readQuery } from "../body/read-fields.ts";
+import { usageReply } from "../reply/usage-reply.ts";
+import { workspaceAdmin } from "../endpoints/workspace-admin.ts";
 import { type AdminEdge, type MirroredEndpoint, mirroredEndpoint } from "./frame.ts";
 
 export function getAllUsage({ requireAdmin, admin }: AdminEdge): Endpoint<Principal> {

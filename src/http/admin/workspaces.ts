@@ -17,9 +17,9 @@ import {
   workspaceQuery,
   workspaceRequest,
 } from "../../contract/workspaces.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
-import { readFields, readQuery } from "../read-fields.ts";
-import { workspaceAdmin } from "../workspace-admin.ts";
+import { type Endpoint, principalOf } from "../server/endpoint.ts";
+import { readFields, readQuery } from "../body/read-fields.ts";
+import { workspaceAdmin } from "../endpoints/workspace-admin.ts";
 import { type AdminEdge, deletedReply, listReply, objectReply, pageRequest, preconditionOf } from "./frame.ts";
 
 const LIST = "workspaces";

@@ -1,9 +1,9 @@
 // Translates OpenAI's transcriptions to the native fields and back [compatible.audio-fields]. Pure.
 import type { AudioTranscriptionFields } from "../../contract/openai-compatible.ts";
 import type { ResponseFormat, TranscriptionEnvelope, TranslationFields } from "../../contract/transcription.ts";
-import type { Delivery } from "../../gateway/envelope.ts";
-import { toErrorBody } from "../error-reply.ts";
-import type { WordTranscript } from "../transcript-events.ts";
+import type { Delivery } from "../../gateway/transcription/envelope.ts";
+import { toErrorBody } from "../reply/error-reply.ts";
+import type { WordTranscript } from "../reply/transcript-events.ts";
 import { languageName } from "./language-name.ts";
 import { purposeOfModel } from "./model-purpose.ts";
 

@@ -3,12 +3,12 @@ import { splitSignedId } from "../../contract/call-signature.ts";
 import { type ChatAnswer, type ChatFields, type ToolCall } from "../../contract/chat.ts";
 import { chatFieldsOfClients } from "../../contract/chat-request.ts";
 import type { ChatCompletionFields } from "../../contract/openai-compatible.ts";
-import type { ChatStreamPart } from "../../gateway/chat-call.ts";
+import type { ChatStreamPart } from "../../gateway/chat/chat-call.ts";
 import { mapAsyncIterable } from "../../lib/concurrency/map-async-iterable.ts";
-import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
-import type { ServerEvent } from "../sse.ts";
-import { createFaults } from "../faults.ts";
-import { judgedFields } from "../fields.ts";
+import { type ErrorReplyContext, toErrorBody } from "../reply/error-reply.ts";
+import type { ServerEvent } from "../reply/sse.ts";
+import { createFaults } from "../body/validation-issues.ts";
+import { judgedFields } from "../body/fields.ts";
 import { toMessages } from "./completion-message.ts";
 import { purposeOfModel } from "./model-purpose.ts";
 

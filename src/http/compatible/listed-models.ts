@@ -1,7 +1,7 @@
 // What `model` may be for a key on the compatible endpoints: `auto`, and its published and enabled purposes [compatible.models-list]. Pure.
 import type { Principal } from "../../auth/principal.ts";
 import type { ListedModel } from "../../contract/openai-compatible.ts";
-import { describeKey } from "../../gateway/describe-key.ts";
+import { describeKey } from "../../gateway/account/describe-key.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import { modelOfPurpose } from "./model-purpose.ts";
 

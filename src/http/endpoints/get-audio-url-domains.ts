@@ -3,8 +3,8 @@ import { describeDomains } from "../../admin/audio-url-domains.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { getAudioUrlDomainsContract } from "../../contract/audio-url-domains.ts";
 import { objectReply } from "../admin/frame.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { workspaceAdmin } from "../workspace-admin.ts";
+import type { Endpoint } from "../server/endpoint.ts";
+import { workspaceAdmin } from "./workspace-admin.ts";
 import type { DomainsEdge } from "./put-audio-url-domains.ts";
 
 export function getAudioUrlDomains({ requireAdmin, domains }: DomainsEdge): Endpoint<Principal> {

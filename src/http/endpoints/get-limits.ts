@@ -1,8 +1,8 @@
 // GET /v1/melimits and its alias GET /v1/me/limits.
 import type { Principal } from "../../auth/principal.ts";
 import { getLimitsContract, getMyLimitsContract } from "../../contract/endpoint-account.ts";
-import { describeLimits, type LimitServices } from "../../gateway/describe-limits.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
+import { describeLimits, type LimitServices } from "../../gateway/account/describe-limits.ts";
+import { type Endpoint, principalOf } from "../server/endpoint.ts";
 
 export function getLimits(services: LimitServices): readonly Endpoint<Principal>[] {
   return [getLimitsContract, getMyLimitsContract].map((contract) => ({

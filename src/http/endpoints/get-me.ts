@@ -1,9 +1,9 @@
 // GET /v1/me [keys.me].
 import type { Principal } from "../../auth/principal.ts";
 import { getMeContract } from "../../contract/endpoint-account.ts";
-import { describeKey } from "../../gateway/describe-key.ts";
+import { describeKey } from "../../gateway/account/describe-key.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
+import { type Endpoint, principalOf } from "../server/endpoint.ts";
 
 export function getMe(gateway: Pick<GatewayServices, "directory">): Endpoint<Principal> {
   return {

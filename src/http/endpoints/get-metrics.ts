@@ -1,7 +1,7 @@
 // GET /metrics on the admin listener: what this process counts, for Prometheus [metrics.endpoint].
 import { getMetricsContract } from "../../contract/operations.ts";
 import { METRICS_TYPE } from "../../lib/metric-registry.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../server/endpoint.ts";
 
 export function getMetrics(text: () => Promise<string>): Endpoint {
   return {

@@ -7,8 +7,8 @@ import type { ListedModel, ModelList } from "../../contract/openai-compatible.ts
 import type { GatewayServices } from "../../gateway/services.ts";
 import { listedModels } from "../compatible/listed-models.ts";
 import { modelOfPurpose } from "../compatible/model-purpose.ts";
-import { type Endpoint, type HandlerContext, principalOf } from "../endpoint.ts";
-import { pathParameter } from "../path-parameter.ts";
+import { type Endpoint, type HandlerContext, principalOf } from "../server/endpoint.ts";
+import { pathParameter } from "../server/path-parameter.ts";
 
 type Gateway = Pick<GatewayServices, "directory">;
 

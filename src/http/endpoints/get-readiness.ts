@@ -1,6 +1,6 @@
 // GET /readyz: 200 when this process should get requests, else 503 and what is missing [api.readyz].
 import { getReadinessContract, type Readiness } from "../../contract/operations.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../server/endpoint.ts";
 
 export interface ReadinessOptions {
   readonly draining: () => boolean;

@@ -4,16 +4,16 @@ import type { Principal } from "../../auth/principal.ts";
 import type { RealtimeTokens } from "../../auth/realtime-tokens.ts";
 import { getRealtimeContract, type RealtimeStart } from "../../contract/realtime.ts";
 import { type Admission, bodyOwner } from "../../gateway/admission.ts";
-import { liveTranscription } from "../../gateway/live-transcription.ts";
+import { liveTranscription } from "../../gateway/realtime/live-transcription.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
-import { schedule } from "../body-rate.ts";
-import { type EndpointWithToken, principalOf, recorderOf } from "../endpoint.ts";
-import { runLiveSession } from "../live-session.ts";
-import { refuseAnyQuery } from "../refuse-query.ts";
-import { routedHeaders } from "../routed-headers.ts";
-import { watchAuthorization } from "../watch-authorization.ts";
-import { tokenAmong } from "../subprotocol.ts";
-import { mapDatabaseUnavailable } from "../../gateway/database-unavailable.ts";
+import { schedule } from "../body/body-rate.ts";
+import { type EndpointWithToken, principalOf, recorderOf } from "../server/endpoint.ts";
+import { runLiveSession } from "../socket/live-session.ts";
+import { refuseAnyQuery } from "../body/refuse-query.ts";
+import { routedHeaders } from "../server/routed-headers.ts";
+import { watchAuthorization } from "../server/watch-authorization.ts";
+import { tokenAmong } from "../socket/subprotocol.ts";
+import { mapDatabaseUnavailable } from "../../gateway/calls/database-unavailable.ts";
 
 export interface RealtimeEdge {
   readonly gateway: GatewayServices;

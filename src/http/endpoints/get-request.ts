@@ -2,8 +2,8 @@
 import type { Principal } from "../../auth/principal.ts";
 import { getRequestContract } from "../../contract/requests.ts";
 import { findRequest, type RecordServices } from "../../requests/describe.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
-import { pathParameter } from "../path-parameter.ts";
+import { type Endpoint, principalOf } from "../server/endpoint.ts";
+import { pathParameter } from "../server/path-parameter.ts";
 
 export function getRequest(services: RecordServices): Endpoint<Principal> {
   return {

@@ -2,9 +2,9 @@
 import type { Principal } from "../../auth/principal.ts";
 import { getUsageContract, usageQuery } from "../../contract/usage.ts";
 import { appUsage, type UsageServices } from "../../requests/usage.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
-import { readQuery } from "../read-fields.ts";
-import { usageReply } from "../usage-reply.ts";
+import { type Endpoint, principalOf } from "../server/endpoint.ts";
+import { readQuery } from "../body/read-fields.ts";
+import { usageReply } from "../reply/usage-reply.ts";
 
 export function getUsage(services: UsageServices): Endpoint<Principal> {
   return {

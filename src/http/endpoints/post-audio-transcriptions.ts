@@ -10,7 +10,7 @@ import {
   toAudioEvents,
   toTranscriptionFields,
 } from "../compatible/audio-transcription.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../server/endpoint.ts";
 import { speechEndpoint, type TranscriptionEdge, type WordedSpeech } from "./post-transcription.ts";
 
 export function postAudioTranscriptions(edge: TranscriptionEdge): Endpoint<Principal> {

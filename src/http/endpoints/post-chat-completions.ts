@@ -2,9 +2,9 @@
 import type { Principal } from "../../auth/principal.ts";
 import { postChatCompletionsContract } from "../../contract/endpoint-compatible.ts";
 import { chatCompletionFields } from "../../contract/openai-compatible.ts";
-import { type ChatEdge, serveChat } from "../chat-edge.ts";
+import { type ChatEdge, serveChat } from "./chat-edge.ts";
 import { toChatFields, toChunks, toCompletion } from "../compatible/chat-completion.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../server/endpoint.ts";
 
 export function postChatCompletions(edge: ChatEdge): Endpoint<Principal> {
   return {

@@ -4,11 +4,11 @@ import { type ChatFields, type ChatStreamEvent } from "../../contract/chat.ts";
 import { chatFields } from "../../contract/chat-request.ts";
 import { postChatContract } from "../../contract/endpoint-chat.ts";
 import { isPlainChat } from "../../contract/plain-chat.ts";
-import type { ChatStreamPart } from "../../gateway/chat-call.ts";
+import type { ChatStreamPart } from "../../gateway/chat/chat-call.ts";
 import { mapAsyncIterable } from "../../lib/concurrency/map-async-iterable.ts";
-import { type ChatEdge, serveChat, type WordedChat } from "../chat-edge.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
+import { type ChatEdge, serveChat, type WordedChat } from "./chat-edge.ts";
+import type { Endpoint } from "../server/endpoint.ts";
+import { type ErrorReplyContext, toErrorBody } from "../reply/error-reply.ts";
 
 export function postChat(edge: ChatEdge): Endpoint<Principal> {
   return {

@@ -5,14 +5,14 @@ import { GatewayError } from "../../contract/errors.ts";
 import { mcpQuery, postMcpContract } from "../../contract/mcp.ts";
 import type { McpAnswer } from "../../mcp/answer-message.ts";
 import { type Admission, bodyOwner } from "../../gateway/admission.ts";
-import { type Schedule, schedule } from "../body-rate.ts";
-import { expectedLength } from "../content-type.ts";
-import { type Endpoint, principalOf, type Reply } from "../endpoint.ts";
-import { mcpGateway, type McpServices } from "../mcp-gateway.ts";
-import { readQuery } from "../read-fields.ts";
-import { readJson } from "../read-json.ts";
-import { routedHeaders } from "../routed-headers.ts";
-import type { ServerEvent } from "../sse.ts";
+import { type Schedule, schedule } from "../body/body-rate.ts";
+import { expectedLength } from "../body/content-type.ts";
+import { type Endpoint, principalOf, type Reply } from "../server/endpoint.ts";
+import { mcpGateway, type McpServices } from "./mcp-gateway.ts";
+import { readQuery } from "../body/read-fields.ts";
+import { readJson } from "../body/read-json.ts";
+import { routedHeaders } from "../server/routed-headers.ts";
+import type { ServerEvent } from "../reply/sse.ts";
 
 export interface McpEdge extends McpServices {
   readonly admission: Admission;

@@ -1,11 +1,11 @@
 // POST /v1/transcription/realtime-token [realtime.token-identity].
 import type { Principal } from "../../auth/principal.ts";
 import { postRealtimeTokenContract } from "../../contract/realtime.ts";
-import { appOf } from "../../gateway/app-of.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
-import { refuseAnyQuery } from "../refuse-query.ts";
+import { appOf } from "../../gateway/account/app-of.ts";
+import { type Endpoint, principalOf } from "../server/endpoint.ts";
+import { refuseAnyQuery } from "../body/refuse-query.ts";
 import type { RealtimeEdge } from "./get-realtime.ts";
-import { mapDatabaseUnavailable } from "../../gateway/database-unavailable.ts";
+import { mapDatabaseUnavailable } from "../../gateway/calls/database-unavailable.ts";
 
 export function postRealtimeToken({ gateway, tokens }: RealtimeEdge): Endpoint<Principal> {
   return {

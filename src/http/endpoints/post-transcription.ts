@@ -12,19 +12,19 @@ import {
 } from "../../contract/transcription.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import type { GatewayReply } from "../../gateway/reply.ts";
-import { streamTranscription, type TranscriptStream } from "../../gateway/stream-transcription.ts";
-import { type TranscribeCall, transcribe } from "../../gateway/transcribe.ts";
+import { streamTranscription, type TranscriptStream } from "../../gateway/transcription/stream-transcription.ts";
+import { type TranscribeCall, transcribe } from "../../gateway/transcription/transcribe.ts";
 import type { JobCall } from "../../jobs/submit.ts";
-import { bareByAccept, chooseDelivery, refuseUndeliverable } from "../choose-format.ts";
-import type { Endpoint, HandlerContext, Reply } from "../endpoint.ts";
-import type { FieldSchema } from "../fields.ts";
-import { lateParts, openedWithin } from "../late-stream.ts";
-import { requireScope } from "../require-scope.ts";
-import { routedHeaders } from "../routed-headers.ts";
-import { sendGatewayReply } from "../send-gateway-reply.ts";
-import { type SubmissionEdge, takeSubmission } from "../take-submission.ts";
-import { watchAuthorization } from "../watch-authorization.ts";
-import { transcriptEvents, type WordTranscript } from "../transcript-events.ts";
+import { bareByAccept, chooseDelivery, refuseUndeliverable } from "../reply/choose-format.ts";
+import type { Endpoint, HandlerContext, Reply } from "../server/endpoint.ts";
+import type { FieldSchema } from "../body/fields.ts";
+import { lateParts, openedWithin } from "../reply/late-stream.ts";
+import { requireScope } from "../server/require-scope.ts";
+import { routedHeaders } from "../server/routed-headers.ts";
+import { sendGatewayReply } from "../reply/send-gateway-reply.ts";
+import { type SubmissionEdge, takeSubmission } from "../body/take-submission.ts";
+import { watchAuthorization } from "../server/watch-authorization.ts";
+import { transcriptEvents, type WordTranscript } from "../reply/transcript-events.ts";
 
 export interface TranscriptionEdge extends SubmissionEdge {
   readonly gateway: GatewayServices;

@@ -2,7 +2,7 @@
 import type { Principal } from "../../auth/principal.ts";
 import { postTranslationContract } from "../../contract/endpoint-transcription.ts";
 import { translationFields } from "../../contract/transcription.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../server/endpoint.ts";
 import { nativeWording, speechEndpoint, type TranscriptionEdge } from "./post-transcription.ts";
 
 export function postTranslation(edge: TranscriptionEdge): Endpoint<Principal> {

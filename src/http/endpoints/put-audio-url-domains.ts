@@ -3,9 +3,9 @@ import { type AudioUrlDomainsServices, replaceDomains } from "../../admin/audio-
 import type { Principal } from "../../auth/principal.ts";
 import { audioUrlDomainsRequest, putAudioUrlDomainsContract } from "../../contract/audio-url-domains.ts";
 import { objectReply, preconditionOf } from "../admin/frame.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { readFields } from "../read-fields.ts";
-import { type RequireAdmin, workspaceAdmin } from "../workspace-admin.ts";
+import type { Endpoint } from "../server/endpoint.ts";
+import { readFields } from "../body/read-fields.ts";
+import { type RequireAdmin, workspaceAdmin } from "./workspace-admin.ts";
 
 export interface DomainsEdge {
   readonly requireAdmin: RequireAdmin;

@@ -8,7 +8,7 @@ import { quantile } from "../../../bench/report.ts";
 import { mebibytes } from "../../../bench/sizes.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
-import { EDGE_LIMITS } from "../../../src/http/limits.ts";
+import { EDGE_LIMITS } from "../../../src/http/server/limits.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { startGateways } from "../gateways.ts";
 import { keepProbing, turnedAway } from "./probes.ts";

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { createApp } from "../../../src/app.ts";
 import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
-import { listen } from "../../../src/http/listen.ts";
+import { listen } from "../../../src/http/server/listen.ts";
 import { sweepAttempts } from "../../../src/metering/sweep-attempts.ts";
 import { sweepLeases } from "../../../src/metering/sweep-leases.ts";
 import type { Transacting } from "../../../src/storage/database.ts";

@@ -24,7 +24,7 @@ const WAYS_OUT: Planted = [
   ["src/audio/remote-audio.ts", 'const { connect } = await import("node:net");'],
   ["src/audio/remote-audio.ts", 'const { connect } = process.getBuiltinModule("node:net");'],
   ["src/jobs/open-audio.ts", "new WebSocket(url);"],
-  ["src/gateway/with-audio.ts", "const outbound = createOutbound({});"],
+  ["src/gateway/transcription/with-audio.ts", "const outbound = createOutbound({});"],
   ["src/audio/remote-audio.ts", 'import { systemConnector } from "../outbound/system-network.ts";'],
 ];
 

@@ -8,7 +8,7 @@ import type { TestContext } from "node:test";
 import { openSpool, type Spool } from "../../../src/audio/spool.ts";
 import { type ErrorCode, GatewayError } from "../../../src/contract/errors.ts";
 import { transcriptionFields } from "../../../src/contract/transcription.ts";
-import { readSubmission, type Submission, type SubmissionRequest } from "../../../src/http/read-audio.ts";
+import { readSubmission, type Submission, type SubmissionRequest } from "../../../src/http/body/read-audio.ts";
 
 export const BOUNDARY = "----form-7MA4YWxkTrZu0gW";
 

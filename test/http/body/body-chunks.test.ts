@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
-import { eachChunk, takeWhole } from "../../../src/http/body-chunks.ts";
+import { eachChunk, takeWhole } from "../../../src/http/body/body-chunks.ts";
 
 const BOUND = { maxBytes: 100, tooLarge: (received: number) => new Error(`${received} bytes are too many`) };
 

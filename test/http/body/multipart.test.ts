@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import type { GatewayError } from "../../../src/contract/errors.ts";
 import { transcriptionFields } from "../../../src/contract/transcription.ts";
-import { readSubmission } from "../../../src/http/read-audio.ts";
+import { readSubmission } from "../../../src/http/body/read-audio.ts";
 import { audioOf, BOUNDARY, cut, field, file, form, formRequest, openBench, type Part, request } from "./bodies.ts";
 
 const AUDIO = randomBytes(5_000);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ErrorCode, GatewayError } from "../../../src/contract/errors.ts";
-import { readJson } from "../../../src/http/read-json.ts";
+import { readJson } from "../../../src/http/body/read-json.ts";
 import { cut, request } from "./bodies.ts";
 
 const TYPE = { "content-type": "application/json" };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { after, before, test } from "node:test";
-import { CONSOLE_MODULES } from "../../../src/http/console-modules.ts";
+import { CONSOLE_MODULES } from "../../../src/http/pages/console-modules.ts";
 import { get } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { pageModules } from "../page-modules.ts";

@@ -5,8 +5,8 @@ import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { test } from "node:test";
 import type { FastifyInstance } from "fastify";
-import { drain } from "../../../src/http/drain.ts";
-import type { ServerEvent } from "../../../src/http/sse.ts";
+import { drain } from "../../../src/http/server/drain.ts";
+import type { ServerEvent } from "../../../src/http/reply/sse.ts";
 import { ask, assertError, get, HANDSHAKE, json, KEY, open, post, startEdge } from "./harness.ts";
 import { startKernelCaller } from "./kernel-caller.ts";
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { errorBody, problemBody } from "../../../src/contract/error-body.ts";
 import { ERRORS, type ErrorCode, GatewayError } from "../../../src/contract/errors.ts";
 import { newId } from "../../../src/contract/ids.ts";
-import { errorReply } from "../../../src/http/error-reply.ts";
+import { errorReply } from "../../../src/http/reply/error-reply.ts";
 import { PUBLIC_URL, testEdge } from "./harness.ts";
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];

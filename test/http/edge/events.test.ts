@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { HandlerContext, Reply } from "../../../src/http/endpoint.ts";
-import type { ServerEvent, ServerEvents } from "../../../src/http/sse.ts";
+import type { HandlerContext, Reply } from "../../../src/http/server/endpoint.ts";
+import type { ServerEvent, ServerEvents } from "../../../src/http/reply/sse.ts";
 import { startEdge } from "./harness.ts";
 
 const HEAD = "POST /v1/transcription HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nAuthorization: Bearer good\r\n\r\n";

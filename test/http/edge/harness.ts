@@ -1,5 +1,5 @@
 // A server with tiny endpoints on loopback, and a client that writes raw bytes and reads raw answers.
-import { listen } from "../../../src/http/listen.ts";
+import { listen } from "../../../src/http/server/listen.ts";
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
@@ -10,10 +10,10 @@ import type { EndpointContract } from "../../../src/contract/endpoint.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { GatewayError } from "../../../src/contract/errors.ts";
 import type { RecordEnd, Recorder } from "../../../src/gateway/request-record.ts";
-import type { Schedule } from "../../../src/http/body-rate.ts";
-import type { Endpoint, HandlerContext, Reply } from "../../../src/http/endpoint.ts";
-import type { EdgeLimits } from "../../../src/http/limits.ts";
-import { createServer } from "../../../src/http/server.ts";
+import type { Schedule } from "../../../src/http/body/body-rate.ts";
+import type { Endpoint, HandlerContext, Reply } from "../../../src/http/server/endpoint.ts";
+import type { EdgeLimits } from "../../../src/http/server/limits.ts";
+import { createServer } from "../../../src/http/server/server.ts";
 
 export const KEY = "Authorization: Bearer good\r\n";
 /** What makes a request one for a WebSocket. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import type { HandlerContext, Reply } from "../../../src/http/endpoint.ts";
+import type { HandlerContext, Reply } from "../../../src/http/server/endpoint.ts";
 import { ask, assertError, KEY, open, readAll, say, startEdge } from "./harness.ts";
 
 const CHUNKED = "3\r\nabc\r\n0\r\n\r\n";

@@ -6,7 +6,7 @@ import { type EndpointContract, errorsOf } from "../../../src/contract/endpoint.
 import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
 import { ERRORS } from "../../../src/contract/errors.ts";
 import { transcriptionEnvelope, transcriptionRequest } from "../../../src/contract/transcription.ts";
-import { openapiDocument } from "../../../src/http/openapi.ts";
+import { openapiDocument } from "../../../src/http/pages/openapi.ts";
 
 interface Operation {
   readonly operationId: string;

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client } from "undici";
 import { errorBody } from "../../../src/contract/error-body.ts";
-import { stopListening } from "../../../src/http/connections.ts";
-import { publicUrlOf } from "../../../src/http/listen.ts";
+import { stopListening } from "../../../src/http/server/connections.ts";
+import { publicUrlOf } from "../../../src/http/server/listen.ts";
 import { standardFile, startGateway } from "../../harness/gateway.ts";
 
 test("errors.doc-url: doc_url leads to the page also where the system chose the port, and names it after the process stopped listening", async () => {

@@ -6,9 +6,9 @@ import { connect, type AddressInfo } from "node:net";
 import { test } from "node:test";
 import { createLogger } from "../../../src/lib/logger.ts";
 import { getMeContract } from "../../../src/contract/endpoint-account.ts";
-import type { Endpoint } from "../../../src/http/endpoint.ts";
-import { createServer } from "../../../src/http/server.ts";
-import { createUnreadBudget } from "../../../src/http/unread-budget.ts";
+import type { Endpoint } from "../../../src/http/server/endpoint.ts";
+import { createServer } from "../../../src/http/server/server.ts";
+import { createUnreadBudget } from "../../../src/http/reply/unread-budget.ts";
 import { until } from "../../harness/until.ts";
 
 /** More than a kernel takes of a connection that is not read. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { mock, test } from "node:test";
-import { createUnreadBudget } from "../../../src/http/unread-budget.ts";
+import { createUnreadBudget } from "../../../src/http/reply/unread-budget.ts";
 
 /** A connection with an answer of `total` bytes, of which its reader takes what it is told to. */
 function connection(total: number) {

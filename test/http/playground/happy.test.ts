@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { createPlaygroundFiles, PLAYGROUND_MODULES } from "../../../src/http/playground-files.ts";
+import { createPlaygroundFiles, PLAYGROUND_MODULES } from "../../../src/http/pages/playground-files.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { get } from "../../harness/client.ts";
 import { pageModules } from "../page-modules.ts";

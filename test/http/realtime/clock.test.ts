@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 import { newId } from "../../../src/contract/ids.ts";
-import type { Schedule } from "../../../src/http/body-rate.ts";
-import { runLiveSession } from "../../../src/http/live-session.ts";
+import type { Schedule } from "../../../src/http/body/body-rate.ts";
+import { runLiveSession } from "../../../src/http/socket/live-session.ts";
 import { until } from "../../harness/until.ts";
 import { START } from "./setup.ts";
 

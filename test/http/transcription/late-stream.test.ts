@@ -4,7 +4,7 @@ import { after, beforeEach, test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
-import { openedWithin } from "../../../src/http/late-stream.ts";
+import { openedWithin } from "../../../src/http/reply/late-stream.ts";
 import { get } from "../../harness/client.ts";
 import { KEY, neverResting, startGateway } from "../../harness/gateway.ts";
 import { attempts, completed, deltas, names, streamForm } from "./streamed.ts";

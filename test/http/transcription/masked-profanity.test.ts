@@ -1,7 +1,7 @@
 // `profanity_filter` where the model has none: the gateway masks words from a list, where the route allows it.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { maskProfanity } from "../../../src/gateway/mask-profanity.ts";
+import { maskProfanity } from "../../../src/gateway/transcription/mask-profanity.ts";
 import { detailsOf, envelopeOf, postForm } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { keyOf, MODELS, openaiModels } from "./openai-models.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { afterEach, after, before, test } from "node:test";
 import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
 import { problemBody } from "../../../src/contract/error-body.ts";
-import { openapiDocument } from "../../../src/http/openapi.ts";
+import { openapiDocument } from "../../../src/http/pages/openapi.ts";
 import { wav } from "../../audio/build-audio.ts";
 import { type Answer, detailsOf, envelopeOf, postForm, postJson, speech } from "../../harness/client.ts";
 import { KEY, sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";

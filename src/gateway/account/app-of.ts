@@ -1,0 +1,11 @@
+// The app whose routes and budgets a request uses: that of its key. Administrators' keys have none.
+import type { AppInfo, Principal } from "../../auth/principal.ts";
+import { GatewayError } from "../../contract/errors.ts";
+
+export function appOf({ app }: Pick<Principal, "app">): AppInfo {
+  if (app !== null) return app;
+  throw new GatewayError("FORBIDDEN", {
+    message: "This key belongs to no app and routes nothing. Use an app's key.",
+    details: { required: ["app"] },
+  });
+}

@@ -1,0 +1,138 @@
+// GET /v1/me: the key, the purposes of each context, and what can be asked [keys.me]. Pure.
+import type { Principal } from "../../auth/principal.ts";
+import type { KeyDescription } from "../../contract/account.ts";
+import { CAPABILITIES, type Capability, CHAT_FEATURES, FEATURES } from "../../contract/features.ts";
+import { contextRouteOf, purposesOf } from "../../routing/resolve-purpose.ts";
+import { isCapable, type Purpose, type Route, type RoutingContext } from "../../routing/types.ts";
+import { seesNames } from "../calls/refuse-route.ts";
+
+type RoutingEntry = KeyDescription["routing_contexts"][number];
+type PurposeEntry = RoutingEntry["purposes"][number];
+type PublishedPurpose = KeyDescription["purposes"][number];
+
+/** `context` is null for keys without an app (administrators, operators): they route nothing. */
+export function describeKey(principal: Principal, context: RoutingContext | null): KeyDescription {
+  const { key, workspace, app } = principal;
+  const showTargets = seesNames(principal);
+  const contexts = context === null ? [] : routingContexts(context, showTargets);
+  return {
+    object: "key",
+    key: {
+      id: key.id,
+      prefix: key.prefix,
+      last4: key.last4,
+      name: key.name,
+      role: key.role,
+      scopes: [...principal.scopes],
+      created_at: key.createdAt.toISOString(),
+      expires_at: key.expiresAt?.toISOString() ?? null,
+    },
+    app: app === null ? null : { id: app.id, name: app.name },
+    workspace: { id: workspace.id, slug: workspace.slug },
+    audio_purpose_policy: context?.audioPurposePolicy ?? "fallback",
+    purposes: unionByLabel(contexts),
+    routing_contexts: contexts,
+  };
+}
+
+function routingContexts(context: RoutingContext, showTargets: boolean): RoutingEntry[] {
+  const { route, audioInputOverride } = context;
+  // Without an override both kinds of work are the route's.
+  const ofDefault = audioInputOverride === null ? CAPABILITIES : CAPABILITIES.filter((each) => each !== "audio_input");
+  const described = describeRoute(context, route, { showTargets, served: ofDefault, shown: CAPABILITIES });
+  return [
+    { context: "default", ...withChatFeatures(described, route) },
+    {
+      context: "audio_input",
+      source: audioInputOverride === null ? "route" : "capability_override",
+      ...describeRoute(context, contextRouteOf(context, "audio_input"), {
+        showTargets,
+        served: ["audio_input"],
+        shown: ["audio_input"],
+      }),
+    },
+  ];
+}
+
+interface Described {
+  readonly showTargets: boolean;
+  /** What is routed in the context. */
+  readonly served: readonly Capability[];
+  readonly shown: readonly Capability[];
+}
+
+function describeRoute(
+  context: RoutingContext,
+  route: Route,
+  { showTargets, served, shown }: Described,
+): Omit<RoutingEntry, "context" | "source"> {
+  const capabilities = shown.filter((capability) => hasModelFor(route, capability));
+  const purposes = [...purposesOf(context, route).values()]
+    .filter((purpose) => purpose.isPublished)
+    .map((purpose) => toEntry(purpose, context.routes.get(purpose.route), served));
+  const targets = route.targets.map(({ position, connection, provider, model }) => ({
+    position,
+    connection,
+    provider,
+    model,
+  }));
+  return { capabilities, features: featuresOf(route), purposes, ...(showTargets ? { targets } : {}) };
+}
+
+/** The key's own route is the one that chats. */
+function withChatFeatures<Entry extends Pick<RoutingEntry, "features">>(entry: Entry, route: Route): Entry {
+  const features = Object.fromEntries(
+    CHAT_FEATURES.map((feature) => [
+      feature,
+      route.targets.some((target) => target.chat?.features.includes(feature) === true),
+    ]),
+  );
+  return { ...entry, features: { ...entry.features, ...features } };
+}
+
+function featuresOf(route: Route): Record<string, boolean> {
+  return Object.fromEntries(
+    FEATURES.map((feature) => [
+      feature,
+      (feature === "translation" && translatesByChat(route)) ||
+        route.targets.some((target) => {
+          const support = target.speech?.features[feature]?.support;
+          return support !== undefined && (support !== "weak" || route.acceptWeak.includes(feature));
+        }),
+    ]),
+  );
+}
+
+function translatesByChat({ translateViaChat, targets }: Route): boolean {
+  return translateViaChat && CAPABILITIES.every((capability) => hasModelFor({ targets }, capability));
+}
+
+function hasModelFor({ targets }: Pick<Route, "targets">, capability: Capability): boolean {
+  return targets.some((target) => isCapable(target, capability));
+}
+
+/** Where its route has no model for what the context serves, a request falls back as if it were disabled. */
+function toEntry(purpose: Purpose, route: Route | undefined, served: readonly Capability[]): PurposeEntry {
+  const isUsable = route !== undefined && served.some((capability) => hasModelFor(route, capability));
+  return {
+    purpose: purpose.label,
+    description: purpose.description,
+    is_enabled: purpose.isEnabled && isUsable,
+  };
+}
+
+/** The first description of a label stands: the default context comes before the audio one. */
+function unionByLabel(contexts: readonly RoutingEntry[]): PublishedPurpose[] {
+  const byLabel = new Map<string, PublishedPurpose>();
+  for (const { context, purposes } of contexts) {
+    for (const entry of purposes) {
+      const known = byLabel.get(entry.purpose) ?? { ...entry, contexts: [] };
+      byLabel.set(entry.purpose, {
+        ...known,
+        is_enabled: known.is_enabled || entry.is_enabled,
+        contexts: entry.is_enabled ? [...known.contexts, context] : known.contexts,
+      });
+    }
+  }
+  return [...byLabel.values()];
+}

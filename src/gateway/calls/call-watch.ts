@@ -1,0 +1,41 @@
+// Watches a call to a provider from its first moment to its last, and reports its outcome to the circuit, the metrics and the trace
+// [metrics.values]. Only names, kinds and figures, no text of a caller or provider.
+import { partsOfKey } from "../../directory/account-key.ts";
+import { PLATFORM } from "../../directory/snapshot.ts";
+import type { FailureKind } from "../../providers/io.ts";
+import type { Target } from "../../routing/types.ts";
+import type { Billing } from "./quote.ts";
+import { circuitOf } from "./resolve-account.ts";
+import type { GatewayServices } from "../services.ts";
+import type { CallSeen, Spent } from "./observer.ts";
+
+/** Of audio; tokens are a chat's. */
+export function spentOf({ billingClass, audioMs, billableMs, chargeNanoUsd }: Billing): Spent {
+  return { billingClass, audioMs, billableMs, chargeNanoUsd, inputTokens: 0, outputTokens: 0 };
+}
+
+export interface WatchedCall {
+  /** null: it succeeded. */
+  end(failure: FailureKind | null, spent: Spent | null): void;
+}
+
+export function watchCall(
+  { circuits, observer, now }: Pick<GatewayServices, "circuits" | "observer" | "now">,
+  call: Pick<CallSeen, "requestId" | "attemptId" | "operation"> & {
+    readonly target: Target;
+    readonly testMode: boolean;
+  },
+): WatchedCall {
+  const { requestId, attemptId, operation, target } = call;
+  const { provider, model } = target;
+  const isWorkspaceOwned = partsOfKey(target.account).scope !== PLATFORM;
+  const endCircuit = circuits.begin(circuitOf(target, call.testMode));
+  const startedAtMs = now().getTime();
+  return {
+    end: (failure, spent) => {
+      endCircuit(failure);
+      const seen = { requestId, attemptId, operation, provider, model, isWorkspaceOwned, startedAtMs };
+      observer.called({ ...seen, endedAtMs: now().getTime(), outcome: failure ?? "succeeded", spent });
+    },
+  };
+}

@@ -1,0 +1,78 @@
+// One recording decoded for the targets of one run: in pieces for `split_long_audio`, or as bare samples for a model that accepts nothing
+// else. It is decoded once for all of them, and deleted with the run.
+import { type DecodedRecording, decodeRecording } from "../../audio/decode/decoded-recording.ts";
+import { holdsSpeech } from "../../audio/decode/levels.ts";
+import { planCuts, type Span } from "../../audio/decode/plan-cuts.ts";
+import { MEDIA } from "../../audio/media-types.ts";
+import type { SpeechAudio } from "../../providers/provider.ts";
+import type { Cut } from "../../routing/judge-cut.ts";
+import type { CandidateRun } from "./candidate-run.ts";
+import type { GatewayServices } from "../services.ts";
+
+export interface Piece {
+  readonly audio: SpeechAudio;
+  readonly startSeconds: number;
+  readonly holdsSpeech: boolean;
+  /** Of a recording whose channels are sent one by one. */
+  readonly channel: number | null;
+}
+
+export interface Cutter {
+  /** Throws `Undecodable`. */
+  pieces(cut: Cut): Promise<readonly Piece[]>;
+  /** Throws `Undecodable`. */
+  samples(): Promise<SpeechAudio>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export function createCutter(
+  services: Pick<GatewayServices, "decoder" | "spool">,
+  { audio, signal, payer }: Pick<CandidateRun, "audio" | "signal" | "payer">,
+): Cutter {
+  const turn = { signal, owner: payer.workspaceId };
+  const decoded = new Map<number, Promise<DecodedRecording>>();
+  const recordingOf = ({ channels }: Pick<Cut, "channels">): Promise<DecodedRecording> => {
+    const wish = { channels: channels === 1 ? "mono" : "all", signal } as const;
+    const recording =
+      decoded.get(channels) ?? services.decoder.inTurn(turn, () => decodeRecording(services, audio, wish));
+    decoded.set(channels, recording);
+    return recording;
+  };
+  return {
+    pieces: async (cut) => {
+      const recording = await recordingOf(cut);
+      const { sampleRate, channels, levels } = recording;
+      const spans = planCuts(levels, sampleRate, cut.maxFrames);
+      const pieceOf = (span: Span, channel: number | null): Piece => {
+        const frameOf = (sample: number): number => Math.round(sample / levels.frameSamples);
+        return {
+          startSeconds: span.from / sampleRate,
+          // The levels are of all channels together.
+          holdsSpeech: channel === null && holdsSpeech(levels, frameOf(span.from), frameOf(span.to)),
+          channel,
+          audio: {
+            format: "wav",
+            mediaType: MEDIA.wav.mediaType,
+            fileName: `audio${MEDIA.wav.extension}`,
+            durationSeconds: Math.round(((span.to - span.from) / sampleRate) * 1000) / 1000,
+            channels: channel === null ? channels : 1,
+            codec: "pcm",
+            sampleRate,
+            ...recording.piece(span, channel ?? undefined),
+          },
+        };
+      };
+      if (cut.perChannel !== true) return spans.map((span) => pieceOf(span, null));
+      return Array.from({ length: channels }, (_, channel) => spans.map((span) => pieceOf(span, channel))).flat();
+    },
+    samples: async () => {
+      const recording = await recordingOf({ channels: 1 });
+      const { sampleRate } = recording;
+      return { ...audio, channels: 1, codec: "pcm", sampleRate, samplesPerSecond: sampleRate, ...recording.samples() };
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const recording of await Promise.allSettled(decoded.values()))
+        if (recording.status === "fulfilled") await recording.value.dispose();
+    },
+  };
+}

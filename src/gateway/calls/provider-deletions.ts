@@ -1,0 +1,134 @@
+// Deletion at the provider: what a provider keeps of a run is deleted once the run's end is stored, whether it succeeded, failed, was
+// cancelled or abandoned. The task is a row before the first poll, so no crash loses it [jobs.deletion-durable].
+import { z } from "zod";
+import { providerKind } from "../../directory/stored.ts";
+import { ProviderError, type RemoteRun } from "../../providers/io.ts";
+import { PLAIN_REPLY } from "../../providers/reply-bounds.ts";
+import { removeKept } from "../../providers/run-remote.ts";
+import type { Database } from "../../storage/database.ts";
+import {
+  type ClaimedDeletion,
+  claimDeletions,
+  endDeletion,
+  insertDeletion,
+  purgeDeletions,
+  readDeletionState,
+  readFailedDeletions,
+  releaseDeletions,
+} from "../../storage/provider-deletions.ts";
+import { hasAccount, resolveAccount } from "./resolve-account.ts";
+import type { GatewayServices } from "../services.ts";
+import { claims, sweeps } from "../../storage/system.ts";
+import type { ProviderDeletions } from "./deletion-duties.ts";
+
+export type { DeletionDuty, DeletionState } from "../../storage/provider-deletions.ts";
+
+type Services = Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl" | "openIo" | "logger">;
+
+const BATCH = 20;
+const PURGE_BATCH = 500;
+/** At a start; the rest stands in the table. */
+const REPORTED = 50;
+const TIMEOUT_MS = 30_000;
+
+export function createProviderDeletions(database: Database, services: Services): ProviderDeletions {
+  const running = new Set<Promise<unknown>>();
+  const closing = new AbortController();
+
+  async function sweep(): Promise<number> {
+    if (closing.signal.aborted) return 0;
+    const due = await claimDeletions(claims(database).db, BATCH);
+    if (due.length === 0) await purgeDeletions(sweeps(database).db, PURGE_BATCH);
+    await Promise.all(due.map((each) => deleteOne(database, services, each, closing.signal)));
+    return due.length;
+  }
+  function inBackground(work: Promise<unknown>): void {
+    const settled = work
+      .catch((error: unknown) => services.logger.error({ err: error }, "could not delete at the provider"))
+      .finally(() => running.delete(settled));
+    running.add(settled);
+  }
+  return {
+    owe: (duty, tx) => insertDeletion(tx ?? claims(database).db, duty),
+    release: async (workspaceId, subject, tx) => {
+      if (await releaseDeletions(tx ?? claims(database).db, workspaceId, subject)) {
+        // Nobody waits for it: the answer is stored, and the provider may take its time.
+        if (tx === undefined) inBackground(sweep());
+      }
+    },
+    state: (workspaceId, subject) =>
+      database.inWorkspace(workspaceId, (tx) => readDeletionState(tx, workspaceId, subject)),
+    report: async () => {
+      const failed = await readFailedDeletions(claims(database).db, REPORTED);
+      for (const { id, subject, account, provider, runId, lastFailure, finishedAt } of failed) {
+        const facts = { deletion_id: id, subject, account, provider, provider_id: runId, failure: lastFailure };
+        services.logger.warn({ ...facts, since: finishedAt.toISOString() }, "the provider still keeps a recording");
+      }
+      return failed.length;
+    },
+    sweep,
+    close: async () => {
+      closing.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+async function deleteOne(
+  database: Database,
+  services: Services,
+  claimed: ClaimedDeletion,
+  signal: AbortSignal,
+): Promise<void> {
+  const failure = await tryDelete(services, claimed, signal);
+  const state = await claims(database).transaction((tx) => endDeletion(tx, claimed, failure));
+  if (failure === null || state === null) return;
+  const facts = {
+    deletion_id: claimed.id,
+    subject: claimed.subject,
+    account: claimed.account,
+    provider: claimed.provider,
+    attempt: claimed.attempt,
+    failure,
+  };
+  if (state === "failed") services.logger.error(facts, "the provider keeps a recording that it was to delete");
+  else services.logger.warn(facts, "a deletion at the provider failed and will be tried again");
+}
+
+const remoteRun = z.object({
+  id: z.string(),
+  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+}) satisfies z.ZodType<RemoteRun>;
+
+/** Null when it is deleted, else what failed, in one word. A fault of ours is a failed attempt too: only those come to an end. */
+async function tryDelete(services: Services, claimed: ClaimedDeletion, signal: AbortSignal): Promise<string | null> {
+  try {
+    const provider = services.providers.get(providerKind.parse(claimed.provider));
+    const account = accountOf(services, claimed);
+    if (provider === undefined || account === null) return "no_account";
+    const io = services.openIo({
+      baseUrl: account.baseUrl,
+      isCallersAddress: account.isCallersAddress,
+      credential: account.credential,
+      signal,
+      timeoutMs: TIMEOUT_MS,
+      expected: { owner: claimed.workspaceId, bound: PLAIN_REPLY },
+      onDispatch: () => undefined,
+    });
+    await removeKept(provider, remoteRun.parse(claimed.run), io);
+    return null;
+  } catch (error) {
+    if (error instanceof ProviderError) return error.kind;
+    services.logger.error(
+      { err: error, deletion_id: claimed.id },
+      "a deletion at the provider met a fault of the gateway",
+    );
+    return "fault";
+  }
+}
+
+/** The account may have left the configuration since, and may come back. */
+function accountOf(services: Services, { account, provider, testMode }: ClaimedDeletion) {
+  if (!hasAccount(services, { account, provider })) return null;
+  return resolveAccount(services, { account, provider, settings: {} }, testMode);
+}

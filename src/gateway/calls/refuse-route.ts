@@ -1,0 +1,113 @@
+// Turns a routing refusal into the caller's error [routing.order]. Names of providers only with `routing:read`
+// [routing.target-names-hidden].
+import type { Principal } from "../../auth/principal.ts";
+import { GatewayError, type GatewayErrorOptions } from "../../contract/errors.ts";
+import { invalidRequest } from "../../contract/invalid-request.ts";
+import { assertNever } from "../../lib/assert-never.ts";
+import type { RouteDecision, RouteRefusal } from "../../routing/decide-route.ts";
+import type { Candidate, Missing, Rest } from "../../routing/pick-candidates.ts";
+
+export function seesNames({ scopes }: Pick<Principal, "scopes">): boolean {
+  return scopes.includes("routing:read");
+}
+
+/** What runs, or the refusal thrown. */
+export function decided<Wanted, V extends Missing>(
+  { principal }: { readonly principal: Pick<Principal, "scopes"> },
+  decision: RouteDecision<Wanted, V>,
+): Extract<RouteDecision<Wanted, V>, { readonly ok: true }> {
+  if (decision.ok) return decision;
+  throw refusalError(decision.refusal, decision.considered, seesNames(principal));
+}
+
+export function refusalError(
+  refusal: RouteRefusal,
+  considered: readonly Candidate<Missing>[],
+  showNames: boolean,
+): GatewayError {
+  switch (refusal.kind) {
+    case "purpose_unavailable":
+      return new GatewayError("audio_purpose_unavailable", {
+        message: `The purpose cannot be used for audio (${refusal.reason}) and the strict policy forbids another route. See purposes in GET /v1/me.`,
+        param: "purpose",
+        details: { reason: refusal.reason },
+      });
+    case "profile_not_allowed":
+      return invalidRequest(
+        "response_profile",
+        "The route does not allow response_profile to be chosen by the request. Leave the field out.",
+      );
+    case "no_model":
+      return new GatewayError("NO_HEALTHY_PROVIDER", {
+        message: NO_MODEL[refusal.capability].message,
+        details: { reason: NO_MODEL[refusal.capability].reason },
+        retryable: false,
+      });
+    case "unsupported":
+      return new GatewayError("REQUIRED_FEATURE_UNSUPPORTED", {
+        message: `No target of the route can do all that was asked; lacking: ${refusal.missing.join(", ")}. Nothing was called. Drop the feature or use a route that has it.`,
+        details: { missing: refusal.missing, candidates: considered.map((candidate) => lacksOf(candidate, showNames)) },
+      });
+    case "credits_required":
+      return unpricedForPlan();
+    case "unhealthy":
+      // For chat a route whose circuits are all open is exhausted [chat.exhausted].
+      return new GatewayError(refusal.capability === "chat" ? "all_providers_exhausted" : "NO_HEALTHY_PROVIDER", {
+        ...whenAllRest(refusal.rests),
+        retryable: true,
+      });
+    default:
+      return assertNever(refusal);
+  }
+}
+
+function unpricedForPlan(): GatewayError {
+  return new GatewayError("CREDITS_REQUIRED", {
+    message:
+      "The workspace's plan pays for priced models only, and no model of the route that could serve this request has a price. Use a route with priced models, or connect an own provider account.",
+  });
+}
+
+const RETRY_AFTER_FAILURES_SECONDS = 10;
+/** A pause may be ended long before its time. */
+const MOST_RETRY_AFTER_SECONDS = 60;
+
+/** Why somebody paused a target is for those who run it, and is not told here. */
+function whenAllRest(rests: readonly Rest[]): Pick<GatewayErrorOptions, "message" | "details" | "retryAfterSeconds"> {
+  const pauses = rests.filter((rest) => rest.kind === "paused");
+  const [first] = pauses.toSorted((left, right) => left.secondsLeft - right.secondsLeft);
+  if (first === undefined)
+    return {
+      message: "Every target that could serve this request is resting after repeated failures. Retry in a while.",
+      details: { reason: "unhealthy" },
+      retryAfterSeconds: RETRY_AFTER_FAILURES_SECONDS,
+    };
+  const until = first.until.toISOString();
+  const isEach = pauses.length === rests.length;
+  const longest = isEach ? MOST_RETRY_AFTER_SECONDS : RETRY_AFTER_FAILURES_SECONDS;
+  return {
+    message: isEach
+      ? `Every target that could serve this request was paused by hand, until ${until} or until somebody resumes it: no provider failed. Retry then.`
+      : `Every target that could serve this request is resting after repeated failures, or was paused by hand (until ${until}, or until somebody resumes it). Retry in a while.`,
+    details: { reason: "unhealthy", paused_until: until },
+    retryAfterSeconds: Math.max(1, Math.min(first.secondsLeft, longest)),
+  };
+}
+
+const NO_MODEL = {
+  audio_input: {
+    reason: "no_audio_model",
+    message:
+      "The route of this key holds no model that takes audio. Route the key to a speech model, or set an audio_input override.",
+  },
+  chat: {
+    reason: "no_chat_model",
+    message: "The route of this key holds no chat model. Route the key to one.",
+  },
+} as const;
+
+function lacksOf(candidate: Candidate<Missing>, showNames: boolean): Record<string, unknown> {
+  const { target, verdict } = candidate;
+  const names = showNames ? { connection: target.connection, provider: target.provider, model: target.model } : {};
+  return { position: target.position, missing: verdict.missing, ...names };
+}

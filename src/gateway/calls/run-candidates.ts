@@ -1,0 +1,106 @@
+// Tries the capable targets in order until one serves: after an unknown outcome no other is tried [routing.no-fallback-unknown], and a
+// doubted answer is confirmed by another target where there is one [routing.empty-transcript].
+import { GatewayError } from "../../contract/errors.ts";
+import { ProviderError } from "../../providers/io.ts";
+import type { Candidate } from "../../routing/pick-candidates.ts";
+import { attemptOutcome, LEAST_FOR_ANOTHER_MS, logFailedAttempt } from "./attempt-end.ts";
+import { isMoneyRefusal } from "./budget-exceeded.ts";
+import { uncharged } from "./call-accounting.ts";
+import { callCandidate } from "./call-candidate.ts";
+import type { CandidateRun, RunOutcome, Served } from "./candidate-run.ts";
+import { type Cutter, createCutter } from "./cutter.ts";
+import { createSpeechDetector, EMPTY_TRANSCRIPT, isEmpty } from "../transcription/empty-guard.ts";
+import { certaintyOf, type FailedAttempt, failedAttempt } from "./judge-failure.ts";
+import { isPausedByNow } from "./resolve-account.ts";
+import type { GatewayServices } from "../services.ts";
+
+/** The first answer that is believed: one that is empty though somebody speaks has to be confirmed where it can be. */
+export async function runCandidates(services: GatewayServices, run: CandidateRun): Promise<RunOutcome> {
+  const { candidates, journal, hasBegun } = run;
+  const holdsSpeech = createSpeechDetector(services.decoder, run);
+  const isDoubtful = async ({ transcript, missedSpeech }: Served) =>
+    missedSpeech || (isEmpty(transcript) && (await holdsSpeech()));
+  await using cutter = createCutter(services, run);
+  const firstServed = (among: readonly Candidate[]) => serveInOrder(services, run, cutter, among);
+
+  const first = await firstServed(candidates);
+  if (first.kind !== "served" || !(await isDoubtful(first))) return first;
+  const rest = candidates.slice(candidates.indexOf(first.candidate) + 1);
+  if (rest.length === 0 || hasBegun?.() === true || !hasTime(services, run)) return withWarning(first);
+
+  await journal.setAside(heardNothing(services, run, first));
+  const drop = () => journal.drop(uncharged(first.settlement.attemptId, attemptOutcome("feature_dropped")));
+  try {
+    const second = await firstServed(rest);
+    // Nobody could say better, and nobody else may have been paid.
+    if (second.kind === "exhausted" && hasBegun?.() !== true) return withWarning(first);
+    await drop();
+    return second.kind === "served" && (await isDoubtful(second)) ? withWarning(second) : second;
+  } catch (error) {
+    // There is no money for a second opinion; the first is paid for.
+    if (isMoneyRefusal(error)) return withWarning(first);
+    await drop();
+    throw error;
+  }
+}
+
+function hasTime({ now }: GatewayServices, { deadlineAtMs }: CandidateRun): boolean {
+  return deadlineAtMs - now().getTime() >= LEAST_FOR_ANOTHER_MS;
+}
+
+function withWarning(served: Served): Served {
+  return { ...served, warnings: [...served.warnings, EMPTY_TRANSCRIPT] };
+}
+
+function heardNothing(services: GatewayServices, run: CandidateRun, { candidate, settlement }: Served): FailedAttempt {
+  const error = new ProviderError("feature_dropped", { reason: "empty_transcript" });
+  logFailedAttempt(services, run.payer, { attemptId: settlement.attemptId, target: candidate.target, error });
+  return failedAttempt(candidate.target, error);
+}
+
+/** In order, until one serves or none may be tried any more. */
+async function serveInOrder(
+  services: GatewayServices,
+  run: CandidateRun,
+  cutter: Cutter,
+  candidates: readonly Candidate[],
+): Promise<RunOutcome> {
+  const failures: FailedAttempt[] = [];
+  let unknown: "unknown" | "timeout" | null = null;
+  let wasFollowed = false;
+  let attemptLimit: number | null = null;
+  let refusal: GatewayError | null = null;
+  for (const candidate of candidates) {
+    if (candidate !== run.candidates[0] && isPausedByNow(services, candidate.target, run.payer)) continue;
+    if (!run.allowance.take()) {
+      attemptLimit = run.allowance.max;
+      break;
+    }
+    const result = await callCandidate(services, run, cutter, candidate).catch((error: unknown) => {
+      if (error instanceof ProviderError)
+        return { ok: false as const, failure: failedAttempt(candidate.target, error) };
+      // Refused a second call, for its budget or the like: what became of the first is as unknown as before.
+      if (unknown !== null && error instanceof GatewayError) return null;
+      if (!isMoneyRefusal(error)) throw error;
+      refusal ??= error;
+      return "unaffordable" as const;
+    });
+    if (result === null) break;
+    if (result === "unaffordable") {
+      run.allowance.giveBack();
+      continue;
+    }
+    if (result.ok) return result.served;
+    const { kind } = result.failure;
+    if (certaintyOf(kind) === "aborted") return { kind: "aborted" };
+    const isUnknown = kind === "unknown" || kind === "timeout";
+    if (isUnknown) unknown = kind;
+    else failures.push(result.failure);
+    wasFollowed = unknown !== null && !isUnknown;
+    if (run.hasBegun?.() === true || (isUnknown && !run.mayPayTwice) || !hasTime(services, run)) break;
+  }
+  if (refusal !== null && unknown === null && run.hasBegun?.() !== true) throw refusal;
+  return unknown === null
+    ? { kind: "exhausted", failures, attemptLimit }
+    : { kind: "unknown", how: unknown, wasFollowed };
+}

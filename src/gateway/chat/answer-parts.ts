@@ -1,0 +1,69 @@
+// Assembles a streamed answer while it passes: pieces of text and of tool calls in, the caller's parts out, and the whole answer at the end
+// [chat.stream-deltas].
+import type { ToolCall } from "../../contract/chat.ts";
+import type { ChatEvent, Reasoning } from "../../providers/chat-provider.ts";
+import type { ChatContent } from "./chat-content.ts";
+import type { ChatStreamPart } from "./chat-call.ts";
+import { estimateOutputTokens } from "./estimate-tokens.ts";
+
+export interface ChatAnswerParts {
+  /** null: nothing for the caller. */
+  add(event: ChatEvent): ChatStreamPart | null;
+  /** null before the finish. */
+  content(): ChatContent | null;
+  /** Of what came so far, by our own estimate. */
+  tokens(): number;
+}
+
+export function createAnswerParts(): ChatAnswerParts {
+  let text = "";
+  let reasoning: Reasoning | null = null;
+  const toolCalls: { id: string; name: string; arguments: string }[] = [];
+  let finish: Pick<ChatContent, "finishReason" | "isFinishUnknown"> | null = null;
+  return {
+    add: (event) => {
+      switch (event.type) {
+        case "text":
+          text += event.text;
+          return { kind: "text", text: event.text, isRefusal: event.isRefusal === true };
+        case "tool_call": {
+          const { type: _, ...delta } = event;
+          const call = (toolCalls[event.index] ??= { id: "", name: "", arguments: "" });
+          if (event.id !== undefined) call.id = event.id;
+          if (event.name !== undefined) call.name = event.name;
+          call.arguments += event.arguments;
+          return { kind: "tool_call", delta };
+        }
+        case "finish":
+          finish = { finishReason: event.reason, ...(event.isUnknown === true ? { isFinishUnknown: true } : {}) };
+          return null;
+        case "reasoning":
+          reasoning = joined(reasoning, event.reasoning);
+          return { kind: "reasoning", reasoning: event.reasoning };
+        case "open":
+        case "usage":
+          return null;
+      }
+    },
+    content: () => {
+      if (finish === null) return null;
+      return { text, ...(reasoning === null ? {} : { reasoning }), toolCalls: dense(toolCalls), ...finish };
+    },
+    tokens: () => estimateOutputTokens({ text, toolCalls: dense(toolCalls) }),
+  };
+}
+
+/** More than any model thinks in one answer. What is beyond is left out. */
+const MOST_REASONING_CHARACTERS = 2_000_000;
+
+/** Under the name that came first. */
+export function joined(before: Reasoning | null, { field, text }: Reasoning): Reasoning {
+  if (before === null) return { field, text };
+  if (before.text.length + text.length > MOST_REASONING_CHARACTERS) return before;
+  return { field: before.field, text: before.text + text };
+}
+
+/** Indexes count from 0; a provider that left one out left no call there. */
+function dense(calls: readonly (ToolCall | undefined)[]): readonly ToolCall[] {
+  return calls.filter((call) => call !== undefined);
+}

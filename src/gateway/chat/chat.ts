@@ -1,0 +1,101 @@
+// The steps of a chat, one named step a line, in the order of judgement of docs/reference/errors.md. The edge has judged the head (key,
+// scope, limits) and the body before; the compatible endpoint begins here too.
+import { CHAT_PREFERENCES } from "../../contract/features.ts";
+import { refuseMalformedKey } from "../../contract/idempotency-key.ts";
+import { newId } from "../../contract/ids.ts";
+import { askedChatFeatures } from "../../providers/asked-chat-features.ts";
+import type { ChatRequest } from "../../providers/chat-provider.ts";
+import { type ChatDecision, decideChatRoute } from "../../routing/decide-chat-route.ts";
+import { appOf } from "../account/app-of.ts";
+import { chatAnswer } from "./chat-answer.ts";
+import { chatRequest } from "./chat-request.ts";
+import { judgedChat } from "../dry-run/judged-decision.ts";
+import { payloadFingerprint } from "../idempotency/fingerprint.ts";
+import { chatPlanner, type PlanServices } from "./plan-chat.ts";
+import { decided } from "../calls/refuse-route.ts";
+import { type GatewayReply, jsonReply } from "../reply.ts";
+import type { Asked } from "../request-record.ts";
+import { type RestServices, restsFor } from "../calls/resolve-account.ts";
+import { routingFacts } from "../routing-facts.ts";
+import { runChat } from "./run-chat.ts";
+import type { GatewayServices } from "../services.ts";
+import { openChatStream } from "./stream-chat.ts";
+import { withSlot } from "../idempotency/with-slot.ts";
+import type { ChatCall, ChatStream } from "./chat-call.ts";
+
+export async function chat(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
+  if (call.fields.dry_run === true) return explain(services, call);
+  return withSlot(services, slotRequest(call), call.recorder, async (slot) => {
+    const decision = decided(call, decideChat(services, call, false));
+    const served = await runChat(services, call, decision, slot);
+    const answer = chatAnswer({ id: newId("chat"), createdAt: services.now(), decision, ...served });
+    const simulated = served.attempt.billing.billingClass === "simulated";
+    const body = call.present(answer, served.content);
+    const facts = body === answer ? {} : routingFacts(answer);
+    const reply = jsonReply(200, body, simulated ? { "x-svc-simulated": "true", ...facts } : facts);
+    await served.settle(reply);
+    return reply;
+  });
+}
+
+/** Comes back with the provider's first content; until then every failure is an ordinary refusal. Keys are ignored. */
+export async function streamChat(services: GatewayServices, call: ChatCall): Promise<ChatStream> {
+  return openChatStream(services, call, decided(call, decideChat(services, call, true)));
+}
+
+/** Every request, stream and dry run is judged here, and what was decided recorded. */
+export function decideChat(
+  services: RestServices & PlanServices,
+  call: Pick<ChatCall, "principal" | "fields" | "purposeHeader" | "recorder">,
+  stream: boolean,
+): ChatDecision {
+  const { key, workspace } = call.principal;
+  const app = appOf(call.principal);
+  const request = chatRequest(call.fields, stream);
+  const decision = decideChatRoute(
+    services.directory().contextOf(workspace.id, app, key.routing),
+    {
+      request,
+      purpose: { body: call.fields.purpose ?? null, header: call.purposeHeader, policy: null },
+      profile: call.fields.response_profile ?? null,
+      plan: chatPlanner(services, request),
+    },
+    restsFor(services, call.principal),
+  );
+  // Chat has one policy: an unusable purpose falls back [routing.purpose-chat].
+  call.recorder.decided(decision, askedOf(call, request), "fallback");
+  return decision;
+}
+
+function askedOf({ fields }: Pick<ChatCall, "fields">, request: ChatRequest): Asked {
+  return {
+    capability: "chat",
+    features: askedChatFeatures(request),
+    preferences: CHAT_PREFERENCES.filter((preference) => fields[preference] !== undefined),
+    profile: fields.response_profile ?? null,
+    stream: request.stream,
+    dry_run: fields.dry_run === true,
+  };
+}
+
+/** `dry_run`: judges everything up to the call; nothing is reserved, called or stored [routing.dry-run]. */
+async function explain(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
+  const decision = decideChat(services, call, call.fields.stream === true);
+  return jsonReply(200, await judgedChat(services, call, decision));
+}
+
+function slotRequest(call: ChatCall) {
+  const { app, workspace } = call.principal;
+  if (call.idempotencyKey === null || app === null) return null;
+  refuseMalformedKey(call.idempotencyKey);
+  const { purpose: _body, purpose_policy: _policy, ...fields } = call.fields;
+  const requestedPurpose = call.fields.purpose ?? call.purposeHeader;
+  return {
+    workspaceId: workspace.id,
+    appId: app.id,
+    key: call.idempotencyKey,
+    endpoint: call.endpoint,
+    room: call.room,
+    fingerprint: payloadFingerprint({ ...fields, endpoint: call.endpoint, purpose: requestedPurpose }),
+  };
+}

@@ -1,0 +1,62 @@
+// Reserves what a chat attempt may cost before its first byte is sent: from the allowance first where a plan has one, from its credits
+// where that is used up [budgets.plan-allowance].
+import type { AttemptId } from "../../contract/ids.ts";
+import { budgetExceeded } from "../calls/budget-exceeded.ts";
+import type { AttemptLedger } from "./attempt-ledger.ts";
+import type { ChatCaller, ChatCandidate } from "./chat-call.ts";
+import { type ChatBilling, nextFunding, reserveNanoUsd } from "./chat-quote.ts";
+import type { GatewayServices } from "../services.ts";
+import { takenOver } from "../idempotency/taken-over.ts";
+import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
+import type { HeldSlot } from "../idempotency/with-slot.ts";
+
+/** What it is paid with in the end. Throws BUDGET_EXCEEDED or CREDITS_REQUIRED. */
+export async function reserveChat(
+  services: Pick<GatewayServices, "now">,
+  call: ChatCaller,
+  candidate: ChatCandidate,
+  quoted: ChatBilling,
+  attempt: {
+    readonly attemptId: AttemptId;
+    readonly purpose: string | null;
+    readonly timeoutMs: number;
+    readonly slot: HeldSlot | null;
+    readonly ledger: AttemptLedger;
+  },
+): Promise<ChatBilling> {
+  const { principal } = call;
+  const { target } = candidate;
+  const { attemptId, timeoutMs, slot, ledger } = attempt;
+  if (principal.app === null) throw new Error("an attempt without an app");
+  for (let billing = quoted; ; ) {
+    const reserved = await mapDatabaseUnavailable(
+      ledger.reserve({
+        attemptId,
+        requestId: call.requestId,
+        workspaceId: principal.workspace.id,
+        appId: principal.app.id,
+        keyId: principal.key.id,
+        endpoint: call.endpoint,
+        purpose: attempt.purpose,
+        connection: target.connection,
+        provider: target.provider,
+        model: target.model,
+        position: target.position,
+        billingClass: billing.billingClass,
+        audioMs: 0,
+        tokens: billing.reserveTokens,
+        funding: billing.funding,
+        reserveNanoUsd: reserveNanoUsd(billing),
+        estimateNanoUsd: billing.listNanoUsd,
+        price: billing.price,
+        deadlineAt: new Date(services.now().getTime() + timeoutMs),
+        ...(slot === null ? {} : { slot: slot.ref }),
+      }),
+    );
+    if (reserved.ok) return billing;
+    if ("slotLost" in reserved) throw takenOver();
+    const funding = reserved.exceeded.budgetKind === "allowance" ? nextFunding(billing.funding) : null;
+    if (funding === null) throw budgetExceeded(reserved.exceeded);
+    billing = { ...billing, funding };
+  }
+}

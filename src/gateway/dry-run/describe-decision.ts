@@ -1,0 +1,125 @@
+// The answer to `dry_run: true`: the decision that the request would have run on, as data [routing.dry-run-decision].
+import type { Principal } from "../../auth/principal.ts";
+import { ERRORS } from "../../contract/errors.ts";
+import type { RoutingDecision } from "../../contract/transcription.ts";
+import { formatUsd } from "../../metering/money.ts";
+import type { ChatDecision } from "../../routing/decide-chat-route.ts";
+import type { AudioDecision } from "../../routing/decide-translation.ts";
+import type { RouteDecision } from "../../routing/decide-route.ts";
+import type { Cut } from "../../routing/judge-cut.ts";
+import type { Verdict } from "../../routing/judge-target.ts";
+import type { Candidate, Missing } from "../../routing/pick-candidates.ts";
+import { audioAmount } from "../calls/call-accounting.ts";
+import { chatQuote } from "../chat/chat-quote.ts";
+import type { ChatCall } from "../chat/chat-call.ts";
+import { quoteFor } from "../calls/quote.ts";
+import { refusalError, seesNames } from "../calls/refuse-route.ts";
+import type { GatewayServices } from "../services.ts";
+import { estimateTranslation, TRANSLATED_BY_CHAT } from "../translation/translate-by-chat.ts";
+import type { RoutedCall } from "../transcription/audio-call.ts";
+
+export function describeDecision(
+  services: Pick<GatewayServices, "prices">,
+  call: RoutedCall,
+  audioSeconds: number,
+  channels: number,
+  { decision, byChat }: AudioDecision,
+): RoutingDecision {
+  const first = decision.ok ? decision.candidates[0] : undefined;
+  const estimate =
+    first === undefined
+      ? null
+      : quoteFor(
+          services,
+          call.principal,
+          first.target,
+          audioAmount({ durationSeconds: audioSeconds, channels }, first.verdict),
+        );
+  const split = ({ cut }: Verdict) => (cut === null ? {} : { split: splitOf(cut, audioSeconds) });
+  const cost = estimate?.listNanoUsd ?? null;
+  if (byChat === null) return describe(call.principal, decision, cost, audioSeconds, split);
+  const chatCost = estimateTranslation(services, call, byChat, audioSeconds);
+  const sum = cost === null || chatCost === null ? null : cost + chatCost;
+  const described = describe(call.principal, decision, decision.ok ? sum : null, audioSeconds, split);
+  const showNames = seesNames(call.principal);
+  return {
+    ...described,
+    // Who transcribes, and behind them who translates: a target that does both is named for each.
+    candidates: [...described.candidates, ...byChat.considered.map((each) => describeCandidate(each, showNames))],
+    warnings: [...described.warnings, TRANSLATED_BY_CHAT],
+  };
+}
+
+/** The same while the audio's length is not known, and so not its cost. */
+export function describeUnmeasured(principal: Principal, decision: RouteDecision): RoutingDecision {
+  return describe(principal, decision, null, null);
+}
+
+/** The same for a chat; what it is estimated to cost is what would be reserved. */
+export function describeChatDecision(
+  services: Pick<GatewayServices, "prices">,
+  call: Pick<ChatCall, "principal">,
+  decision: ChatDecision,
+): RoutingDecision {
+  const first = decision.ok ? decision.candidates[0] : undefined;
+  const estimate =
+    decision.ok && first !== undefined ? chatQuote(services, call.principal, first.target, decision.wanted) : null;
+  return describe(call.principal, decision, estimate?.listNanoUsd ?? null, null);
+}
+
+/** `listNanoUsd`: what the app would be charged or, on another's account, the list price; null when unknown. */
+function describe<Wanted, V extends Missing>(
+  principal: Principal,
+  decision: RouteDecision<Wanted, V>,
+  listNanoUsd: bigint | null,
+  audioSeconds: number | null,
+  more: (verdict: V) => Pick<DescribedCandidate, "split"> = () => ({}),
+): RoutingDecision {
+  const showNames = seesNames(principal);
+  const first = decision.ok ? decision.candidates[0] : undefined;
+  return {
+    object: "routing.decision",
+    outcome: decision.ok
+      ? { status: 200, code: null, position: first?.target.position ?? null }
+      : refused(refusalError(decision.refusal, decision.considered, showNames).code),
+    candidates: decision.considered.map((candidate) => ({
+      ...describeCandidate(candidate, showNames),
+      ...more(candidate.verdict),
+    })),
+    purpose: decision.purpose,
+    warnings: [...decision.warnings],
+    estimated_cost_usd: listNanoUsd === null ? null : formatUsd(listNanoUsd),
+    audio_seconds: audioSeconds,
+  };
+}
+
+type DescribedCandidate = RoutingDecision["candidates"][number];
+
+/** Cuts are made at pauses, so there can be more pieces. */
+function splitOf(
+  { maxFrames, sampleRate, channels, perChannel }: Cut,
+  audioSeconds: number,
+): NonNullable<DescribedCandidate["split"]> {
+  const seconds = maxFrames / sampleRate;
+  const each = Math.ceil(audioSeconds / seconds);
+  return {
+    max_piece_seconds: Math.floor(seconds * 1000) / 1000,
+    least_pieces: perChannel === true ? each * channels : each,
+  };
+}
+
+function refused(code: keyof typeof ERRORS): RoutingDecision["outcome"] {
+  return { status: ERRORS[code].status, code, position: null };
+}
+
+function describeCandidate({ target, verdict, rest }: Candidate<Missing>, showNames: boolean): DescribedCandidate {
+  const names = showNames ? { connection: target.connection, provider: target.provider, model: target.model } : {};
+  return {
+    position: target.position,
+    eligible: verdict.missing.length === 0,
+    missing: [...verdict.missing],
+    health: rest === null ? "healthy" : "resting",
+    ...(rest?.kind === "paused" ? { paused_until: rest.until.toISOString() } : {}),
+    ...names,
+  };
+}

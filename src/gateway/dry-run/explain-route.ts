@@ -1,0 +1,156 @@
+// `patchbay route explain` and `POST …/explain`: the decision that a request would run on, made by the same functions and reported in the
+// form of its record [routing.explain-equals-request].
+import type { Principal } from "../../auth/principal.ts";
+import type { ChatFields } from "../../contract/chat.ts";
+import { brand } from "../../contract/ids.ts";
+import type { RouteTraceView } from "../../contract/route-explanation.ts";
+import type { RoutingDecision, TranslationFields } from "../../contract/transcription.ts";
+import type { LiveEncoding } from "../../providers/provider.ts";
+import type { ChatDecision } from "../../routing/decide-chat-route.ts";
+import type { AudioDecision } from "../../routing/decide-translation.ts";
+import type { Requirements } from "../../routing/required-features.ts";
+import { decideFor, type MeasuredFacts, type RoutedCall } from "../transcription/audio-call.ts";
+import { decideChat } from "../chat/chat.ts";
+import { describeUnmeasured } from "./describe-decision.ts";
+import { judgedAudio, judgedChat } from "./judged-decision.ts";
+import { openRecord, type Recorder, type RequestRecord } from "../request-record.ts";
+import { type RestServices, restsFor, unpricedFor } from "../calls/resolve-account.ts";
+import type { PlanServices } from "../chat/plan-chat.ts";
+import type { GatewayServices } from "../services.ts";
+import { decideWithChat } from "../translation/translate-by-chat.ts";
+import { liveFacts } from "../transcription/unmeasured-audio.ts";
+
+export type RouteTrace = Pick<RequestRecord, "asked" | "purpose" | "route" | "routeVersion" | "refusal" | "candidates">;
+
+export type ExplainServices = RestServices & PlanServices & Pick<GatewayServices, "decoder">;
+export type JudgeServices = ExplainServices & Pick<GatewayServices, "ledger" | "quotas">;
+
+export interface AudioExplanation {
+  readonly kind: "audio";
+  readonly principal: Principal;
+  readonly task: Requirements["task"];
+  readonly fields: TranslationFields;
+  /** Null: nothing is known of it, as of a job's URL. */
+  readonly audio: MeasuredFacts | null;
+}
+
+export interface LiveExplanation {
+  readonly kind: "live";
+  readonly principal: Principal;
+  readonly fields: TranslationFields;
+  readonly encoding: LiveEncoding;
+}
+
+export interface ChatExplanation {
+  readonly kind: "chat";
+  readonly principal: Principal;
+  readonly fields: ChatFields;
+}
+
+export type RouteQuestion = AudioExplanation | LiveExplanation | ChatExplanation;
+
+export function explainRoute(services: ExplainServices, question: RouteQuestion): RouteTrace {
+  return traced(services, question).trace;
+}
+
+/** The same, and what a dry run would answer. */
+export async function judgeRoute(
+  services: JudgeServices,
+  question: RouteQuestion,
+): Promise<{ readonly trace: RouteTraceView; readonly decision: RoutingDecision }> {
+  const { trace, made } = traced(services, question);
+  return { trace: traceView(trace), decision: await judged(services, question, made) };
+}
+
+/** As it is printed and answered. */
+export function traceView({ asked, purpose, route, routeVersion, refusal, candidates }: RouteTrace): RouteTraceView {
+  return {
+    object: "route_trace",
+    asked: asked === null ? null : { ...asked, features: [...asked.features], preferences: [...asked.preferences] },
+    purpose,
+    route,
+    route_version: routeVersion,
+    refusal,
+    candidates:
+      candidates?.map(({ pausedUntil, ...each }) => ({
+        ...each,
+        missing: [...each.missing],
+        ...(pausedUntil === undefined ? {} : { paused_until: pausedUntil }),
+      })) ?? null,
+  };
+}
+
+type Made =
+  | { readonly kind: "chat"; readonly decision: ChatDecision }
+  | { readonly kind: "audio"; readonly call: RoutedCall; readonly decided: AudioDecision };
+
+function traced(
+  services: ExplainServices,
+  question: RouteQuestion,
+): { readonly trace: RouteTrace; readonly made: Made } {
+  const { principal } = question;
+  let trace: RouteTrace | null = null;
+  const record = openRecord(
+    { requestId: brand("request", ""), endpoint: "", principal, receivedAtMs: 0, hasIdempotencyKey: false },
+    () => 0,
+    ({ asked, purpose, route, routeVersion, refusal, candidates }) => {
+      trace = { asked, purpose, route, routeVersion, refusal, candidates };
+    },
+  );
+  const made = decideOn(services, question, record.recorder);
+  record.end({ status: 200, code: null });
+  if (trace === null) throw new Error("a record that ended was not kept");
+  return { trace, made };
+}
+
+function decideOn(services: ExplainServices, question: RouteQuestion, recorder: Recorder): Made {
+  const { principal } = question;
+  if (question.kind === "chat") {
+    const isStreamed = question.fields.stream === true;
+    const call = { principal, fields: question.fields, purposeHeader: null, recorder };
+    return { kind: "chat", decision: decideChat(services, call, isStreamed) };
+  }
+  const call: RoutedCall = {
+    requestId: brand("request", ""),
+    endpoint: "",
+    task: question.kind === "live" ? "transcribe" : question.task,
+    principal,
+    fields: question.kind === "live" ? { ...question.fields, stream: true } : question.fields,
+    purposeHeader: null,
+    policyHeader: null,
+    recorder,
+  };
+  return { kind: "audio", call, decided: decideAudio(services, question, call) };
+}
+
+/** What waits for its answer may be translated by a chat model; streams and jobs are not. */
+function decideAudio(
+  services: ExplainServices,
+  question: AudioExplanation | LiveExplanation,
+  call: RoutedCall,
+): AudioDecision {
+  const restOf = restsFor(services, call.principal);
+  const alone = (facts: MeasuredFacts | null, rests = restOf): AudioDecision => ({
+    decision: decideFor(services, call, facts, rests),
+    byChat: null,
+  });
+  if (question.kind === "live") return alone(liveFacts(question.encoding));
+  const { fields, audio } = question;
+  const { mode = "batch", stream, dry_run: isDryRun } = fields;
+  const isAnswered = isDryRun === true || (stream !== true && mode === "batch");
+  if (isAnswered && audio !== null) return decideWithChat(services, call, audio);
+  return alone(audio, mode === "async" ? unpricedFor(services, call.principal) : restOf);
+}
+
+function judged(
+  services: JudgeServices,
+  question: RouteQuestion,
+  made: Made,
+): Promise<RoutingDecision> | RoutingDecision {
+  if (made.kind === "chat") return judgedChat(services, question, made.decision);
+  const audio = question.kind === "audio" ? question.audio : null;
+  // What a length costs cannot be said where there is none.
+  return audio === null
+    ? describeUnmeasured(question.principal, made.decided.decision)
+    : judgedAudio(services, made.call, audio, made.decided);
+}

@@ -1,0 +1,68 @@
+// What makes two requests the same payload under one idempotency key [idempotency.same-payload]. Pure.
+import { createHash } from "node:crypto";
+import { REDACTION_GROUPS, type RedactionGroup } from "../../contract/features.ts";
+import type { TranslationFields } from "../../contract/transcription.ts";
+import { mergedKeyterms } from "../../routing/required-features.ts";
+
+export interface FingerprintInput {
+  readonly endpoint: string;
+  readonly fields: TranslationFields;
+  /** Of the endpoint's own, beside those of every transcription. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+  /** Body beats header. */
+  readonly requestedPurpose: string | null;
+  readonly requestedPolicy: string | null;
+  readonly audio:
+    | { readonly kind: "bytes"; readonly sha256: string; readonly sizeBytes: number }
+    | { readonly kind: "url"; readonly url: string };
+}
+
+/**
+ * SHA-256 over canonical JSON. Hints (file name, declared type), the carrier (multipart or base64), the order of fields
+ * and the API key do not enter; defaults are not filled in, so a later change of a default breaks no replay.
+ */
+export function fingerprint(input: FingerprintInput): Buffer {
+  const {
+    custom_vocabulary: _,
+    keyterms: __,
+    redaction,
+    purpose: _body,
+    purpose_policy: _policy,
+    ...rest
+  } = input.fields;
+  const terms = mergedKeyterms(input.fields);
+  return payloadFingerprint({
+    ...rest,
+    ...input.extra,
+    endpoint: input.endpoint,
+    purpose: input.requestedPurpose,
+    purpose_policy: input.requestedPolicy,
+    keyterms: terms.length > 0 ? terms : undefined,
+    redaction: asSet(redaction),
+    audio: input.audio,
+  });
+}
+
+/** However the groups were written: each once, in the contract's order. `false` is sent, and not silence. */
+function asSet(redaction: TranslationFields["redaction"]): readonly RedactionGroup[] | false | undefined {
+  if (redaction === undefined || redaction === false) return redaction;
+  return redaction === true ? ["pii"] : REDACTION_GROUPS.filter((group) => redaction.includes(group));
+}
+
+/** Of plain data, however its members were ordered. */
+export function payloadFingerprint(payload: Readonly<Record<string, unknown>>): Buffer {
+  return createHash("sha256").update(canonicalJson(payload)).digest();
+}
+
+/** Keys sorted, `undefined` and `null` members left out (a `null` field counts as not sent), as RFC 8785 for our value types. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const members = Object.entries(value)
+      .filter(([, member]) => member !== undefined && member !== null)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+    return `{${members.join(",")}}`;
+  }
+  return JSON.stringify(value);
+}

@@ -1,0 +1,110 @@
+// Runs a request under its idempotency key: replays a stored answer, refuses a reused key, and leaves the slot as the outcome requires
+// whatever happens in between [idempotency.replay] [idempotency.reused].
+import { GatewayError } from "../../contract/errors.ts";
+import { keyReused } from "../../contract/idempotency-key.ts";
+import type { ClaimRequest, SlotRef } from "./idempotency.ts";
+import type { GatewayReply } from "../reply.ts";
+import type { Recorder } from "../request-record.ts";
+import type { GatewayServices } from "../services.ts";
+import { isDatabaseUnavailable } from "../../storage/database-faults.ts";
+import { databaseUnavailable, resultNotStored, mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
+
+export interface HeldSlot {
+  readonly ref: SlotRef;
+  /** A first byte leaves: from here on a fault of ours burns it. A crash does from the reservation on, which nobody is left to tell apart. */
+  markDispatched(): void;
+  /** An outcome is unknown: the key must never run again. */
+  burn(): Promise<void>;
+}
+
+/** With a key the work goes on for the retry that will ask for it; without one nobody is left to want it. */
+export function wantedUntil({ clientGone }: { readonly clientGone: AbortSignal }, slot: HeldSlot | null): AbortSignal {
+  // One for each: whoever stops listening is looked for among all that listen.
+  return slot === null ? clientGone : new AbortController().signal;
+}
+
+/** `work` completes the slot itself, in the transaction that settles the charge. */
+export function withSlot(
+  services: Pick<GatewayServices, "idempotency">,
+  request: ClaimRequest | null,
+  recorder: Pick<Recorder, "keyUsed">,
+  work: (slot: HeldSlot | null) => Promise<GatewayReply>,
+): Promise<GatewayReply> {
+  return request === null ? work(null) : underKey(services, request, recorder, work);
+}
+
+async function underKey(
+  services: Pick<GatewayServices, "idempotency">,
+  request: ClaimRequest,
+  recorder: Pick<Recorder, "keyUsed">,
+  work: (slot: HeldSlot) => Promise<GatewayReply>,
+): Promise<GatewayReply> {
+  const claim = await mapDatabaseUnavailable(services.idempotency.claim(request));
+  recorder.keyUsed(KEY_USE[claim.kind]);
+  switch (claim.kind) {
+    case "replay":
+      return { ...claim.reply, headers: { ...claim.reply.headers, "x-svc-idempotent-replay": "true" } };
+    case "reused":
+      throw keyReused();
+    case "in_progress":
+      throw new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {
+        message:
+          "The first request with this Idempotency-Key is still running. Retry after a few seconds with the same key.",
+        retryAfterSeconds: 2,
+      });
+    case "unavailable":
+      throw new GatewayError("IDEMPOTENT_RESULT_UNAVAILABLE", {
+        message:
+          "The first request with this Idempotency-Key ended without a known outcome and will not run again. Send a new key to run it anew.",
+      });
+    case "owned":
+      return runOwned(services, claim.slot, work);
+  }
+}
+
+const KEY_USE = {
+  owned: "first",
+  replay: "replayed",
+  reused: "reused",
+  in_progress: "in_progress",
+  unavailable: "unavailable",
+} as const;
+
+async function runOwned(
+  services: Pick<GatewayServices, "idempotency">,
+  ref: SlotRef,
+  work: (slot: HeldSlot) => Promise<GatewayReply>,
+): Promise<GatewayReply> {
+  let dispatched = false;
+  let burned = false;
+  const slot: HeldSlot = {
+    ref,
+    markDispatched: () => {
+      dispatched = true;
+    },
+    burn: async () => {
+      burned = true;
+      await services.idempotency.burn(ref).catch(ignoreAway);
+    },
+  };
+  try {
+    return await work(slot);
+  } catch (error) {
+    if (!burned) {
+      await leave(services, ref, dispatched && !(error instanceof GatewayError)).catch(ignoreAway);
+    }
+    if (isDatabaseUnavailable(error)) throw dispatched ? resultNotStored(error) : databaseUnavailable(error);
+    throw error;
+  }
+}
+
+/** What the request came to is told all the same: the slot's lease lapses, and what was dispatched under it never runs again. */
+function ignoreAway(failure: unknown): void {
+  if (!isDatabaseUnavailable(failure)) throw failure;
+}
+
+/** A refusal, or definite failures everywhere, free the key. A fault of ours after dispatch leaves the outcome unknown. */
+async function leave(services: Pick<GatewayServices, "idempotency">, ref: SlotRef, isUnknown: boolean): Promise<void> {
+  if (isUnknown) await services.idempotency.burn(ref);
+  else await services.idempotency.release(ref);
+}

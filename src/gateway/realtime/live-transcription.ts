@@ -1,0 +1,221 @@
+// Live audio to a transcript: the same route, purpose, features and events as a file's stream, from targets that accept live audio. Audio
+// that was sent to a target cannot be sent again: only a refused socket falls back [realtime.no-fallback-after-audio].
+import { GatewayError } from "../../contract/errors.ts";
+import { createChannel, type Channel } from "../../lib/concurrency/channel.ts";
+import { createReplyHold } from "../../providers/reply-hold.ts";
+import { type FailureKind, ProviderError } from "../../providers/io.ts";
+import type { LiveEncoding } from "../../providers/provider.ts";
+import { LIVE_REPLY } from "../../providers/reply-bounds.ts";
+import type { Candidate } from "../../routing/pick-candidates.ts";
+import type { RouteDecision } from "../../routing/decide-route.ts";
+import { answerOf } from "../transcription/answer.ts";
+import { attemptOutcome, logFailedAttempt } from "../calls/attempt-end.ts";
+import { createAttemptAllowance } from "../calls/attempt-allowance.ts";
+import { callTarget } from "../calls/attempt.ts";
+import { decideFor, payerOf, refuseTooManyKeyterms, type RoutedCall } from "../transcription/audio-call.ts";
+import { isMoneyRefusal } from "../calls/budget-exceeded.ts";
+import { spentOf, watchCall } from "../calls/call-watch.ts";
+import { certaintyOf, exhausted, type FailedAttempt, failedAttempt, streamBroke } from "../calls/judge-failure.ts";
+import { createLiveSource, type LiveSource, meteredAudio } from "./live-audio.ts";
+import { createLiveMeter } from "./live-meter.ts";
+import { atPricesOfNow, quoteFor } from "../calls/quote.ts";
+import { decided } from "../calls/refuse-route.ts";
+import { isPausedByNow, restsFor, resolveAccount } from "../calls/resolve-account.ts";
+import type { Served } from "../calls/candidate-run.ts";
+import type { GatewayServices } from "../services.ts";
+import { speechRequest } from "../transcription/speech-request.ts";
+import type { TranscriptPart } from "../transcription/stream-transcription.ts";
+import { liveFacts } from "../transcription/unmeasured-audio.ts";
+import { tellTranscript, type TranscriptPiece } from "../transcription/stream-segments.ts";
+import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
+
+export interface LiveCall extends RoutedCall {
+  readonly encoding: LiveEncoding;
+  /** Aborts when nobody is left to hear; its reason is the error that ends it, where it is not the caller who left. */
+  readonly clientGone: AbortSignal;
+}
+
+/** The end of the message of a session that broke off. */
+const CHARGE = "The last seconds of the audio are not charged; what was heard before them is.";
+
+/** To finish after the audio did. */
+const CLOSING_MS = 60_000;
+
+/** Ends with `completed`, or throws; silent when the caller left. Leaving the loop stops the provider. */
+export async function* liveTranscription(
+  services: GatewayServices,
+  call: LiveCall,
+  frames: AsyncIterable<Uint8Array>,
+): AsyncGenerator<TranscriptPart> {
+  refuseTooManyKeyterms(services, call);
+  const decision = decided(
+    call,
+    decideFor(services, call, liveFacts(call.encoding), restsFor(services, call.principal)),
+  );
+  const left = new AbortController();
+  const pieces = createChannel<TranscriptPiece>();
+  const signal = AbortSignal.any([call.clientGone, left.signal]);
+  const source = createLiveSource(call.encoding, frames, services.limits.maxAudioDurationSeconds);
+  const outcome = runLive(services, { call, decision, source, pieces, signal }).finally(() => pieces.close());
+  // Its failure is awaited where it is told; until then nobody listens.
+  outcome.catch(() => undefined);
+  let isOver = false;
+  try {
+    for (let piece = await pieces.receive(); piece !== null; piece = await pieces.receive()) yield piece;
+    const served = await outcome;
+    isOver = true;
+    if (served === null) return;
+    const { envelope } = await answerOf({
+      createdAt: services.now(),
+      wanted: decision.wanted,
+      purpose: decision.purpose,
+      warnings: decision.warnings,
+      audioSeconds: served.audioSeconds,
+      served,
+    });
+    yield { kind: "completed", envelope };
+  } finally {
+    if (!isOver) {
+      left.abort();
+      pieces.abandon();
+      await outcome.catch(() => undefined);
+    }
+  }
+}
+
+interface LiveRun {
+  readonly call: LiveCall;
+  readonly decision: Extract<RouteDecision, { ok: true }>;
+  readonly source: LiveSource;
+  readonly pieces: Channel<TranscriptPiece>;
+  readonly signal: AbortSignal;
+}
+
+type LiveServed = Omit<Served, "kind" | "settlement" | "missedSpeech"> & { readonly audioSeconds: number };
+
+/** null: the caller is gone. */
+async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveServed | null> {
+  const failures: FailedAttempt[] = [];
+  const allowance = createAttemptAllowance(services.limits.maxAttemptsPerRequest);
+  let refusal: GatewayError | null = null;
+  for (const candidate of run.decision.candidates) {
+    if (failures.length > 0 && isPausedByNow(services, candidate.target, run.call.principal)) continue;
+    if (!allowance.take()) throw exhausted(failures, run.decision.considered, allowance.max);
+    const { result, hasBegun } = await runOne(services, run, candidate).catch((error: unknown) => {
+      if (error instanceof ProviderError) return { result: failedAttempt(candidate.target, error), hasBegun: false };
+      throw error;
+    });
+    if (result instanceof GatewayError) {
+      refusal ??= result;
+      allowance.giveBack();
+      continue;
+    }
+    if (!("kind" in result)) return result;
+    if (certaintyOf(result.kind) === "aborted") return null;
+    if (hasBegun) throw streamBroke(result.kind, CHARGE);
+    failures.push(result);
+  }
+  throw refusal ?? exhausted(failures, run.decision.considered);
+}
+
+/** False: the call ended before the caller had spoken. */
+async function firstAudio({ source, signal }: LiveRun): Promise<boolean> {
+  const ended = Promise.withResolvers<boolean>();
+  const end = (): void => ended.resolve(false);
+  if (signal.aborted) end();
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    return await Promise.race([source.begun().then(() => true), ended.promise]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}
+
+interface LiveResult {
+  /** A `GatewayError`: there is no money for this target. */
+  readonly result: LiveServed | FailedAttempt | GatewayError;
+  /** The audio was asked for: what was spoken is gone. */
+  readonly hasBegun: boolean;
+}
+
+async function runOne(services: GatewayServices, run: LiveRun, candidate: Candidate): Promise<LiveResult> {
+  const { call, decision, signal } = run;
+  const { target } = candidate;
+  const provider = services.providers.get(target.provider);
+  if (provider === undefined) throw new Error(`no adapter for ${target.provider}`);
+  const payer = payerOf(call, decision);
+  const account = resolveAccount(services, target, payer.testMode);
+  const sessionMs = services.limits.maxAudioDurationSeconds * 1000 + CLOSING_MS;
+  const deadlineAtMs = services.now().getTime() + sessionMs;
+  const priced = atPricesOfNow(services);
+  const meter = createLiveMeter(priced, { payer, principal: call.principal, candidate, deadlineAtMs });
+  try {
+    await mapDatabaseUnavailable(meter.begin());
+  } catch (error) {
+    if (isMoneyRefusal(error)) return { result: error, hasBegun: false };
+    throw error;
+  }
+  const began = await firstAudio(run).catch(async (error: unknown) => {
+    await meter.end("aborted");
+    throw error;
+  });
+  if (!began) {
+    await meter.end("aborted");
+    return { result: failedAttempt(target, new ProviderError("aborted")), hasBegun: false };
+  }
+  const audio = meteredAudio(call.encoding, run.source, meter);
+  const watched = watchCall(services, {
+    requestId: payer.requestId,
+    attemptId: meter.attemptId(),
+    operation: "transcription",
+    target,
+    testMode: payer.testMode,
+  });
+  let failure: FailureKind | null = "aborted";
+  using hold = createReplyHold();
+  try {
+    const openIo = () =>
+      services.openIo({
+        baseUrl: account.baseUrl,
+        isCallersAddress: account.isCallersAddress,
+        credential: account.credential,
+        signal,
+        timeoutMs: sessionMs,
+        onDispatch: () => undefined,
+        expected: { owner: payer.workspaceId, bound: LIVE_REPLY, hold },
+      });
+    const { wanted } = decision;
+    const request = speechRequest(candidate, wanted);
+    const told = tellTranscript(wanted, Number.POSITIVE_INFINITY, run.pieces);
+    const result = await callTarget({ provider, candidate, request, audio, wanted }, openIo, told);
+    if (result.ok) {
+      failure = null;
+      const { transcript, dropped } = result;
+      await meter.end("succeeded", transcript);
+      const billing = quoteFor(priced, payer, target, { audioMs: meter.passedMs(), channels: 1 });
+      const served = { candidate, transcript, dropped, billing, warnings: [], audioSeconds: meter.passedMs() / 1000 };
+      return { result: served, hasBegun: true };
+    }
+    failure = result.error.kind;
+    logFailedAttempt(services, payer, { attemptId: meter.attemptId(), target, error: result.error });
+    await meter.end(
+      isBrokenHere(signal.reason) ? "unknown" : attemptOutcome(failure),
+      undefined,
+      result.error.provider,
+    );
+    return { result: failedAttempt(target, result.error), hasBegun: audio.hasBegun() };
+  } catch (error) {
+    // Stopped by us, at the end of a budget or for a fault of the caller's: what was sent was heard.
+    await meter.end(isBrokenHere(error) ? "unknown" : "aborted");
+    throw error;
+  } finally {
+    call.recorder.measured(meter.passedMs() / 1000);
+    const heard = quoteFor(priced, payer, target, { audioMs: meter.passedMs(), channels: 1 });
+    watched.end(failure, failure === null || failure === "aborted" ? spentOf(heard) : null);
+  }
+}
+
+/** The caller did not hang up and is not at fault: the slice in progress is not charged [realtime.shutdown]. */
+function isBrokenHere(cause: unknown): boolean {
+  return cause instanceof GatewayError && cause.status >= 500;
+}

@@ -1,9 +1,0 @@
-// A request whose idempotency slot another request owns by now: its lease lapsed before anything was dispatched, and the other one answers
-// [idempotency.fencing].
-import { GatewayError } from "../contract/errors.ts";
-
-export function takenOver(): GatewayError {
-  return new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {
-    message: "Another request with this Idempotency-Key has taken over. Retry after a few seconds with the same key.",
-  });
-}

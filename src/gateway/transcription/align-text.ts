@@ -1,0 +1,164 @@
+// Aligns timed pieces (words, segments) with the provider's own text, because a provider may time only some of its words, of some of its
+// speakers, or spell them differently [transcription.text-preserved]. Pure.
+import { commonSubsequence, type Match } from "../../lib/text/common-subsequence.ts";
+import { CHUNK_SIZE, flatMapCooperatively, type CooperativeTask } from "../../lib/concurrency/cooperative-task.ts";
+import { UNSPACED } from "../../lib/text/join-words.ts";
+import { hasSameLetters } from "../../lib/text/has-same-letters.ts";
+import type { ProviderWord } from "../../providers/provider.ts";
+
+/**
+ * The same pieces, speakers and channels, with texts that together hold all of `text`. What lies between two pieces goes to the one
+ * whose line or sentence it is in; where both tell the same differently, the text's spelling counts; what only the pieces say stays.
+ */
+export function* holdingText<P extends ProviderWord>(
+  pieces: readonly P[],
+  text: string,
+): CooperativeTask<readonly P[]> {
+  const spoken = pieces.filter((piece) => piece.text.trim() !== "");
+  if (spoken.length === 0 || hasSameLetters(spoken.map((piece) => piece.text).join(""), text)) return pieces;
+  yield;
+  const written = yield* writtenTokens(text);
+  const { ordered, tokens, matches } = yield* bestOf(ordersOf(spoken), written);
+  return yield* stretched(ordered, yield* spread(tokens, written, matches));
+}
+
+interface Token {
+  /** As it is written, what hangs on it included. */
+  readonly raw: string;
+  /** What it is recognised by. */
+  readonly key: string;
+  readonly spaced: boolean;
+  /** A line begins with it. */
+  readonly opensLine: boolean;
+}
+interface OwnedToken extends Token {
+  readonly piece: number;
+}
+
+/** Where scripts put no space between words, a word is found by its characters. */
+const TOKEN = new RegExp(`[${UNSPACED}][^\\p{L}\\p{N}\\s]*|[^\\s${UNSPACED}]+`, "gu");
+const SENTENCE_END = /[.!?…。！？]["'”’)\]]*$/u;
+
+function* tokensOf(text: string): Generator<Token, void, void> {
+  let end = 0;
+  for (const { 0: raw, index } of text.matchAll(TOKEN)) {
+    const space = text.slice(end, index);
+    const opensLine = end > 0 && space.includes("\n");
+    end = index + raw.length;
+    const letters = raw.replace(/[^\p{L}\p{N}\p{M}]/gu, "").toLowerCase();
+    yield { raw, key: letters === "" ? raw : letters, spaced: space !== "", opensLine };
+  }
+}
+
+function* writtenTokens(text: string): CooperativeTask<readonly Token[]> {
+  const tokens: Token[] = [];
+  for (const token of tokensOf(text)) if (tokens.push(token) % CHUNK_SIZE === 0) yield;
+  return tokens;
+}
+
+function* ownedTokens(pieces: readonly ProviderWord[]): CooperativeTask<readonly OwnedToken[]> {
+  const tokens: OwnedToken[] = [];
+  for (const [piece, { text }] of pieces.entries())
+    for (const token of tokensOf(text)) if (tokens.push({ ...token, piece }) % CHUNK_SIZE === 0) yield;
+  return tokens;
+}
+
+interface Order<P> {
+  readonly ordered: readonly P[];
+  readonly tokens: readonly OwnedToken[];
+  readonly matches: readonly Match[];
+}
+
+/** Of several channels the text may go channel by channel, or by time. */
+function ordersOf<P extends ProviderWord>(pieces: readonly P[]): readonly (readonly P[])[] {
+  const channelOf = (piece: P) => piece.channel ?? 0;
+  if (new Set(pieces.map(channelOf)).size < 2) return [pieces];
+  return [
+    pieces,
+    pieces.toSorted((one, other) => channelOf(one) - channelOf(other)),
+    pieces.toSorted((one, other) => one.start - other.start || channelOf(one) - channelOf(other)),
+  ];
+}
+
+function* bestOf<P extends ProviderWord>(
+  orders: readonly (readonly P[])[],
+  written: readonly Token[],
+): CooperativeTask<Order<P>> {
+  const keys = written.map(({ key }) => key);
+  const tried: Order<P>[] = [];
+  for (const ordered of orders) {
+    const tokens = yield* ownedTokens(ordered);
+    const spokenKeys = tokens.map(({ key }) => key);
+    tried.push({ ordered, tokens, matches: yield* commonSubsequence(spokenKeys, keys) });
+  }
+  return tried.reduce((best, each) => (each.matches.length > best.matches.length ? each : best));
+}
+
+interface Spelling {
+  text: string;
+  /** It took text that lay before, or behind, all that the piece itself says. */
+  before: boolean;
+  behind: boolean;
+}
+
+/** Piece by piece, what it holds in the end. */
+function* spread(
+  tokens: readonly OwnedToken[],
+  written: readonly Token[],
+  matches: readonly Match[],
+): CooperativeTask<ReadonlyMap<number, Spelling>> {
+  const spellings = new Map<number, Spelling>();
+  const write = (piece: number, { raw, spaced }: Token, side?: "before" | "behind"): void => {
+    const known = spellings.get(piece) ?? { text: "", before: false, behind: false };
+    spellings.set(piece, known);
+    known.text += spaced && known.text !== "" ? ` ${raw}` : raw;
+    if (side !== undefined) known[side] = true;
+  };
+  let [spokenAt, writtenAt] = [0, 0];
+  for (const [number, [a, b]] of [...matches, [tokens.length, written.length] as const].entries()) {
+    if (number % CHUNK_SIZE === 0) yield;
+    const said = tokens.slice(spokenAt, a);
+    const gap = written.slice(writtenAt, b);
+    const last = tokens[spokenAt - 1]?.piece;
+    const next = tokens[a]?.piece;
+    if (gap.length === 0) for (const token of said) write(token.piece, token);
+    else if (said.length > 0)
+      for (const [index, token] of gap.entries())
+        write(said[Math.floor((index * said.length) / gap.length)]?.piece ?? 0, token);
+    else if (last === next) for (const token of gap) write(last ?? 0, token);
+    else {
+      const split = last === undefined ? 0 : next === undefined ? gap.length : splitOf(written, writtenAt, b);
+      for (const [index, token] of gap.entries())
+        if (index < split) write(last ?? 0, token, "behind");
+        else write(next ?? 0, token, "before");
+    }
+    const [own, match] = [tokens[a], written[b]];
+    if (own !== undefined && match !== undefined) write(own.piece, match);
+    [spokenAt, writtenAt] = [a + 1, b + 1];
+  }
+  return spellings;
+}
+
+/** How much of a gap goes to the piece before it: to the end of its line, else of its sentence, else all. */
+function splitOf(written: readonly Token[], from: number, to: number): number {
+  for (let index = from; index <= to; index++) if (written[index]?.opensLine === true) return index - from;
+  for (let index = from; index <= to; index++)
+    if (SENTENCE_END.test(written[index - 1]?.raw ?? "")) return index - from;
+  return to - from;
+}
+
+/** What nobody timed was said between its neighbours: a piece that took it reaches as far as the next of its channel. */
+function stretched<P extends ProviderWord>(
+  pieces: readonly P[],
+  spellings: ReadonlyMap<number, Spelling>,
+): CooperativeTask<readonly P[]> {
+  return flatMapCooperatively(pieces, (piece, index) => {
+    const spelling = spellings.get(index);
+    if (spelling === undefined) return [];
+    const { text, before, behind } = spelling;
+    const [previous, next] = [pieces[index - 1], pieces[index + 1]];
+    const start = before && previous?.channel === piece.channel ? Math.min(piece.start, previous.end) : piece.start;
+    const end = behind && next?.channel === piece.channel ? Math.max(piece.end, next.start) : piece.end;
+    return [{ ...piece, text, start, end }];
+  });
+}

@@ -1,0 +1,38 @@
+// Doubts an empty transcript of a recording in which somebody speaks: one more target is asked. If that one returns no text either, or
+// there is none, the empty answer is returned with a warning [transcription.empty-doubted] [transcription.empty-believed].
+import type { Decoder } from "../../audio/decode/decoder.ts";
+import { holdsSpeech, measureLevels } from "../../audio/decode/levels.ts";
+import { Undecodable } from "../../audio/decode/pcm.ts";
+import type { Warning } from "../../contract/transcription.ts";
+import type { CandidateRun } from "../calls/candidate-run.ts";
+import type { ProviderTranscript } from "../../providers/provider.ts";
+
+export function isEmpty({ text, words, segments }: ProviderTranscript): boolean {
+  const isBlank = (piece: { readonly text: string }): boolean => piece.text.trim() === "";
+  return isBlank({ text }) && words.every(isBlank) && segments.every(isBlank);
+}
+
+type HeardRun = Pick<CandidateRun, "audio" | "signal" | "payer">;
+
+/** Decodes when first asked: almost no answer is empty. What cannot be decoded here is not doubted. */
+export function createSpeechDetector(decoder: Decoder, { audio, signal, payer }: HeardRun): () => Promise<boolean> {
+  let heard: Promise<boolean> | null = null;
+  const listen = async (): Promise<boolean> => {
+    if (decoder.rateOf(audio) === null) return false;
+    try {
+      const measure = () => measureLevels(decoder.decode(audio, { channels: "mono", signal }));
+      return holdsSpeech(await decoder.inTurn({ signal, owner: payer.workspaceId }, measure));
+    } catch (error) {
+      if (error instanceof Undecodable || signal.aborted) return false;
+      throw error;
+    }
+  };
+  return () => (heard ??= listen());
+}
+
+export const EMPTY_TRANSCRIPT: Warning = {
+  code: "EMPTY_TRANSCRIPT",
+  message: "The audio sounds like speech, yet the provider recognised nothing in it or in a part of it.",
+  param: null,
+  details: null,
+};

@@ -1,0 +1,81 @@
+// The routed envelope of a transcript and its bare-body forms [transcription.envelope] [captions.bare-body]. Pure.
+import type { PurposeFields, ResponseFormat, TranscriptionEnvelope, Warning } from "../../contract/transcription.ts";
+import type { FinishedTranscript } from "./finish-transcript.ts";
+import { type GatewayReply, textReply, transcriptReply } from "../reply.ts";
+import { routingFacts } from "../routing-facts.ts";
+
+export interface EnvelopeInput {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly object: TranscriptionEnvelope["object"];
+  readonly transcript: FinishedTranscript;
+  readonly language: string | null;
+  readonly languageConfidence: number | null;
+  readonly audioSeconds: number;
+  readonly billableAudioSeconds: number;
+  readonly warnings: readonly Warning[];
+  readonly purpose: PurposeFields;
+}
+
+export function buildEnvelope(input: EnvelopeInput): TranscriptionEnvelope {
+  const { transcript } = input;
+  return {
+    id: input.id,
+    object: input.object,
+    created_at: input.createdAt.toISOString(),
+    status: "completed",
+    content: transcript.content,
+    language: input.language,
+    language_confidence: input.languageConfidence,
+    duration_seconds: input.audioSeconds,
+    segments: [...transcript.segments],
+    words: [...transcript.words],
+    warnings: [...input.warnings],
+    usage: { audio_seconds: input.audioSeconds, billable_audio_seconds: input.billableAudioSeconds, total_tokens: 0 },
+    ...input.purpose,
+  };
+}
+
+/** How the caller wants the answer delivered, by `Accept`: the JSON envelope, or the bare body of `content`. */
+export const DELIVERIES = ["json", "text", "srt", "vtt"] as const;
+export type Delivery = (typeof DELIVERIES)[number];
+export const DELIVERY_TYPES = {
+  json: "application/json",
+  text: "text/plain",
+  srt: "application/x-subrip",
+  vtt: "text/vtt",
+} as const satisfies Record<Delivery, string>;
+
+/** A bare body must be what its media type says; `text/plain` fits every content. */
+export function deliverable(delivery: Delivery, format: ResponseFormat): boolean {
+  return delivery === "json" || delivery === "text" || delivery === format;
+}
+
+export async function deliver(
+  envelope: TranscriptionEnvelope,
+  delivery: Delivery,
+  present: (envelope: TranscriptionEnvelope) => unknown,
+  simulated: boolean,
+): Promise<GatewayReply> {
+  const mark = simulatedMark(simulated);
+  if (delivery !== "json")
+    return textReply(DELIVERY_TYPES[delivery], envelope.content, { ...mark, ...factsOf(envelope) });
+  const body = present(envelope);
+  return transcriptReply(body, { ...mark, ...(body === envelope ? {} : factsOf(envelope)) });
+}
+
+const SIMULATED_MARK = { "x-svc-simulated": "true" };
+
+/** Of an envelope that was kept: its own warning says it. */
+export function markOf(envelope: TranscriptionEnvelope): Record<string, string> {
+  return simulatedMark(envelope.warnings.some(({ code }) => code === "SIMULATED_PROVIDER"));
+}
+
+export function simulatedMark(isSimulated: boolean): Record<string, string> {
+  return isSimulated ? SIMULATED_MARK : {};
+}
+
+/** What a bare body does not say. */
+export function factsOf(envelope: TranscriptionEnvelope): Record<string, string> {
+  return { ...routingFacts(envelope), "x-svc-audio-seconds": String(envelope.usage.audio_seconds) };
+}

@@ -1,0 +1,52 @@
+// Sends a transcript, of a file or live, while it is made: piece by piece as the provider returns it, and no faster than the caller reads
+// [transcription.stream-whole].
+import type { Segment } from "../../contract/transcription.ts";
+import type { Channel } from "../../lib/concurrency/channel.ts";
+import { ProviderError } from "../../providers/io.ts";
+import type { ProviderSegment } from "../../providers/provider.ts";
+import type { Requirements } from "../../routing/required-features.ts";
+import type { Execute } from "../calls/attempt.ts";
+import { byStart, createLabels, createTimeline } from "./wire-pieces.ts";
+
+export type TranscriptPiece =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "segment"; readonly segment: Segment };
+
+/** Makes a call by the provider's stream. */
+export function tellTranscript(
+  wanted: Requirements,
+  durationSeconds: number,
+  pieces: Pick<Channel<TranscriptPiece>, "send">,
+): Execute {
+  return async ({ provider, audio }, plan, openIo) => {
+    if (provider.stream === undefined) throw new Error(`${provider.kind} declares streaming and has none`);
+    const tell = segmentTeller(wanted, durationSeconds);
+    for await (const event of provider.stream(plan, audio, openIo())) {
+      if (event.type === "end") return event.raw;
+      const piece = event.type === "text" ? ({ kind: "text", text: event.text } as const) : tell(event.segment);
+      if (piece !== null) await pieces.send(piece);
+    }
+    throw new ProviderError("bad_reply", { reason: "no_finish" });
+  };
+}
+
+/**
+ * Each segment as the finished transcript will have it, by what was said so far. One that is earlier than what another channel
+ * said is told with the whole alone, for its place and its speaker's name depend on those before it.
+ */
+export function segmentTeller(
+  wanted: Requirements,
+  durationSeconds: number,
+): (segment: ProviderSegment) => Extract<TranscriptPiece, { kind: "segment" }> | null {
+  const place = createTimeline(durationSeconds);
+  const labels = createLabels(wanted);
+  let last: ProviderSegment | null = null;
+  let count = 0;
+  return (segment) => {
+    const piece = place(segment);
+    if (!wanted.wantsSegments || piece.text.trim() === "" || (last !== null && byStart(piece, last) < 0)) return null;
+    last = piece;
+    labels.hear(piece);
+    return { kind: "segment", segment: labels.segment(piece, count++) };
+  };
+}

@@ -1,0 +1,146 @@
+// The steps of a synchronous transcription, one named step a line, in the order of judgement of docs/reference/errors.md. The edge has
+// judged the head (key, scope, limits) and the body (fields, spool) before; the compatible endpoints begin here too.
+import { assertNever } from "../../lib/assert-never.ts";
+import type { TranscriptionEnvelope } from "../../contract/transcription.ts";
+import type { RouteDecision } from "../../routing/decide-route.ts";
+import type { ByChat } from "../../routing/decide-translation.ts";
+import { answerOf } from "./answer.ts";
+import { type AudioCall, payerOf, refuseTooManyKeyterms, slotRequest } from "./audio-call.ts";
+import { type Delivery, deliver } from "./envelope.ts";
+import { exhausted, outcomeUnknown, USE_A_JOB } from "../calls/judge-failure.ts";
+import { callerGone } from "../calls/attempt-end.ts";
+import { explain } from "../dry-run/explain.ts";
+import type { MeasuredAudio } from "./measure-audio.ts";
+import { decided } from "../calls/refuse-route.ts";
+import type { GatewayReply } from "../reply.ts";
+import { type AttemptAllowance, createAttemptAllowance } from "../calls/attempt-allowance.ts";
+import type { CandidateRun, Served } from "../calls/candidate-run.ts";
+import { runCandidates } from "../calls/run-candidates.ts";
+import type { GatewayServices } from "../services.ts";
+import { type SlotJournal, createSlotJournal } from "../idempotency/slot-journal.ts";
+import { decideWithChat, type MadeTranscript, translateByChat } from "../translation/translate-by-chat.ts";
+import { type AudioRequest, withAudio } from "./with-audio.ts";
+import { type HeldSlot, wantedUntil, withSlot } from "../idempotency/with-slot.ts";
+import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
+
+export interface TranscribeCall extends AudioCall {
+  readonly delivery: Delivery;
+  /** The JSON answer as the endpoint words it, and as an idempotency key keeps it. */
+  readonly present: (envelope: TranscriptionEnvelope) => unknown;
+  readonly receivedAtMs: number;
+  /** Aborts when the caller hangs up. */
+  readonly clientGone: AbortSignal;
+}
+
+type Decided = Extract<RouteDecision, { ok: true }>;
+
+export async function transcribe(services: GatewayServices, call: TranscribeCall): Promise<GatewayReply> {
+  refuseTooManyKeyterms(services, call);
+  if (call.fields.dry_run === true) return explain(services, call, audioRequest(services, call, null));
+  return withSlot(services, await slotRequest(call), call.recorder, (slot) =>
+    withAudio(services, audioRequest(services, call, slot), async (audio) => {
+      const { decision, byChat } = decideWithChat(services, call, audio.speech);
+      return serve(services, call, audio, decided(call, decision), byChat, slot);
+    }),
+  );
+}
+
+async function serve(
+  services: GatewayServices,
+  call: TranscribeCall,
+  audio: MeasuredAudio,
+  decision: Decided,
+  byChat: ByChat | null,
+  slot: HeldSlot | null,
+): Promise<GatewayReply> {
+  const audioSeconds = audio.speech.durationSeconds;
+  await mapDatabaseUnavailable(services.quotas.takeAudio(call.principal, audioSeconds));
+  const journal = createSlotJournal(services, payerOf(call, decision), slot, deadlineOf(services, call));
+  using holds = new DisposableStack();
+  const allowance = allowanceOf(services, byChat);
+  const transcribed = await callTargets(services, call, audio, decision, slot, {
+    journal,
+    holds,
+    allowance: byChat === null ? allowance : allowance.leaving(1),
+  });
+  const made =
+    byChat === null
+      ? asServed(decision, transcribed, journal)
+      : await translateByChat(services, call, { decision, byChat, transcribed, slot, journal, allowance });
+  const { envelope } = await answerOf({
+    createdAt: services.now(),
+    wanted: made.wanted,
+    purpose: decision.purpose,
+    warnings: [...decision.warnings, ...audio.warnings, ...made.warnings],
+    audioSeconds,
+    served: made.served,
+  });
+  const reply = await deliver(envelope, call.delivery, call.present, made.isSimulated);
+  await made.finish(reply);
+  return reply;
+}
+
+/** Of both steps of a translation by chat together, which need a target each. */
+function allowanceOf({ limits }: GatewayServices, byChat: ByChat | null): AttemptAllowance {
+  return createAttemptAllowance(
+    byChat === null ? limits.maxAttemptsPerRequest : Math.max(2, limits.maxAttemptsPerRequest),
+  );
+}
+
+function asServed({ wanted }: Decided, served: Served, journal: SlotJournal): MadeTranscript {
+  return {
+    wanted,
+    served,
+    warnings: [],
+    isSimulated: served.billing.billingClass === "simulated",
+    finish: (reply) => journal.finish(served.settlement, reply),
+  };
+}
+
+async function callTargets(
+  services: GatewayServices,
+  call: TranscribeCall,
+  { speech }: MeasuredAudio,
+  decision: Decided,
+  slot: HeldSlot | null,
+  shared: Pick<CandidateRun, "journal" | "allowance" | "holds">,
+): Promise<Served> {
+  const outcome = await runCandidates(services, {
+    payer: payerOf(call, decision),
+    audio: speech,
+    wanted: decision.wanted,
+    candidates: decision.candidates,
+    mayPayTwice: decision.route.mayPayTwice,
+    deadlineAtMs: deadlineOf(services, call),
+    signal: wantedUntil(call, slot),
+    ...shared,
+  });
+  switch (outcome.kind) {
+    case "served":
+      return outcome;
+    case "exhausted":
+      throw exhausted(outcome.failures, decision.considered, outcome.attemptLimit);
+    case "unknown":
+      // Work may have been done under this key: it must never run again.
+      await slot?.burn();
+      throw outcomeUnknown(outcome.how, { advice: USE_A_JOB, wasFollowed: outcome.wasFollowed });
+    case "aborted":
+      // Nobody reads this answer; the edge notices that the caller is gone.
+      throw callerGone();
+    default:
+      return assertNever(outcome);
+  }
+}
+
+function deadlineOf({ limits }: GatewayServices, { receivedAtMs }: TranscribeCall): number {
+  return receivedAtMs + limits.syncTimeoutSeconds * 1000;
+}
+
+function audioRequest({ limits }: GatewayServices, call: TranscribeCall, slot: HeldSlot | null): AudioRequest {
+  return {
+    audio: call.audio,
+    holders: call.principal,
+    maxUrlBytes: limits.maxAudioUrlBytes,
+    signal: wantedUntil(call, slot),
+  };
+}

@@ -1,0 +1,60 @@
+// The measured audio of a request, from any source: remote audio is fetched first, and deleted when the work is done.
+import type { AudioInput } from "../../audio/audio-input.ts";
+import type { QuotaHolders } from "../../quotas/quotas.ts";
+import { measureAudio, type MeasuredAudio } from "./measure-audio.ts";
+import type { GatewayServices } from "../services.ts";
+import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
+
+export interface AudioRequest {
+  readonly audio: AudioInput;
+  readonly holders: QuotaHolders;
+  readonly maxUrlBytes: number;
+  /** Aborted when nobody wants the audio any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What was fetched for it goes with `release`; what the caller uploaded is the edge's. */
+export interface TakenAudio extends MeasuredAudio {
+  readonly release: () => Promise<void>;
+}
+
+type Services = Pick<GatewayServices, "measurer" | "limits" | "remoteAudio" | "quotas">;
+
+export async function withAudio<T>(
+  services: Services,
+  request: AudioRequest,
+  work: (audio: MeasuredAudio) => Promise<T>,
+): Promise<T> {
+  const audio = await takeAudio(services, request);
+  try {
+    return await work(audio);
+  } finally {
+    await audio.release();
+  }
+}
+
+export async function takeAudio(services: Services, request: AudioRequest): Promise<TakenAudio> {
+  const { audio, holders, maxUrlBytes, signal } = request;
+  const workspaceId = holders.workspace.id;
+  const measured = (input: AudioInput) => measureAudio(services, { audio: input, workspaceId, signal });
+  if (audio.kind === "spooled") return { ...(await measured(audio)), release: async () => undefined };
+  const { url, mediaTypeHint, fileNameHint } = audio;
+  await mapDatabaseUnavailable(services.quotas.takeUrlFetch(holders));
+  const fetched = await services.remoteAudio.download({ workspaceId, url, maxBytes: maxUrlBytes, signal });
+  const { spooled, mediaType } = fetched;
+  const release = (): Promise<void> => spooled.dispose();
+  const input: AudioInput = {
+    kind: "spooled",
+    spooled,
+    param: "audio.url",
+    // A caller's word about its own audio is weighed before that of the server it lies on.
+    mediaTypeHint: mediaTypeHint ?? mediaType,
+    fileNameHint,
+  };
+  try {
+    return { ...(await measured(input)), release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}

@@ -1,0 +1,104 @@
+// What the head says about the body: its type, encoding and length. Nothing is guessed: what is not exactly understood is 415, and a form
+// without a usable boundary 400 [request-body.json-type] [request-body.form-type].
+import type { IncomingHttpHeaders } from "node:http";
+import { GatewayError } from "../../contract/errors.ts";
+import { invalidRequest } from "../../contract/invalid-request.ts";
+import { type Charset, charsetOf, unsupportedCharset } from "./field-charset.ts";
+
+export type BodyType =
+  | { readonly kind: "json" }
+  | { readonly kind: "multipart"; readonly boundary: string; readonly charset: Charset | null };
+
+const TYPE = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?=;|$)/;
+const PARAMETER =
+  /^;[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[\t\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*)"|([^\s;"]*))[ \t]*/;
+/** Some clients write the semicolon of a parameter that does not come. */
+export const LAST_SEMICOLON = /;[ \t]*$/;
+/** RFC 2046, section 5.1.1. */
+const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
+
+const JSON_BODY: BodyType = { kind: "json" };
+
+export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly multipart: boolean }): BodyType {
+  // As nearly everybody says it.
+  if (headers["content-type"] === "application/json") return JSON_BODY;
+  const wanted = accepted.multipart ? "application/json or multipart/form-data" : "application/json";
+  const parsed = parseContentType(headers["content-type"]);
+  if (parsed === null) throw unsupported(`The Content-Type is missing or malformed; send ${wanted}.`);
+  const { type, parameters } = parsed;
+  if (parameters === null) {
+    if (type === "multipart/form-data" && accepted.multipart) throw unusableBoundary();
+    throw unsupported(`The Content-Type is malformed behind its type; send ${wanted}.`);
+  }
+  const label = parameters.get("charset");
+  const charset = label === undefined ? null : charsetOf(label);
+  const isForm = type === "multipart/form-data" && accepted.multipart;
+  if (label !== undefined && (isForm ? charset === null : label.toLowerCase() !== "utf-8"))
+    throw unsupported(isForm ? unsupportedCharset(label) : "The body's charset must be utf-8.");
+  parameters.delete("charset");
+  if (type === "application/json") {
+    if (parameters.size > 0)
+      throw unsupported("The Content-Type application/json takes no parameter but charset=utf-8.");
+    return JSON_BODY;
+  }
+  if (!isForm) throw unsupported(`The Content-Type is not taken here; send ${wanted}.`);
+  const boundary = parameters.get("boundary") ?? "";
+  parameters.delete("boundary");
+  if (!BOUNDARY.test(boundary)) throw unusableBoundary();
+  if (parameters.size > 0) throw unsupported("The Content-Type multipart/form-data takes no parameter but boundary.");
+  return { kind: "multipart", boundary, charset };
+}
+
+/** Request bodies are never decompressed, which rules out decompression bombs [request-body.no-compression]. */
+export function refuseEncoding(headers: IncomingHttpHeaders): void {
+  const encoding = headers["content-encoding"];
+  if (encoding === undefined || encoding.trim().toLowerCase() === "identity") return;
+  throw new GatewayError("UNSUPPORTED_MEDIA_TYPE", {
+    message: "Compressed request bodies are not taken; send the body without Content-Encoding.",
+    param: "content-encoding",
+  });
+}
+
+export interface ContentType {
+  readonly type: string;
+  /** Null when they are malformed. */
+  readonly parameters: Map<string, string> | null;
+}
+
+/** Null without a type, and when a parameter is repeated. */
+export function parseContentType(header: string | undefined): ContentType | null {
+  const head = TYPE.exec(header ?? "");
+  if (header === undefined || head?.[1] === undefined) return null;
+  const type = head[1].toLowerCase();
+  const parameters = new Map<string, string>();
+  for (let rest = header.slice(head[0].length).replace(LAST_SEMICOLON, ""); rest !== ""; ) {
+    const match = PARAMETER.exec(rest);
+    const name = match?.[1]?.toLowerCase();
+    if (match === null || name === undefined) return { type, parameters: null };
+    if (parameters.has(name)) return null;
+    parameters.set(name, match[2]?.replace(/\\(.)/g, "$1") ?? match[3] ?? "");
+    rest = rest.slice(match[0].length);
+  }
+  return { type, parameters };
+}
+
+/** Null when the length is not announced (`Transfer-Encoding: chunked`). */
+export function declaredLength(headers: IncomingHttpHeaders): number | null {
+  const value = headers["content-length"];
+  return value === undefined ? null : Number(value);
+}
+
+/** Of a body that announces more than is ever taken the size is at fault, not our room for it. */
+export function expectedLength(headers: IncomingHttpHeaders, maxBytes: number): number {
+  return Math.min(declaredLength(headers) ?? maxBytes, maxBytes);
+}
+
+function unusableBoundary(): GatewayError {
+  const message =
+    "The Content-Type multipart/form-data needs a boundary of 1 to 70 characters of RFC 2046; let the HTTP client set this header.";
+  return invalidRequest("content-type", message);
+}
+
+function unsupported(message: string): GatewayError {
+  return new GatewayError("UNSUPPORTED_MEDIA_TYPE", { message, param: "content-type" });
+}

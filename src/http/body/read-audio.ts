@@ -1,0 +1,115 @@
+// Reads a request that carries audio: fields judged, bytes in the spool, hashed and counted, stopping at the limit while reading
+// [request-body.max-audio-bytes] [request-body.refused-while-reading].
+import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
+import type { z } from "zod";
+import type { AudioInput } from "../../audio/audio-input.ts";
+import { audioTooLarge, type Spool } from "../../audio/spool.ts";
+import { audioFields, type TranscriptionFields } from "../../contract/transcription.ts";
+import { createAudioIntake } from "./audio-intake.ts";
+import { type BodyType, declaredLength, parseContentType, readBodyType } from "./content-type.ts";
+import { createFaults } from "./validation-issues.ts";
+import { type FieldSchema, validateFields } from "./fields.ts";
+import { safeFileName } from "./file-name.ts";
+import { readFormBody } from "./read-form-body.ts";
+import { type BodyReading, FORM_FRAMING_BYTES, MAX_REST_BYTES, type RawBody } from "./raw-body.ts";
+import { readJsonBody } from "./read-json-body.ts";
+import { refuseQuery } from "./refuse-query.ts";
+
+export interface Submission<Fields = TranscriptionFields> {
+  /** Judged by the schema; null dropped; the `purpose` here is the body's own. */
+  readonly fields: Fields;
+  readonly audio: AudioInput;
+}
+
+export interface SubmissionRequest {
+  readonly headers: IncomingHttpHeaders;
+  /** The unread request itself. */
+  readonly body: Readable;
+  readonly query: Readonly<Record<string, unknown>>;
+}
+
+export interface SubmissionOptions {
+  readonly spool: Spool;
+  readonly maxAudioBytes: number;
+  /** The verb asks for the hash, with a key or without. */
+  readonly hashed?: boolean;
+}
+
+/** Where the schema has a `model` of its own, that is no route control. */
+export async function readSubmission<S extends FieldSchema>(
+  schema: S,
+  request: SubmissionRequest,
+  options: SubmissionOptions,
+): Promise<Submission<z.infer<S>>> {
+  const type = readBodyType(request.headers, { multipart: true });
+  refuseDeclaredLength(request.headers, type, options.maxAudioBytes);
+  const faults = createFaults(schema.shape);
+  refuseQuery(request.query, faults);
+  const intake = createAudioIntake({
+    spool: options.spool,
+    maxBytes: options.maxAudioBytes,
+    // By the fingerprint of a request with a key.
+    hashed: options.hashed === true || request.headers["idempotency-key"] !== undefined,
+    leastBytes: leastAudioBytes(request.headers, type),
+    faults,
+  });
+  try {
+    const reading: BodyReading = { body: request.body, intake, faults, schema, maxAudioBytes: options.maxAudioBytes };
+    const raw = type.kind === "json" ? await readJsonBody(reading) : await readFormBody(reading, type);
+    return await judge(schema, raw, type, reading);
+  } catch (error) {
+    await intake.abort();
+    throw faults.outrank(error);
+  }
+}
+
+/** What else a body may hold has its bounds; whatever is announced beyond them is audio, or of a form a list of a great many terms. */
+function leastAudioBytes(headers: IncomingHttpHeaders, type: BodyType): number {
+  const declared = declaredLength(headers) ?? 0;
+  return type.kind === "json" ? Math.floor((declared - MAX_REST_BYTES) * 0.75) : declared - FORM_FRAMING_BYTES;
+}
+
+function refuseDeclaredLength(headers: IncomingHttpHeaders, type: BodyType, maxAudioBytes: number): void {
+  const declared = declaredLength(headers);
+  const allowed = type.kind === "json" ? maxAudioBytes : maxAudioBytes + FORM_FRAMING_BYTES;
+  if (declared === null || declared <= allowed) return;
+  throw audioTooLarge({ maxBytes: maxAudioBytes, param: type.kind === "json" ? "audio" : "file" }, declared);
+}
+
+async function judge<S extends FieldSchema>(
+  schema: S,
+  raw: RawBody,
+  type: BodyType,
+  reading: BodyReading,
+): Promise<Submission<z.infer<S>>> {
+  const { faults, intake } = reading;
+  const fields = validateFields(schema, raw.fields, faults);
+  const audio = validateFields(audioFields, raw.audio, faults, "audio.");
+  const sources: string[] = [...intake.params];
+  if (raw.audio.has("url") && raw.audio.get("url") !== null) sources.push("audio.url");
+  if (sources.length === 0 && !faults.concernAudio()) {
+    const param = type.kind === "json" ? "audio" : "file";
+    faults.add(param, "There is no audio: send a multipart `file`, `audio.base64`, `audio.data` or `audio.url`.");
+  }
+  if (new Set(sources).size > 1)
+    faults.add("audio", `Exactly one audio source is taken; the request has ${[...new Set(sources)].join(", ")}.`);
+  faults.throwIfAny();
+  if (fields === undefined || audio === undefined) throw new Error("fields were refused without a fault");
+  const fileNameHint = safeFileName(audio.filename ?? raw.fileName);
+  const declaredType = parseContentType(audio.media_type)?.type ?? null;
+  if (audio.url !== undefined)
+    return { fields, audio: { kind: "url", url: audio.url, mediaTypeHint: declaredType, fileNameHint } };
+  const taken = await intake.finish();
+  if (taken === null) throw new Error("a source was counted that took no audio");
+  return {
+    fields,
+    audio: {
+      kind: "spooled",
+      spooled: taken.spooled,
+      param: taken.param,
+      mediaTypeHint: declaredType ?? raw.mediaType ?? taken.mediaType,
+      fileNameHint,
+    },
+  };
+}

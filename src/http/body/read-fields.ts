@@ -1,0 +1,72 @@
+// The JSON body or the query of an endpoint that takes no audio, judged by its schema: all faults are told at once.
+import type { FastifyRequest } from "fastify";
+import type { z } from "zod";
+import { createFaults, type Faults } from "./validation-issues.ts";
+import { type FieldSchema, judgedFields, textKind } from "./fields.ts";
+import { type KeptBodyBound, readJson } from "./read-json.ts";
+
+const MAX_BYTES = 65_536;
+
+/** A body that is kept. */
+export async function readFields<S extends FieldSchema>(request: FastifyRequest, schema: S): Promise<z.infer<S>> {
+  const faults = createFaults(schema.shape);
+  return judgedFields(schema, await readKept(request, MAX_BYTES, faults), faults);
+}
+
+/** An object whose texts a database is going to hold, which the character U+0000 cannot be in. */
+export async function readKept(request: FastifyRequest, maxBytes: number, faults: Faults): Promise<object> {
+  const body = objectOf(await readBody(request, { maxBytes }));
+  refuseNul(body, faults);
+  return body;
+}
+
+/** A body that is passed on: what stands in its texts is the provider's to judge. What `isCertain` takes the schema takes as it is. */
+export async function readPassedOn<S extends FieldSchema>(
+  request: FastifyRequest,
+  schema: S,
+  bound: KeptBodyBound,
+  isCertain?: (body: object) => body is z.infer<S>,
+): Promise<z.infer<S>> {
+  const body = objectOf(await readBody(request, bound));
+  return isCertain?.(body) === true ? body : judgedFields(schema, body, createFaults(schema.shape));
+}
+
+export function readQuery<S extends FieldSchema>({ query }: Pick<FastifyRequest, "query">, schema: S): z.infer<S> {
+  const values = query as Readonly<Record<string, unknown>>;
+  const faults = createFaults();
+  refuseNul(values, faults);
+  return judgedFields(schema, withNumbers(schema, values), faults);
+}
+
+/** All that a query holds is text: where a number is wanted it is one in digits, and `0x10`, `1.0` or ` 5` stays a text. */
+function withNumbers(schema: FieldSchema, values: Readonly<Record<string, unknown>>): object {
+  const numbers = Object.entries(values).flatMap(([name, value]) => {
+    const type = Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
+    const isNumber = type !== undefined && textKind(type) === "number";
+    return isNumber && typeof value === "string" && /^\d{1,9}$/u.test(value) ? [[name, Number(value)]] : [];
+  });
+  return { ...values, ...Object.fromEntries(numbers) };
+}
+
+function readBody(request: FastifyRequest, bound: KeptBodyBound): Promise<unknown> {
+  return readJson({ headers: request.headers, body: request.raw }, bound);
+}
+
+function objectOf(body: unknown): object {
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw createFaults().fatal(null, "The body must be a JSON object.");
+  return body;
+}
+
+function refuseNul(values: object, faults: Faults): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (holdsNul(name) || holdsNul(value)) faults.add(name, "The character U+0000 is not taken in any text.");
+  }
+}
+
+/** The depth is bounded where JSON is read. */
+function holdsNul(value: unknown): boolean {
+  if (typeof value === "string") return value.includes("\0");
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([name, member]) => name.includes("\0") || holdsNul(member));
+}

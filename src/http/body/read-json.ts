@@ -1,0 +1,52 @@
+// Reads the JSON body of every endpoint that accepts no audio [request-body.json-without-audio].
+import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
+import { GatewayError } from "../../contract/errors.ts";
+import { invalidRequest } from "../../contract/invalid-request.ts";
+import { eachChunk, takeWhole } from "./body-chunks.ts";
+import { createByteCollector } from "./byte-collector.ts";
+import { declaredLength, readBodyType } from "./content-type.ts";
+import { parseStrictJson } from "./strict-json.ts";
+
+/** Measured: lists of 2 million numbers, which fit into 4 MiB, take 0.2 s to walk and parse. */
+const LIMITS = { maxDepth: 64, maxKeys: 10_000, maxElements: 100_000 };
+
+export interface KeptBodyBound {
+  readonly maxBytes: number;
+  /** Told how much of it has come; what it throws ends the reading. */
+  readonly received?: (receivedBytes: number) => void;
+}
+
+/** The parsed value, whatever it is; the endpoint's schema judges it. */
+export async function readJson(
+  request: { readonly headers: IncomingHttpHeaders; readonly body: Readable },
+  bound: KeptBodyBound,
+): Promise<unknown> {
+  const { maxBytes } = bound;
+  readBodyType(request.headers, { multipart: false });
+  const declared = declaredLength(request.headers);
+  if (declared !== null && declared > maxBytes) throw tooLarge(maxBytes, declared);
+  const bytes = takeWhole(request.body, declared) ?? (await collect(request.body, bound));
+  const parsed = parseStrictJson(bytes, LIMITS);
+  if (parsed.ok) return parsed.value;
+  throw invalidRequest(null, parsed.message);
+}
+
+async function collect(body: Readable, { maxBytes, received }: KeptBodyBound): Promise<Buffer> {
+  const collected = createByteCollector(maxBytes);
+  const bound = { maxBytes, tooLarge: (receivedBytes: number) => tooLarge(maxBytes, receivedBytes) };
+  let receivedBytes = 0;
+  await eachChunk(body, bound, (chunk) => {
+    receivedBytes += chunk.length;
+    received?.(receivedBytes);
+    collected.add(chunk);
+  });
+  return collected.bytes();
+}
+
+function tooLarge(maxBytes: number, receivedBytes: number): GatewayError {
+  return new GatewayError("BODY_TOO_LARGE", {
+    message: `The body is larger than the ${maxBytes} bytes this endpoint takes.`,
+    details: { max_body_bytes: maxBytes, received_bytes: receivedBytes },
+  });
+}

@@ -1,0 +1,15 @@
+// Whose jobs a request is about, and which one its path names.
+import type { Principal } from "../../../auth/principal.ts";
+import { appOf } from "../../../gateway/account/app-of.ts";
+import type { JobOwner } from "../../../jobs/read-job.ts";
+import { type HandlerContext, principalOf } from "../../server/endpoint.ts";
+import { pathParameter } from "../../server/path-parameter.ts";
+
+export function jobOwner(context: HandlerContext<Principal>): JobOwner {
+  const principal = principalOf(context);
+  return { workspaceId: principal.workspace.id, appId: appOf(principal).id };
+}
+
+export function jobOf(context: HandlerContext<Principal>): { readonly owner: JobOwner; readonly id: string } {
+  return { owner: jobOwner(context), id: pathParameter(context, "job_id") };
+}

@@ -1,0 +1,79 @@
+// How the tools of `/mcp` ask the gateway that they are part of: as its caller would, with the caller's key.
+import type { OutgoingHttpHeaders, Server } from "node:http";
+import type { FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { errorBody } from "../../contract/error-body.ts";
+import { refusalLines } from "../../contract/refusal-lines.ts";
+import { type JsonParser, parseText } from "../../lib/json/json-parser.ts";
+import { type Recording, Refused, type ToolAnswer, type ToolGateway } from "../../mcp/tool-gateway.ts";
+import { internalError } from "../reply/error-reply.ts";
+import { askOwnServer, type OwnAnswer, type OwnRequest } from "../server/in-process-connection.ts";
+
+export interface McpServices {
+  /** Of the listener that `/mcp` is on; there when requests are. */
+  readonly server: () => Server;
+  readonly version: string;
+  readonly logger: Logger;
+  /** For answers with long lists. */
+  readonly parser: JsonParser;
+}
+
+/** What of the caller's head is said again to whatever endpoint a tool asks, and to one that transcribes. */
+const OF_THE_CALLER = ["authorization", "traceparent"];
+const OF_THE_RECORDING = ["idempotency-key", "x-svc-purpose", "x-svc-purpose-policy"];
+
+export function mcpGateway(
+  { server, version, logger, parser }: McpServices,
+  { headers, id }: FastifyRequest,
+): ToolGateway {
+  const ask = async (asked: OwnRequest): Promise<ToolAnswer> => {
+    const said = { ...passedOn(headers, OF_THE_CALLER), ...asked.headers };
+    const answer = await askOwnServer(server(), { ...asked, headers: said }).catch((cause: unknown) => {
+      throw new Refused(["The gateway is shutting down. Ask again: another process will answer."], { cause });
+    });
+    if (answer.status >= 400) throw refusalOf(answer);
+    const isSimulated = answer.headers["x-svc-simulated"] === "true";
+    return { text: answer.text, requestId: requestIdOf(answer), isSimulated };
+  };
+  return {
+    readsFiles: false,
+    version,
+    parse: (text, signal) => parseText(parser, text, { owner: "mcp", signal }),
+    ask: ({ method = "GET", path, accept = "application/json" }, signal) =>
+      ask({ method, path, headers: { accept }, body: null, signal }),
+    send: (path, { url, ...fields }: Recording, signal) =>
+      ask({
+        method: "POST",
+        path,
+        headers: {
+          ...passedOn(headers, OF_THE_RECORDING),
+          accept: "application/json",
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({ ...fields, audio: { url } }),
+        signal,
+      }),
+    onFault: (err) => {
+      logger.error({ request_id: id, err }, "a tool broke");
+      return `INTERNAL: ${internalError(err).message}\nrequest ${id}`;
+    },
+  };
+}
+
+function refusalOf(answer: OwnAnswer): Refused {
+  const { code, message, details, doc_url: docUrl } = errorBody.parse(JSON.parse(answer.text)).error;
+  const soon = answer.headers["retry-after"];
+  return new Refused([
+    `${code}: ${message}`,
+    ...(soon === undefined ? [] : [`it may succeed in ${soon} s`]),
+    ...refusalLines({ details, docUrl, requestId: requestIdOf(answer) }),
+  ]);
+}
+
+function requestIdOf({ headers }: OwnAnswer): string | null {
+  return headers["x-request-id"]?.toString() ?? null;
+}
+
+function passedOn(headers: FastifyRequest["headers"], names: readonly string[]): OutgoingHttpHeaders {
+  return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
+}

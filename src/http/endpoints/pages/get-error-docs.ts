@@ -1,0 +1,17 @@
+// GET /docs/errors: where every `doc_url` points [errors.doc-url].
+import { getErrorDocsContract } from "../../../contract/operations.ts";
+import { errorsHtml } from "../../pages/docs-errors.ts";
+import type { Endpoint } from "../../server/endpoint.ts";
+import { PAGE_HEADERS } from "../../pages/html-page.ts";
+
+export function getErrorDocs(): Endpoint {
+  const bytes = Buffer.from(errorsHtml());
+  return {
+    contract: getErrorDocsContract,
+    handle: async () => ({
+      status: 200,
+      headers: PAGE_HEADERS,
+      body: { bytes, contentType: "text/html; charset=utf-8" },
+    }),
+  };
+}

@@ -1,0 +1,18 @@
+// GET /llms.txt: the endpoints of the listener, for programs that read documentation [api.docs].
+import type { EndpointContract } from "../../../contract/endpoint.ts";
+import { getLlmsContract } from "../../../contract/operations.ts";
+import { endpointsText } from "../../pages/docs-llms.ts";
+import type { Endpoint } from "../../server/endpoint.ts";
+
+export function getLlms(contracts: readonly EndpointContract[]): Endpoint {
+  let made: Buffer | undefined;
+  const bytes = () => (made ??= Buffer.from(endpointsText(contracts)));
+  return {
+    contract: getLlmsContract,
+    handle: async () => ({
+      status: 200,
+      headers: { "cache-control": "public, max-age=300", "x-content-type-options": "nosniff" },
+      body: { bytes: bytes(), contentType: "text/plain; charset=utf-8" },
+    }),
+  };
+}

@@ -1,0 +1,17 @@
+// POST /workspace/{tenant_id}/stt-webhook/test [webhooks.test-delivery].
+import type { Principal } from "../../../auth/principal.ts";
+import { testWebhookContract } from "../../../contract/endpoint-webhook.ts";
+import { testWebhook } from "../../../webhooks/test-webhook.ts";
+import type { Endpoint } from "../../server/endpoint.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
+import type { WebhookEdge } from "./webhook-edge.ts";
+
+export function postWebhookTest({ requireAdmin, webhooks }: WebhookEdge): Endpoint<Principal> {
+  return {
+    contract: testWebhookContract,
+    handle: async (context) => {
+      const { workspaceId } = await workspaceAdmin(requireAdmin, context);
+      return { status: 200, body: { json: await testWebhook(webhooks, workspaceId) } };
+    },
+  };
+}

@@ -1,0 +1,41 @@
+// A page with scripts of its own, and the files that it loads: three endpoints.
+import type { EndpointContract } from "../../contract/endpoint.ts";
+import { GatewayError } from "../../contract/errors.ts";
+import type { Endpoint } from "../server/endpoint.ts";
+import { SCRIPTED_PAGE_HEADERS } from "./html-page.ts";
+import type { PageFiles } from "./page-files.ts";
+import { pathParameter } from "../server/path-parameter.ts";
+
+export interface ScriptedPage {
+  readonly page: EndpointContract;
+  /** Its path ends in `/:folder/:file`. */
+  readonly file: EndpointContract;
+  /** Its path ends in `/:folder/:subfolder/:file`. */
+  readonly module: EndpointContract;
+  readonly html: () => string;
+  readonly files: PageFiles;
+}
+
+export function scriptedPage({ page, file, module, html, files }: ScriptedPage): readonly Endpoint[] {
+  let made: Buffer | undefined;
+  const bytes = () => (made ??= Buffer.from(html()));
+  const serve =
+    (parameters: readonly string[]): Endpoint["handle"] =>
+    async (context) => {
+      const found = files.find(parameters.map((name) => pathParameter(context, name)).join("/"));
+      if (found === null) throw new GatewayError("NOT_FOUND", { message: "This page loads no such file." });
+      return { status: 200, headers: SCRIPTED_PAGE_HEADERS, body: await found };
+    };
+  return [
+    {
+      contract: page,
+      handle: async () => ({
+        status: 200,
+        headers: SCRIPTED_PAGE_HEADERS,
+        body: { bytes: bytes(), contentType: "text/html; charset=utf-8" },
+      }),
+    },
+    { contract: file, handle: serve(["folder", "file"]) },
+    { contract: module, handle: serve(["folder", "subfolder", "file"]) },
+  ];
+}

@@ -1,0 +1,91 @@
+// The only place that turns an error into HTTP: one body, three views of `retryable`, a fixed 500 for unknown errors [errors.one-body]
+// [errors.retryable-views] [errors.internal-fixed].
+import { STATUS_CODES } from "node:http";
+import { ERRORS, type ErrorCode, GatewayError } from "../../contract/errors.ts";
+import type { ErrorBody, ProblemBody } from "../../contract/error-body.ts";
+import type { RequestId } from "../../contract/ids.ts";
+import { changeUnconfirmed, isDatabaseUnavailable } from "../../gateway/calls/database-unavailable.ts";
+
+export interface ErrorReplyContext {
+  readonly requestId: RequestId;
+  readonly publicUrl: string;
+  /** The caller's `Accept`, which may ask for RFC 9457. */
+  readonly accept: string | undefined;
+}
+
+export interface ErrorReply {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The reply to any error whatever; what is not a `GatewayError` shows nothing of itself. */
+export function errorReply(error: unknown, context: ErrorReplyContext): ErrorReply {
+  const known = gatewayErrorOf(error);
+  const problem = wantsProblem(context.accept);
+  const headers: Record<string, string> = {
+    ...known.headers,
+    "content-type": problem ? "application/problem+json; charset=utf-8" : "application/json; charset=utf-8",
+    "cache-control": "no-store",
+    "x-request-id": context.requestId,
+    "x-should-retry": String(known.retryable),
+  };
+  if (known.retryAfterSeconds !== null)
+    headers["retry-after"] = String(Math.max(0, Math.ceil(known.retryAfterSeconds)));
+  if (known.code === "UNAUTHENTICATED") headers["www-authenticate"] = "Bearer";
+  const body = problem ? toProblem(known, context) : toErrorBody(known, context);
+  return { status: known.status, code: known.code, headers, body: JSON.stringify(body) };
+}
+
+export function toErrorBody(error: GatewayError, context: Omit<ErrorReplyContext, "accept">): ErrorBody {
+  return {
+    error: {
+      code: error.code,
+      type: ERRORS[error.code].type,
+      message: error.message,
+      param: error.param,
+      retryable: error.retryable,
+      request_id: context.requestId,
+      doc_url: docUrl(error.code, context.publicUrl),
+      details: error.details === null ? null : { ...error.details },
+    },
+  };
+}
+
+function toProblem(error: GatewayError, context: ErrorReplyContext): ProblemBody {
+  return {
+    type: docUrl(error.code, context.publicUrl),
+    title: STATUS_CODES[error.status] ?? "Error",
+    status: error.status,
+    detail: error.message,
+    code: error.code,
+    error_type: ERRORS[error.code].type,
+    param: error.param,
+    retryable: error.retryable,
+    request_id: context.requestId,
+    details: error.details === null ? null : { ...error.details },
+  };
+}
+
+/** A database that fails in the middle is no bug, and what it left behind is not known here: each story says so where it does know. */
+export function gatewayErrorOf(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  return isDatabaseUnavailable(error) ? changeUnconfirmed(error) : internalError(error);
+}
+
+/** Says nothing of what it was: that is for the log. */
+export function internalError(cause: unknown): GatewayError {
+  return new GatewayError("INTERNAL", {
+    message: "A fault in the gateway. Report it with the request id.",
+    cause,
+  });
+}
+
+function docUrl(code: ErrorCode, publicUrl: string): string {
+  return `${publicUrl.replace(/\/+$/, "")}/docs/errors#${code}`;
+}
+
+function wantsProblem(accept: string | undefined): boolean {
+  return /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(accept ?? "");
+}

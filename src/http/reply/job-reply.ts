@@ -1,0 +1,38 @@
+// A job as the body of a reply: its result is JSON already, and is sent as it is.
+import { simulatedMark } from "../../gateway/transcription/envelope.ts";
+import type { JobView } from "../../jobs/describe-job.ts";
+import type { Reply } from "../server/endpoint.ts";
+import type { ServerEvent } from "./sse.ts";
+
+/** Once, outside of strings: quotation marks are escaped there, and a caller's `metadata` holds strings alone. */
+const RESULT = '"result":null,"result_url":';
+const CONTENT_TYPE = "application/json; charset=utf-8";
+/** Smaller ones leave as one text with their head. */
+const LARGE_BYTES = 64 * 1024;
+
+export function jobReply(view: JobView): Reply {
+  const { job, envelope } = view;
+  if (envelope === null) return { status: 200, body: { json: job } };
+  const headers = simulatedMark(job.simulated);
+  const { before, after } = around(view);
+  const body =
+    envelope.length <= LARGE_BYTES
+      ? { text: `${before}${envelope.toString("utf8")}${after}`, contentType: CONTENT_TYPE }
+      : { pieces: [Buffer.from(before), envelope, Buffer.from(after)], contentType: CONTENT_TYPE };
+  return { status: 200, headers, body };
+}
+
+export function jobEvent(view: JobView): ServerEvent {
+  const { job, envelope } = view;
+  if (envelope === null) return { event: "job", data: job };
+  const { before, after } = around(view);
+  return { event: "job", data: `${before}${envelope.toString("utf8")}${after}` };
+}
+
+function around({ job }: JobView): { readonly before: string; readonly after: string } {
+  const text = JSON.stringify(job);
+  const at = text.indexOf(RESULT);
+  if (at < 0) throw new Error("a job without the place of its result");
+  const from = at + '"result":'.length;
+  return { before: text.slice(0, from), after: text.slice(from + "null".length) };
+}

@@ -1,0 +1,181 @@
+// Sends replies and errors, and decides the fate of the connection: one place, so that no answer forgets its request id.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { GatewayError } from "../../contract/errors.ts";
+import { brand } from "../../contract/ids.ts";
+import { freeBuffer } from "../../lib/free-buffer.ts";
+import type { Edge } from "../server/edge.ts";
+import type { Reply, ReplyBody } from "../server/endpoint.ts";
+import { errorReply } from "./error-reply.ts";
+import { hasAmbiguousFraming } from "../server/head.ts";
+import { hasUnreadBody, lingerAfterReply } from "../server/linger.ts";
+import { waitingBytes } from "./unread-budget.ts";
+import { sendEvents } from "./sse.ts";
+
+/** Transcripts are other people's text: nobody on the way keeps one, and no browser takes one for a page. */
+const PLAIN = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+const NO_FIELDS: Readonly<Record<string, string>> = {};
+const CLOSE = { connection: "close" };
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Null: it is handed to Node whole. Otherwise it takes as long as what comes to be sent. */
+export function sendReply(
+  edge: Edge,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Reply,
+): Promise<FastifyReply> | null {
+  const { body } = answer;
+  if ("events" in body) return sendStream(edge, request, reply, answer.headers ?? {}, body);
+  if ("session" in body) return sendSession(edge, request, reply, body);
+  // Serialised before the first header is set: a value that is no JSON becomes a clean 500.
+  const payload = payloadOf(body);
+  const fields = {
+    ...PLAIN,
+    ...fieldsOf(edge, request),
+    ...answer.headers,
+    "content-type": "json" in body ? JSON_TYPE : body.contentType,
+    "x-request-id": request.id,
+  };
+  const connection = connectionFields(edge, request, reply);
+  if (request.method === "HEAD" || BODILESS.has(answer.status)) {
+    reply
+      .code(answer.status)
+      .headers(fields)
+      .headers(connection)
+      .send(Array.isArray(payload) ? Buffer.concat(payload) : payload);
+    return null;
+  }
+  // No hook waits for what is sent whole: Node needs none of what Fastify does on the way, a fiftieth of a plain chat.
+  const bytes = Array.isArray(payload) ? byteLength(payload) : Buffer.byteLength(payload);
+  reply.raw.writeHead(answer.status, { ...fields, ...connection, "content-length": bytes });
+  reply.hijack();
+  if (Array.isArray(payload)) {
+    for (const piece of payload) reply.raw.write(piece);
+    reply.raw.end();
+    // Its socket is done with them, or closed.
+    reply.raw.once("close", () => payload.forEach(freeBuffer));
+  } else reply.raw.end(payload);
+  countUnread(edge, request, reply, { bytes, payload });
+  return null;
+}
+
+/** A longer text is sent as bytes: a copy of it would be held beside it until it is read. */
+const LONG_TEXT_CHARACTERS = 64 * 1024;
+
+type Payload = string | Buffer | Buffer[];
+
+function byteLength(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
+}
+
+function payloadOf(body: Exclude<ReplyBody, { events: unknown } | { session: unknown }>): Payload {
+  if ("bytes" in body) return body.bytes;
+  if ("pieces" in body) return [...body.pieces];
+  const text = "json" in body ? JSON.stringify(body.json) : body.text;
+  return text.length > LONG_TEXT_CHARACTERS ? Buffer.from(text) : text;
+}
+
+/** Most answers are with the kernel by now. */
+function countUnread(
+  edge: Edge,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { bytes, payload }: { readonly bytes: number; readonly payload: Payload },
+): void {
+  const exchange = edge.exchanges.get(request.raw);
+  exchange?.releaseReservation();
+  if (exchange === undefined || waitingBytes(exchange.socket) === 0) return;
+  const body = Buffer.isBuffer(payload) ? { bytes, shared: payload } : { bytes };
+  reply.raw.once("close", edge.unread.add(exchange.socket, body));
+}
+
+/** The reply is ours from here on; a fault that the events did not turn into one of theirs cuts the connection. */
+async function sendStream(
+  edge: Edge,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  headers: Readonly<Record<string, string>>,
+  { events, held, startsWithPing = false }: Extract<ReplyBody, { events: unknown }>,
+): Promise<FastifyReply> {
+  await using _ = held;
+  const exchange = edge.exchanges.get(request.raw);
+  if (exchange === undefined) throw new Error("the exchange was not opened");
+  reply.hijack();
+  try {
+    await sendEvents(reply.raw, events, {
+      headers: {
+        ...exchange.fields(),
+        ...headers,
+        "x-request-id": request.id,
+        ...(edge.draining() ? CLOSE : NO_FIELDS),
+      },
+      clientGone: exchange.signal,
+      schedule: edge.schedule,
+      unread: (bytes) => edge.unread.add(exchange.socket, { bytes }),
+      startsWithPing,
+    });
+  } catch (error) {
+    edge.logger.error({ request_id: request.id, route: request.routeOptions.url ?? null, err: error });
+    reply.raw.destroy();
+  }
+  return reply;
+}
+
+/** Judged and let in: from here on the socket is the session's. What fails before the 101 is an ordinary refusal. */
+async function sendSession(
+  edge: Edge,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { session, release }: Extract<ReplyBody, { session: unknown }>,
+): Promise<FastifyReply> {
+  try {
+    const headers = { ...fieldsOf(edge, request), "x-request-id": request.id };
+    await edge.upgrades().accept(request.raw, reply.raw, headers, (client, stopping) => {
+      reply.hijack();
+      return session(client, stopping);
+    });
+    // Its caller left before the 101: of an answer that is not sent Fastify would wait for the end.
+    if (!reply.sent) reply.hijack();
+  } catch (error) {
+    if (!reply.sent) throw error;
+    edge.logger.error({ request_id: request.id, route: request.routeOptions.url ?? null, err: error });
+  } finally {
+    await release();
+  }
+  return reply;
+}
+
+export function sendError(edge: Edge, request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  const exchange = edge.exchanges.get(request.raw);
+  const answer = errorReply(error, {
+    requestId: brand("request", request.id),
+    publicUrl: edge.publicUrl(),
+    accept: request.headers.accept,
+  });
+  if (exchange !== undefined) exchange.code = answer.code;
+  const isUnjudged = answer.code === "INTERNAL" || !(error instanceof GatewayError);
+  if (isUnjudged && exchange?.isGone !== true) {
+    const err = error instanceof GatewayError ? (error.cause ?? error) : error;
+    const route = request.routeOptions.url ?? null;
+    edge.logger.error({ request_id: request.id, method: request.method, route, code: answer.code, err });
+  }
+  return reply
+    .code(answer.status)
+    .headers({ ...fieldsOf(edge, request), ...answer.headers, ...connectionFields(edge, request, reply) })
+    .send(answer.body);
+}
+
+function fieldsOf(edge: Edge, request: FastifyRequest): Readonly<Record<string, string>> {
+  return edge.exchanges.get(request.raw)?.fields() ?? {};
+}
+
+/** What is said of the connection with an answer that leaves nothing of its request to be read. */
+function connectionFields(edge: Edge, request: FastifyRequest, reply: FastifyReply): Readonly<Record<string, string>> {
+  const exchange = edge.exchanges.get(request.raw);
+  if (exchange !== undefined && hasUnreadBody(request.raw)) {
+    lingerAfterReply(request.raw, reply.raw, exchange.socket, edge.limits);
+    return CLOSE;
+  }
+  return edge.draining() || hasAmbiguousFraming(request.raw) ? CLOSE : NO_FIELDS;
+}

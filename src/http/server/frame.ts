@@ -1,0 +1,22 @@
+// What a listener's endpoints share: who may call, and which requests leave a record.
+import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
+import type { RequestId } from "../../contract/ids.ts";
+import type { OpenRecord } from "../../gateway/request-record.ts";
+import type { EdgePrincipal } from "./endpoint.ts";
+
+export type Authenticate<P extends EdgePrincipal> = (authorization: string | undefined) => MaybePromise<P>;
+
+export interface Frame<P extends EdgePrincipal> {
+  readonly authenticate: Authenticate<P>;
+  readonly openRecord?: OpenRecordFor<P>;
+  /** What is left of a caller's quotas, for the answers of endpoints that count against them. */
+  readonly quotaFields?: (principal: P) => Readonly<Record<string, string>>;
+}
+
+export type OpenRecordFor<P extends EdgePrincipal> = (opening: {
+  readonly requestId: RequestId;
+  readonly endpoint: string;
+  readonly principal: P | null;
+  readonly receivedAtMs: number;
+  readonly hasIdempotencyKey: boolean;
+}) => OpenRecord;

@@ -1,0 +1,191 @@
+// The HTTP server of a listener, public or admin: Fastify routes, but never reads a body and never writes an error [errors.one-body].
+import { createServer as createNodeServer, type Server } from "node:http";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { newId } from "../../contract/ids.ts";
+import { createTickBatcher } from "../../lib/concurrency/tick-batcher.ts";
+import { createSymbolSlot } from "../../lib/symbol-slot.ts";
+import { createWaitGroup } from "../../lib/concurrency/wait-group.ts";
+import { allowedMethods, noSuchEndpoint, nowhereHint } from "./allowed-methods.ts";
+import type { RefuseHost } from "./allowed-hosts.ts";
+import { type Schedule, schedule } from "../body/body-rate.ts";
+import { answerClientErrors, type ClientErrorParts } from "./client-error.ts";
+import { endSilentConnections, noteConnections, noteKnocks } from "./connections.ts";
+import type { Edge } from "./edge.ts";
+import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
+import { Exchange, SparingRequest } from "./exchange.ts";
+import { plainPath, refuseHead } from "./head.ts";
+import { createTurns } from "./pipelining.ts";
+import { EDGE_LIMITS, type EdgeLimits } from "./limits.ts";
+import { CLIENT_GONE, recordRefused } from "./open-record.ts";
+import type { OpenRecordFor, Authenticate } from "./frame.ts";
+import { sendError } from "../reply/send.ts";
+import { serve } from "./serve.ts";
+import { createUnreadBudget, type UnreadBudget } from "../reply/unread-budget.ts";
+import { watchUnreadReplies } from "../reply/unread-replies.ts";
+import { createUpgrades, isSocketRequest } from "../socket/upgrade.ts";
+
+export interface ServerOptions<P extends EdgePrincipal> {
+  readonly endpoints: readonly (Endpoint<P> | EndpointWithToken<P>)[];
+  /** Resolves to the caller or throws `UNAUTHENTICATED`; never sees a body. */
+  readonly authenticate: Authenticate<P>;
+  /** Opens the record of a request to a routed endpoint. */
+  readonly openRecord?: OpenRecordFor<P>;
+  readonly quotaFields?: (principal: P) => Readonly<Record<string, string>>;
+  readonly publicUrl: () => string;
+  readonly logger: Logger;
+  /** True from the first moment of a shutdown: replies then close their connection. */
+  readonly draining: () => boolean;
+  /** Null and absent: any host name is answered. */
+  readonly refuseHost?: RefuseHost | null;
+  readonly limits?: Partial<EdgeLimits>;
+  readonly schedule?: Schedule;
+  readonly nowMs?: () => number;
+  readonly watch?: Edge["watch"];
+  /** Shared by the listeners of a process; absent: one of its own. */
+  readonly unread?: UnreadBudget;
+}
+
+export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>): FastifyInstance {
+  const edge: Edge = {
+    limits: { ...EDGE_LIMITS, ...options.limits },
+    schedule: options.schedule ?? schedule,
+    nowMs: options.nowMs ?? Date.now,
+    publicUrl: options.publicUrl,
+    draining: options.draining,
+    refuseHost: options.refuseHost ?? null,
+    logger: options.logger,
+    watch: options.watch ?? null,
+    exchanges: createSymbolSlot("exchange"),
+    underWay: createWaitGroup(),
+    unread: options.unread ?? createUnreadBudget(),
+    upgrades: () => upgrades,
+  };
+  const socketPaths = new Set(
+    options.endpoints.filter(({ contract }) => 101 in contract.responses).map(({ contract }) => contract.path),
+  );
+  const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
+  const hint = nowhereHint(options.endpoints.map(({ contract }) => contract));
+  const turns = createTurns();
+  const server = nodeServer(edge, { allowed, socketPaths, turns });
+  const inLockstep = createTickBatcher(noteKnocks(server));
+  const connections = noteConnections(server);
+  const app = fastify({
+    logger: false,
+    genReqId: () => newId("request"),
+    requestIdHeader: false,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: edge.limits.maxTargetBytes },
+    // Fastify's own would answer first; ours is `answerClientErrors`.
+    clientErrorHandler: () => undefined,
+    serverFactory: (handler) => {
+      turns.serve(server, handler);
+      return server;
+    },
+    // Paths the router cannot decode, before any hook runs.
+    frameworkErrors: (_error, request, reply) => {
+      open(edge, request, reply, null);
+      void recordRefused(edge, null, options, { request, reply });
+      const judgesIdempotencyKey = !READS.has(request.method);
+      sendError(edge, request, reply, refuseHead(request.raw, { ...edge, judgesIdempotencyKey }) ?? noSuchEndpoint([]));
+    },
+  });
+  const upgrades = createUpgrades(app.server, socketPaths, edge.limits);
+  app.decorate("connections", connections);
+  app.decorate("underWay", edge.underWay);
+  // To it no request has a body: what comes is judged and read by whoever wants it.
+  for (const method of new Set(options.endpoints.map(({ contract }) => contract.method)))
+    app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  app.setErrorHandler((error, request, reply) => sendError(edge, request, reply, error));
+  app.setNotFoundHandler((request) => {
+    const target = request.raw.url ?? "";
+    throw noSuchEndpoint(allowed(target), hint(target));
+  });
+  // Of the two ways to write a hook the one that makes no promise.
+  app.addHook("onRequest", (request, reply, done) => {
+    // Made anew by each look at it.
+    const { url, config } = request.routeOptions;
+    open(edge, request, reply, url ?? null);
+    // The router decodes what it compares; a path has one spelling only here.
+    const target = request.raw.url ?? "";
+    const isPlain = plainPath(target) !== null || config.contract?.alsoSpelt?.test(target) === true;
+    const isNowhere = request.is404 || !isPlain;
+    const contract = isNowhere ? null : (config.contract ?? null);
+    // A request that reads ignores a key, and so does a routed request that turns out to be a stream or a dry run.
+    const judgesIdempotencyKey = !READS.has(request.method) && contract?.isRouted !== true;
+    const refusal =
+      refuseHead(request.raw, { ...edge, judgesIdempotencyKey }) ??
+      (isNowhere ? noSuchEndpoint(allowed(target), hint(target)) : null);
+    // By the end of the next turn a caller that closed its side behind several requests would count as gone, and of a request with `Expect`
+    // the body may have come unasked: Node closes a connection that was not told to continue.
+    const goesOnAtOnce = turns.hasWaited(request.raw) || request.headers.expect !== undefined;
+    if (refusal === null) return goesOnAtOnce ? done() : inLockstep(done);
+    void recordRefused(edge, contract, options, { request, reply });
+    done(refusal);
+  });
+  const stopWatching = watchUnreadReplies(connections, edge.limits);
+  app.addHook("onClose", async () => stopWatching());
+  app.addHook("preClose", async () => {
+    // Sessions take their time over a last word, and until they are done connections are still taken.
+    await upgrades.endAll();
+    endSilentConnections(app.server, connections);
+  });
+  for (const endpoint of options.endpoints) serve(app, endpoint, edge, options);
+  return app;
+}
+
+const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+interface ServerParts extends ClientErrorParts {
+  readonly socketPaths: ReadonlySet<string>;
+}
+
+function nodeServer(edge: Edge, { socketPaths, ...parts }: ServerParts): Server {
+  const { limits } = edge;
+  const server = createNodeServer({
+    IncomingMessage: SparingRequest,
+    // Room for the longest target on top, so that our own exact checks decide, and not Node's sum of both.
+    maxHeaderSize: limits.maxHeaderBytes + limits.maxTargetBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    // A body may take as long as it keeps its rate (`body-rate.ts`).
+    requestTimeout: 0,
+    connectionsCheckingInterval: limits.checkIntervalMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    // Behind an answer that is still owed the header means nothing: the connection is not free to become something else.
+    shouldUpgradeCallback: (request) => isSocketRequest(request, socketPaths) && parts.turns.isIdle(request.socket),
+    // `refuseHead` answers in JSON.
+    requireHostHeader: false,
+  });
+  // Beyond a limit Node would drop header fields without a word.
+  server.maxHeadersCount = 0;
+  answerClientErrors(server, edge, parts);
+  // Whether to say 100 or to refuse is decided by the handler that reads, or by `refuseHead`.
+  for (const event of ["checkContinue", "checkExpectation"]) {
+    server.on(event, (raw, response) => server.emit("request", raw, response));
+  }
+  return server;
+}
+
+function open(edge: Edge, request: FastifyRequest, reply: FastifyReply, route: string | null): void {
+  const receivedAtMs = edge.nowMs();
+  const exchange = new Exchange(request.raw, reply.raw, receivedAtMs);
+  edge.exchanges.set(request.raw, exchange);
+  // Repeated, it is joined, and then it is none.
+  edge.watch?.arrived(request.id, request.raw.headers["traceparent"]?.toString());
+  exchange.onClose(() => {
+    const { method, id } = request;
+    const status = exchange.isGone ? CLIENT_GONE : reply.raw.statusCode;
+    const endedAtMs = edge.nowMs();
+    const traceIdOf = edge.watch?.traceIdOf ?? null;
+    const line = { request_id: id, method, route, status, code: exchange.code, ms: endedAtMs - receivedAtMs };
+    edge.logger.info(traceIdOf === null ? line : { ...line, trace_id: traceIdOf(id) });
+    edge.watch?.exchanged({
+      requestId: id,
+      method,
+      route,
+      status,
+      startedAtMs: receivedAtMs,
+      endedAtMs,
+    });
+  });
+}

@@ -1,0 +1,54 @@
+// Aborts long-lived responses when the client disconnects, the process drains, or the API key stops being valid (checked every 500 ms).
+import { GatewayError } from "../../contract/errors.ts";
+import { schedule } from "../body/body-rate.ts";
+
+/** On top of the 4 s that a verifier remembers a key (`auth/verify-key.ts`); where a revocation is announced, this is all it takes. */
+const CHECK_INTERVAL_MS = 500;
+
+/** An invalid key, a lost scope or role, and a workspace that no longer exists. */
+const REVOKED_STATUSES: ReadonlySet<number> = new Set([401, 403, 404]);
+
+export interface AuthorizationWatch extends Disposable {
+  /** Aborts when the response has to end; the reason is the `GatewayError` where the authorization was revoked. */
+  readonly ended: AbortSignal;
+  /** What the work comes to, or the refusal once the authorization was revoked meanwhile. */
+  readonly unlessRevoked: <T>(work: Promise<T>) => Promise<T>;
+}
+
+/** `authorize` rejects with what the same request would be refused with now. Dispose of the watch with the response. */
+export function watchAuthorization(until: readonly AbortSignal[], authorize: () => unknown): AuthorizationWatch {
+  const own = new AbortController();
+  const ended = AbortSignal.any([...until, own.signal]);
+  let revocation: GatewayError | null = null;
+  const check = async (): Promise<void> => {
+    try {
+      await authorize();
+    } catch (error) {
+      // A check that failed for another reason, such as an unavailable database, revokes nothing: the next one decides.
+      if (isRevocation(error)) {
+        revocation = error;
+        return own.abort(error);
+      }
+    }
+    if (!ended.aborted) cancel = scheduleCheck();
+  };
+  const scheduleCheck = (): (() => void) => schedule(() => void check(), CHECK_INTERVAL_MS);
+  let cancel = scheduleCheck();
+  return {
+    ended,
+    unlessRevoked: async (work) => {
+      const [outcome] = await Promise.allSettled([work]);
+      if (revocation !== null) throw revocation;
+      if (outcome.status === "rejected") throw outcome.reason;
+      return outcome.value;
+    },
+    [Symbol.dispose]: () => {
+      cancel();
+      own.abort();
+    },
+  };
+}
+
+function isRevocation(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && REVOKED_STATUSES.has(error.status);
+}
