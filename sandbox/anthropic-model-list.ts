@@ -1,4 +1,4 @@
-// Anthropic's `GET /v1/models` (platform.claude.com, "List models"): newest first, older ones under the dates of their snapshots.
+// Simulates Anthropic's `GET /v1/models` (platform.claude.com, "List models"): newest first, older models under their dated snapshot names.
 import { anthropicWire, headersOf, judgeAnthropicHead } from "./anthropic.ts";
 import { jsonAnswer, valueOf, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
 
@@ -30,8 +30,8 @@ function answer(input: WireInput): WireAnswer {
   if (!head.ok) return head.refusal;
   const limit = Number(valueOf(input.query, "limit") ?? USUAL_LIMIT);
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST) return anthropicWire.errorFor(400, input.requestId);
-  const after = valueOf(input.query, "after_id");
-  const begin = after === null ? 0 : IDS.indexOf(after) + 1;
+  const afterId = valueOf(input.query, "after_id");
+  const begin = afterId === null ? 0 : IDS.indexOf(afterId) + 1;
   const page = IDS.slice(begin, begin + limit);
   const data = page.map((id) => ({ type: "model", id, display_name: id, created_at: "2025-09-29T00:00:00Z" }));
   return jsonAnswer(

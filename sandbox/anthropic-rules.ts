@@ -1,4 +1,4 @@
-// What Anthropic's messages refuse, and what a request asks for [providers.sandbox-refusals].
+// Validates requests to Anthropic's Messages API and parses what they request [providers.sandbox-refusals].
 import { z } from "zod";
 import type { ChatAsked } from "./chat-simulate.ts";
 import { imageTypeOf } from "./media-content.ts";
@@ -107,22 +107,23 @@ export function judgeAnthropic(json: unknown, version: string): AnthropicJudgeme
 
 function messageOf(error: z.ZodError): string {
   const [issue] = error.issues;
-  const at = (issue?.path ?? []).join(".");
-  const named = (name: string): string => (at === "" ? name : `${at}.${name}`);
-  if (issue?.code === "unrecognized_keys") return `${named(issue.keys[0] ?? "")}: Extra inputs are not permitted`;
-  if (issue?.code === "invalid_type" && /received undefined/u.test(issue.message)) return `${at}: Field required`;
-  if (issue?.code === "invalid_type") return `${at}: Input should be a valid ${issue.expected}`;
-  return `${at}: ${issue?.message ?? "Invalid"}`;
+  const path = (issue?.path ?? []).join(".");
+  const qualify = (name: string): string => (path === "" ? name : `${path}.${name}`);
+  if (issue?.code === "unrecognized_keys") return `${qualify(issue.keys[0] ?? "")}: Extra inputs are not permitted`;
+  if (issue?.code === "invalid_type" && /received undefined/u.test(issue.message)) return `${path}: Field required`;
+  if (issue?.code === "invalid_type") return `${path}: Input should be a valid ${issue.expected}`;
+  return `${path}: ${issue?.message ?? "Invalid"}`;
 }
 
-/** The models of 4.5 and 4.6, and those before; later ones are not to be sampled. */
+/** Models of 4.5 and 4.6 and earlier. Later ones accept no sampling parameters. */
 const isSampled = (model: string): boolean => /-4-[56](?:-|$)|^claude-3|-4-[01](?:-|$)|-4-\d{8}$/u.test(model);
 
 function findSampling(chat: AnthropicChat, version: string): string | null {
-  const given = (["temperature", "top_p", "top_k"] as const).filter((name) => chat[name] != null);
-  if (version !== "2023-06-01" && given.length > 0) return `${given[0]}: Extra inputs are not permitted`;
+  const samplingNames = (["temperature", "top_p", "top_k"] as const).filter((name) => chat[name] != null);
+  if (version !== "2023-06-01" && samplingNames.length > 0)
+    return `${samplingNames[0]}: Extra inputs are not permitted`;
   if (!isSampled(chat.model)) {
-    const odd = given.find((name) => name !== "temperature" || chat.temperature !== 1);
+    const odd = samplingNames.find((name) => name !== "temperature" || chat.temperature !== 1);
     if (odd !== undefined) return `\`${odd}\` is not supported for this model.`;
   }
   if (chat.temperature != null && chat.top_p != null)
@@ -158,7 +159,7 @@ function findBlankSystem(chat: AnthropicChat): string | null {
   return systemTexts(chat).reduce<string | null>((found, text) => found ?? findBlank("system", text), null);
 }
 
-/** Those of 4.5 and before. */
+/** Models of 4.5 and earlier. */
 const takesPrefill = (model: string): boolean => /-4-5(?:-|$)|^claude-3|-4-[01](?:-|$)|-4-\d{8}$/u.test(model);
 
 function findPrefill({ model, messages }: AnthropicChat): string | null {
@@ -225,7 +226,7 @@ function askedOf(chat: AnthropicChat): ChatAsked {
   const choice = chat.tool_choice;
   const schema = chat.output_config?.format?.schema;
   return {
-    // A result is a message of its own elsewhere, and so it counts here.
+    // Other protocols send a result as a separate message, so it counts as one here.
     messages: (system.length > 0 ? 1 : 0) + chat.messages.reduce((sum, each) => sum + messagesIn(each), 0),
     text: [...system, ...texts].join(" "),
     images: blocks.filter((each) => each.type === "image").length,

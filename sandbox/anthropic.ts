@@ -1,4 +1,4 @@
-// Anthropic's `POST /v1/messages`: a plain answer, or named events [providers.sandbox-protocols].
+// Simulates Anthropic's `POST /v1/messages`: a buffered answer, or named events [providers.sandbox-protocols].
 import { randomUUID } from "node:crypto";
 import { judgeAnthropic, type AnthropicChat } from "./anthropic-rules.ts";
 import { inPieces, type SimulatedChat, simulateChat } from "./chat-simulate.ts";
@@ -54,7 +54,7 @@ function anthropicError(status: number, type: string, message: string, requestId
   return jsonAnswer(status, { type: "error", error: { type, message }, request_id: headers["request-id"] }, headers);
 }
 
-function refused(requestId: string, status: number, message?: string): WireAnswer {
+function refusal(requestId: string, status: number, message?: string): WireAnswer {
   const [type, usual] = ERROR_TYPES[status] ?? ["api_error", "Error"];
   return anthropicError(status, type, message ?? usual, requestId);
 }
@@ -64,11 +64,11 @@ type JudgedHead =
   | { readonly ok: true; readonly version: Version }
   | { readonly ok: false; readonly refusal: WireAnswer };
 
-/** Key and version, as on every endpoint. */
+/** Validates key and version, as on every endpoint. */
 export function judgeAnthropicHead({ headers, requestId }: Pick<WireInput, "headers" | "requestId">): JudgedHead {
   const refuse = (status: number, message: string): JudgedHead => ({
     ok: false,
-    refusal: refused(requestId, status, message),
+    refusal: refusal(requestId, status, message),
   });
   const keyFault = findWrongKey(headers["x-api-key"], headers.authorization);
   if (keyFault !== null) return refuse(401, keyFault);
@@ -80,25 +80,25 @@ export function judgeAnthropicHead({ headers, requestId }: Pick<WireInput, "head
 
 function answer(input: WireInput, alteration: Alteration): WireAnswer {
   const { json, requestId, defect } = input;
-  const refuse = (status: number, message?: string): WireAnswer => refused(requestId, status, message);
+  const refuse = (status: number, message?: string): WireAnswer => refusal(requestId, status, message);
   const head = judgeAnthropicHead(input);
   if (!head.ok) return head.refusal;
   if (defect === "too_large") return refuse(413);
   if (json === undefined) return refuse(400, "The request body is not valid JSON");
-  const judged = judgeAnthropic(json, head.version);
-  if (!judged.ok) return refuse(400, judged.message);
-  if (!judged.chat.model.startsWith("claude-")) return refuse(404, `model: ${judged.chat.model}`);
-  const simulated = simulateChat(judged.asked, alteration);
-  return judged.chat.stream === true
-    ? streamed(judged.chat, simulated, requestId)
-    : jsonAnswer(200, whole(judged.chat, simulated), headersOf(requestId));
+  const verdict = judgeAnthropic(json, head.version);
+  if (!verdict.ok) return refuse(400, verdict.message);
+  if (!verdict.chat.model.startsWith("claude-")) return refuse(404, `model: ${verdict.chat.model}`);
+  const simulated = simulateChat(verdict.asked, alteration);
+  return verdict.chat.stream === true
+    ? streamed(verdict.chat, simulated, requestId)
+    : jsonAnswer(200, buildMessage(verdict.chat, simulated), headersOf(requestId));
 }
 
-/** Where both are present, `x-api-key` is read. */
+/** If both are present, `x-api-key` counts. */
 function findWrongKey(key: string | string[] | undefined, authorization: string | undefined): string | null {
-  const given = typeof key === "string" ? key : /^Bearer (\S+)$/iu.exec(authorization ?? "")?.[1];
-  if (given === undefined || given === "") return "x-api-key header is required";
-  return given === "invalid" ? "invalid x-api-key" : null;
+  const token = typeof key === "string" ? key : /^Bearer (\S+)$/iu.exec(authorization ?? "")?.[1];
+  if (token === undefined || token === "") return "x-api-key header is required";
+  return token === "invalid" ? "invalid x-api-key" : null;
 }
 
 const STOP = { stop: "end_turn", length: "max_tokens", calls: "tool_use", withheld: "refusal" } as const;
@@ -123,7 +123,7 @@ const inputOf = ({ usage }: SimulatedChat) => ({
 
 const newCallId = (): string => `toolu_${randomUUID().replaceAll("-", "")}`;
 
-function whole(chat: AnthropicChat, simulated: SimulatedChat): object {
+function buildMessage(chat: AnthropicChat, simulated: SimulatedChat): object {
   const text = simulated.pieces.join("");
   return {
     ...headOf(chat),
@@ -151,7 +151,7 @@ function streamed(chat: AnthropicChat, simulated: SimulatedChat, requestId: stri
     const json = JSON.stringify(args);
     return [
       event("content_block_start", { index, content_block: { type: "tool_use", id: newCallId(), name, input: {} } }),
-      // A call without arguments has no pieces of them.
+      // A call without arguments has no argument pieces.
       ...(json === "{}"
         ? []
         : inPieces(json).map((partial_json) => delta(index, { type: "input_json_delta", partial_json }))),

@@ -1,5 +1,5 @@
-// AssemblyAI's socket `wss …/v3/ws`. Stricter than the provider on purpose [providers.sandbox-refusals]: a parameter that is not documented,
-// or whose effect cannot be simulated, is refused, and so is audio that comes much faster than it is spoken.
+// Simulates AssemblyAI's WebSocket `wss …/v3/ws`. Stricter than the provider on purpose [providers.sandbox-refusals]: refuses parameters that are undocumented
+// or cannot be simulated, and audio that arrives much faster than real time.
 import { randomUUID } from "node:crypto";
 import { assemblyAiError } from "./assemblyai.ts";
 import type { LiveClose, LivePiece, LiveSession, LiveWire, SampleRate } from "./live-wire.ts";
@@ -13,7 +13,7 @@ const FLAGS = new Set(["format_turns", "speaker_labels", "language_detection"]);
 const PARAMETERS = new Set([...FLAGS, "speech_model", "encoding", "sample_rate", "keyterms_prompt"]);
 const KEYTERMS = { most: 100, characters: 50 };
 const FRAME_SECONDS = { least: 0.05, most: 1 };
-/** What may have gathered on the way; how much the provider puts up with is not documented. */
+/** Allows for buffering on the way. The provider's own tolerance is not documented. */
 const AHEAD_SECONDS = 3;
 
 export const assemblyAiLiveWire: LiveWire = {
@@ -26,13 +26,13 @@ export const assemblyAiLiveWire: LiveWire = {
     const key = headers.authorization ?? "";
     const isKnown = key !== "" && key !== "invalid" && !/\s/u.test(key);
     const session = sessionOf(query, alteration);
-    // The door is opened, and closed again.
+    // The upgrade succeeds and the socket is then closed.
     const refusal = closeWith(1008, "Unauthorized Connection: Missing Authorization header");
     return { ok: true, session: isKnown ? session : { ...session, refusal } };
   },
 };
 
-/** The same twice: a message, and the code that the socket is closed with. */
+/** Reports the same error twice: as a message, and as the close code. */
 function closeWith(code: number, reason: string): LiveClose {
   return { code, reason, message: { type: "Error", error_code: code, error: reason } };
 }
@@ -71,7 +71,7 @@ function sessionOf(query: Pairs, alteration: Alteration): LiveSession {
     samples,
     headers: {},
     begin: () => [{ type: "Begin", id: randomUUID(), expires_at: Math.floor(Date.now() / 1000) + 10_800 }],
-    // A turn is said when it ends, and again with its punctuation.
+    // A turn is sent when it ends, and again with punctuation.
     piece: (piece) => [
       turnOf(piece, false, query, alteration),
       ...(isFormatted ? [turnOf(piece, true, query, alteration)] : []),
@@ -131,7 +131,7 @@ function turnOf(
   };
 }
 
-/** Neither too short nor too long, and spoken, not poured. */
+/** Refuses frames that are too short, too long or faster than real time. */
 function createFrameJudge({ sampleRate }: SampleRate): (bytes: number) => LiveClose | null {
   let beganMs: number | null = null;
   let heardSeconds = 0;

@@ -1,4 +1,4 @@
-// AssemblyAI's transcript object: times in whole milliseconds, every option of the request repeated.
+// Builds AssemblyAI's transcript object: times in whole milliseconds, and every option of the request repeated.
 import type { AssemblyAiAsked, Submission } from "./assemblyai-rules.ts";
 import type { AudioFacts } from "./measure-audio.ts";
 import { partsOf, type SimulatedChannel, type SimulatedWord, simulateChannels } from "./simulate.ts";
@@ -21,14 +21,14 @@ export function assemblyAiTranscript(
   status: "queued" | "processing" | "completed" | "error",
 ): Record<string, unknown> {
   const { id, asked, alteration } = run;
-  const echo = { id, status, audio_url: run.audioUrl, ...echoed(asked.options, alteration.drops) };
+  const echo = { id, status, audio_url: run.audioUrl, ...echoOptions(asked.options, alteration.drops) };
   return status === "completed" && run.facts.ok
     ? { ...echo, ...resultOf(run, run.facts) }
     : { ...echo, text: null, words: null, utterances: null, audio_duration: null };
 }
 
-/** What was silently left out is not repeated either. */
-function echoed(options: Submission, drops: ReadonlySet<Droppable>): Record<string, unknown> {
+/** An option that was silently ignored is not repeated. */
+function echoOptions(options: Submission, drops: ReadonlySet<Droppable>): Record<string, unknown> {
   const { audio_url: _, ...rest } = options;
   return {
     language_code: null,
@@ -86,7 +86,7 @@ function wordOf(word: SimulatedWord, index: number, shape: Shape) {
   };
 }
 
-/** `A`; with channels `1`, their number; with both `1A`. */
+/** `A`, with channels `1` for their number, with both `1A`. */
 function speakerOf(speaker: number, index: number, { isMultichannel, isDiarized }: Shape): string | null {
   const letter = isDiarized ? String.fromCharCode(65 + speaker) : "";
   const channel = isMultichannel ? String(index + 1) : "";

@@ -1,11 +1,11 @@
-// What `POST /v2/transcript` accepts. Stricter than the provider on purpose [providers.sandbox-refusals]: an option that is not documented,
-// or whose effect cannot be simulated, is refused, so that a wrong adapter cannot pass unnoticed.
+// Validates options of `POST /v2/transcript`. Stricter than the provider on purpose [providers.sandbox-refusals]: refuses options that are undocumented or
+// cannot be simulated, so that a wrong adapter is noticed.
 import { z } from "zod";
 import { isLanguageCode } from "./languages.ts";
 
 export const MAX_UPLOAD_BYTES = 2_200_000_000;
 const UNIVERSAL_3 = ["universal-3-pro", "universal-3-5-pro"];
-/** The newest one has no published table of features: it is taken for a universal-2. */
+/** The newest model has no published table of features: it is treated as a universal-2. */
 const MODELS = [...UNIVERSAL_3, "universal-2", "assemblyai-stt-3-7"];
 const UNIVERSAL_3_LANGUAGES: ReadonlySet<string> = new Set(["en", "es", "pt", "fr", "de", "it"]);
 const MAX_TERM_WORDS = 6;
@@ -17,7 +17,7 @@ const POLICIES =
    language location marital_status medical_condition medical_process money_amount nationality number_sequence occupation
    organization passport_number password person_age person_name phone_number physical_attribute political_affiliation religion
    statistics time url us_social_security_number username vehicle_id zodiac_sign`.split(/\s+/);
-/** What the provider says it can redact, and mask, when the language is asked by name. */
+/** Languages that the provider documents for redaction, when the language is set explicitly. */
 const REDACTION_LANGUAGES = "en es fr de it pt nl hi ja zh fi ko pl ru tr uk vi".split(" ");
 const PROFANITY_LANGUAGES = "en es fr de it pt nl hi ja".split(" ");
 
@@ -91,18 +91,20 @@ function findWrongTerms(options: Submission, model: string): string | null {
   return words(options.prompt) > MAX_PROMPT_WORDS ? `prompt has at most ${MAX_PROMPT_WORDS} words` : null;
 }
 
-/** Told only when the language is asked by name; under detection an unsupported feature is left out in silence. */
+/** Reported only if the language is set explicitly. With detection an unsupported feature is silently ignored. */
 function findWrongLanguage(options: Submission, model: string): string | null {
   const code = options.language_code ?? "en_us";
   if (options.language_detection === true) return null;
   const language = /^en_(us|uk|au)$/u.test(code) ? "en" : code;
   if (!isLanguageCode(language)) return `Invalid language_code: ${code}`;
-  const lacking = [
+  const unsupported = [
     ...(UNIVERSAL_3.includes(model) && !UNIVERSAL_3_LANGUAGES.has(language) ? [model] : []),
     ...(options.redact_pii === true && !REDACTION_LANGUAGES.includes(language) ? ["redact_pii"] : []),
     ...(options.filter_profanity === true && !PROFANITY_LANGUAGES.includes(language) ? ["filter_profanity"] : []),
   ];
-  return lacking.length === 0 ? null : `The following models are not available in this language: ${lacking.join(", ")}`;
+  return unsupported.length === 0
+    ? null
+    : `The following models are not available in this language: ${unsupported.join(", ")}`;
 }
 
 function words(text: string): number {

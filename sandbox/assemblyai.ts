@@ -1,5 +1,5 @@
-// AssemblyAI's pre-recorded endpoints: upload, submit, poll, delete. It keeps uploads and transcripts until they are deleted, as the provider
-// does [providers.sandbox-kept].
+// Simulates AssemblyAI's pre-recorded endpoints: upload, submit, poll, delete. Keeps uploads and transcripts until they are deleted, as the provider does
+// [providers.sandbox-kept].
 import { randomUUID } from "node:crypto";
 import { assemblyAiTranscript, type Run } from "./assemblyai-reply.ts";
 import { judgeSubmission, MAX_UPLOAD_BYTES } from "./assemblyai-rules.ts";
@@ -38,13 +38,13 @@ export function assemblyAiWires(): Readonly<Record<"upload" | "submit" | "poll" 
   }
 
   async function submit(input: WireInput, alteration: Alteration): Promise<WireAnswer> {
-    const judged = judgeSubmission(input.json);
-    if (!judged.ok) return assemblyAiError(400, judged.error);
-    const { audioUrl } = judged.asked;
+    const verdict = judgeSubmission(input.json);
+    if (!verdict.ok) return assemblyAiError(400, verdict.error);
+    const { audioUrl } = verdict.asked;
     const uploaded = uploads.get(audioUrl);
     if (uploaded === undefined) return assemblyAiError(400, "The sandbox fetches nothing: upload the audio first.");
     if (uploaded.key !== keyOf(input)) return assemblyAiError(403, "Cannot access uploaded file");
-    const { asked } = judged;
+    const { asked } = verdict;
     const { unfinishedPolls } = alteration;
     const run = {
       id: randomUUID(),
@@ -76,7 +76,7 @@ export function assemblyAiWires(): Readonly<Record<"upload" | "submit" | "poll" 
   async function remove(input: WireInput): Promise<WireAnswer> {
     const run = find(input);
     if (run === undefined) return unknownId;
-    // Not documented; a refusal is what a caller has to be prepared for.
+    // Not documented: a refusal is the case that a caller must handle.
     if (run.unfinishedPolls > 0) {
       run.unfinishedPolls -= 1;
       return assemblyAiError(400, "This transcript is still being processed.");
@@ -113,35 +113,35 @@ export function assemblyAiWires(): Readonly<Record<"upload" | "submit" | "poll" 
     submit: wire("submit", "json", submit),
     poll: wire("poll", "none", poll),
     remove: wire("remove", "none", remove),
-    list: wire("probe", "none", async (input) => listed(input, [...runs.values()])),
+    list: wire("probe", "none", async (input) => listRuns(input, [...runs.values()])),
   };
 }
 
 /** Newest first. */
-function listed(input: WireInput, runs: readonly Run[]): WireAnswer {
+function listRuns(input: WireInput, runs: readonly Run[]): WireAnswer {
   const limit = Number(valueOf(input.query, "limit") ?? USUAL_LIMIT);
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) return assemblyAiError(400, "Invalid limit");
   const origin = "https://api.assemblyai.com/v2/transcript";
-  const own = runs.filter(({ key }) => key === keyOf(input)).toReversed();
-  const transcripts = own.slice(0, limit).map((run) => ({
+  const ownRuns = runs.filter(({ key }) => key === keyOf(input)).toReversed();
+  const transcripts = ownRuns.slice(0, limit).map((run) => ({
     id: run.id,
     resource_url: `${origin}/${run.id}`,
     created: "2026-11-20T00:00:00.000000",
     completed: null,
     audio_url: run.audioUrl,
-    ...(run.unfinishedPolls > 0 ? { status: "processing", error: null } : ended(run)),
+    ...(run.unfinishedPolls > 0 ? { status: "processing", error: null } : finalStatus(run)),
   }));
   const current = `${origin}?limit=${limit}`;
   const pages = { limit, result_count: transcripts.length, current_url: current, prev_url: null, next_url: null };
   return jsonAnswer(200, { page_details: pages, transcripts });
 }
 
-function ended(run: Run): object {
+function finalStatus(run: Run): object {
   const error = runError(run);
   return { status: error === null ? "completed" : "error", error };
 }
 
-/** Found out while the run works, and told as the run's failure under status 200. */
+/** Detected while the run is processed, and reported as its failure with status 200. */
 function runError({ facts, alteration }: Run): string | null {
   if (alteration.runError !== null) return alteration.runError;
   if (!facts.ok && !facts.isTooShort)
@@ -161,7 +161,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   500: "Server error, developers have been alerted.",
 };
 
-/** 503 and 504 come without JSON. */
+/** 503 and 504 have no JSON body. */
 function errorForStatus(status: number): WireAnswer {
   if (status === 503 || status === 504) {
     return { status, headers: { "content-type": "text/html" }, body: "<html><body>Service Unavailable</body></html>" };
@@ -173,7 +173,7 @@ export function assemblyAiError(status: number, error: string): WireAnswer {
   return jsonAnswer(status, { error });
 }
 
-/** The bare key: a scheme before it makes another, unknown key of it. */
+/** The key alone: with a scheme before it, it is an invalid key. */
 function isAuthorized(key: string): boolean {
   return key !== "" && key !== "invalid" && !/\s/u.test(key);
 }

@@ -1,4 +1,4 @@
-// The record of what was asked of the sandbox: what tests look at to know that a provider was, or was not, called.
+// Records the calls to the sandbox, so that tests can check whether a provider was called.
 import type { IncomingMessage } from "node:http";
 import type { ReceivedFile } from "./multipart-reader.ts";
 import { type Pairs, valueOf, type WireName } from "./wire.ts";
@@ -11,7 +11,7 @@ export interface SandboxCall {
   readonly query: Pairs;
   /** Credentials are replaced by their scheme and last four characters. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a multipart body, without the file; of a JSON body, its members in JSON. */
+  /** Fields of a multipart body without the file, or members of a JSON body as JSON. */
   readonly fields: Pairs;
   /** The file part, or the raw body. */
   readonly file: {
@@ -20,9 +20,9 @@ export interface SandboxCall {
     readonly sizeBytes: number;
     readonly sha256: string;
   } | null;
-  /** The status sent; `pending` while there is none. */
+  /** The status that was sent, or `pending` before that. */
   readonly outcome: number | "reset" | "stalled" | "pending";
-  /** The caller hung up before the whole answer was sent. */
+  /** The caller disconnected before the whole answer was sent. */
   readonly aborted: boolean;
 }
 
@@ -30,10 +30,10 @@ export type CallRecord = { -readonly [Key in keyof SandboxCall]: SandboxCall[Key
 
 export interface CallLog {
   readonly calls: readonly SandboxCall[];
-  /** Every call since the last clearing, kept or not. */
+  /** Calls since the last clearing, including those no longer kept. */
   readonly count: () => number;
   readonly begin: (call: CallRecord) => void;
-  /** To be called after a record changed. */
+  /** Must be called after a record changed. */
   readonly changed: () => void;
   readonly clear: () => void;
   readonly waitFor: (predicate: (call: SandboxCall) => boolean, timeoutMs: number) => Promise<SandboxCall>;
@@ -73,8 +73,8 @@ export function createCallLog(keep: number): CallLog {
           finish();
         };
         const look = (): void => {
-          const found = calls.find(predicate);
-          if (found !== undefined) settle(() => resolve(found));
+          const match = calls.find(predicate);
+          if (match !== undefined) settle(() => resolve(match));
         };
         watchers.push(look);
         look();
@@ -82,7 +82,7 @@ export function createCallLog(keep: number): CallLog {
   };
 }
 
-/** As its head tells it. `modelParameter`: of the query, where the wire names the model there. */
+/** Creates a record from the request head. `modelParameter`: the query parameter with the model, if the protocol has one. */
 export function newCallRecord(
   request: IncomingMessage,
   url: URL,

@@ -1,4 +1,4 @@
-// srt and vtt as the providers print them; the product's own renderer is not used, for this file is what it is compared with.
+// Formats srt and vtt as the providers do. Does not use the product's own formatter, because tests compare it with this file.
 import type { SimulatedSegment } from "./simulate.ts";
 
 export const toSrt = (segments: readonly SimulatedSegment[]): string =>

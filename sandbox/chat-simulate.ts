@@ -1,16 +1,16 @@
-// What the sandbox "answers" in a chat: counted facts and nothing else, never invented prose [providers.sandbox-honest]. With tools it calls
-// them, with arguments that fit their schema [providers.sandbox-answers]. Every chat protocol takes its answer from here.
+// Simulates a chat answer for every protocol: counted facts, never invented prose [providers.sandbox-honest]. With tools it calls them, with arguments that
+// match their schema [providers.sandbox-answers].
 import { sampleOf } from "./schema-sample.ts";
 import type { Alteration } from "./wire.ts";
 
 export interface ChatAsked {
   readonly messages: number;
-  /** All the text of the conversation; its words are counted. */
+  /** All the text of the conversation, whose words are counted. */
   readonly text: string;
   readonly images: number;
   readonly audios: number;
   readonly results: number;
-  /** The last thing said is a tool's result: the answer is words. */
+  /** The last message is a tool's result, so the answer is text. */
   readonly endsWithResult: boolean;
   readonly tools: readonly { readonly name: string; readonly schema: unknown }[];
   readonly choice: { readonly kind: "auto" | "none" | "required" } | { readonly kind: "tool"; readonly name: string };
@@ -21,79 +21,81 @@ export interface ChatAsked {
 }
 
 export interface SimulatedChat {
-  /** Joined, the whole text. */
+  /** Concatenated, the whole text. */
   readonly pieces: readonly string[];
   readonly calls: readonly { readonly name: string; readonly args: unknown }[];
   readonly finish: "stop" | "length" | "calls" | "withheld";
   readonly stopSequence: string | null;
-  /** null: the answer says nothing of it. */
+  /** Null: the answer contains no usage. */
   readonly usage: { readonly input: number; readonly output: number } | null;
 }
 
 const TOKENS_PER_MEDIUM = 100;
 
-export function simulateChat(asked: ChatAsked, alteration: Alteration): SimulatedChat {
-  if (alteration.hugeBytes !== null) return hugeChat(asked, alteration.hugeBytes);
-  const calls = alteration.drops.has("tool_calls") ? [] : callsOf(asked);
-  const spoken = calls.length > 0 ? "" : textOf(asked, alteration);
-  const stopped = untilStop(spoken, asked.stop);
-  const all = stopped.text.match(/\s*\S+\s*$|\s*\S+/gu) ?? [];
-  const pieces = alteration.isWithheld ? [] : all.slice(0, asked.maxTokens ?? all.length);
+export function simulateChat(request: ChatAsked, alteration: Alteration): SimulatedChat {
+  if (alteration.hugeBytes !== null) return hugeChat(request, alteration.hugeBytes);
+  const calls = alteration.drops.has("tool_calls") ? [] : callsOf(request);
+  const text = calls.length > 0 ? "" : textOf(request, alteration);
+  const stopResult = cutAtStop(text, request.stop);
+  const all = stopResult.text.match(/\s*\S+\s*$|\s*\S+/gu) ?? [];
+  const pieces = alteration.isWithheld ? [] : all.slice(0, request.maxTokens ?? all.length);
   const isCut = pieces.length < all.length;
   const output = pieces.length + calls.reduce((sum, call) => sum + 1 + JSON.stringify(call.args).length, 0);
-  const input = wordsIn(asked.text) + TOKENS_PER_MEDIUM * (asked.images + asked.audios);
+  const input = wordsIn(request.text) + TOKENS_PER_MEDIUM * (request.images + request.audios);
   return {
     pieces,
     calls: alteration.isWithheld ? [] : calls,
     finish: alteration.isWithheld ? "withheld" : calls.length > 0 ? "calls" : isCut ? "length" : "stop",
-    stopSequence: isCut ? null : stopped.sequence,
+    stopSequence: isCut ? null : stopResult.sequence,
     usage: alteration.drops.has("usage") ? null : { input, output },
   };
 }
 
 const FILLER = "[simulated filler] ".repeat(216);
 
-/** More than anybody asked for, in pieces of four kilobytes. */
-function hugeChat(asked: ChatAsked, bytes: number): SimulatedChat {
+/** An answer of a given size, more than was requested, in pieces of four kilobytes. */
+function hugeChat(request: ChatAsked, bytes: number): SimulatedChat {
   const pieces = Array.from({ length: Math.ceil(bytes / FILLER.length) }, () => FILLER);
-  const usage = { input: wordsIn(asked.text), output: 432 * pieces.length };
+  const usage = { input: wordsIn(request.text), output: 432 * pieces.length };
   return { pieces, calls: [], finish: "stop", stopSequence: null, usage };
 }
 
 function callsOf({ tools, choice, isParallel, endsWithResult }: ChatAsked): SimulatedChat["calls"] {
   if (tools.length === 0 || choice.kind === "none" || (choice.kind === "auto" && endsWithResult)) return [];
-  const wanted = choice.kind === "tool" ? tools.filter((tool) => tool.name === choice.name) : tools;
-  return wanted.slice(0, isParallel ? wanted.length : 1).map(({ name, schema }) => ({ name, args: sampleOf(schema) }));
+  const candidates = choice.kind === "tool" ? tools.filter((tool) => tool.name === choice.name) : tools;
+  return candidates
+    .slice(0, isParallel ? candidates.length : 1)
+    .map(({ name, schema }) => ({ name, args: sampleOf(schema) }));
 }
 
-function textOf(asked: ChatAsked, { isEmpty, drops }: Alteration): string {
+function textOf(request: ChatAsked, { isEmpty, drops }: Alteration): string {
   if (isEmpty) return "";
-  const format = drops.has("response_format") ? ({ kind: "text" } as const) : asked.format;
+  const format = drops.has("response_format") ? ({ kind: "text" } as const) : request.format;
   if (format.kind === "schema") return JSON.stringify(sampleOf(format.schema), null, 1);
   if (format.kind === "json")
-    return JSON.stringify({ simulated: true, messages: asked.messages, words: wordsIn(asked.text) }, null, 1);
+    return JSON.stringify({ simulated: true, messages: request.messages, words: wordsIn(request.text) }, null, 1);
   const facts = [
-    counted(asked.messages, "message"),
-    counted(wordsIn(asked.text), "word"),
-    ...(asked.images > 0 ? [counted(asked.images, "image")] : []),
-    ...(asked.audios > 0 ? [counted(asked.audios, "audio part")] : []),
-    ...(asked.results > 0 ? [counted(asked.results, "tool result")] : []),
+    countOf(request.messages, "message"),
+    countOf(wordsIn(request.text), "word"),
+    ...(request.images > 0 ? [countOf(request.images, "image")] : []),
+    ...(request.audios > 0 ? [countOf(request.audios, "audio part")] : []),
+    ...(request.results > 0 ? [countOf(request.results, "tool result")] : []),
   ];
   return `[simulated reply, ${facts.join(", ")}]`;
 }
 
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+const countOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 const wordsIn = (text: string): number => text.split(/\s+/u).filter((word) => word !== "").length;
 
-function untilStop(text: string, stop: readonly string[]): { readonly text: string; readonly sequence: string | null } {
-  const found = stop.flatMap((sequence) => {
+function cutAtStop(text: string, stop: readonly string[]): { readonly text: string; readonly sequence: string | null } {
+  const matches = stop.flatMap((sequence) => {
     const at = text.indexOf(sequence);
     return at === -1 || sequence === "" ? [] : [{ at, sequence }];
   });
-  const first = found.toSorted((one, other) => one.at - other.at)[0];
+  const first = matches.toSorted((one, other) => one.at - other.at)[0];
   return first === undefined ? { text, sequence: null } : { text: text.slice(0, first.at), sequence: first.sequence };
 }
 
-/** JSON text as models stream it: a few characters at a time. */
+/** Splits JSON text as models stream it: a few characters at a time. */
 export const inPieces = (text: string, length = 8): readonly string[] =>
   text.match(new RegExp(`.{1,${length}}`, "gsu")) ?? [];

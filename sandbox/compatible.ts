@@ -1,5 +1,4 @@
-// OpenAI-compatible speech servers and how each differs [providers.sandbox-dialects]: whisper.cpp, speaches, vLLM, Groq, Mistral,
-// or plain OpenAI.
+// Simulates OpenAI-compatible speech servers with their differences [providers.sandbox-dialects]: whisper.cpp, speaches, vLLM, Groq, Mistral, or plain OpenAI.
 import { OPENAI_BODY_BYTES, findWrongKey, openAiWire } from "./openai-audio.ts";
 import { jsonAnswer, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
 import { groqWire } from "./groq.ts";
@@ -14,14 +13,14 @@ type Task = "transcribe" | "translate";
 
 const SELF_HOSTED_BODY_BYTES = 524_288_000;
 
-/** Null where the server has no such endpoint. */
+/** Null: the server has no such endpoint. */
 export function compatibleWire(dialect: Dialect, task: Task): Wire | null {
   const shared = { name: "compatible", body: "multipart" } as const;
   switch (dialect) {
     case "openai":
       return openAiWire({ name: "compatible", task });
     case "whisper-cpp":
-      // It has no keys: an Authorization header goes unread.
+      // The server has no keys and ignores an Authorization header.
       if (task === "translate") return null;
       return { ...shared, maxBodyBytes: SELF_HOSTED_BODY_BYTES, errorFor: whisperCppError, answer: whisperCppAnswer };
     case "speaches":
@@ -30,7 +29,9 @@ export function compatibleWire(dialect: Dialect, task: Task): Wire | null {
         maxBodyBytes: SELF_HOSTED_BODY_BYTES,
         errorFor: speachesError,
         answer: (input, alteration) =>
-          withKey(input, jsonAnswer(401, { detail: "Invalid API key" }), () => speachesAnswer(input, alteration, task)),
+          requireKey(input, jsonAnswer(401, { detail: "Invalid API key" }), () =>
+            speachesAnswer(input, alteration, task),
+          ),
       };
     case "groq":
       return groqWire(task);
@@ -51,11 +52,11 @@ export function compatibleWire(dialect: Dialect, task: Task): Wire | null {
         maxBodyBytes: OPENAI_BODY_BYTES,
         errorFor: vllmError,
         answer: (input, alteration) =>
-          withKey(input, jsonAnswer(401, { error: "Unauthorized" }), () => vllmAnswer(input, alteration, task)),
+          requireKey(input, jsonAnswer(401, { error: "Unauthorized" }), () => vllmAnswer(input, alteration, task)),
       };
   }
 }
 
-function withKey(input: WireInput, refusal: WireAnswer, answer: () => Promise<WireAnswer>): Promise<WireAnswer> {
+function requireKey(input: WireInput, refusal: WireAnswer, answer: () => Promise<WireAnswer>): Promise<WireAnswer> {
   return findWrongKey(input.headers.authorization, true) === null ? answer() : Promise.resolve(refusal);
 }

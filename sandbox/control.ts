@@ -1,4 +1,4 @@
-// The sandbox's own HTTP API, for demonstrations and tests in another process: faults, calls, health.
+// The sandbox's control API over HTTP, for demonstrations and tests in another process: faults, calls, health.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import type { CallLog } from "./calls.ts";

@@ -1,4 +1,4 @@
-// The entity names that `redact` accepts one by one; `cardinal`, `ordinal` and `percent` are refused there.
+// The entity names that Deepgram's `redact` accepts individually. It refuses `cardinal`, `ordinal` and `percent`.
 export const REDACTABLE_ENTITIES: ReadonlySet<string> = new Set(
   `account_number age bank_account blood_type condition credit_card credit_card_expiration cvv date date_interval dob dose
    driver_license drug duration email_address event filename gender gender_sexuality healthcare_number injury ip_address language

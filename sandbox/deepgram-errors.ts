@@ -1,4 +1,4 @@
-// Deepgram's error bodies. The 503 sample in its documentation spells `error_code`, and so does this one.
+// Builds Deepgram's error bodies. The field is spelt `error_code` as in the 503 example of its documentation.
 import { jsonAnswer, type WireAnswer } from "./wire.ts";
 
 const CODES: Readonly<Record<number, readonly [code: string, message: string]>> = {

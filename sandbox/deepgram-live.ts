@@ -1,5 +1,5 @@
-// Deepgram's socket `wss …/v1/listen`. Stricter than the provider on purpose [providers.sandbox-refusals], as for files: what is
-// documented for files alone is refused.
+// Simulates Deepgram's WebSocket `wss …/v1/listen`. Stricter than the provider on purpose [providers.sandbox-refusals], as for files: refuses parameters that
+// are documented only for files.
 import { randomUUID } from "node:crypto";
 import { deepgramError, errorForStatus } from "./deepgram-errors.ts";
 import { type DeepgramAsked, judgeDeepgramQuery } from "./deepgram-rules.ts";
@@ -27,21 +27,24 @@ export const deepgramLiveWire: LiveWire = {
   errorFor: errorForStatus,
   open: ({ requestId, headers, query }, alteration) => {
     if (!isAuthorized(headers.authorization)) {
-      return { ok: false, answer: withReason(deepgramError(401, "INVALID_AUTH", "Invalid credentials.", requestId)) };
+      return {
+        ok: false,
+        answer: addReasonHeader(deepgramError(401, "INVALID_AUTH", "Invalid credentials.", requestId)),
+      };
     }
     const rest = query.filter(([name]) => !OF_SOCKETS.has(name));
     const fault = findWrongLiveParameter(query);
-    const judged = judgeDeepgramQuery(rest);
-    if (fault !== null || !judged.ok) {
-      const message = fault ?? (judged.ok ? "" : judged.message);
-      return { ok: false, answer: withReason(deepgramError(400, "INVALID_QUERY_PARAMETER", message, requestId)) };
+    const verdict = judgeDeepgramQuery(rest);
+    if (fault !== null || !verdict.ok) {
+      const message = fault ?? (verdict.ok ? "" : verdict.message);
+      return { ok: false, answer: addReasonHeader(deepgramError(400, "INVALID_QUERY_PARAMETER", message, requestId)) };
     }
-    return { ok: true, session: sessionOf(judged.asked, samplesOf(query), requestId, alteration) };
+    return { ok: true, session: sessionOf(verdict.asked, samplesOf(query), requestId, alteration) };
   },
 };
 
-/** A refused upgrade says why in a header too. */
-function withReason(answer: ReturnType<typeof deepgramError>): ReturnType<typeof deepgramError> {
+/** A refused upgrade also has the reason in a header. */
+function addReasonHeader(answer: ReturnType<typeof deepgramError>): ReturnType<typeof deepgramError> {
   return { ...answer, headers: { ...answer.headers, "dg-error": "Unable to open the stream." } };
 }
 

@@ -1,4 +1,4 @@
-// Deepgram's success body.
+// Builds Deepgram's success body.
 import { createHash, randomUUID } from "node:crypto";
 import type { DeepgramAsked } from "./deepgram-rules.ts";
 import type { AudioFacts } from "./measure-audio.ts";
@@ -14,7 +14,7 @@ interface ReplyFacts {
   readonly sha256: string;
   readonly alteration: Alteration;
 }
-/** What is still delivered once the faults have dropped their part. */
+/** Features that are still delivered after faults have dropped theirs. */
 interface Delivered {
   readonly asked: DeepgramAsked;
   readonly diarization: "v1" | "v2" | null;
@@ -92,11 +92,11 @@ function wordOf(word: SimulatedWord, { asked, diarization }: Delivered): Record<
 }
 
 function utterancesOf(channels: readonly SimulatedChannel[], delivered: Delivered): Record<string, unknown>[] {
-  const found = channels.flatMap((channel, index) =>
+  const utterances = channels.flatMap((channel, index) =>
     partsOf(channel, delivered.diarization !== null).map((part) => ({ part, index })),
   );
-  found.sort((left, right) => left.part.start - right.part.start || left.index - right.index);
-  return found.map(({ part, index }) => ({
+  utterances.sort((left, right) => left.part.start - right.part.start || left.index - right.index);
+  return utterances.map(({ part, index }) => ({
     start: part.start,
     end: part.end,
     confidence: CONFIDENCE,
@@ -121,7 +121,7 @@ function paragraphsOf(channel: SimulatedChannel, delivered: Delivered): Record<s
   };
 }
 
-/** Model ids are stable: the same name gives the same id. */
+/** Model ids are stable: the same name has the same id. */
 function uuidFor(model: string): string {
   const hex = createHash("sha256").update(model).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -1,5 +1,5 @@
-// What `/v1/listen` accepts. Stricter than the provider on purpose [providers.sandbox-refusals]: a parameter that is not documented,
-// or whose effect cannot be simulated, is refused, so that a wrong adapter cannot pass unnoticed.
+// Validates parameters of Deepgram's `/v1/listen`. Stricter than the provider on purpose [providers.sandbox-refusals]: refuses parameters that are undocumented
+// or cannot be simulated, so that a wrong adapter is noticed.
 import { REDACTABLE_ENTITIES } from "./deepgram-entities.ts";
 import { type Pairs, valueOf, valuesOf } from "./wire.ts";
 
@@ -49,14 +49,14 @@ export function judgeDeepgramQuery(query: Pairs): DeepgramJudgement {
   return { ok: true, asked: describe(query, model) };
 }
 
-/** Why one parameter alone is wrong, or null. */
+/** The reason why a single parameter is wrong, or null. */
 function findWrongParameter(query: Pairs): string | null {
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (const [name, value] of query) {
     if (UNSIMULATED.includes(name)) return `The sandbox does not simulate \`${name}\`.`;
     if (![...BOOLEANS, ...REPEATABLE, ...FREE_TEXT].includes(name)) return `Unknown query parameter \`${name}\`.`;
-    if (seen.has(name) && !REPEATABLE.includes(name)) return `Query parameter \`${name}\` was given more than once.`;
-    seen.add(name);
+    if (names.has(name) && !REPEATABLE.includes(name)) return `Query parameter \`${name}\` was given more than once.`;
+    names.add(name);
     const fault = wrongValue(name, value);
     if (fault !== null) return `Invalid value for \`${name}\`: ${fault}.`;
   }
@@ -88,14 +88,14 @@ function wrongValue(name: string, value: string): string | null {
   }
 }
 
-/** Why the parameters do not go together, or with the model, or null. */
+/** The reason why the parameters conflict with each other or with the model, or null. */
 function findWrongCombination(query: Pairs, model: string): string | null {
   const isNova3 = model === "simulated-speech" || model.startsWith("nova-3");
   const keyterms = valuesOf(query, "keyterm");
   if (keyterms.length > 0 && !isNova3) return "Keyterms are only supported for Nova-3. Please use `keywords` instead.";
   if (isNova3 && valueOf(query, "keywords") !== null)
     return "Keywords are not supported for Nova-3. Please use `keyterm` instead.";
-  // The provider's tokenizer is not public; a token is at least a word, so this is the mildest reading of the limit.
+  // The provider's tokenizer is not public. A token is at least a word, so this is the most lenient reading of the limit.
   const tokens = keyterms.flatMap((term) => term.trim().split(/\s+/)).length;
   if (tokens > MAX_KEYTERM_TOKENS)
     return `Keyterm limit exceeded. The maximum number of tokens across all keyterms is ${MAX_KEYTERM_TOKENS}.`;
@@ -113,7 +113,7 @@ function findWrongLanguage(query: Pairs, model: string, codes: readonly string[]
   if (language === "multi" && !/^nova-[23]/.test(model)) return "`language=multi` needs nova-2 or nova-3.";
   if (model.endsWith("-medical") && !isEnglish) return "No such model/language/tier combination found.";
   const needsEnglish = valuesOf(query, "redact").some((value) => !NUMBER_REDACTION.has(value));
-  // Whether the provider refuses or ignores this is not documented; refusing shows the mistake.
+  // Not documented whether the provider refuses or ignores this. Refusing reveals the mistake.
   return needsEnglish && !isEnglish ? "Entity redaction is only available for English." : null;
 }
 

@@ -1,4 +1,4 @@
-// Deepgram's pre-recorded `POST /v1/listen`.
+// Simulates Deepgram's pre-recorded endpoint `POST /v1/listen`.
 import { deepgramReply } from "./deepgram-reply.ts";
 import { deepgramError, errorForStatus } from "./deepgram-errors.ts";
 import { judgeDeepgramQuery } from "./deepgram-rules.ts";
@@ -21,8 +21,8 @@ async function answer(input: WireInput, alteration: Alteration): Promise<WireAns
     return deepgramError(401, "INVALID_AUTH", "Invalid credentials.", requestId);
   if (input.defect === "too_large")
     return deepgramError(413, "PAYLOAD_TOO_LARGE", "Request body exceeds the 2 GB limit.", requestId);
-  const judged = judgeDeepgramQuery(input.query);
-  if (!judged.ok) return deepgramError(400, judged.code, judged.message, requestId);
+  const verdict = judgeDeepgramQuery(input.query);
+  if (!verdict.ok) return deepgramError(400, verdict.code, verdict.message, requestId);
   if (/^application\/json\b/i.test(input.headers["content-type"] ?? "")) {
     return deepgramError(
       400,
@@ -33,12 +33,12 @@ async function answer(input: WireInput, alteration: Alteration): Promise<WireAns
   }
   const facts = await input.measure();
   if (!facts.ok || file === null) return refuse("Bad Request: failed to process audio: corrupt or unsupported data");
-  if (judged.asked.isMultichannel && facts.channels > MAX_CHANNELS)
+  if (verdict.asked.isMultichannel && facts.channels > MAX_CHANNELS)
     return refuse(`Bad Request: multichannel is limited to ${MAX_CHANNELS} channels`);
-  return deepgramReply({ asked: judged.asked, facts, requestId, sha256: file.spooled.sha256, alteration });
+  return deepgramReply({ asked: verdict.asked, facts, requestId, sha256: file.spooled.sha256, alteration });
 }
 
-/** `GET /v1/auth/token`, which its documentation of keys recommends for trying one. */
+/** Simulates `GET /v1/auth/token`, which Deepgram's documentation of keys recommends for testing one. */
 export const deepgramKeyWire: Wire = {
   name: "deepgram",
   step: "probe",
@@ -59,7 +59,7 @@ export const deepgramKeyWire: Wire = {
       : deepgramError(401, "INVALID_AUTH", "Invalid credentials.", requestId),
 };
 
-/** `Token <key>`; `Bearer` is for temporary tokens, which are JWTs, and refused with an ordinary key. */
+/** `Token <key>`. `Bearer` is for temporary tokens, which are JWTs, and is refused with an ordinary key. */
 export function isAuthorized(header: string | undefined): boolean {
   const [scheme, credential, ...rest] = (header ?? "").split(" ");
   if (credential === undefined || credential === "" || credential === "invalid" || rest.length > 0) return false;

@@ -1,4 +1,4 @@
-// ElevenLabs' transcripts: spaces among the words, ISO 639-3, one object per channel unless the file has one channel only.
+// Builds ElevenLabs' transcripts: spaces among the words, ISO 639-3, one object per channel unless the file is mono.
 import type { ElevenLabsAsked } from "./elevenlabs-rules.ts";
 import type { AudioFacts } from "./measure-audio.ts";
 import { type SimulatedChannel, type SimulatedWord, simulateChannels } from "./simulate.ts";
@@ -16,7 +16,7 @@ interface Transcribed {
 
 export function elevenLabsTranscript({ id, asked, facts, alteration }: Transcribed): Record<string, unknown> {
   const { drops } = alteration;
-  // A mono file comes back single, whatever was asked.
+  // A mono file returns a single transcript, whatever was requested.
   const isSeparate = asked.isMultichannel && facts.channels > 1 && !drops.has("multichannel");
   const transcripts = simulateChannels(facts, alteration, isSeparate).map((channel, index) =>
     transcriptOf(channel, asked, alteration, isSeparate ? index : null),
@@ -37,23 +37,23 @@ function transcriptOf(
     language_code: drops.has("language") ? null : threeLetters(asked.language),
     language_probability: PROBABILITY,
     text: channel.text,
-    words: hasWords ? withSpaces(channel.words, isDiarized, index) : [],
+    words: hasWords ? insertSpaces(channel.words, isDiarized, index) : [],
     entities: null,
     additional_formats: null,
     channel_index: index,
   };
 }
 
-function withSpaces(words: readonly SimulatedWord[], isDiarized: boolean, index: number | null) {
+function insertSpaces(words: readonly SimulatedWord[], isDiarized: boolean, index: number | null) {
   return words.flatMap((word, position) => {
     const shared = {
       speaker_id: isDiarized ? `speaker_${word.speaker}` : null,
       characters: null,
       channel_index: index,
     };
-    const spoken = { text: word.text, start: word.start, end: word.end, type: "word", logprob: LOGPROB, ...shared };
+    const wordEntry = { text: word.text, start: word.start, end: word.end, type: "word", logprob: LOGPROB, ...shared };
     const space = { text: " ", start: word.start, end: word.start, type: "spacing", logprob: 0, ...shared };
-    return position === 0 ? [spoken] : [space, spoken];
+    return position === 0 ? [wordEntry] : [space, wordEntry];
   });
 }
 

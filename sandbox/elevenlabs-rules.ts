@@ -1,5 +1,5 @@
-// What `POST /v1/speech-to-text` accepts. Stricter than the provider on purpose [providers.sandbox-refusals]: a field that is not documented,
-// or whose effect cannot be simulated, is refused, so that a wrong adapter cannot pass unnoticed.
+// Validates fields of ElevenLabs' `POST /v1/speech-to-text`. Stricter than the provider on purpose [providers.sandbox-refusals]: refuses fields that are
+// undocumented or cannot be simulated, so that a wrong adapter is noticed.
 import { randomUUID } from "node:crypto";
 import { invalidField } from "./fastapi-error.ts";
 import { jsonAnswer, type Pairs, valueOf, valuesOf, type WireAnswer } from "./wire.ts";
@@ -45,18 +45,18 @@ export function judgeElevenLabsFields(fields: Pairs, hasFile: boolean): ElevenLa
   };
 }
 
-/** What its validation refuses with 422: the field and why. */
+/** The field that validation refuses with 422, and the reason. */
 function findInvalidField(fields: Pairs, hasFile: boolean): readonly [string, string] | null {
   if (!hasFile) return ["file", "Field required"];
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (const [name, value] of fields) {
     if (!SINGLE.has(name) && !REPEATED.has(name)) return [name, "Unknown field"];
-    if (seen.has(name) && !REPEATED.has(name)) return [name, "Given more than once"];
-    seen.add(name);
+    if (names.has(name) && !REPEATED.has(name)) return [name, "Given more than once"];
+    names.add(name);
     const fault = wrongValue(name, value);
     if (fault !== null) return [name, fault];
   }
-  return seen.has("model_id") ? null : ["model_id", "Field required"];
+  return names.has("model_id") ? null : ["model_id", "Field required"];
 }
 
 function wrongValue(name: string, value: string): string | null {
@@ -116,7 +116,7 @@ function findWrongCombination(fields: Pairs): Wrong | null {
   return null;
 }
 
-/** The newer of its two error shapes. */
+/** The newer of its two error formats. */
 export function badRequest(status: string, message: string, param: string): WireAnswer {
   const detail = {
     type: "validation_error",

@@ -1,4 +1,4 @@
-// ElevenLabs' batch endpoint and the transcripts that it keeps [providers.sandbox-kept].
+// Simulates ElevenLabs' batch endpoint and the transcripts that it stores [providers.sandbox-kept].
 import { randomUUID } from "node:crypto";
 import { elevenLabsTranscript } from "./elevenlabs-reply.ts";
 import { badRequest, judgeElevenLabsFields, MAX_BODY_BYTES } from "./elevenlabs-rules.ts";
@@ -22,13 +22,13 @@ interface Kept {
 const MIN_SECONDS = 0.1;
 
 export function elevenLabsWires(): Readonly<Record<"submit" | "poll" | "remove" | "models", Wire>> {
-  const kept = new Map<string, Kept>();
+  const transcripts = new Map<string, Kept>();
 
   async function submit(input: WireInput, alteration: Alteration): Promise<WireAnswer> {
     if (input.defect === "too_large") return elevenLabsError(413, "file_too_large", "The file is too large.");
     if (input.defect !== null) return invalidField("file", "Field required");
-    const judged = judgeElevenLabsFields(input.fields, input.file?.fieldName === "file");
-    if (!judged.ok) return judged.refusal;
+    const verdict = judgeElevenLabsFields(input.fields, input.file?.fieldName === "file");
+    if (!verdict.ok) return verdict.refusal;
     const unknown = input.query.find(([name, value]) => name !== "enable_logging" || !isBoolean(value));
     if (unknown !== undefined) return invalidField(unknown[0], "Unknown query parameter");
     const facts = await input.measure();
@@ -36,30 +36,30 @@ export function elevenLabsWires(): Readonly<Record<"submit" | "poll" | "remove" 
       return badRequest("invalid_audio", "The file is not a valid audio or video file.", "file");
     if (!facts.ok || facts.durationSeconds < MIN_SECONDS)
       return badRequest("audio_too_short", "The audio is shorter than 100 ms.", "file");
-    const { asked } = judged;
+    const { asked } = verdict;
     if (asked.isMultichannel && facts.channels > 5)
       return badRequest("invalid_parameters", "At most 5 channels are supported.", "use_multi_channel");
     const id = randomUUID().replaceAll("-", "");
     const body = elevenLabsTranscript({ id, asked, facts, alteration });
     const isKept = valueOf(input.query, "enable_logging") !== "false";
-    if (isKept) kept.set(id, { key: keyOf(input), model: asked.model, body });
+    if (isKept) transcripts.set(id, { key: keyOf(input), model: asked.model, body });
     return jsonAnswer(200, body, { "request-id": input.requestId });
   }
 
   async function poll(input: WireInput): Promise<WireAnswer> {
-    const found = find(input);
-    return found === undefined ? notFound : jsonAnswer(200, found.body);
+    const transcript = find(input);
+    return transcript === undefined ? notFound : jsonAnswer(200, transcript.body);
   }
 
   async function remove(input: WireInput): Promise<WireAnswer> {
     if (find(input) === undefined) return notFound;
-    kept.delete(lastSegment(input.path));
+    transcripts.delete(lastSegment(input.path));
     return jsonAnswer(200, { message: "Delete completed successfully." });
   }
 
   function find(input: WireInput): Kept | undefined {
-    const found = kept.get(lastSegment(input.path));
-    return found?.key === keyOf(input) ? found : undefined;
+    const transcript = transcripts.get(lastSegment(input.path));
+    return transcript?.key === keyOf(input) ? transcript : undefined;
   }
 
   const wire = (step: "submit" | "poll" | "remove" | "probe", answer: Wire["answer"]): Wire => ({
@@ -73,7 +73,7 @@ export function elevenLabsWires(): Readonly<Record<"submit" | "poll" | "remove" 
       isAuthorized(keyOf(input))
         ? answer(input, alteration)
         : elevenLabsError(401, "invalid_api_key", "Invalid API key"),
-    ...(step === "submit" ? {} : { modelOf: ({ path }) => kept.get(lastSegment(path))?.model ?? "" }),
+    ...(step === "submit" ? {} : { modelOf: ({ path }) => transcripts.get(lastSegment(path))?.model ?? "" }),
   });
   return {
     submit: wire("submit", submit),
@@ -83,7 +83,7 @@ export function elevenLabsWires(): Readonly<Record<"submit" | "poll" | "remove" 
   };
 }
 
-/** `GET /v1/models` names those that speak; those that transcribe are not among them. */
+/** `GET /v1/models` lists text-to-speech models, not those that transcribe. */
 const SPEAKING = [
   { id: "eleven_multilingual_v2", name: "Eleven Multilingual v2" },
   { id: "eleven_flash_v2_5", name: "Eleven Flash v2.5" },
@@ -117,7 +117,7 @@ function elevenLabsErrorForStatus(status: number): WireAnswer {
   return elevenLabsError(status, code, message);
 }
 
-/** The older of its two shapes, which most refusals still have. */
+/** The older of its two error formats, which most errors still have. */
 function elevenLabsError(status: number, code: string, message: string): WireAnswer {
   return jsonAnswer(status, { detail: { status: code, message } });
 }

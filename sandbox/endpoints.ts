@@ -1,4 +1,4 @@
-// Which method and path speak which wire format. Each provider has a prefix, so that one server can stand in for all of them.
+// Routes method and path to a simulated protocol. Each provider has a path prefix, so that one server can simulate all of them.
 import { anthropicModelsWire } from "./anthropic-model-list.ts";
 import { anthropicWire } from "./anthropic.ts";
 import { assemblyAiLiveWire } from "./assemblyai-live.ts";
@@ -20,14 +20,14 @@ import type { Wire } from "./wire.ts";
 
 const TASKS = { transcriptions: "transcribe", translations: "translate" } as const;
 
-/** By method. */
+/** Keyed by HTTP method. */
 type Methods = Readonly<Partial<Record<string, Wire>>>;
 
 export interface Endpoints {
   readonly find: (path: string) => Methods | null;
 }
 
-/** A set for each server: some wires remember what they were sent. */
+/** Created per server, because some protocols store what they receive. */
 export function createEndpoints(): Endpoints {
   const assemblyAi = assemblyAiWires();
   const elevenLabs = elevenLabsWires();
@@ -55,17 +55,17 @@ export function createEndpoints(): Endpoints {
       { POST: openAiChatWire(dialect) },
     ]),
   ]);
-  const underPath: readonly (readonly [string, Methods])[] = [
+  const byPrefix: readonly (readonly [string, Methods])[] = [
     ["/gemini/v1beta/models/", { POST: geminiModelsWire() }],
     ["/assemblyai/v2/transcript/", { GET: assemblyAi.poll, DELETE: assemblyAi.remove }],
     ["/elevenlabs/v1/speech-to-text/transcripts/", { GET: elevenLabs.poll, DELETE: elevenLabs.remove }],
   ];
   return {
-    find: (path) => exact.get(path) ?? underPath.find(([prefix]) => path.startsWith(prefix))?.[1] ?? googleSpeech(path),
+    find: (path) => exact.get(path) ?? byPrefix.find(([prefix]) => path.startsWith(prefix))?.[1] ?? googleSpeech(path),
   };
 }
 
-/** One address for conversations and for transcripts. */
+/** One path for chat and for transcription. */
 function geminiModelsWire(): Wire {
   const audio = geminiGenerationWire();
   return {

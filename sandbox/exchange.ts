@@ -1,4 +1,4 @@
-// One request to a simulated provider: read, recorded, troubled by faults, judged by its wire, answered.
+// Handles one request to a simulated provider: reads and records it, applies faults, validates it by its protocol, answers.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
@@ -13,7 +13,7 @@ interface ExchangeParts {
   readonly log: CallLog;
   readonly faults: FaultBook;
   readonly meter: AudioMeter;
-  /** Those under way; aborting one ends it. */
+  /** Delays in progress. Aborting one ends it. */
   readonly delays: Set<AbortController>;
 }
 interface Exchange {
@@ -34,11 +34,11 @@ export function createExchange(parts: ExchangeParts): (exchange: Exchange) => Pr
       wire: wire.name,
       modelParameter: wire.body === "raw" ? "model" : null,
     });
-    const gone = new AbortController();
+    const disconnect = new AbortController();
     log.begin(call);
     const ending = { isOurs: false };
     response.once("close", () => {
-      gone.abort();
+      disconnect.abort();
       call.aborted = !(response.writableFinished || ending.isOurs || exchange.signal.aborted);
       log.changed();
     });
@@ -48,21 +48,21 @@ export function createExchange(parts: ExchangeParts): (exchange: Exchange) => Pr
       request.socket.resetAndDestroy();
       log.changed();
     };
-    // Rules about one model wait for its name, which a multipart body brings later than the head.
+    // A fault rule for one model waits for its name, which a multipart body contains after the head.
     if (faults.takeEarlyReset(wire, wire.body === "raw" ? call.model : null)) return reset();
     const read = await readBody(request, wire, (name, value) => {
       if (name !== (wire.modelField ?? "model")) return;
       call.model = value;
       if (faults.takeEarlyReset(wire, value)) reset();
     }).catch(() => null);
-    // The connection broke while the body was coming in; the close above has taken note.
+    // The connection broke during the upload. The close handler above has recorded it.
     if (read === null) return void response.destroy();
     try {
       call.fields = read.fields;
       if (wire.modelOf !== undefined) call.model = wire.modelOf({ json: read.json, path: call.path });
       call.file = read.file === null ? null : describeFile(read.file);
       log.changed();
-      const signal = AbortSignal.any([exchange.signal, gone.signal]);
+      const signal = AbortSignal.any([exchange.signal, disconnect.signal]);
       if (call.outcome === "pending") await respond(exchange, { ...parts, call, read, reset, ending, signal });
     } finally {
       await read.file?.spooled.remove();
@@ -74,7 +74,7 @@ interface Reading extends ExchangeParts {
   readonly call: CallRecord;
   readonly read: ReadBody;
   readonly reset: () => void;
-  /** Whether the connection's end is our own doing. */
+  /** Whether the sandbox itself ends the connection. */
   readonly ending: { isOurs: boolean };
   readonly signal: AbortSignal;
 }

@@ -1,4 +1,4 @@
-// A field that fails validation, as FastAPI tells of it: several of the servers played here are written in it.
+// Builds FastAPI's validation error for one field, because several simulated servers are written in it.
 import { jsonAnswer, type WireAnswer } from "./wire.ts";
 
 export const invalidField = (name: string, message: string): WireAnswer =>

@@ -1,4 +1,4 @@
-// The levers: what the sandbox can be told to do wrong, which requests it concerns and how often.
+// Fault injection: what the sandbox can be made to do wrong, for which requests and how often.
 import { z } from "zod";
 import {
   type Alteration,
@@ -29,11 +29,11 @@ const faultSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("garbage") }),
   z.strictObject({ kind: z.literal("error_body") }),
   z.strictObject({ kind: z.literal("empty") }),
-  // Of chat: an answer withheld by a filter; one of so many bytes.
+  // Chat: an answer withheld by a content filter, or one of this many bytes.
   z.strictObject({ kind: z.literal("withheld") }),
   z.strictObject({ kind: z.literal("huge"), bytes: z.int().min(1) }),
-  // Of chat streams, after so many pieces of content, 1 unless said: silence, a reset, the wire's own error event. And a clean
-  // end without a finish; and a wait before each piece.
+  // Chat streams, after this many pieces of content (default 1): silence, a reset, the protocol's own error event. Also a clean end without a finish, and a
+  // delay before each piece.
   z.strictObject({ kind: z.literal("stall_stream"), afterContent }),
   z.strictObject({ kind: z.literal("cut_stream"), afterContent }),
   z.strictObject({ kind: z.literal("error_event"), afterContent }),
@@ -48,9 +48,9 @@ const faultSchema = z.discriminatedUnion("kind", [
 export const faultRuleSchema = z.strictObject({
   wire: z.enum(WIRE_NAMES).optional(),
   model: z.string().min(1).optional(),
-  /** Of a run's requests; `submit`, the one that is paid for, unless named. */
+  /** The step of a run. Default: `submit`, the billed one. */
   step: z.enum(STEPS).optional(),
-  /** How many requests it concerns; absent: all. */
+  /** Number of affected requests. Absent: all. */
   times: z.int().min(1).optional(),
   fault: faultSchema,
 });
@@ -64,7 +64,7 @@ export interface FaultRule {
   readonly fault: Fault;
 }
 
-/** What one request suffers: its alterations, and at most one fault that replaces the answer. */
+/** The faults of one request: its alterations, and at most one fault that replaces the answer. */
 export interface Trouble {
   readonly alteration: Alteration;
   readonly delayMs: number;
@@ -73,7 +73,7 @@ export interface Trouble {
   readonly replacement: ReplacingFault | null;
 }
 export type StreamFault = Extract<Fault, { kind: "stall_stream" | "cut_stream" | "error_event" | "no_finish" }>;
-/** Without meaning for an answer that is not streamed. */
+/** Has no effect on an answer that is not streamed. */
 export interface StreamTrouble {
   readonly fault: StreamFault | null;
   readonly paceMs: number;
@@ -87,7 +87,7 @@ export interface FaultBook {
   readonly add: (rule: FaultRule) => void;
   readonly replaceAll: (rules: readonly FaultRule[]) => void;
   readonly list: () => readonly FaultRule[];
-  /** `model` is null while it is not yet known; rules about one model then wait. */
+  /** `model` is null while unknown: rules for one model then wait. */
   readonly takeEarlyReset: (wire: FaultyWire, model: string | null) => boolean;
   readonly take: (wire: FaultyWire, model: string) => Trouble;
 }

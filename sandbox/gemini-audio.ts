@@ -1,5 +1,5 @@
-// Gemini with audio: `POST /v1beta/interactions` of the transcription model, and a general model's `generateContent` with one
-// audio part and a `text` to fill in.
+// Simulates Gemini with audio: `POST /v1beta/interactions` of the transcription model, and a general model's `generateContent` with one audio part and a `text`
+// field to fill in.
 import { z } from "zod";
 import { findWrongGeminiKey } from "./gemini-key.ts";
 import { googleError, googleErrorForStatus } from "./google-errors.ts";
@@ -37,7 +37,7 @@ const generation = z.strictObject({
   }),
 });
 
-/** Whether a `generateContent` body asks for a transcript: one audio part alone, and one text to answer with. */
+/** Whether a `generateContent` body requests a transcript: exactly one audio part, and one text field in the answer. */
 export const isAudioGeneration = (json: unknown): boolean => generation.safeParse(json).success;
 
 export function geminiGenerationWire(): Wire {
@@ -128,7 +128,7 @@ export function geminiInteractionWire(): Wire {
   };
 }
 
-/** This API's own shape: a code in words. */
+/** This API's own error format: a code in words. */
 function interactionError(status: number, message: string): WireAnswer {
   const code =
     status === 404
@@ -146,10 +146,10 @@ async function interact(input: WireInput, alteration: Alteration): Promise<WireA
   if (fault !== null) return fault;
   const parsed = interaction.safeParse(input.json);
   if (!parsed.success) return interactionError(400, issueOf(parsed.error));
-  const { model, input: given, generation_config } = parsed.data;
+  const { model, input: content, generation_config } = parsed.data;
   if (!isTranscriber(model)) return interactionError(404, `Model ${model} is not found.`);
-  if (!MORE_MIME_TYPES.test(given[0].mime_type))
-    return interactionError(400, `Unsupported MIME type: ${given[0].mime_type}`);
+  if (!MORE_MIME_TYPES.test(content[0].mime_type))
+    return interactionError(400, `Unsupported MIME type: ${content[0].mime_type}`);
   const facts = await input.measure();
   if (!facts.ok) return interactionError(400, "The audio could not be decoded.");
   const mode = generation_config?.transcription_config.mode;
@@ -186,12 +186,12 @@ function annotate(channel: SimulatedChannel, { isTimed, isDiarized }: Marks): re
   if (!isTimed && !isDiarized) return [];
   let index = 0;
   return channel.words.map(({ text, start, end, speaker }) => {
-    const at = { start_index: index, end_index: index + Buffer.byteLength(text) };
-    index = at.end_index + 1;
+    const span = { start_index: index, end_index: index + Buffer.byteLength(text) };
+    index = span.end_index + 1;
     return {
       type: "word_info",
       text,
-      ...at,
+      ...span,
       ...(isTimed ? { start_offset: `${start}s`, end_offset: `${end}s` } : {}),
       ...(isDiarized ? { speaker: `spk_${speaker + 1}` } : {}),
     };

@@ -1,4 +1,4 @@
-// What Gemini's generateContent refuses of a conversation, and what a request asks for [providers.sandbox-refusals].
+// Validates requests to Gemini's generateContent for chat and parses what they request [providers.sandbox-refusals].
 import { z } from "zod";
 import type { ChatAsked } from "./chat-simulate.ts";
 import { audioFormatOf, imageTypeOf } from "./media-content.ts";
@@ -134,11 +134,11 @@ function findWrongTurns(contents: readonly Content[], model: string): string | n
     if (calls.length > 0 && index === 0)
       return "Please ensure that function call turn comes immediately after a user turn or after a function response turn.";
     const answers = each.parts.filter((one) => one.functionResponse !== undefined);
-    const asked = (contents[index - 1]?.parts ?? []).filter((one) => one.functionCall !== undefined);
-    if (answers.length > 0 && asked.length === 0)
+    const precedingCalls = (contents[index - 1]?.parts ?? []).filter((one) => one.functionCall !== undefined);
+    if (answers.length > 0 && precedingCalls.length === 0)
       return "Please ensure that function response turn comes immediately after a function call turn.";
     const [first] = calls;
-    // Of the turn that is under way, signatures are checked; only the first of several calls has one.
+    // Signatures are checked in the current turn, where only the first of several calls has one.
     if (!isBefore3(model) && first !== undefined && index > lastQuestion && first.thoughtSignature === undefined)
       return `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${first.functionCall?.name}\` , position ${index + 1}.`;
   }
@@ -166,7 +166,7 @@ function askedOf(chat: GeminiChat): ChatAsked {
   const responses = parts.filter((each) => each.functionResponse !== undefined);
   const media = (kind: string): number => parts.filter((each) => each.inlineData?.mimeType.startsWith(kind)).length;
   const calling = chat.toolConfig?.functionCallingConfig;
-  const [named] = calling?.allowedFunctionNames ?? [];
+  const [allowedName] = calling?.allowedFunctionNames ?? [];
   const schema = config?.responseJsonSchema ?? config?.responseSchema;
   return {
     messages: (system.length > 0 ? 1 : 0) + contents.reduce((sum, each) => sum + messagesIn(each), 0),
@@ -180,9 +180,9 @@ function askedOf(chat: GeminiChat): ChatAsked {
       schema: parametersJsonSchema ?? parameters ?? {},
     })),
     choice:
-      named === undefined
+      allowedName === undefined
         ? { kind: calling?.mode === "ANY" ? "required" : calling?.mode === "NONE" ? "none" : "auto" }
-        : { kind: "tool", name: named },
+        : { kind: "tool", name: allowedName },
     isParallel: true,
     format:
       schema !== undefined
@@ -193,14 +193,14 @@ function askedOf(chat: GeminiChat): ChatAsked {
   };
 }
 
-/** Words that were put into an object for want of a place for words. */
+/** Text that was wrapped in an object because the API requires one. */
 function resultText(response: Readonly<Record<string, unknown>> | undefined): string {
   if (response === undefined) return "";
   const { result } = response;
   return typeof result === "string" ? result : JSON.stringify(response);
 }
 
-/** A result is a message of its own elsewhere, and so it counts here. */
+/** Other protocols send a result as a separate message, so it counts as one here. */
 function messagesIn({ parts }: Content): number {
   const results = parts.filter((each) => each.functionResponse !== undefined).length;
   return results + (results < parts.length ? 1 : 0);

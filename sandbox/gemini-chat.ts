@@ -1,4 +1,4 @@
-// Gemini's `generateContent` and `streamGenerateContent` for conversations.
+// Simulates Gemini's `generateContent` and `streamGenerateContent` for chat.
 import { randomUUID } from "node:crypto";
 import { type SimulatedChat, simulateChat } from "./chat-simulate.ts";
 import { judgeGemini } from "./gemini-chat-rules.ts";
@@ -25,7 +25,7 @@ export const geminiChatWire: Wire = {
   answer: async (input, alteration) => answer(input, alteration),
 };
 
-/** Its quota errors say when to come back in the body, and nowhere else. */
+/** Quota errors contain the retry delay only in the body. */
 function geminiErrorForStatus(status: number): WireAnswer {
   if (status !== 429) return googleErrorForStatus(status);
   return googleError(429, "You exceeded your current quota, please check your plan and billing details.", [
@@ -51,10 +51,10 @@ function answer(input: WireInput, alteration: Alteration): WireAnswer {
       `models/${model} is not found for API version v1beta, or is not supported for ${method}. Call ListModels to see the list of available models and their supported methods.`,
     );
   if (input.json === undefined) return googleError(400, "Invalid JSON payload received. Unexpected token.");
-  const judged = judgeGemini(input.json, model);
-  if (!judged.ok) return googleError(400, judged.message);
-  const simulated = simulateChat(judged.asked, alteration);
-  if (method === "generateContent") return jsonAnswer(200, whole(simulated, model));
+  const verdict = judgeGemini(input.json, model);
+  if (!verdict.ok) return googleError(400, verdict.message);
+  const simulated = simulateChat(verdict.asked, alteration);
+  if (method === "generateContent") return jsonAnswer(200, buildResponse(simulated, model));
   const fragments = fragmentsOf(simulated, model);
   // Without `alt=sse` a stream is one JSON array.
   return valueOf(input.query, "alt") === "sse"
@@ -63,7 +63,7 @@ function answer(input: WireInput, alteration: Alteration): WireAnswer {
 }
 
 const FINISH = { stop: "STOP", length: "MAX_TOKENS", calls: "STOP", withheld: "SAFETY" } as const;
-/** What a signed call carries; any one is taken back. */
+/** The signature of a signed call. Any signature is accepted. */
 const SIGNATURE = Buffer.from("sandbox-signature").toString("base64");
 
 function callParts({ calls }: SimulatedChat, model: string): readonly object[] {
@@ -96,7 +96,7 @@ function fragment(parts: readonly object[], more: object, model: string, tail: o
   };
 }
 
-function whole(simulated: SimulatedChat, model: string): object {
+function buildResponse(simulated: SimulatedChat, model: string): object {
   const text = simulated.pieces.join("");
   const parts = [...(text === "" ? [] : [{ text }]), ...callParts(simulated, model)];
   return fragment(parts, { finishReason: FINISH[simulated.finish] }, model, usageOf(simulated));

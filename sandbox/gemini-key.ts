@@ -1,4 +1,4 @@
-// How Gemini accepts and refuses a key, on all its endpoints: a bad key is a 400.
+// Validates a Gemini key, on all endpoints: an invalid key is a 400.
 import { googleError, googleErrorInfo } from "./google-errors.ts";
 import { valueOf, type WireAnswer, type WireInput } from "./wire.ts";
 

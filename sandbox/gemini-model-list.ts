@@ -1,4 +1,4 @@
-// Gemini's `GET /v1beta/models` (ai.google.dev, "models.list"): names are paths, and pages have 50 unless asked for more.
+// Simulates Gemini's `GET /v1beta/models` (ai.google.dev, "models.list"): names are paths, and the default page size is 50.
 import { geminiChatWire } from "./gemini-chat.ts";
 import { findWrongGeminiKey } from "./gemini-key.ts";
 import { googleError } from "./google-errors.ts";
@@ -25,11 +25,11 @@ export const geminiModelsListWire: Wire = {
 };
 
 function page({ query }: WireInput): WireAnswer {
-  const asked = Number(valueOf(query, "pageSize") ?? USUAL_SIZE);
+  const pageSize = Number(valueOf(query, "pageSize") ?? USUAL_SIZE);
   const begin = Number(valueOf(query, "pageToken") ?? 0);
-  if (!Number.isInteger(asked) || asked < 0) return googleError(400, "Invalid value at 'page_size'.");
+  if (!Number.isInteger(pageSize) || pageSize < 0) return googleError(400, "Invalid value at 'page_size'.");
   if (!Number.isInteger(begin)) return googleError(400, "Invalid page token.");
-  const end = begin + Math.min(asked === 0 ? USUAL_SIZE : asked, MOST);
+  const end = begin + Math.min(pageSize === 0 ? USUAL_SIZE : pageSize, MOST);
   return jsonAnswer(200, {
     models: ALL.slice(begin, end).map(({ name, methods }) => ({
       name: `models/${name}`,

@@ -1,4 +1,4 @@
-// Errors as Google's JSON APIs send them: `google.rpc.Status` with the status name.
+// Builds errors of Google's JSON APIs: `google.rpc.Status` with the status name.
 import { jsonAnswer, type WireAnswer } from "./wire.ts";
 
 const STATUS_NAMES: Readonly<Record<number, string>> = {

@@ -1,4 +1,4 @@
-// Results of Google's speech API v2 in proto3 JSON: what is zero or empty is omitted.
+// Builds results of Google's speech API v2 in proto3 JSON, which omits zero and empty values.
 import { type GoogleConfig, SEPARATE } from "./google-speech-rules.ts";
 import { segmentsOf, type SimulatedSegment, type SimulatedWord, simulateChannels } from "./simulate.ts";
 import type { Alteration } from "./wire.ts";
@@ -30,7 +30,7 @@ export function billedDuration(facts: Heard["facts"], { duration }: Alteration):
   return `${duration ?? Math.ceil(facts.durationSeconds)}s`;
 }
 
-/** Words come with times or with speakers, and then with confidences where those are asked; none has what was not asked. */
+/** Words contain times, speakers and confidences only as requested, and no words are returned unless times or speakers are. */
 function wordsOf(
   segment: SimulatedSegment,
   { features }: GoogleConfig,

@@ -1,4 +1,4 @@
-// What Google's speech API v2 refuses about a `RecognitionConfig`, per model and method [providers.sandbox-refusals].
+// Validates a `RecognitionConfig` of Google's speech API v2, per model and method [providers.sandbox-refusals].
 import { z } from "zod";
 
 const MODELS = new Set(["chirp_3", "chirp_2", "long", "short", "telephony"]);
@@ -22,7 +22,7 @@ const config = z.strictObject({
       enableAutomaticPunctuation: z.boolean().optional(),
       enableSpokenPunctuation: z.boolean().optional(),
       enableSpokenEmojis: z.boolean().optional(),
-      // By name, or by number, as the official client has it.
+      // By name, or by number as the official client sends it.
       multiChannelMode: z
         .union([z.enum(["MULTI_CHANNEL_MODE_UNSPECIFIED", SEPARATE]), z.literal([0, 1])])
         .transform((mode) => (mode === 1 ? SEPARATE : mode))
@@ -64,13 +64,13 @@ export const batch = z.strictObject({
   }),
 });
 
-/** The message of the refusal, or null. */
-export function findWrongConfig(asked: GoogleConfig, location: string, method: "recognize" | "batch"): string | null {
-  const { model, features, languageCodes } = asked;
+/** The error message, or null. */
+export function findWrongConfig(config: GoogleConfig, location: string, method: "recognize" | "batch"): string | null {
+  const { model, features, languageCodes } = config;
   if (!MODELS.has(model)) return `Invalid model: ${model}.`;
   if (model.startsWith("chirp") && location === "global")
     return `The model "${model}" does not exist in the location named "global".`;
-  return findWrongLanguage(languageCodes, model) ?? findWrongFeature(asked, features, method);
+  return findWrongLanguage(languageCodes, model) ?? findWrongFeature(config, features, method);
 }
 
 function findWrongLanguage(codes: readonly string[], model: string): string | null {
@@ -83,22 +83,22 @@ function findWrongLanguage(codes: readonly string[], model: string): string | nu
 }
 
 function findWrongFeature(
-  asked: GoogleConfig,
+  config: GoogleConfig,
   features: GoogleConfig["features"],
   method: "recognize" | "batch",
 ): string | null {
   const unsupported = (feature: string): string => `Recognizer does not support feature: ${feature}`;
-  const isChirp3 = asked.model === "chirp_3";
+  const isChirp3 = config.model === "chirp_3";
   if (features.diarizationConfig !== undefined && !isChirp3) return unsupported("speaker_diarization");
   if (features.diarizationConfig !== undefined) {
-    const wrong = asked.languageCodes.find((code) => code !== "auto" && !DIARIZED.has(code.split("-")[0] ?? ""));
+    const wrong = config.languageCodes.find((code) => code !== "auto" && !DIARIZED.has(code.split("-")[0] ?? ""));
     if (wrong !== undefined) return `Speaker diarization is not supported for language ${wrong}.`;
   }
   if (features.enableWordTimeOffsets === true && isChirp3 && method === "recognize")
     return unsupported("word_level_timestamps");
-  if (features.enableWordConfidence === true && asked.model.startsWith("chirp"))
+  if (features.enableWordConfidence === true && config.model.startsWith("chirp"))
     return unsupported("word_level_confidence");
   if (features.profanityFilter === true && isChirp3) return unsupported("profanity_filter");
   if (features.customPromptConfig !== undefined && !isChirp3) return unsupported("custom_prompt");
-  return asked.translationConfig !== undefined && asked.model !== "chirp_2" ? unsupported("translation") : null;
+  return config.translationConfig !== undefined && config.model !== "chirp_2" ? unsupported("translation") : null;
 }

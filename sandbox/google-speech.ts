@@ -1,5 +1,5 @@
-// Google Cloud Speech-to-Text v2 over REST with what it needs around it: the token endpoint, a bucket, operations.
-// Uploads and operations are kept until they are deleted [providers.sandbox-kept].
+// Simulates Google Cloud Speech-to-Text v2 over REST with the services that it needs: token endpoint, bucket, operations. Keeps uploads and operations until
+// they are deleted [providers.sandbox-kept].
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { googleError, googleErrorForStatus } from "./google-errors.ts";
@@ -34,7 +34,7 @@ interface Operation {
 
 type Methods = Readonly<Partial<Record<string, Wire>>>;
 
-/** Which wires a path has, by method; null when it is none of Google's. */
+/** The simulated endpoints of a path, by method. Null: not a path of Google's. */
 export function googleSpeechWires(): (path: string) => Methods | null {
   const objects = new Map<string, AudioFacts>();
   const operations = new Map<string, Operation>();

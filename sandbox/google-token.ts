@@ -1,4 +1,4 @@
-// Google's token endpoint for service accounts (RFC 7523).
+// Simulates Google's token endpoint for service accounts (RFC 7523).
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { jsonAnswer, type WireAnswer, type WireInput } from "./wire.ts";
@@ -11,7 +11,7 @@ const claims = z.object({
   exp: z.number(),
 });
 
-/** RFC 7523. Whose key signed it the sandbox cannot know; all else about the assertion is judged. */
+/** Validates the assertion (RFC 7523) except its signature, because the sandbox has no public key. */
 export async function exchangeToken({ file }: WireInput): Promise<WireAnswer> {
   const refuse = (error: string, description: string): WireAnswer =>
     jsonAnswer(400, { error, error_description: description });
@@ -20,10 +20,14 @@ export async function exchangeToken({ file }: WireInput): Promise<WireAnswer> {
   if (form.get("grant_type") !== "urn:ietf:params:oauth:grant-type:jwt-bearer")
     return refuse("unsupported_grant_type", "Invalid grant_type");
   const [header = "", body = "", signature = ""] = (form.get("assertion") ?? "").split(".");
-  const said = claims.safeParse(decoded(body));
-  if (!said.success || signature === "" || z.object({ alg: z.literal("RS256") }).safeParse(decoded(header)).error)
+  const assertion = claims.safeParse(decodePart(body));
+  if (
+    !assertion.success ||
+    signature === "" ||
+    z.object({ alg: z.literal("RS256") }).safeParse(decodePart(header)).error
+  )
     return refuse("invalid_grant", "Invalid JWT");
-  const { iss, iat, exp } = said.data;
+  const { iss, iat, exp } = assertion.data;
   if (exp - iat > 3600 || Math.abs(iat - Date.now() / 1000) > 300 || iss.startsWith("invalid@"))
     return refuse(
       "invalid_grant",
@@ -32,7 +36,7 @@ export async function exchangeToken({ file }: WireInput): Promise<WireAnswer> {
   return jsonAnswer(200, { access_token: `ya29.sandbox-${randomUUID()}`, expires_in: 3599, token_type: "Bearer" });
 }
 
-function decoded(part: string): unknown {
+function decodePart(part: string): unknown {
   try {
     return JSON.parse(Buffer.from(part, "base64url").toString());
   } catch {

@@ -1,4 +1,4 @@
-// Groq's Whisper: OpenAI's protocol with fewer formats, two models and an id of its own [providers.sandbox-dialects].
+// Simulates Groq's Whisper: OpenAI's protocol with fewer formats, two models and its own request id [providers.sandbox-dialects].
 import { openAiError } from "./openai-errors.ts";
 import { openAiWire } from "./openai-audio.ts";
 import { type Alteration, valueOf, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
@@ -17,12 +17,12 @@ export function groqWire(task: "transcribe" | "translate"): Wire {
     if (!FORMATS.includes(format)) return refuse(`response_format must be one of [${FORMATS.join(", ")}]`);
     const model = valueOf(input.fields, "model");
     if (task === "translate" && model === TURBO) return refuse(`model \`${TURBO}\` does not support translation`);
-    return withGroqId(await wire.answer(input, alteration), input.requestId);
+    return addGroqId(await wire.answer(input, alteration), input.requestId);
   }
   return { ...wire, answer };
 }
 
-function withGroqId(answer: WireAnswer, requestId: string): WireAnswer {
+function addGroqId(answer: WireAnswer, requestId: string): WireAnswer {
   if (answer.status !== 200 || typeof answer.body !== "string" || !answer.body.startsWith("{")) return answer;
   const body = { ...(JSON.parse(answer.body) as object), x_groq: { id: `req_${requestId}` } };
   return { ...answer, body: JSON.stringify(body) };

@@ -1,4 +1,4 @@
-// The languages that Whisper knows: ISO 639-1 code to the English name that it answers with.
+// Whisper's languages: ISO 639-1 codes and the English names in its answers.
 
 const NAMES =
   `af afrikaans ar arabic hy armenian az azerbaijani be belarusian bs bosnian bg bulgarian ca catalan zh chinese

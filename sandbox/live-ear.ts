@@ -1,12 +1,12 @@
-// Counts what came through a socket: bare samples as they come, a WAV file from its head on, anything else when it is whole.
+// Measures audio received over a WebSocket: PCM as it arrives, a WAV file from its header on, other formats when complete.
 import type { AudioMeter } from "./measure-audio.ts";
 import { heardPiece, type LivePiece, PIECE_SECONDS, type SampleRate } from "./live-wire.ts";
 import { createSpool, type Spooled } from "./spool.ts";
 
 export interface Ear {
-  /** The pieces that are complete with it. */
+  /** Returns the pieces that this chunk completes. */
   hear(chunk: Uint8Array): Promise<readonly LivePiece[]>;
-  /** The rest; null: what was sent is no audio. `heard` is to be removed. */
+  /** The remaining pieces. Null: not audio. The caller removes the file of `heard`. */
   end(): Promise<{
     readonly pieces: readonly LivePiece[];
     readonly seconds: number;
@@ -20,25 +20,25 @@ export interface Ear {
 const BYTES_PER_SAMPLE = 2;
 const MAX_HEAD_BYTES = 4096;
 
-export function createEar(given: SampleRate | null, meter: AudioMeter): Ear {
+export function createEar(declared: SampleRate | null, meter: AudioMeter): Ear {
   const spool = createSpool();
   let head = Buffer.alloc(0);
-  let samples = given;
+  let samples = declared;
   let bytes = 0;
-  let told = 0;
+  let sentSeconds = 0;
   let index = 0;
 
   const seconds = (): number =>
     samples === null ? 0 : bytes / (samples.sampleRate * samples.channels * BYTES_PER_SAMPLE);
   const due = (until: number, isLast: boolean): readonly LivePiece[] => {
     const pieces: LivePiece[] = [];
-    const wholePieces = Math.floor((until - told) / PIECE_SECONDS) * PIECE_SECONDS;
-    const last = isLast ? until : told + wholePieces;
-    while (told < last) {
-      const end = Math.min(told + PIECE_SECONDS, until);
-      pieces.push(heardPiece(index, told, end));
+    const wholePieces = Math.floor((until - sentSeconds) / PIECE_SECONDS) * PIECE_SECONDS;
+    const last = isLast ? until : sentSeconds + wholePieces;
+    while (sentSeconds < last) {
+      const end = Math.min(sentSeconds + PIECE_SECONDS, until);
+      pieces.push(heardPiece(index, sentSeconds, end));
       index += 1;
-      told = end;
+      sentSeconds = end;
     }
     return pieces;
   };
@@ -72,7 +72,7 @@ export function createEar(given: SampleRate | null, meter: AudioMeter): Ear {
   };
 }
 
-/** 16-bit PCM alone; null until its samples begin, or when it is no such file. */
+/** Only 16-bit PCM. Null until its samples begin, or if it is another file. */
 function waveHead(head: Buffer): { readonly rate: SampleRate; readonly dataAt: number } | null {
   if (head.toString("latin1", 0, 4) !== "RIFF" || head.toString("latin1", 8, 12) !== "WAVE") return null;
   let rate: SampleRate | null = null;

@@ -1,4 +1,4 @@
-// One socket to a simulated provider: judged, recorded, troubled by faults, heard and answered while it speaks.
+// Handles one WebSocket to a simulated provider: validates and records it, applies faults, receives audio and sends results meanwhile.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -44,19 +44,19 @@ export function createLiveServer(parts: LiveParts): LiveServer {
       note(call, "reset");
       return void socket.destroy();
     }
-    const opened =
+    const opening =
       replacement?.kind === "status"
-        ? ({ ok: false, answer: withStatus(wire, replacement, requestId) } as const)
+        ? ({ ok: false, answer: statusAnswer(wire, replacement, requestId) } as const)
         : wire.open({ requestId, headers: request.headers, query }, trouble.alteration);
-    if (!opened.ok) {
-      note(call, opened.answer.status);
-      return refuse(socket, opened.answer);
+    if (!opening.ok) {
+      note(call, opening.answer.status);
+      return refuse(socket, opening.answer);
     }
-    const { session } = opened;
+    const { session } = opening;
     const addHeaders = (headers: string[]): void => {
       for (const [name, value] of Object.entries(session.headers)) headers.push(`${name}: ${value}`);
     };
-    // Asked for within the call, and not at all where the handshake itself is refused: the next socket would have them too.
+    // Registered only within the call, and not for a refused handshake: the next socket would get the headers too.
     server.on("headers", addHeaders);
     server.handleUpgrade(request, socket, head, (client) => {
       note(call, 101);
@@ -92,16 +92,16 @@ interface Conversation {
   readonly note: (call: CallRecord, outcome: CallRecord["outcome"]) => void;
 }
 
-/** Resolves when the socket is closed and nothing of the audio is left. */
+/** Resolves when the socket is closed and the audio is removed. */
 async function converse(client: WebSocket, conversation: Conversation): Promise<void> {
   const { session, trouble, call, ear, note } = conversation;
   const closed = Promise.withResolvers<void>();
-  // One frame after the other, as they came.
+  // Frames are processed in order.
   let turn: Promise<void> = Promise.resolve();
   let isOver = false;
-  /** The connection's end is our own doing. */
+  /** Whether the sandbox itself ends the connection. */
   let isEnded = false;
-  const over = (close: LiveClose | "cut" | "hold"): void => {
+  const endSession = (close: LiveClose | "cut" | "hold"): void => {
     isOver = true;
     isEnded = close !== "hold";
     if (close === "hold") note(call, "stalled");
@@ -116,33 +116,33 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
   const say = (messages: readonly object[]): void => {
     for (const message of messages) client.send(JSON.stringify(message));
   };
-  const tell = teller(conversation, say, over);
+  const tell = createSender(conversation, say, endSession);
 
   async function take(data: RawData, isBinary: boolean): Promise<void> {
     const bytes = Buffer.isBuffer(data) ? data : Buffer.alloc(0);
     if (isOver || trouble.replacement?.kind === "stall") return;
     if (isBinary) {
-      const refused = session.refuseFrame?.(bytes.byteLength) ?? null;
-      if (refused !== null) return over(refused);
+      const refusal = session.refuseFrame?.(bytes.byteLength) ?? null;
+      if (refusal !== null) return endSession(refusal);
       for (const piece of await ear.hear(bytes)) await tell(piece, ear.channels());
       return;
     }
-    const asked = session.control(parseJson(bytes.toString("utf8")));
-    if (asked === "end") return finish();
-    if (asked !== "nothing") over(asked);
+    const command = session.control(parseJson(bytes.toString("utf8")));
+    if (command === "end") return finish();
+    if (command !== "nothing") endSession(command);
   }
 
   async function finish(): Promise<void> {
-    if (trouble.replacement?.kind === "reset_after_body") return over("cut");
+    if (trouble.replacement?.kind === "reset_after_body") return endSession("cut");
     const end = await ear.end();
-    if (end === null) return over(session.undecodable);
+    if (end === null) return endSession(session.undecodable);
     const { heard, pieces, seconds, channels } = end;
     call.file = { name: "", contentType: "", sizeBytes: heard.sizeBytes, sha256: heard.sha256 };
     await heard.remove();
     for (const piece of pieces) await tell(piece, channels);
     if (isOver) return;
     if (trouble.stream.fault?.kind !== "no_finish") say(session.end(seconds, channels));
-    over({ code: 1000, reason: "" });
+    endSession({ code: 1000, reason: "" });
   }
 
   client.on("message", (data, isBinary) => {
@@ -156,8 +156,8 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
     closed.resolve();
   });
   if (trouble.replacement?.kind === "garbage") client.send("<html>It works!</html>");
-  else if (trouble.replacement?.kind === "error_body") fail(session, say, over);
-  else if (session.refusal !== undefined) over(session.refusal);
+  else if (trouble.replacement?.kind === "error_body") fail(session, say, endSession);
+  else if (session.refusal !== undefined) endSession(session.refusal);
   else say(session.begin());
   await closed.promise;
   await turn;
@@ -167,38 +167,38 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
 function fail(
   session: LiveSession,
   say: (messages: readonly object[]) => void,
-  over: (close: LiveClose) => void,
+  endSession: (close: LiveClose) => void,
 ): void {
   const { message, close } = session.failure;
   if (message !== null) say([message]);
-  over(close);
+  endSession(close);
 }
 
-/** Says what was heard, until a fault has it otherwise. */
-function teller(
+/** Sends the results, unless a fault changes that. */
+function createSender(
   { session, trouble }: Conversation,
   say: (messages: readonly object[]) => void,
-  over: (close: LiveClose | "cut" | "hold") => void,
+  endSession: (close: LiveClose | "cut" | "hold") => void,
 ): (piece: LivePiece, channels: number) => Promise<void> {
   const { fault, paceMs } = trouble.stream;
   const breaksAfter = fault === null || fault.kind === "no_finish" ? null : (fault.afterContent ?? 1);
-  let told = 0;
+  let sentCount = 0;
   let isBroken = false;
   return async (piece, channels) => {
     if (isBroken) return;
-    const isCut = trouble.isCut && told >= 1;
-    if (isCut || (breaksAfter !== null && told >= breaksAfter)) {
+    const isCut = trouble.isCut && sentCount >= 1;
+    if (isCut || (breaksAfter !== null && sentCount >= breaksAfter)) {
       isBroken = true;
-      if (fault?.kind === "error_event") return fail(session, say, over);
-      return over(fault?.kind === "stall_stream" ? "hold" : "cut");
+      if (fault?.kind === "error_event") return fail(session, say, endSession);
+      return endSession(fault?.kind === "stall_stream" ? "hold" : "cut");
     }
     if (paceMs > 0) await wait(paceMs);
     say(session.piece(piece, channels));
-    told += 1;
+    sentCount += 1;
   };
 }
 
-function withStatus(
+function statusAnswer(
   wire: LiveWire,
   {
     status,

@@ -1,5 +1,4 @@
-// What a provider's socket supplies to the sandbox's server, and what the sandbox "hears" while it listens: which seconds were sent,
-// and nothing else [providers.sandbox-honest].
+// The interface of a simulated streaming protocol, and its simulated results: which seconds were sent, never invented speech [providers.sandbox-honest].
 import type { IncomingHttpHeaders } from "node:http";
 import { milliseconds } from "./simulate.ts";
 import type { Alteration, Pairs, WireAnswer, WireName } from "./wire.ts";
@@ -15,7 +14,7 @@ export interface LivePiece {
   readonly words: readonly { readonly text: string; readonly start: number; readonly end: number }[];
 }
 
-/** Bare samples say by the query what they are; of a container the server finds out. */
+/** PCM is described by the query. The server detects the format of a container. */
 export interface SampleRate {
   readonly sampleRate: number;
   readonly channels: number;
@@ -28,37 +27,37 @@ export interface LiveInput {
 }
 
 export interface LiveSession {
-  /** null: a container. */
+  /** Null: a container. */
   readonly samples: SampleRate | null;
   readonly headers: Readonly<Record<string, string>>;
-  /** The door is opened, and closed again with this. */
+  /** The upgrade succeeds and the socket is then closed with this. */
   readonly refusal?: LiveClose;
   readonly begin: () => readonly object[];
   readonly piece: (piece: LivePiece, channels: number) => readonly object[];
   readonly end: (seconds: number, channels: number) => readonly object[];
-  /** Why a frame of audio is refused, as a close. */
+  /** The close for a refused audio frame. */
   readonly refuseFrame?: (bytes: number) => LiveClose | null;
-  /** What a text frame asks for; a close when it is not understood. */
+  /** The meaning of a text frame, or a close if it is invalid. */
   readonly control: (message: unknown) => "end" | "nothing" | LiveClose;
-  /** What was sent cannot be decoded. */
+  /** The close for audio that cannot be decoded. */
   readonly undecodable: LiveClose;
-  /** How this wire says in the middle that it failed. */
+  /** How this protocol reports an error in the middle of a session. */
   readonly failure: { readonly message: object | null; readonly close: LiveClose };
 }
 
 export interface LiveClose {
   readonly code: number;
   readonly reason: string;
-  /** Said before it. */
+  /** Sent before the close. */
   readonly message?: object;
 }
 
 export interface LiveWire {
   readonly name: WireName;
-  /** The query parameter that names the model. */
+  /** The query parameter that contains the model. */
   readonly modelParameter: string;
   readonly errorFor: (status: number, requestId: string) => WireAnswer;
-  /** A refusal is an answer of HTTP, in the place of the upgrade. */
+  /** A refusal is an HTTP reply instead of the upgrade. */
   readonly open: (
     input: LiveInput,
     alteration: Alteration,

@@ -1,4 +1,4 @@
-// `npm run sandbox -- --port 9090`: the sandbox alone, for demonstrations and for gateways in another process.
+// Runs only the sandbox (`npm run sandbox -- --port 9090`), for demonstrations and for gateways in another process.
 import { parseArgs } from "node:util";
 import { DIALECTS } from "./compatible.ts";
 import { CONTROL_PATH } from "./control.ts";
@@ -19,13 +19,13 @@ function readArguments(): { host: string; port: number } | null {
 }
 
 async function main(): Promise<void> {
-  const given = readArguments();
-  if (given === null) {
+  const options = readArguments();
+  if (options === null) {
     process.stderr.write(USAGE);
     process.exitCode = 2;
     return;
   }
-  const sandbox = await startSandbox(given);
+  const sandbox = await startSandbox(options);
   const lines = [
     "The sandbox is listening. It recognises nothing: its transcripts state the measured facts of the audio,",
     "and its chats count what they were sent.",

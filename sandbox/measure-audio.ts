@@ -1,4 +1,4 @@
-// Measures what a request carried; the same audio is measured once, so that a benchmark measures the gateway and not this.
+// Measures the audio of a request and caches the result by content, so that a benchmark measures the gateway and not the sandbox.
 import type { AudioFormat } from "../src/contract/audio-formats.ts";
 import { createMeasurer } from "../src/audio/measure.ts";
 import type { Spooled } from "./spool.ts";
@@ -26,8 +26,8 @@ export function createAudioMeter(): AudioMeter {
   }
   return {
     measure: (spooled) => {
-      const known = remembered.get(spooled.sha256);
-      if (known !== undefined) return known;
+      const cached = remembered.get(spooled.sha256);
+      if (cached !== undefined) return cached;
       const facts = measureNow(spooled);
       remembered.set(spooled.sha256, facts);
       facts.catch(() => remembered.delete(spooled.sha256));

@@ -1,4 +1,4 @@
-// Mistral's Voxtral: one JSON shape, with word entries in the place of segments [providers.sandbox-dialects].
+// Simulates Mistral's Voxtral: one JSON format, with word entries instead of segments [providers.sandbox-dialects].
 import { invalidField } from "./fastapi-error.ts";
 import { isLanguageCode } from "./languages.ts";
 import { type SimulatedChannel, segmentsOf, simulateMixed } from "./simulate.ts";

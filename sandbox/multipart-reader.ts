@@ -1,4 +1,4 @@
-// A small strict multipart/form-data reader (RFC 7578): text fields are kept, the one file part is spooled as it arrives.
+// A small strict multipart/form-data parser (RFC 7578): text fields are kept, the one file part is spooled as it arrives.
 import { createSpool, type Spooled, type SpoolWriter } from "./spool.ts";
 
 const HEADER_BYTES = 16_384;
@@ -36,7 +36,7 @@ export function boundaryOf(contentType: string | undefined): string | null {
   return match?.[1] ?? match?.[2] ?? null;
 }
 
-/** `onField` is told of each field as soon as it is complete, before the file that may follow it. */
+/** Calls `onField` as soon as a field is complete, before the file that may follow it. */
 export async function readMultipart(
   chunks: AsyncIterable<Uint8Array>,
   boundary: string,
@@ -48,7 +48,7 @@ export async function readMultipart(
   const source = createWindow(chunks);
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   try {
-    // A line end in front lets the first boundary be found like the others.
+    // A leading line end makes the first boundary look like the others.
     source.prepend(LINE_END);
     const preamble = await source.readUntil(delimiter, HEADER_BYTES);
     if (preamble.length > 0) throw new MalformedMultipart("text before the first boundary");
@@ -112,39 +112,39 @@ interface Window {
   readonly drain: () => Promise<void>;
 }
 
-/** The bytes that have arrived and are not yet used; while a file is copied it holds one chunk and a mark's length. */
+/** Bytes that have arrived and are not yet consumed. While a file is copied it holds at most one chunk and one mark's length. */
 function createWindow(chunks: AsyncIterable<Uint8Array>): Window {
   const iterator = chunks[Symbol.asyncIterator]();
-  let held: Buffer = Buffer.alloc(0);
+  let buffer: Buffer = Buffer.alloc(0);
 
   async function more(): Promise<void> {
     const next = await iterator.next();
     if (next.done === true) throw new MalformedMultipart("the body ends before its last boundary");
-    held = held.length === 0 ? Buffer.from(next.value) : Buffer.concat([held, next.value]);
+    buffer = buffer.length === 0 ? Buffer.from(next.value) : Buffer.concat([buffer, next.value]);
   }
   function shift(count: number): Buffer {
-    const head = held.subarray(0, count);
-    held = held.subarray(count);
+    const head = buffer.subarray(0, count);
+    buffer = buffer.subarray(count);
     return head;
   }
   async function copyUntil(mark: Buffer, write: (chunk: Uint8Array) => Promise<void>): Promise<void> {
-    for (let at = held.indexOf(mark); ; at = held.indexOf(mark)) {
+    for (let at = buffer.indexOf(mark); ; at = buffer.indexOf(mark)) {
       if (at >= 0) {
         await write(shift(at));
         shift(mark.length);
         return;
       }
       // The last bytes may be the beginning of the mark.
-      if (held.length >= mark.length) await write(shift(held.length - mark.length + 1));
+      if (buffer.length >= mark.length) await write(shift(buffer.length - mark.length + 1));
       await more();
     }
   }
   return {
     prepend: (bytes) => {
-      held = Buffer.concat([bytes, held]);
+      buffer = Buffer.concat([bytes, buffer]);
     },
     take: async (count) => {
-      while (held.length < count) await more();
+      while (buffer.length < count) await more();
       return shift(count);
     },
     readUntil: async (mark, limitBytes) => {
@@ -159,7 +159,7 @@ function createWindow(chunks: AsyncIterable<Uint8Array>): Window {
     },
     copyUntil,
     drain: async () => {
-      while ((await iterator.next()).done !== true) held = Buffer.alloc(0);
+      while ((await iterator.next()).done !== true) buffer = Buffer.alloc(0);
     },
   };
 }

@@ -1,4 +1,4 @@
-// Whether a JSON Schema admits, anywhere in it, objects with more properties than it names.
+// Detects whether a JSON Schema allows, anywhere in it, objects with properties that it does not name.
 const BY_NAME = new Set(["properties", "$defs", "definitions"]);
 const VALUES = new Set(["const", "enum", "default", "examples"]);
 

@@ -1,4 +1,4 @@
-// OpenAI's `POST /v1/audio/transcriptions` and `/v1/audio/translations`.
+// Simulates OpenAI's `POST /v1/audio/transcriptions` and `/v1/audio/translations`.
 import {
   invalidKey,
   missingKey,
@@ -12,7 +12,7 @@ import { openAiReply } from "./openai-reply.ts";
 import { findWrongAudio, judgeOpenAiFields } from "./openai-rules.ts";
 import { type Alteration, valueOf, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
 
-/** The cap counts the whole multipart body, framing included. */
+/** The limit applies to the whole multipart body, including its framing. */
 export const OPENAI_BODY_BYTES = 26_214_400;
 
 interface OpenAiOptions {
@@ -52,13 +52,13 @@ export function openAiWire({ name, task }: OpenAiOptions): Wire {
         param: "file",
         code: "missing_required_parameter",
       });
-    const judged = judgeOpenAiFields(fields, model, task);
-    if (!judged.ok) return refuse(400, judged.fault);
+    const verdict = judgeOpenAiFields(fields, model, task);
+    if (!verdict.ok) return refuse(400, verdict.fault);
     const facts = await input.measure();
     const audioFault = findWrongAudio(file.name, facts, model);
     if (audioFault !== null || !facts.ok)
       return refuse(400, audioFault ?? { message: "Audio file might be corrupted or unsupported" });
-    return openAiReply({ asked: judged.asked, facts, requestId, alteration });
+    return openAiReply({ asked: verdict.asked, facts, requestId, alteration });
   }
   return { name, body: "multipart", maxBodyBytes: OPENAI_BODY_BYTES, errorFor: openAiErrorForStatus, answer };
 }

@@ -1,4 +1,4 @@
-// The shape of an OpenAI chat request, as strict as OpenAI accepts it [providers.sandbox-refusals].
+// The schema of an OpenAI chat request, as strict as OpenAI's own [providers.sandbox-refusals].
 import { z } from "zod";
 
 const textPart = z.strictObject({ type: z.literal("text"), text: z.string() });

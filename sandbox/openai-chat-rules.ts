@@ -1,5 +1,5 @@
-// What OpenAI's chat completions refuse, and what a request asks for [providers.sandbox-refusals]. Unknown members and wrong types first,
-// then what contradicts itself, then what the model does not accept.
+// Validates OpenAI chat completion requests and parses what they request [providers.sandbox-refusals]: first unknown members and wrong types, then
+// contradictions, then what the model does not support.
 import type { z } from "zod";
 import type { ChatAsked } from "./chat-simulate.ts";
 import { audioFormatOf, imageTypeOf } from "./media-content.ts";
@@ -9,7 +9,7 @@ import type { OpenAiFault } from "./openai-errors.ts";
 export interface OpenAiChatModel {
   readonly maxOutput: number;
   readonly reasons: boolean;
-  /** Empty: it knows no such argument. */
+  /** Empty: the model does not support the argument. */
   readonly efforts: readonly string[];
   readonly hears: boolean;
 }
@@ -67,9 +67,9 @@ function findContradiction(chat: OpenAiChat): OpenAiFault | null {
     );
   if (chat.tools === undefined && chat.parallel_tool_calls !== undefined)
     return invalid("'parallel_tool_calls' is only allowed when 'tools' are specified.", "parallel_tool_calls");
-  const named = typeof chat.tool_choice === "object" ? chat.tool_choice.function.name : null;
-  if (named !== null && !(chat.tools ?? []).some((tool) => tool.function.name === named))
-    return invalid(`Tool choice 'function' not found in 'tools' parameter: ${named}.`, "tool_choice");
+  const toolName = typeof chat.tool_choice === "object" ? chat.tool_choice.function.name : null;
+  if (toolName !== null && !(chat.tools ?? []).some((tool) => tool.function.name === toolName))
+    return invalid(`Tool choice 'function' not found in 'tools' parameter: ${toolName}.`, "tool_choice");
   for (const { function: tool } of chat.tools ?? [])
     if (["oneOf", "anyOf", "allOf", "enum", "const", "not"].some((keyword) => keyword in (tool.parameters ?? {})))
       return invalid(
@@ -100,7 +100,7 @@ function findContradiction(chat: OpenAiChat): OpenAiFault | null {
 const isStrict = (given: Readonly<Record<string, unknown>> | undefined): boolean =>
   given?.["type"] !== "object" || given["additionalProperties"] === false;
 
-/** Every call is answered before anything else is said, and nothing is answered that was not called. */
+/** Every call must have a result before the next message, and every result a call. */
 function findBrokenHistory(messages: readonly Message[]): OpenAiFault | null {
   let open = new Set<string>();
   for (const [index, each] of messages.entries()) {

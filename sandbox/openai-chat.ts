@@ -1,4 +1,4 @@
-// OpenAI's `POST /v1/chat/completions`, by OpenAI and by the compatible servers.
+// Simulates `POST /v1/chat/completions` of OpenAI and of compatible servers.
 import { randomUUID } from "node:crypto";
 import { inPieces, type SimulatedChat, simulateChat } from "./chat-simulate.ts";
 import { findWrongKey } from "./openai-audio.ts";
@@ -16,10 +16,10 @@ import {
 } from "./wire.ts";
 
 const MAX_BODY_BYTES = 52_428_800;
-/** The one name a compatible server does not serve. */
+/** The one model name that a compatible server does not have. */
 const NOT_SERVED = "not-installed";
 
-/** Servers that are not OpenAI: a plain one, and Mistral, whose words differ. */
+/** Servers other than OpenAI: compatible ones, and Mistral, whose field names differ. */
 export const CHAT_DIALECTS = ["openai", "vllm", "groq", "mistral"] as const;
 type ChatDialect = (typeof CHAT_DIALECTS)[number];
 
@@ -54,21 +54,21 @@ function answer(dialect: ChatDialect | null, input: WireInput, alteration: Alter
       message: `The model \`${modelName}\` does not exist or you do not have access to it.`,
       code: "model_not_found",
     });
-  const read = dialect === "mistral" ? fromMistral(input.json) : { ok: true as const, json: input.json };
-  if (!read.ok)
+  const parsed = dialect === "mistral" ? fromMistral(input.json) : { ok: true as const, json: input.json };
+  if (!parsed.ok)
     return jsonAnswer(422, {
-      detail: [{ type: "extra_forbidden", loc: ["body", read.field], msg: "Extra inputs are not permitted" }],
+      detail: [{ type: "extra_forbidden", loc: ["body", parsed.field], msg: "Extra inputs are not permitted" }],
     });
-  const judged = judgeOpenAiChat(read.json, model);
-  if (!judged.ok) return refuse(400, judged.fault);
-  if (dialect === "mistral" && judged.chat.messages.at(-1)?.role === "assistant")
+  const verdict = judgeOpenAiChat(parsed.json, model);
+  if (!verdict.ok) return refuse(400, verdict.fault);
+  if (dialect === "mistral" && verdict.chat.messages.at(-1)?.role === "assistant")
     return refuse(400, {
       message: "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
     });
-  const simulated = simulateChat(judged.asked, alteration);
-  return judged.chat.stream === true
-    ? streamed(judged.chat, simulated, requestId)
-    : jsonAnswer(200, whole(judged.chat, simulated), openAiHeaders(requestId));
+  const simulated = simulateChat(verdict.asked, alteration);
+  return verdict.chat.stream === true
+    ? streamed(verdict.chat, simulated, requestId)
+    : jsonAnswer(200, buildCompletion(verdict.chat, simulated), openAiHeaders(requestId));
 }
 
 const COMPATIBLE_MODEL: OpenAiChatModel = { maxOutput: 131_072, reasons: false, efforts: [], hears: true };
@@ -108,7 +108,7 @@ function callsOf({ calls }: SimulatedChat) {
   }));
 }
 
-/** OpenAI's own end of a call it was forced into by name is `stop`. */
+/** OpenAI ends a call that was forced by name with `stop`. */
 const finishOf = (chat: OpenAiChat, { finish }: SimulatedChat): string =>
   finish === "calls" && typeof chat.tool_choice === "object" ? "stop" : FINISH[finish];
 
@@ -123,7 +123,7 @@ const usageOf = ({ usage }: SimulatedChat) =>
         completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
       };
 
-function whole(chat: OpenAiChat, simulated: SimulatedChat): object {
+function buildCompletion(chat: OpenAiChat, simulated: SimulatedChat): object {
   const toolCalls = callsOf(simulated);
   return {
     ...headOf(chat),
@@ -182,7 +182,7 @@ function streamed(chat: OpenAiChat, simulated: SimulatedChat, requestId: string)
   };
 }
 
-/** Mistral's request in OpenAI's words; what it does not know it refuses, and its ids have nine characters. */
+/** Converts Mistral's request to OpenAI's field names. Mistral refuses unknown fields, and its ids have nine characters. */
 function fromMistral(
   given: object,
 ): { readonly ok: true; readonly json: object } | { readonly ok: false; readonly field: string } {
@@ -202,7 +202,7 @@ function fromMistral(
       ...rest,
       ...(seed === undefined ? {} : { seed }),
       ...(choice === undefined ? {} : { tool_choice: choice === "any" ? "required" : choice }),
-      // Usage comes with every stream, unasked.
+      // Every stream contains usage by default.
       ...("stream" in rest && rest.stream === true ? { stream_options: { include_usage: true } } : {}),
     },
   };

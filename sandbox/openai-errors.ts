@@ -1,4 +1,4 @@
-// OpenAI's error envelope and response headers.
+// Builds OpenAI's error envelope and response headers.
 import { jsonAnswer, type WireAnswer } from "./wire.ts";
 
 export interface OpenAiFault {

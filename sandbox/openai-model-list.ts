@@ -1,5 +1,4 @@
-// OpenAI's `GET /v1/models`, by OpenAI and by the servers that have such a list (platform.openai.com, "List models").
-// whisper.cpp has none.
+// Simulates `GET /v1/models` of OpenAI and of servers with such a list (platform.openai.com, "List models"). whisper.cpp has none.
 import { findWrongKey } from "./openai-audio.ts";
 import { openAiError, openAiErrorForStatus, openAiHeaders } from "./openai-errors.ts";
 import { MODEL_NAMES } from "./openai-models.ts";
@@ -13,7 +12,7 @@ const CHAT_NAMES =
     " ",
   );
 
-/** What a self-hosted server would have downloaded, or a hosted one serve. */
+/** Models that a self-hosted server would have downloaded, or a hosted one offers. */
 const SERVED = {
   openai: ["whisper-1"],
   speaches: ["Systran/faster-whisper-small", "Systran/faster-distil-whisper-large-v3"],

@@ -1,4 +1,4 @@
-// OpenAI's speech models: which fields, formats and lengths each accepts and how it is billed.
+// OpenAI's speech models: which fields, formats and durations each accepts and how it is billed.
 
 export const RESPONSE_FORMATS = ["json", "text", "srt", "verbose_json", "vtt", "diarized_json"] as const;
 export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
@@ -7,7 +7,7 @@ export interface OpenAiModel {
   readonly name: string;
   readonly family: "whisper" | "gpt-4o" | "diarize" | "gpt-transcribe";
   readonly formats: readonly ResponseFormat[];
-  /** Beyond `file`, `model`, `response_format`, `temperature`, `stream`. Objects are named by their root. */
+  /** In addition to `file`, `model`, `response_format`, `temperature`, `stream`. Objects are listed by their root. */
   readonly fields: readonly string[];
   readonly maxSeconds: number;
   readonly usage: "duration" | "tokens";
@@ -64,5 +64,5 @@ export const findModel = (name: string): OpenAiModel | null => MODELS.find((mode
 export const takesField = (model: OpenAiModel, field: string): boolean =>
   COMMON_FIELDS.includes(field) || model.fields.includes(field);
 export const isKnownField = (field: string): boolean => ALL_FIELDS.has(field);
-/** A compatible server's models are not ours to know: they are taken for Whispers. */
+/** A compatible server's models are unknown: they are treated as Whisper models. */
 export const anyWhisper = (name: string): OpenAiModel => ({ name, ...WHISPER });

@@ -1,4 +1,4 @@
-// OpenAI's success bodies and stream events.
+// Builds OpenAI's success bodies and stream events for audio.
 import { toSrt, toVtt } from "./captions.ts";
 import { languageName } from "./languages.ts";
 import { openAiHeaders } from "./openai-errors.ts";
@@ -13,7 +13,7 @@ interface ReplyFacts {
   readonly requestId: string;
   readonly alteration: Alteration;
 }
-interface Told extends ReplyFacts {
+interface ReplyContext extends ReplyFacts {
   readonly channel: SimulatedChannel;
   readonly segments: readonly SimulatedSegment[];
 }
@@ -21,7 +21,7 @@ interface Told extends ReplyFacts {
 export function openAiReply(reply: ReplyFacts): WireAnswer {
   const { asked, facts, requestId, alteration } = reply;
   const channel = simulateMixed(facts, alteration);
-  const told: Told = {
+  const context: ReplyContext = {
     ...reply,
     channel,
     segments: alteration.drops.has("timestamps.segment") ? [] : segmentsOf(channel),
@@ -31,7 +31,7 @@ export function openAiReply(reply: ReplyFacts): WireAnswer {
     return {
       status: 200,
       headers: { ...headers, "content-type": "text/event-stream; charset=utf-8" },
-      body: streamEvents(told),
+      body: streamEvents(context),
     };
   const text = (body: string): WireAnswer => ({
     status: 200,
@@ -42,31 +42,31 @@ export function openAiReply(reply: ReplyFacts): WireAnswer {
     case "text":
       return text(`${channel.text}\n`);
     case "srt":
-      return text(toSrt(told.segments));
+      return text(toSrt(context.segments));
     case "vtt":
-      return text(toVtt(told.segments));
+      return text(toVtt(context.segments));
     case "verbose_json":
-      return jsonAnswer(200, verboseBody(told), headers);
+      return jsonAnswer(200, verboseBody(context), headers);
     case "diarized_json":
-      return jsonAnswer(200, diarizedBody(told), headers);
+      return jsonAnswer(200, diarizedBody(context), headers);
     case "json":
-      return jsonAnswer(200, plainBody(told), headers);
+      return jsonAnswer(200, plainBody(context), headers);
   }
 }
 
-function plainBody(told: Told): Record<string, unknown> {
-  const { asked, channel } = told;
+function plainBody(context: ReplyContext): Record<string, unknown> {
+  const { asked, channel } = context;
   if (asked.task === "translate") return { text: channel.text };
   return {
     text: channel.text,
-    ...languagesOf(told),
+    ...languagesOf(context),
     ...(asked.hasLogprobs ? { logprobs: logprobsOf(channel) } : {}),
-    usage: usageOf(told),
+    usage: usageOf(context),
   };
 }
 
-function verboseBody(told: Told): Record<string, unknown> {
-  const { asked, facts, channel, segments, alteration } = told;
+function verboseBody(context: ReplyContext): Record<string, unknown> {
+  const { asked, facts, channel, segments, alteration } = context;
   const language = asked.task === "translate" ? "english" : languageName(asked.languages[0] ?? "en");
   const words = channel.words.map(({ text, start, end }) => ({ word: bareWord(text), start, end }));
   return {
@@ -78,22 +78,22 @@ function verboseBody(told: Told): Record<string, unknown> {
     ...(asked.hasSegments && !alteration.drops.has("timestamps.segment")
       ? { segments: segments.map(verboseSegment) }
       : {}),
-    ...(asked.task === "translate" ? {} : { usage: usageOf(told) }),
+    ...(asked.task === "translate" ? {} : { usage: usageOf(context) }),
   };
 }
 
-function diarizedBody(told: Told): Record<string, unknown> {
-  const { facts, channel, alteration } = told;
+function diarizedBody(context: ReplyContext): Record<string, unknown> {
+  const { facts, channel, alteration } = context;
   return {
     task: "transcribe",
     duration: alteration.duration ?? facts.durationSeconds,
     text: channel.text,
-    segments: diarizedSegments(told).map((segment) => ({ type: "transcript.text.segment", ...segment })),
-    usage: usageOf(told),
+    segments: diarizedSegments(context).map((segment) => ({ type: "transcript.text.segment", ...segment })),
+    usage: usageOf(context),
   };
 }
 
-function diarizedSegments({ asked, segments, alteration }: Told): Record<string, unknown>[] {
+function diarizedSegments({ asked, segments, alteration }: ReplyContext): Record<string, unknown>[] {
   const nameOf = (speaker: number): string => asked.speakerNames[speaker] ?? String.fromCharCode(65 + speaker);
   return segments.map(({ text, start, end, speaker }, index) => ({
     id: `seg_${String(index + 1).padStart(3, "0")}`,
@@ -104,8 +104,8 @@ function diarizedSegments({ asked, segments, alteration }: Told): Record<string,
   }));
 }
 
-/** Two models report seconds rounded up, the others tokens; only seconds can be checked against the audio. */
-function usageOf({ asked, facts, channel, alteration }: Told): Record<string, unknown> {
+/** Two models report seconds rounded up, the others tokens. Only seconds can be checked against the audio. */
+function usageOf({ asked, facts, channel, alteration }: ReplyContext): Record<string, unknown> {
   const seconds = alteration.duration ?? Math.ceil(facts.durationSeconds);
   if (asked.model.usage === "duration") return { type: "duration", seconds };
   return { type: "tokens", ...tokensOf(facts.durationSeconds, channel) };
@@ -122,7 +122,7 @@ function tokensOf(durationSeconds: number, channel: SimulatedChannel): Record<st
   };
 }
 
-function languagesOf({ asked, alteration }: Told): Record<string, unknown> {
+function languagesOf({ asked, alteration }: ReplyContext): Record<string, unknown> {
   if (asked.model.family !== "gpt-transcribe") return {};
   return { languages: alteration.drops.has("language") ? [] : [{ code: asked.languages[0] ?? "en" }] };
 }
@@ -133,26 +133,26 @@ const logprobsOf = (channel: SimulatedChannel): Record<string, unknown>[] =>
     return { token, logprob: -0.01, bytes: [...Buffer.from(token)] };
   });
 
-/** The done event's usage has no `type` in the documentation; nor here. */
-function streamEvents(told: Told): EventBody {
-  const { asked, facts, channel } = told;
+/** The done event's usage has no `type`, as in the documentation. */
+function streamEvents(context: ReplyContext): EventBody {
+  const { asked, facts, channel } = context;
   const logprobs = asked.hasLogprobs ? logprobsOf(channel) : null;
   const isDiarized = asked.format === "diarized_json";
   const pieces = isDiarized
-    ? diarizedSegments(told).map((segment) => ({ type: "transcript.text.segment", ...segment }))
+    ? diarizedSegments(context).map((segment) => ({ type: "transcript.text.segment", ...segment }))
     : channel.words.map(({ text }, index) => ({
         type: "transcript.text.delta",
         delta: index === 0 ? text : ` ${text}`,
         ...(logprobs === null ? {} : { logprobs: [logprobs[index]] }),
       }));
-  const done = {
+  const doneEvent = {
     type: "transcript.text.done",
     text: channel.text,
-    ...languagesOf(told),
+    ...languagesOf(context),
     ...(logprobs === null ? {} : { logprobs }),
     usage: tokensOf(facts.durationSeconds, channel),
   };
   const text = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;
   const error = { message: "The server had an error.", type: "server_error", param: null, code: null };
-  return { head: [], contents: pieces.map(text), end: [text(done)], failure: text({ error }) };
+  return { head: [], contents: pieces.map(text), end: [text(doneEvent)], failure: text({ error }) };
 }

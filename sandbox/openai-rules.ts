@@ -1,4 +1,4 @@
-// What the OpenAI audio endpoints refuse, in the order in which they check it [providers.sandbox-refusals].
+// Validates requests to the OpenAI audio endpoints, in OpenAI's own order [providers.sandbox-refusals].
 import { mediaTypeMatches } from "../src/audio/media-types.ts";
 import { isLanguageCode } from "./languages.ts";
 import type { AudioFacts } from "./measure-audio.ts";
@@ -52,9 +52,9 @@ export function judgeOpenAiFields(
 }
 
 function findWrongField(fields: Pairs, model: OpenAiModel, task: "transcribe" | "translate"): OpenAiFault | null {
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (const [name] of fields) {
-    // One object has two spellings in the wild: JSON text in one field, and `root[member]` fields.
+    // Clients send an object in two forms: as JSON text in one field, and as `root[member]` fields.
     const root = name.startsWith("chunking_strategy[") ? "chunking_strategy" : name;
     const isKnown = task === "translate" ? TRANSLATION_FIELDS.has(root) : isKnownField(root);
     if (!isKnown) return { message: `Unknown parameter: '${name}'.`, param: name, code: "unknown_parameter" };
@@ -64,9 +64,9 @@ function findWrongField(fields: Pairs, model: OpenAiModel, task: "transcribe" | 
         param: root,
         code: "unsupported_value",
       };
-    if (seen.has(name) && !name.endsWith("[]"))
+    if (names.has(name) && !name.endsWith("[]"))
       return { message: `Duplicate parameter: '${name}'.`, param: name, code: "invalid_value" };
-    seen.add(name);
+    names.add(name);
   }
   return null;
 }
@@ -81,7 +81,7 @@ function findWrongFormat(fields: Pairs, model: OpenAiModel): OpenAiFault | null 
     };
   }
   if (model.formats.some((known) => known === format)) return null;
-  // The real message names an internal model; adapters must not match on it.
+  // The real message names an internal model, so adapters must not match on it.
   const internalName = model.family === "whisper" ? model.name : `${model.name}-api-ev3`;
   return {
     message: `response_format '${format}' is not compatible with model '${internalName}'. Use ${quoted(model.formats, "or")} instead.`,
@@ -122,11 +122,11 @@ function findWrongChunking(fields: Pairs): OpenAiFault | null {
     .map(([name, value]) => [name.slice(18, -1), value] as const);
   if (text === null && members.length === 0) return null;
   if (text === "auto" && members.length === 0) return null;
-  const given = text === null ? Object.fromEntries(members) : parseObject(text);
+  const strategy = text === null ? Object.fromEntries(members) : parseObject(text);
   const isValid =
-    given !== null &&
-    given["type"] === "server_vad" &&
-    Object.entries(given).every(
+    strategy !== null &&
+    strategy["type"] === "server_vad" &&
+    Object.entries(strategy).every(
       ([name, value]) =>
         name === "type" ||
         (["prefix_padding_ms", "silence_duration_ms", "threshold"].includes(name) && Number(value) >= 0),
@@ -142,15 +142,15 @@ function findWrongChunking(fields: Pairs): OpenAiFault | null {
 
 function findWrongGranularity(fields: Pairs): OpenAiFault | null {
   const param = "timestamp_granularities";
-  const asked = valuesOf(fields, `${param}[]`);
-  const unknown = asked.find((value) => value !== "word" && value !== "segment");
+  const granularities = valuesOf(fields, `${param}[]`);
+  const unknown = granularities.find((value) => value !== "word" && value !== "segment");
   if (unknown !== undefined)
     return {
       message: `Invalid value: '${unknown}'. Supported values are: 'word' and 'segment'.`,
       param,
       code: "invalid_value",
     };
-  if (asked.length === 0 || valueOf(fields, "response_format") === "verbose_json") return null;
+  if (granularities.length === 0 || valueOf(fields, "response_format") === "verbose_json") return null;
   return { message: "timestamp_granularities needs response_format 'verbose_json'.", param, code: "unsupported_value" };
 }
 
@@ -176,7 +176,7 @@ function findWrongDiarization(fields: Pairs): OpenAiFault | null {
   };
 }
 
-/** The file name's extension decides whether a format is supported, and the bytes have to agree with it. */
+/** The file name's extension decides whether a format is supported, and the content must match it. */
 export function findWrongAudio(fileName: string, facts: AudioFacts, model: OpenAiModel): OpenAiFault | null {
   const extension = /\.([^.]+)$/.exec(fileName)?.[1]?.toLowerCase() ?? "";
   const unsupported = {

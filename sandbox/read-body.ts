@@ -1,4 +1,4 @@
-// Reads one request body, spooling its audio, and says what was wrong with it instead of throwing.
+// Reads one request body, spools its audio, and returns a defect instead of throwing.
 import type { IncomingMessage } from "node:http";
 import { boundaryOf, MalformedMultipart, type ReceivedFile, readMultipart } from "./multipart-reader.ts";
 import { createSpool } from "./spool.ts";
@@ -27,14 +27,14 @@ export async function readBody(
     defect,
   });
   try {
-    const read = await readAs(wire, chunks, request, onField);
-    if (read !== null) return { ...NOTHING, ...read, bodyBytes: counter.bytes, defect: null };
+    const content = await readAs(wire, chunks, request, onField);
+    if (content !== null) return { ...NOTHING, ...content, bodyBytes: counter.bytes, defect: null };
     await drain(chunks);
     return defective("not_multipart");
   } catch (error) {
     if (error instanceof BodyTooLarge) return defective("too_large");
     if (!(error instanceof MalformedMultipart)) throw error;
-    // The provider reads on; an answer into an unread body could be lost in a reset.
+    // The provider reads the rest: an answer during an unread body could be lost in a reset.
     await drain(chunks).catch(() => undefined);
     return defective("malformed_multipart");
   }
@@ -63,7 +63,7 @@ async function readAs(
 
 const LONGEST_RECORDED = 4_096;
 
-/** Its members stand in the record of calls like the fields of a form; audio in it is a file like any other. */
+/** Its members are recorded like the fields of a form, and its audio like a file. */
 async function readJson(chunks: AsyncIterable<Uint8Array>, wire: Wire): Promise<Partial<ReadBody>> {
   const pieces: Uint8Array[] = [];
   for await (const chunk of chunks) pieces.push(chunk);
@@ -105,7 +105,7 @@ async function readRaw(
   }
 }
 
-/** Past the limit it reads on and keeps nothing, for the provider's message counts what it read. */
+/** Beyond the limit it continues reading without keeping anything, because the provider's message contains the size. */
 async function* limit(
   request: IncomingMessage,
   maxBytes: number,

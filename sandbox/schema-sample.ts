@@ -1,17 +1,17 @@
-// A value that fits a JSON Schema, made of its own constants and bounds: what simulated tool calls and JSON answers hold.
+// Generates a value that matches a JSON Schema from its own constants and bounds, for simulated tool calls and JSON answers.
 type Schema = Readonly<Record<string, unknown>>;
 
 const DEEPEST = 12;
 
 export function sampleOf(schema: unknown): unknown {
   const root = asSchema(schema);
-  // A function without parameters is called without any.
+  // A function without parameters is called without arguments.
   return Object.keys(root).length === 0 ? {} : sample(root, root, 0);
 }
 
-function sample(given: Schema, root: Schema, depth: number): unknown {
+function sample(unresolved: Schema, root: Schema, depth: number): unknown {
   if (depth > DEEPEST) return null;
-  const schema = resolve(given, root);
+  const schema = resolve(unresolved, root);
   if ("const" in schema) return schema["const"];
   const [first] = asList(schema["enum"]);
   if (first !== undefined) return first;
@@ -43,7 +43,7 @@ function sample(given: Schema, root: Schema, depth: number): unknown {
   }
 }
 
-/** References inside the document, and the parts of an `allOf` laid over each other. */
+/** Resolves references inside the document, and merges the parts of an `allOf`. */
 function resolve(schema: Schema, root: Schema): Schema {
   const reference = schema["$ref"];
   const target =

@@ -1,11 +1,11 @@
-// Puts an answer on the socket: at once, piece by piece as fast as the other side reads, or as far as a fault lets it.
+// Sends an answer: at once, piece by piece with back-pressure, or as far as a fault allows.
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import type { StreamFault, Trouble } from "./faults.ts";
 import type { WireAnswer } from "./wire.ts";
 
-/** `stalled`: the answer was begun and goes on no more, though its connection stays. */
+/** `stalled`: the answer was begun and never continues, though its connection stays open. */
 export async function sendAnswer(
   response: ServerResponse,
   { status, headers, body }: WireAnswer,
@@ -29,7 +29,7 @@ export async function sendAnswer(
   }
   if (ending === "hold") return "stalled";
   if (ending === "end") response.end();
-  // A comment, after which what was written has left.
+  // Writes a comment, whose callback runs once all earlier writes were sent.
   else response.write(":\n", () => response.destroy());
   return "sent";
 }
@@ -45,7 +45,7 @@ function scriptOf(body: WireAnswer["body"], fault: StreamFault | null): Script {
   const { head, contents, end, failure } = body;
   if (fault === null) return { pieces: [...head, ...contents, ...end], ending: "end" };
   if (fault.kind === "no_finish") return { pieces: [...head, ...contents], ending: "end" };
-  const begun = [...head, ...contents.slice(0, fault.afterContent ?? 1)];
-  if (fault.kind === "error_event") return { pieces: [...begun, failure], ending: "end" };
-  return { pieces: begun, ending: fault.kind === "stall_stream" ? "hold" : "cut" };
+  const beginning = [...head, ...contents.slice(0, fault.afterContent ?? 1)];
+  if (fault.kind === "error_event") return { pieces: [...beginning, failure], ending: "end" };
+  return { pieces: beginning, ending: fault.kind === "stall_stream" ? "hold" : "cut" };
 }

@@ -1,5 +1,5 @@
-// The sandbox: a loopback HTTP server that speaks the providers' protocols [providers.sandbox-protocols]. Tests call it, and the product
-// uses it while no provider account is configured.
+// The sandbox: a loopback HTTP server that simulates the providers' protocols [providers.sandbox-protocols]. Used by tests, and by the product while no
+// provider account is configured.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createCallLog, type SandboxCall } from "./calls.ts";
@@ -17,7 +17,7 @@ export type { Dialect } from "./compatible.ts";
 export type { Fault, FaultRule } from "./faults.ts";
 
 const KEPT_CALLS = 1000;
-/** Only a call that never comes reaches it, however busy the machine is. */
+/** Reached only if a call never arrives, however busy the machine is. */
 const WAIT_MS = 120_000;
 
 export interface SandboxOptions {
@@ -29,32 +29,32 @@ export interface SandboxOptions {
 
 export interface Sandbox {
   readonly origin: string;
-  /** What precedes `/v1/listen`. */
+  /** Base URL of `/v1/listen`. */
   readonly deepgramUrl: string;
-  /** What precedes `/v2/transcript`. */
+  /** Base URL of `/v2/transcript`. */
   readonly assemblyaiUrl: string;
-  /** What precedes `/v1/messages`. */
+  /** Base URL of `/v1/messages`. */
   readonly anthropicUrl: string;
-  /** What precedes `/v2`; the token endpoint and the bucket lie behind it too. */
+  /** Base URL of `/v2`, the token endpoint and the bucket. */
   readonly googleSpeechUrl: string;
-  /** What precedes `/v1beta`. */
+  /** Base URL of `/v1beta`. */
   readonly geminiUrl: string;
-  /** What precedes `/v1/speech-to-text`. */
+  /** Base URL of `/v1/speech-to-text`. */
   readonly elevenlabsUrl: string;
-  /** Ends in `/v1`, as does the next. */
+  /** Ends in `/v1`, as does the next one. */
   readonly openaiUrl: string;
   readonly compatibleUrl: (dialect: Dialect) => string;
-  /** Oldest first; a call is listed as soon as its request head arrived and filled in as it goes on. */
+  /** Oldest first. A call is added when its request head arrives, and updated as it proceeds. */
   readonly calls: readonly SandboxCall[];
   readonly callCount: number;
   clearCalls(): void;
-  /** The first call, past or coming, that satisfies the predicate. */
+  /** The first call, earlier or later, that satisfies the predicate. */
   waitForCall(predicate: (call: SandboxCall) => boolean, timeoutMs?: number): Promise<SandboxCall>;
   addFault(rule: FaultRule): void;
   clearFaults(): void;
-  /** Answers at once what a `delay` holds, and returns how many those are; what comes later is delayed as before. */
+  /** Ends current delays and returns their number. Later requests are delayed as before. */
   endDelays(): number;
-  /** What is in force, with the times that are left. */
+  /** The active rules, with their remaining number of requests. */
   faults(): readonly FaultRule[];
   replaceFaults(rules: readonly FaultRule[]): void;
   close(): Promise<void>;
@@ -93,7 +93,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     }
     await runExchange({ request, response, url, wire, signal: closing.signal });
   }
-  // Long uploads and stalls are the tests' own business, and an idle connection must not vanish under a client.
+  // Tests may have long uploads and stalls, and an idle connection must not be closed under a client.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 120_000 }, (request, response) => {
     const run = handle(request, response)
       .catch(() => void response.destroy())
@@ -103,7 +103,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   server.on("upgrade", (request, socket, head) => live.upgrade(request, socket, head));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    // Never shared: of gateways beside each other each has a sandbox of its own.
+    // Exclusive, because concurrent gateways must each have their own sandbox.
     server.listen({ port, host, exclusive: true }, resolve);
   });
   const origin = originOf(server.address());
@@ -126,19 +126,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     addFault: faults.add,
     clearFaults: () => faults.replaceAll([]),
     endDelays: () => {
-      const held = [...delays];
-      for (const delay of held) delay.abort();
-      return held.length;
+      const pending = [...delays];
+      for (const delay of pending) delay.abort();
+      return pending.length;
     },
     faults: faults.list,
     replaceFaults: faults.replaceAll,
     close: async () => {
       closing.abort();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const serverClosed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       await live.close();
-      // Nothing is left behind: every exchange has removed what it spooled.
-      await Promise.all([closed, meter.close(), ...running]);
+      // When all exchanges have ended, they have removed their spooled files.
+      await Promise.all([serverClosed, meter.close(), ...running]);
     },
   };
 }

@@ -1,5 +1,4 @@
-// The text that the sandbox "hears": measured facts and nothing else, never invented speech [providers.sandbox-honest].
-// Every protocol takes its words, segments and channels from here.
+// Simulates a transcript for every protocol: measured facts, never invented speech [providers.sandbox-honest]. Provides words, segments and channels.
 import type { Alteration } from "./wire.ts";
 
 export interface SimulatedWord {
@@ -28,7 +27,7 @@ type Hearing = Pick<Alteration, "isEmpty">;
 
 const SILENCE: SimulatedChannel = { text: "", words: [] };
 
-/** Each on its own, or all mixed into one. */
+/** Separate channels, or all of them mixed into one. */
 export function simulateChannels(sound: Sound, hearing: Hearing, isSeparate: boolean): readonly SimulatedChannel[] {
   if (!isSeparate) return [simulateMixed(sound, hearing)];
   const { durationSeconds, channels } = sound;
@@ -54,7 +53,7 @@ function simulateChannel(durationSeconds: number, layout: string): SimulatedChan
   return { text, words };
 }
 
-/** Two halves, one per speaker; their texts joined by spaces are the channel's text. */
+/** Two halves, one per speaker. Their texts joined by spaces are the channel's text. */
 export function segmentsOf(channel: SimulatedChannel): SimulatedSegment[] {
   return [0, 1].flatMap((speaker) => {
     const words = channel.words.filter((word) => word.speaker === speaker);
@@ -64,7 +63,7 @@ export function segmentsOf(channel: SimulatedChannel): SimulatedSegment[] {
   });
 }
 
-/** One for each speaker where they are told apart, else one for the channel. */
+/** One per speaker with diarization, otherwise one for the channel. */
 export function partsOf(channel: SimulatedChannel, isDiarized: boolean): readonly SimulatedSegment[] {
   const halves = segmentsOf(channel);
   const [first, last] = [halves[0], halves.at(-1)];
@@ -72,7 +71,7 @@ export function partsOf(channel: SimulatedChannel, isDiarized: boolean): readonl
   return [{ text: channel.text, start: first.start, end: last.end, speaker: 0, words: channel.words }];
 }
 
-/** A word as models report it beside its punctuated form. */
+/** A word without punctuation, which models report next to the punctuated form. */
 export const bareWord = (text: string): string => text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").toLowerCase();
 
 export const milliseconds = (seconds: number): number => Math.round(seconds * 1000) / 1000;

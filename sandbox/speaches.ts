@@ -1,4 +1,4 @@
-// speaches (faster-whisper behind FastAPI) [providers.sandbox-dialects].
+// Simulates speaches (faster-whisper behind FastAPI) [providers.sandbox-dialects].
 import { toSrt, toVtt } from "./captions.ts";
 import { invalidField } from "./fastapi-error.ts";
 import { isLanguageCode } from "./languages.ts";
@@ -7,7 +7,7 @@ import { verboseSegment } from "./verbose-segment.ts";
 import { type Alteration, jsonAnswer, valueOf, valuesOf, type WireAnswer, type WireInput } from "./wire.ts";
 
 const FORMATS = ["text", "json", "verbose_json", "srt", "vtt"];
-/** The one name it says it has not downloaded; every other model is there. */
+/** The one model that it reports as not downloaded. It has every other. */
 const NOT_INSTALLED = "not-installed";
 
 export const speachesError = (status: number): WireAnswer =>
@@ -51,7 +51,7 @@ export async function speachesAnswer(
   const words = channel.words.map(({ text, start, end }) => ({ start, end, word: ` ${text}`, probability: 0.99 }));
   return jsonAnswer(200, {
     task,
-    // The code, where OpenAI gives the English name.
+    // The language code, where OpenAI returns the English name.
     ...(drops.has("language") ? {} : { language: task === "translate" ? "en" : (language ?? "en") }),
     duration: alteration.duration ?? facts.durationSeconds,
     text: channel.text,
@@ -65,7 +65,7 @@ const segmentBody = (segment: SimulatedSegment, id: number, isDiarized: boolean)
   ...(isDiarized ? { speaker: `SPEAKER_0${segment.speaker}` } : {}),
 });
 
-/** One line per segment, in the shape of the format asked; no end mark. */
+/** One line per segment, in the requested format. No end mark. */
 function stream(segments: readonly SimulatedSegment[], format: string): WireAnswer {
   const lines = segments.map((segment, index) => {
     if (format === "text") return segment.text;

@@ -1,5 +1,4 @@
-// Where a request's audio lies while it is measured: in memory up to 1 MiB, in a temporary file beyond, so that a
-// 25 MiB upload is never held in memory.
+// Stores a request's audio while it is measured: in memory up to 1 MiB, in a temporary file beyond, so that an upload of 25 MiB is never held in memory.
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// A segment of `verbose_json` as OpenAI sends it; the compatible servers differ from it in a field or two.
+// Builds a segment of `verbose_json` as OpenAI sends it. The compatible servers differ in a field or two.
 import type { SimulatedSegment } from "./simulate.ts";
 
 export const verboseSegment = ({ text, start, end, words }: SimulatedSegment, id: number) => ({
@@ -6,7 +6,7 @@ export const verboseSegment = ({ text, start, end, words }: SimulatedSegment, id
   seek: 0,
   start,
   end,
-  // The real ones begin with a space.
+  // OpenAI's texts begin with a space.
   text: ` ${text}`,
   tokens: words.map((_, index) => 50_364 + index),
   temperature: 0,

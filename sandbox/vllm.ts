@@ -1,11 +1,11 @@
-// vLLM's transcription server [providers.sandbox-dialects].
+// Simulates vLLM's transcription server [providers.sandbox-dialects].
 import { segmentsOf, type SimulatedChannel, simulateMixed } from "./simulate.ts";
 import { type Alteration, jsonAnswer, type WireAnswer, type WireInput, valueOf } from "./wire.ts";
 import { isLanguageCode } from "./languages.ts";
 import { verboseSegment } from "./verbose-segment.ts";
 
 const FORMATS = ["json", "text", "verbose_json"];
-/** The one name it does not serve. */
+/** The one model name that it does not have. */
 const NOT_SERVED = "not-installed";
 
 export const vllmError = (status: number): WireAnswer =>
@@ -41,12 +41,12 @@ export async function vllmAnswer(
   const channel = simulateMixed(facts, alteration);
   if (isStream) return stream(channel, model);
   const seconds = alteration.duration ?? Math.ceil(facts.durationSeconds);
-  // Even for `text` the answer is this object.
+  // This object is returned even for `text`.
   if (format !== "verbose_json") return jsonAnswer(200, { text: channel.text, usage: { type: "duration", seconds } });
   return jsonAnswer(200, {
     task,
     ...(alteration.drops.has("language") ? {} : { language: language ?? "en" }),
-    // A string here, a number everywhere else.
+    // A string here, a number for all other servers.
     duration: String(alteration.duration ?? facts.durationSeconds),
     text: channel.text,
     // Word granularity is parsed and ignored.

@@ -1,4 +1,4 @@
-// whisper.cpp's server, `--convert`, in both of its usual starts: with `--inference-path /v1/audio/transcriptions`, and without
+// Simulates whisper.cpp's server with `--convert`, in both usual configurations: with `--inference-path /v1/audio/transcriptions`, and without
 // (examples/server/server.cpp and examples/server-common.cpp, 0349811).
 import { toSrt, toVtt } from "./captions.ts";
 import { isLanguageCode, languageName } from "./languages.ts";
@@ -7,14 +7,14 @@ import { type Alteration, jsonAnswer, type WireAnswer, type WireInput, valueOf }
 
 const TOKEN_LETTERS = 6;
 
-/** By the prefix of each start, the one path at which it takes audio. */
+/** The one transcription path of each configuration, by its prefix here. */
 export const WHISPER_CPP_STARTS: Readonly<Record<string, string>> = {
   "/compatible/whisper-cpp": "/v1/audio/transcriptions",
   "/compatible/whisper-cpp-stock": "/inference",
 };
 const SERVER = { server: "whisper.cpp" };
 
-/** What it answers besides audio; null: the path is of another server, or audio belongs there. */
+/** Answers other than to audio. Null: the path is of another server, or for audio. */
 export function whisperCppBareAnswer(method: string, path: string): WireAnswer | null {
   const start = Object.keys(WHISPER_CPP_STARTS).find((prefix) => path.startsWith(`${prefix}/`));
   if (start === undefined) return null;
@@ -38,7 +38,7 @@ export function whisperCppError(status: number): WireAnswer {
 
 export async function whisperCppAnswer(input: WireInput, alteration: Alteration): Promise<WireAnswer> {
   const { fields, file } = input;
-  // Unknown fields, the model's name among them, are ignored without a word.
+  // Unknown fields, including the model's name, are silently ignored.
   const language = valueOf(fields, "language") ?? "en";
   if (input.defect !== null || file === null || file.fieldName !== "file") return whisperCppError(400);
   if (language !== "auto" && !isLanguageCode(language)) return whisperCppError(400);
@@ -77,7 +77,7 @@ interface Verbose {
 function verboseBody({ input, alteration, text, segments, facts, language }: Verbose): Record<string, unknown> {
   const { drops } = alteration;
   const isDetecting = language === "auto" || valueOf(input.fields, "detect_language") === "true";
-  // Its diarization compares the loudness of two channels; without two there is nothing to compare.
+  // Its diarization compares the loudness of two channels, so it needs two.
   const isDiarized = valueOf(input.fields, "diarize") === "true" && facts.channels === 2 && !drops.has("diarization");
   const hasWords =
     !drops.has("timestamps.word") &&
@@ -101,14 +101,14 @@ function verboseBody({ input, alteration, text, segments, facts, language }: Ver
       avg_logprob: -0.25,
       no_speech_prob: 0.01,
     })),
-    // Guessed at the end, whether that was asked or not, and whatever language it was told to use.
+    // Guessed at the end, whether requested or not, and whatever language was set.
     ...(drops.has("language") || valueOf(input.fields, "no_language_probabilities") === "true"
       ? {}
       : { detected_language: "english", detected_language_probability: 0.99, language_probabilities: { en: 0.99 } }),
   };
 }
 
-/** What it calls words are tokens: the first has a leading space, long words come in pieces. */
+/** Its words are tokens: the first has a leading space, and long words are split. */
 function tokensOf({ text, start, end }: SimulatedWord): Record<string, unknown>[] {
   const pieces = ` ${text}`.match(new RegExp(`.{1,${TOKEN_LETTERS}}`, "gsu")) ?? [];
   const each = (end - start) / pieces.length;

@@ -1,4 +1,4 @@
-// What a provider's protocol supplies to the sandbox's server, and what it gets to judge a request by.
+// The interface of a simulated protocol: what it provides to the sandbox's server, and what it receives to judge a request.
 import type { IncomingHttpHeaders } from "node:http";
 import type { ReceivedFile } from "./multipart-reader.ts";
 import type { AudioFacts } from "./measure-audio.ts";
@@ -31,20 +31,20 @@ export const DROPPABLE = [
 ] as const;
 export type Droppable = (typeof DROPPABLE)[number];
 
-/** How faults bend an otherwise correct answer. */
+/** How faults change an otherwise correct answer. */
 export interface Alteration {
   readonly drops: ReadonlySet<Droppable>;
   readonly isEmpty: boolean;
-  /** A chat answer that a filter withholds, and one this long. */
+  /** Chat: the answer is withheld by a content filter, or has this size. */
   readonly isWithheld: boolean;
   readonly hugeBytes: number | null;
   readonly duration: number | "NaN" | null;
-  /** Of a run that is polled: how many polls find it unfinished, and what it then fails with. */
+  /** Polled runs: how many polls find the run unfinished, and what it then fails with. */
   readonly unfinishedPolls: number;
   readonly runError: string | null;
 }
 
-/** The requests of a run, for providers that take a submission, and what tries a credential; most have `submit` and that alone. */
+/** The requests of a run, for providers with asynchronous runs, and credential tests. Most protocols have only `submit`. */
 export const STEPS = ["token", "upload", "submit", "poll", "remove", "probe"] as const;
 export type Step = (typeof STEPS)[number];
 
@@ -55,18 +55,18 @@ export interface WireAnswer {
   readonly body: string | readonly string[] | EventBody;
 }
 
-/** A streamed answer in its parts, so that faults can break it where it hurts. */
+/** A streamed answer in parts, so that faults can break it at any part. */
 export interface EventBody {
   readonly head: readonly string[];
   readonly contents: readonly string[];
   readonly end: readonly string[];
-  /** How this wire says in the middle of a stream that it failed. */
+  /** How this protocol reports an error in the middle of a stream. */
   readonly failure: string;
 }
 
 export type Pairs = readonly (readonly [string, string])[];
 
-/** Why a body could not be taken; each wire has its own words for it. */
+/** Why a body cannot be read. Each protocol has its own message for it. */
 export type BodyDefect = "too_large" | "not_multipart" | "malformed_multipart";
 
 export interface WireInput {
@@ -77,11 +77,11 @@ export interface WireInput {
   readonly query: Pairs;
   readonly fields: Pairs;
   readonly file: ReceivedFile | null;
-  /** The body of a wire that takes JSON; undefined when it is none. */
+  /** The body of a JSON protocol. Undefined: not JSON. */
   readonly json: unknown;
   readonly bodyBytes: number;
   readonly defect: BodyDefect | null;
-  /** Measured at most once, when a wire asks for it. */
+  /** Measured at most once, on demand. */
   readonly measure: () => Promise<AudioFacts>;
 }
 
@@ -92,17 +92,17 @@ export interface InlineAudio {
 
 export interface Wire {
   readonly name: WireName;
-  /** `submit` unless named: a fault rule without a step concerns that one. */
+  /** Default: `submit`, which is also the step of a fault rule without one. */
   readonly step?: Step;
   readonly body: "raw" | "multipart" | "json" | "none";
-  /** The form field that names the model, for fault rules; `model` unless named. */
+  /** The form field that contains the model, for fault rules. Default: `model`. */
   readonly modelField?: string;
-  /** Where a JSON body or a path names it. */
+  /** Reads the model from a JSON body or a path. */
   readonly modelOf?: (input: Pick<WireInput, "json" | "path">) => string;
-  /** Where a JSON body has its audio; it is spooled and measured like any other. */
+  /** Extracts the audio of a JSON body, which is spooled and measured like any other. */
   readonly audioOf?: (json: unknown) => InlineAudio | null;
   readonly maxBodyBytes: number;
-  /** The provider's own error for a status, for status faults. */
+  /** The provider's own error for a status, used by status faults. */
   readonly errorFor: (status: number, requestId: string) => WireAnswer;
   readonly answer: (input: WireInput, alteration: Alteration) => Promise<WireAnswer>;
 }
@@ -117,16 +117,16 @@ export const jsonAnswer = (
   body: JSON.stringify(body),
 });
 
-/** As most JSON bodies name their model. */
+/** Reads the model where most JSON bodies have it. */
 export function modelInBody(json: unknown): string {
   const model = typeof json === "object" && json !== null && "model" in json ? json.model : "";
   return typeof model === "string" ? model : "";
 }
 
-/** The id of what a path is about. */
+/** The id in a path. */
 export const lastSegment = (path: string): string => decodeURIComponent(path.split("/").at(-1) ?? "");
 
-/** Undefined: it is none. */
+/** Undefined: not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

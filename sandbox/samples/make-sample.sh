@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes dialogue.mp3, the sample recording that ships with the product. Needs espeak-ng, sox and ffmpeg.
-# The words are ours and both voices are synthetic: nobody's rights are touched.
+# The words are the project's own and both voices are synthetic, so that no third party holds rights in it.
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)

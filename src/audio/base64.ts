@@ -1,14 +1,14 @@
-// Decodes base64 audio as it streams in [request-body.base64]: strict where Buffer.from is lenient, which turns junk into bytes and drops
-// what it cannot read. Non-zero spare bits after the last byte are accepted, as by every common decoder.
+// Streaming base64 decoder for audio [request-body.base64]. Strict where Buffer.from is lenient and skips or decodes invalid characters. Accepts non-zero spare
+// bits after the last byte, as every common decoder does.
 
 export type Base64Outcome =
   | { readonly ok: true /** From a `data:` prefix. */; readonly mediaType: string | null }
   | { readonly ok: false; readonly message: string };
 
 export interface Base64Decoder {
-  /** The bytes that became complete; empty once the value is known to be faulty. Consumes all of `text` at once. */
+  /** Consumes all of `text` at once and returns the bytes that became complete. Empty once the value is known to be invalid. */
   push(text: Uint8Array): Uint8Array;
-  /** The last bytes, and the verdict on the whole value. */
+  /** The last bytes, and the outcome for the whole value. */
   end(): { readonly rest: Uint8Array; readonly outcome: Base64Outcome };
 }
 
@@ -25,7 +25,7 @@ const MAX_PREFIX_BYTES = 512;
 
 /** `lineBreaks: false` where raw CR, LF and tab are illegal around the value anyway, as inside a JSON string. */
 export function createBase64Decoder(options: { readonly lineBreaks: boolean }): Base64Decoder {
-  const refused = FOREIGN | (options.lineBreaks ? 0 : LINE_BREAK);
+  const refusedClasses = FOREIGN | (options.lineBreaks ? 0 : LINE_BREAK);
   let fault: string | null = null;
   let mediaType: string | null = null;
   let opening: Uint8Array | null = NONE;
@@ -39,8 +39,8 @@ export function createBase64Decoder(options: { readonly lineBreaks: boolean }): 
     carry = "";
   }
 
-  /** Holds back the first characters until it is clear whether they are a `data:` prefix; null: not clear, or faulty. */
-  function takeOpening(text: Uint8Array): Uint8Array | null {
+  /** Holds the first characters until it is clear whether they are a `data:` prefix. Null: not clear yet, or invalid. */
+  function readOpening(text: Uint8Array): Uint8Array | null {
     const start = Buffer.concat([opening ?? NONE, text]);
     const value = start.subarray(leadingBytes(start, options.lineBreaks ? SPACE | LINE_BREAK : SPACE));
     const prefix = readDataPrefix(value);
@@ -58,27 +58,29 @@ export function createBase64Decoder(options: { readonly lineBreaks: boolean }): 
   }
 
   function decode(text: Uint8Array): Uint8Array {
-    let found = 0;
-    for (let i = 0; i < text.length; i += 1) found |= CLASS[text[i] ?? 0] ?? FOREIGN;
-    const isPlain = padding === 0 && (found | alphabets) < MIXED;
+    let classes = 0;
+    for (let i = 0; i < text.length; i += 1) classes |= CLASS[text[i] ?? 0] ?? FOREIGN;
+    const isPlain = padding === 0 && (classes | alphabets) < MIXED;
     const plain = isPlain ? text : readEach(text);
     if (plain === null) return NONE;
-    alphabets |= found & MIXED;
+    alphabets |= classes & MIXED;
     characters += plain.length;
-    const whole = carry + Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength).toString("latin1");
-    const usable = whole.length - (whole.length % 4);
-    carry = whole.slice(usable);
-    return usable === 0 ? NONE : Buffer.from(usable === whole.length ? whole : whole.slice(0, usable), "base64");
+    const encodedText = carry + Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength).toString("latin1");
+    const usable = encodedText.length - (encodedText.length % 4);
+    carry = encodedText.slice(usable);
+    return usable === 0
+      ? NONE
+      : Buffer.from(usable === encodedText.length ? encodedText : encodedText.slice(0, usable), "base64");
   }
 
-  /** One by one, so that the first fault is the one told, wherever the pieces of the value end. */
+  /** Character by character, so that the first invalid one is reported, however the value is chunked. */
   function readEach(text: Uint8Array): Uint8Array | null {
     const plain = new Uint8Array(text.length);
     let length = 0;
     for (let i = 0; i < text.length; i += 1) {
       const byte = text[i] ?? 0;
       const kind = CLASS[byte] ?? FOREIGN;
-      if ((kind & refused) !== 0) {
+      if ((kind & refusedClasses) !== 0) {
         fail(
           kind === FOREIGN
             ? "It holds a character that is not base64."
@@ -108,15 +110,15 @@ export function createBase64Decoder(options: { readonly lineBreaks: boolean }): 
   return {
     push(text) {
       if (fault !== null || text.length === 0) return NONE;
-      const value = opening === null ? text : takeOpening(text);
+      const value = opening === null ? text : readOpening(text);
       return value === null || fault !== null ? NONE : decode(value);
     },
     end() {
       let rest = NONE;
       if (fault === null && opening !== null && opening.length > 0) {
-        const held = opening;
+        const openingBytes = opening;
         opening = null;
-        rest = decode(held);
+        rest = decode(openingBytes);
       }
       if (fault === null && characters % 4 === 1)
         fail("Its length is impossible for base64: a character is missing or one too many.");
@@ -162,7 +164,7 @@ function leadingBytes(bytes: Uint8Array, kinds: number): number {
   return at;
 }
 
-/** Letters and digits are 0: most of a value then needs no second look. */
+/** Letters and digits are 0, so that most of a value needs no second check. */
 function characterClasses(): Uint8Array {
   const classes = new Uint8Array(256).fill(FOREIGN);
   for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")

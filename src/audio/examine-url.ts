@@ -1,18 +1,18 @@
-// Judges an `audio.url` by every rule of its fetch, each by itself, and fetches nothing [remote-audio.check-same-rules].
+// Reports every rule of the fetch of an `audio.url` separately, without fetching anything [remote-audio.check-same-rules].
 import type { Examination, GuardRule, Outbound, RefusalReason } from "../outbound/dial.ts";
 import { listedEntry, type TargetPolicy } from "../outbound/target-policy.ts";
 import { urlRejected } from "./remote-errors.ts";
 
 export interface AudioUrlExamination extends Pick<Examination, "host" | "addresses"> {
-  /** The entry that allows the host. */
+  /** The allowlist entry that matches the host. */
   readonly listedAs: string | null;
-  /** Those that could be judged, in their order. */
+  /** The rules that could be checked, in order of evaluation. */
   readonly findings: readonly AudioUrlFinding[];
 }
 
 interface AudioUrlFinding {
   readonly rule: GuardRule;
-  /** Null: it holds. `detail` is the operator's alone. */
+  /** Null: the rule is satisfied. `detail` is only for the operator. */
   readonly broken: { readonly reason: RefusalReason; readonly message: string; readonly detail: string } | null;
 }
 
@@ -24,10 +24,10 @@ export async function examineUrl(
 ): Promise<AudioUrlExamination> {
   const { findings, host, addresses } = await outbound.examine(url, policy, signal);
   const listedAs = host === null || policy.hosts === "any" ? null : listedEntry(host, policy.hosts);
-  return { host, listedAs, addresses, findings: findings.map(explained) };
+  return { host, listedAs, addresses, findings: findings.map(explain) };
 }
 
-function explained({ rule, refusal }: Examination["findings"][number]): AudioUrlFinding {
+function explain({ rule, refusal }: Examination["findings"][number]): AudioUrlFinding {
   if (refusal === null) return { rule, broken: null };
   const { reason, detail } = refusal;
   return { rule, broken: { reason, message: urlRejected(reason).message, detail } };

@@ -1,9 +1,9 @@
-// Measures live audio while it comes [measuring.live-clock]: samples are counted; of a browser's recording every Opus packet declares its
-// own length, and nothing else in it is believed.
+// Measures live audio while it arrives [measuring.live-clock]. PCM samples are counted. In a browser's recording only the duration that every Opus packet
+// declares is used.
 import { opusPacketSeconds } from "./readers/opus.ts";
 
 export interface LiveClock {
-  /** Seconds heard so far, this chunk included; null: it is not what it was said to be. */
+  /** Seconds received so far, including this chunk. Null: the audio is not of the declared format. */
   hear(chunk: Uint8Array): number | null;
 }
 
@@ -20,45 +20,45 @@ export function createSampleClock(sampleRate: number): LiveClock {
 }
 
 const EBML = 0x1a45dfa3;
-/** What is walked into; everything else is stepped over by its size. */
+/** Containers whose children are read. All other elements are skipped by their size. */
 const CONTAINERS: ReadonlySet<number> = new Set([0x18538067, 0x1f43b675, 0xa0]);
 const BLOCKS: ReadonlySet<number> = new Set([0xa3, 0xa1]);
-/** Track, time and flags come before the packet, of which two bytes are read. */
+/** Track, time and flags precede the packet, of which two bytes are read. */
 const BLOCK_HEAD_BYTES = 6;
 const LACING_FLAGS = 0x06;
-/** No header of an element and no beginning of a block is longer. */
+/** No element header and no beginning of a block is longer. */
 const MAX_HELD_BYTES = 32;
 
-/** Of one track, as browsers record; a second one would be video. */
+/** Supports one track, as browsers record. A second one would be video. */
 export function createWebmClock(): LiveClock {
-  let held = Buffer.alloc(0);
+  let buffer = Buffer.alloc(0);
   let skip = 0;
   let seconds = 0;
   let track: number | null = null;
   let isFirst = true;
   let isBroken = false;
 
-  /** False: more bytes are needed, or it is broken. */
+  /** False: more bytes are needed, or the recording is invalid. */
   function step(): boolean {
-    const head = elementHead(held);
+    const head = elementHead(buffer);
     if (head === "more") return false;
     if (head === "broken" || (isFirst && head.id !== EBML)) return broke();
     isFirst = false;
     if (CONTAINERS.has(head.id)) {
-      held = held.subarray(head.headBytes);
+      buffer = buffer.subarray(head.headBytes);
       return true;
     }
     if (head.sizeBytes === null) return broke();
     if (BLOCKS.has(head.id)) {
-      if (held.byteLength < head.headBytes + Math.min(BLOCK_HEAD_BYTES, head.sizeBytes)) return false;
-      if (!count(held.subarray(head.headBytes), head.sizeBytes)) return broke();
+      if (buffer.byteLength < head.headBytes + Math.min(BLOCK_HEAD_BYTES, head.sizeBytes)) return false;
+      if (!count(buffer.subarray(head.headBytes), head.sizeBytes)) return broke();
     }
     skip = head.headBytes + head.sizeBytes;
     return true;
   }
   function count(block: Buffer, sizeBytes: number): boolean {
     const [number = 0] = block;
-    // Track numbers below 127 are one byte.
+    // Track numbers below 127 take one byte.
     if (sizeBytes < BLOCK_HEAD_BYTES - 1 || number < 0x81) return false;
     if (((block[3] ?? 0) & LACING_FLAGS) !== 0) return false;
     track ??= number;
@@ -73,17 +73,17 @@ export function createWebmClock(): LiveClock {
     hear: (chunk) => {
       let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
       while (rest.byteLength > 0 && !isBroken) {
-        const over = Math.min(skip, rest.byteLength);
-        skip -= over;
-        rest = rest.subarray(over);
-        held = Buffer.concat([held, rest]);
+        const skippedBytes = Math.min(skip, rest.byteLength);
+        skip -= skippedBytes;
+        rest = rest.subarray(skippedBytes);
+        buffer = Buffer.concat([buffer, rest]);
         rest = rest.subarray(rest.byteLength);
-        while (held.byteLength > 0 && step()) {
-          const stepped = Math.min(skip, held.byteLength);
-          held = held.subarray(stepped);
-          skip -= stepped;
+        while (buffer.byteLength > 0 && step()) {
+          const stepBytes = Math.min(skip, buffer.byteLength);
+          buffer = buffer.subarray(stepBytes);
+          skip -= stepBytes;
         }
-        if (skip === 0 && held.byteLength > MAX_HELD_BYTES) isBroken = true;
+        if (skip === 0 && buffer.byteLength > MAX_HELD_BYTES) isBroken = true;
       }
       return isBroken ? null : seconds;
     },
@@ -93,7 +93,7 @@ export function createWebmClock(): LiveClock {
 interface ElementHead {
   readonly id: number;
   readonly headBytes: number;
-  /** null: up to whatever comes next. */
+  /** Null: up to the next element. */
   readonly sizeBytes: number | null;
 }
 

@@ -1,5 +1,5 @@
-// Content to reader to verdict, synchronously; runs inside the worker of measure.ts, and in place where that takes no time. Verdicts that
-// are no length become errors 415 and 422 [measuring.unsupported] [measuring.invalid].
+// Measures an audio source synchronously: detects its format, runs the reader, returns the duration or error 415 or 422 [measuring.unsupported]
+// [measuring.invalid]. Runs in the worker of measure.ts, or in place if that is fast.
 import type { AudioFormat } from "../contract/audio-formats.ts";
 import type { ByteReader } from "./readers/byte-reader.ts";
 import { BeyondHead, readHead } from "./readers/head-reader.ts";
@@ -25,7 +25,7 @@ export type Measurement =
     }
   | { readonly ok: false; readonly code: "UNSUPPORTED_MEDIA_TYPE" | "INVALID_AUDIO"; readonly reason: string };
 
-/** Of durations that are added up in binary fractions. */
+/** Rounding error of durations that are added up as binary fractions. */
 const SUM_ERROR_SECONDS = 1e-9;
 
 const READERS: Record<AudioFormat, (reader: ByteReader) => Reading> = {
@@ -56,7 +56,7 @@ function measureBy(format: AudioFormat, reader: ByteReader): Measurement {
     if (error instanceof UnsupportedContainer)
       return { ok: false, code: "UNSUPPORTED_MEDIA_TYPE", reason: error.reason };
     if (error instanceof InvalidAudio) return invalid(error.reason);
-    // A reader's own range error is its answer to bytes no rule foresaw; a failed read of the file is a fault and goes up.
+    // A reader's own range error means bytes that no rule covers. A failed read of the file is an internal error and is rethrown.
     if (error instanceof RangeError || error instanceof TypeError) return invalid("could not be read");
     throw error;
   }
@@ -65,8 +65,8 @@ function measureBy(format: AudioFormat, reader: ByteReader): Measurement {
 const IN_PLACE_BYTES = 256;
 
 /**
- * Without a worker, for a WAV that says all in its first chunks: of so few bytes the longest reading is a few dozen steps, whatever they
- * hold. Null: it does not, or is none.
+ * Measures without a worker a WAV whose header is complete in these bytes: of so few bytes the longest reading takes a few dozen steps. Null: the header is
+ * incomplete, or it is not a WAV.
  */
 export function measureInPlace(bytes: Uint8Array): Measurement | null {
   const head = bytes.subarray(0, IN_PLACE_BYTES);
@@ -82,7 +82,7 @@ export function measureInPlace(bytes: Uint8Array): Measurement | null {
 function judge(format: AudioFormat, reading: Reading): Measurement {
   const durationSeconds = Math.round(reading.durationSeconds * 1000) / 1000;
   if (!Number.isFinite(durationSeconds)) return invalid("has no readable length");
-  // Not as rounded: what is a sample short of it is refused, here and not by a provider.
+  // Compared unrounded: a recording one sample too short is refused here and not by a provider.
   if (reading.durationSeconds < MINIMUM_SECONDS - SUM_ERROR_SECONDS)
     return invalid(`is shorter than ${MINIMUM_SECONDS} s`);
   if (reading.channels < 1 || reading.sampleRate < 1) return invalid("has no readable channels or sample rate");

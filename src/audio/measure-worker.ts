@@ -1,4 +1,4 @@
-// The worker thread of measure.ts: hostile bytes are parsed here, off the event loop, under a heap limit and a clock.
+// The worker thread of measure.ts: parses untrusted audio off the event loop, under a heap limit and a CPU limit.
 import { parentPort } from "node:worker_threads";
 import { measureBytes, type Measurement } from "./measure-source.ts";
 import { readBytes, readFile } from "./readers/byte-reader.ts";
@@ -10,10 +10,10 @@ export type WorkerJob =
   | { readonly kind: "file"; readonly path: string; readonly sizeBytes: number };
 type Outcome =
   | { readonly measurement: Measurement }
-  /** The beginning does not tell; the job is to be sent again, whole. */
+  /** The beginning is not enough: the job must be sent again with the whole recording. */
   | { readonly needsAll: true }
   | { readonly fault: string };
-/** With what this thread has used of the processor so far. */
+/** With the CPU time that this thread has used so far. */
 export type WorkerAnswer = Outcome & { readonly usedMs: number };
 
 parentPort?.on("message", (job: WorkerJob) => {

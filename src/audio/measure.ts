@@ -1,4 +1,4 @@
-// Measures submitted audio in a worker thread that is killed when it works too long [measuring.processor-limit].
+// Measures uploaded audio in a worker thread that is killed when it uses too much CPU time [measuring.processor-limit].
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { GatewayError } from "../contract/errors.ts";
@@ -16,8 +16,8 @@ export type AudioSource =
 
 export interface Measurer {
   /**
-   * Rejects only when aborted, closed, starved of the processor (`OVERLOADED`), or the file cannot be read. Of those who wait each
-   * `owner` has its turn: nobody waits behind all recordings of another, which may be made to take long.
+   * Rejects only when aborted, closed, without enough CPU time (`OVERLOADED`), or when the file cannot be read. Waiting jobs are served round-robin by `owner`,
+   * so that one owner's recordings, which may be crafted to take long, delay no other.
    */
   measure(source: AudioSource, wish?: { readonly signal?: AbortSignal; readonly owner?: string }): Promise<Measurement>;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export interface Measurer {
 
 export type MeasurerOptions = {
   readonly workers?: number;
-  /** Of the processor, not of the clock: on a busy machine sound audio waits for its turn and is not blamed for it. */
+  /** Limit in CPU time, not wall time: on a busy machine valid audio waits and is not refused. */
   readonly killAfterMs?: (sizeBytes: number) => number;
   readonly processorMs?: (worker: Worker) => Promise<number>;
   /** For tests: a worker that hangs or crashes. */
@@ -37,14 +37,14 @@ type Slot = {
   worker: Worker | null;
   job: Job | null;
   timer: NodeJS.Timeout | null;
-  /** What the worker had used of the processor when it answered last. */
+  /** CPU time that the worker had used when it last answered. */
   usedMs: number;
 };
 const EMPTY_SLOT: Slot = { worker: null, job: null, timer: null, usedMs: 0 };
 
 const MEBIBYTE = 1_048_576;
 const killAfterDefault = (sizeBytes: number): number => 2000 + 1000 * Math.ceil(sizeBytes / (32 * MEBIBYTE));
-/** How often its limit a job may take by the clock before the machine counts as overloaded. */
+/** A job may take this multiple of its CPU limit in wall time before the machine counts as overloaded. */
 const PATIENCE = 15;
 
 const OWN_WORKER_URL = threadUrl(import.meta.url, "measure-worker");
@@ -71,16 +71,16 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
   const run = (slot: Slot, job: Job): void => {
     const worker = slot.worker ?? start(slot);
     slot.job = job;
-    // Held only while it works: an idle worker must not keep the process alive.
+    // Referenced only while it works: an idle worker must not keep the process alive.
     worker.ref();
     const limitMs = killAfterMs(sizeOf(job.source));
     slot.timer = setTimeout(() => void judge(slot, job, worker, limitMs), limitMs);
     post(worker, job.source);
   };
 
-  /** Its time is over by the clock; whether by what it had of the processor, only the thread can tell. */
+  /** The wall-time limit has passed. Whether the CPU limit has, only the thread can report. */
   const judge = async (slot: Slot, job: Job, worker: Worker, limitMs: number): Promise<void> => {
-    slot.timer = setTimeout(() => replace(slot, starved()), (PATIENCE - 1) * limitMs);
+    slot.timer = setTimeout(() => replace(slot, overloadedError()), (PATIENCE - 1) * limitMs);
     const usedMs = async (): Promise<number> => (await processorMs(worker)) - slot.usedMs;
     if (await usesUp(limitMs, usedMs, () => slot.job === job)) replace(slot, unreadable("could not be read in time"));
   };
@@ -89,19 +89,19 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
     const worker = openWorker(workerUrl);
     slot.worker = worker;
     slot.usedMs = 0;
-    // What a worker says after it was replaced concerns nobody.
-    const whenCurrent = (act: () => void) => (): void => {
+    // Messages of a worker that was replaced are ignored.
+    const ifCurrent = (act: () => void) => (): void => {
       if (slot.worker === worker) act();
     };
     worker.on("message", (answer: WorkerAnswer) =>
-      whenCurrent(() => {
-        // The clock that was set for the job goes on.
+      ifCurrent(() => {
+        // The job's timer continues.
         if ("needsAll" in answer) return postAll(worker, slot.job?.source);
         slot.usedMs = answer.usedMs;
         finish(slot, outcomeOf(answer));
       })(),
     );
-    const failed = whenCurrent(() => replace(slot, unreadable("could not be read")));
+    const failed = ifCurrent(() => replace(slot, unreadable("could not be read")));
     worker.on("error", failed).on("exit", failed);
     return worker;
   };
@@ -135,8 +135,8 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
     measure(source, { signal, owner = "" } = {}) {
       if (isClosed) return Promise.reject(new Error("the measurer is closed"));
       if (signal?.aborted) return Promise.reject(reasonOf(signal));
-      const known = source.kind === "bytes" ? measureInPlace(source.bytes) : null;
-      if (known !== null) return Promise.resolve(known);
+      const measurement = source.kind === "bytes" ? measureInPlace(source.bytes) : null;
+      if (measurement !== null) return Promise.resolve(measurement);
       const { job, promise } = openJob({ source, owner }, signal, abort);
       queue.push(job);
       dispatch();
@@ -180,14 +180,14 @@ function openJob(
 
 function openWorker(url: URL): Worker {
   return new Worker(url, {
-    // Nothing of the process is the parser's business: not its secrets, not flags such as --input-type.
+    // The parser gets nothing of this process: no secrets, and no flags such as --input-type.
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
   });
 }
 
-/** Whether it comes to its limit before it is over. */
+/** Whether the job reaches its CPU limit before it ends. */
 async function usesUp(limitMs: number, usedMs: () => Promise<number>, goesOn: () => boolean): Promise<boolean> {
   while (goesOn()) {
     const leftMs = limitMs - (await usedMs());
@@ -197,7 +197,7 @@ async function usesUp(limitMs: number, usedMs: () => Promise<number>, goesOn: ()
   return false;
 }
 
-/** 0 for one that does not run yet. */
+/** 0 for a thread that does not run yet. */
 function usedByThread(worker: Worker): Promise<number> {
   return worker.cpuUsage().then(
     ({ user, system }) => (user + system) / 1000,
@@ -208,7 +208,7 @@ function usedByThread(worker: Worker): Promise<number> {
 const outcomeOf = (answer: Exclude<WorkerAnswer, { needsAll: true }>): Measurement | Error =>
   "fault" in answer ? new Error(`the audio file could not be read: ${answer.fault}`) : answer.measurement;
 
-/** The beginning tells the length of most recordings, so no megabyte is copied over for its 44 bytes of header. */
+/** The beginning is enough to measure most recordings, so a megabyte is not copied for its 44 bytes of header. */
 function post(worker: Worker, source: AudioSource): void {
   if (source.kind === "file" || source.bytes.byteLength <= SNIFF_BYTES) return postAll(worker, source);
   send(worker, {
@@ -224,13 +224,13 @@ function postAll(worker: Worker, source: AudioSource | undefined): void {
   else worker.postMessage({ kind: "file", path: source.path, sizeBytes: source.sizeBytes } satisfies WorkerJob);
 }
 
-/** A copy that is moved over: cloning a small view would drag its whole pool along. */
+/** Transfers a copy: cloning a small view would copy its whole pool. */
 function send(worker: Worker, job: Exclude<WorkerJob, { kind: "file" }>): void {
   worker.postMessage(job, [job.bytes.buffer]);
 }
 
 const sizeOf = (source: AudioSource): number => (source.kind === "file" ? source.sizeBytes : source.bytes.byteLength);
-const starved = (): GatewayError =>
+const overloadedError = (): GatewayError =>
   new GatewayError("OVERLOADED", { message: "The gateway is too busy to measure the audio at the moment." });
 const unreadable = (reason: string): Measurement => ({ ok: false, code: "INVALID_AUDIO", reason });
 const reasonOf = (signal: AbortSignal): Error =>

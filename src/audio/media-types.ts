@@ -1,7 +1,7 @@
-// The media types and file extensions of the formats: those that providers receive, and those that callers hint at [measuring.hints].
+// Media types and file extensions of the audio formats: those sent to providers, and those that callers may declare [measuring.hints].
 import type { AudioFormat } from "../contract/audio-formats.ts";
 
-/** What a provider is told, whatever the caller declared. */
+/** Sent to providers, whatever the caller declared. */
 export const MEDIA: Record<AudioFormat, { mediaType: string; extension: string }> = {
   mp3: { mediaType: "audio/mpeg", extension: ".mp3" },
   mp4: { mediaType: "audio/mp4", extension: ".mp4" },
@@ -77,7 +77,7 @@ const OTHER_EXTENSIONS = [
 const KNOWN_TYPES = new Set([...Object.values(TYPES).flat(), ...OTHER_TYPES]);
 const KNOWN_EXTENSIONS = new Set([...Object.values(EXTENSIONS).flat(), ...OTHER_EXTENSIONS]);
 
-/** False only when a hint names another audio or video format: the warning MEDIA_TYPE_MISMATCH. No hint, or an unknown one, agrees. */
+/** False only if the hint names another audio or video format: the warning MEDIA_TYPE_MISMATCH. No hint, or an unknown one, matches. */
 export function mediaTypeMatches(format: AudioFormat, declared: string | null, fileName: string | null): boolean {
   const type = declared?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (KNOWN_TYPES.has(type) && !TYPES[format].includes(type)) return false;

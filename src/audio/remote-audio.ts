@@ -1,5 +1,5 @@
-// Fetches `audio.url` into the spool: each hop through the guard from the top [remote-audio.redirect-judged], length and type declared and
-// kept, slow and endless servers given up. What comes out is judged like any upload afterwards [remote-audio.content-decides].
+// Downloads `audio.url` into the spool. Each redirect passes the whole guard [remote-audio.redirect-judged], the declared length and type are enforced, and
+// slow or endless servers are aborted. The content is then validated like any upload [remote-audio.content-decides].
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import { GatewayError } from "../contract/errors.ts";
@@ -15,7 +15,7 @@ import type { Spool, SpooledAudio } from "./spool.ts";
 export interface RemoteAudioServices {
   readonly outbound: Pick<Outbound, "receive" | "examine" | "vet">;
   readonly spool: Spool;
-  /** The workspace's domains and the platform's, as they are now. */
+  /** The current allowed domains of the workspace and the shared ones. */
   readonly domainsOf: (workspaceId: WorkspaceId) => Promise<readonly string[]>;
   readonly allowedPorts: readonly number[];
   readonly maxRedirects: number;
@@ -27,41 +27,41 @@ export interface RemoteAudioRequest {
   readonly workspaceId: WorkspaceId;
   readonly url: string;
   readonly maxBytes: number;
-  /** Aborted when nobody wants the audio any more. */
+  /** Aborts when the audio is no longer needed. */
   readonly signal: AbortSignal;
 }
 
 export interface FetchedAudio {
-  /** The caller's to dispose. */
+  /** The caller disposes it. */
   readonly spooled: SpooledAudio;
-  /** As the server declared it. */
+  /** The server's declared type. */
   readonly mediaType: string;
 }
 
 export interface RemoteAudio {
-  /** Everything that can be judged without a request. Throws `AUDIO_URL_REJECTED`. */
+  /** Checks all rules that need no request. Throws `AUDIO_URL_REJECTED`. */
   check(request: Pick<RemoteAudioRequest, "workspaceId" | "url">): Promise<void>;
-  /** The same, rule by rule. */
+  /** The same checks, reported rule by rule. */
   examine(request: Omit<RemoteAudioRequest, "maxBytes">): Promise<AudioUrlExamination>;
   /** Throws `AUDIO_URL_REJECTED`, `AUDIO_FETCH_FAILED`, `AUDIO_TOO_LARGE` or `INVALID_AUDIO` (empty). */
   download(request: RemoteAudioRequest): Promise<FetchedAudio>;
 }
 
 export interface FetchTimes {
-  /** Name, connections, redirects and all bytes. */
+  /** For DNS, connections, redirects and the whole body. */
   readonly totalMs: number;
   readonly headMs: number;
-  /** At least this much must come in each window. */
+  /** At least this much must arrive in each window. */
   readonly windowMs: number;
   readonly windowBytes: number;
 }
 
 const TIMED_BYTES = 25_000_000;
 const TIMES: FetchTimes = { totalMs: 60_000, headMs: 10_000, windowMs: 10_000, windowBytes: 160 * 1024 };
-/** Nobody is to be flooded through here, and the disk has an end: who comes later waits, within its time. */
+/** Keeps callers from flooding a host through this gateway, and limits disk use. Later fetches wait, within their time limit. */
 const MAX_FETCHES_PER_HOST = 16;
 const MAX_FETCHES = 64;
-/** Of a workspace's: the last quarter is for the others, however slow the servers are that one of them fetches from. */
+/** Per workspace: the last quarter is for others, however slow the servers are that one workspace fetches from. */
 const MAX_FETCHES_PER_WORKSPACE = 48;
 
 export function createRemoteAudio(services: RemoteAudioServices): RemoteAudio {
@@ -81,9 +81,9 @@ export function createRemoteAudio(services: RemoteAudioServices): RemoteAudio {
     const policy = await policyOf(request.workspaceId);
     let url = request.url;
     for (let redirects = 0; ; redirects++) {
-      const asked: Hop = { url, policy, maxBytes: request.maxBytes, times };
+      const target: Hop = { url, policy, maxBytes: request.maxBytes, times };
       const host = URL.canParse(url) ? new URL(url).host : "";
-      const fetching = () => fetchHop(services, asked, stop);
+      const fetching = () => fetchHop(services, target, stop);
       const hop = await places.run(host, stop.signal, fetching, request.workspaceId);
       if (hop.kind === "audio") return hop.fetched;
       if (redirects >= services.maxRedirects) throw urlRejected("too_many_redirects");
@@ -96,19 +96,19 @@ export function createRemoteAudio(services: RemoteAudioServices): RemoteAudio {
       try {
         await services.outbound.vet(url, await policyOf(workspaceId));
       } catch (error) {
-        throw noted(services.logger, url, remoteError(error, false));
+        throw logFailure(services.logger, url, remoteError(error, false));
       }
     },
     examine: async ({ workspaceId, url, signal }) =>
       examineUrl(services.outbound, await policyOf(workspaceId), url, signal),
     download: async (request) => {
       using stop = createStop(request.signal);
-      // For the limit of a synchronous request; a larger one, of jobs, has as much more time.
+      // Sized for a synchronous request. A larger limit, as of jobs, gets proportionally more time.
       stop.after(times.totalMs * Math.max(1, request.maxBytes / TIMED_BYTES), fetchFailed("timeout"));
       try {
         return await follow(request, stop);
       } catch (error) {
-        throw noted(services.logger, request.url, stop.reason() ?? error);
+        throw logFailure(services.logger, request.url, stop.reason() ?? error);
       }
     },
   };
@@ -138,7 +138,7 @@ async function fetchHop(
     policy,
     headers: { accept: "audio/*, video/mp4, video/mpeg, video/webm", "user-agent": "patchbay" },
     signal: stop.signal,
-    // The length is declared and kept to; this is for a parser that let more through.
+    // The length is declared and enforced. This is for a parser that lets more through.
     maxReplyBytes: maxBytes + 65_536,
   };
   try {
@@ -184,7 +184,7 @@ async function take(
   }
 }
 
-/** One signal for whoever stops the fetch, and the error that says why. */
+/** One abort signal for all reasons to stop the fetch, with the error that explains it. */
 interface StopSignal extends Disposable {
   readonly signal: AbortSignal;
   now(reason: GatewayError): void;
@@ -200,7 +200,7 @@ function createStop(callerSignal: AbortSignal): StopSignal {
     why ??= reason;
     controller.abort();
   };
-  // Nobody reads this answer.
+  // Ignored: the caller no longer reads the error.
   const onCaller = (): void =>
     now(new GatewayError("REQUEST_TIMEOUT", { message: "The caller hung up and the work was stopped." }));
   if (callerSignal.aborted) onCaller();
@@ -219,8 +219,8 @@ function createStop(callerSignal: AbortSignal): StopSignal {
   };
 }
 
-/** For the operator: which host, and what the caller is not told. The query may be a credential, the path a name. */
-function noted(logger: Logger, url: string, error: unknown): unknown {
+/** Logs for the operator the host and the details that the caller does not get. The query may be a credential, the path a name. */
+function logFailure(logger: Logger, url: string, error: unknown): unknown {
   if (!(error instanceof GatewayError)) return error;
   const { cause } = error;
   const parsed = URL.canParse(url) ? new URL(url) : null;

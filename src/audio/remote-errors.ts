@@ -1,5 +1,5 @@
-// The errors of an `audio.url` that is not fetched [remote-audio.no-leak]: they name the rule, never an address, a port's state or anything
-// that the remote server wrote.
+// Maps failed fetches of an `audio.url` to errors [remote-audio.no-leak]: they name the rule, never an address, the state of a port or anything that the remote
+// server wrote.
 import { GatewayError } from "../contract/errors.ts";
 import { ConnectFailure, GuardRefusal, OutboundError, type RefusalReason } from "../outbound/dial.ts";
 
@@ -57,6 +57,6 @@ export function remoteError(error: unknown, headSeen: boolean): unknown {
   if (!(error instanceof OutboundError)) return error;
   if (error.failure === "timeout") return fetchFailed("timeout");
   if (headSeen || error.reason === "HPE_MALFORMED") return fetchFailed("truncated");
-  // The HTTP parser refuses a length that is signed, doubled, too large, or beside a chunked body.
+  // The HTTP parser refuses a length that is signed, duplicated, too large, or combined with a chunked body.
   return LENGTH_FAULTS.has(error.reason ?? "") ? urlRejected("missing_content_length") : fetchFailed("connect");
 }

@@ -1,4 +1,4 @@
-// Judges the head of a server's reply to a fetch of `audio.url`: status, type, length and encoding [remote-audio.status-200]. Pure.
+// Validates the head of a server's reply to a fetch of `audio.url`: status, type, length and encoding [remote-audio.status-200]. Pure.
 import { GatewayError } from "../contract/errors.ts";
 import { isEncoded } from "../lib/is-encoded.ts";
 import type { OutboundStream } from "../outbound/dial.ts";
@@ -27,7 +27,7 @@ export type RemoteHead =
   | { readonly kind: "audio"; readonly sizeBytes: number; readonly mediaType: string };
 
 export function judgeHead({ status, headers }: Omit<OutboundStream, "body">, maxBytes: number): RemoteHead {
-  // An empty one would lead to the very address that it came from.
+  // An empty one would lead back to the same address.
   const { location = "" } = headers;
   if (REDIRECTS.has(status) && location !== "") return { kind: "redirect", location };
   if (status !== 200) throw fetchFailed("http_status", status);
@@ -43,7 +43,7 @@ export function judgeHead({ status, headers }: Omit<OutboundStream, "body">, max
   return { kind: "audio", sizeBytes, mediaType };
 }
 
-/** Parameters are ignored; of two headers, which arrive joined by a comma, neither is believed. */
+/** Parameters are ignored. Two headers, which arrive joined by a comma, are both ignored. */
 function mediaTypeOf(header: string | undefined): string | null {
   if (header === undefined || header.includes(",")) return null;
   const [type = ""] = header.split(";");
@@ -60,8 +60,8 @@ function tooLarge(sizeBytes: number, maxBytes: number): GatewayError {
 }
 
 /**
- * Where a redirect leads, as text for the guard to judge from the top: only what stands in the header, put behind the host
- * it came from when it names none. Resolving it first would repair what the guard is there to refuse.
+ * The target of a redirect as text, which the guard judges from the start: the header's own text, appended to the previous host if it names none. Resolving it
+ * first would repair what the guard must refuse.
  */
 export function redirectTarget(location: string, from: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(location)) return location;

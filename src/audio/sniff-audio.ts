@@ -1,4 +1,4 @@
-// Recognises what an upload is by its content and nothing else [measuring.content-decides]. Pure.
+// Detects the format of an upload only by its content [measuring.content-decides]. Pure.
 import type { AudioFormat } from "../contract/audio-formats.ts";
 import { isUnusableHeader, parseFrameHeader, threeFramesAt } from "./readers/mpeg-frame.ts";
 
@@ -7,7 +7,7 @@ export const SNIFF_BYTES = 65_536;
 export function sniffAudio(head: Uint8Array): AudioFormat | null {
   const bytes = head.length > SNIFF_BYTES ? head.subarray(0, SNIFF_BYTES) : head;
   const start = ascii(bytes, 0, 4);
-  // RF64 and RIFX are documented as unsupported rather than misread; RIFF also carries AVI and WebP.
+  // RF64 and RIFX are documented as unsupported rather than misread. RIFF is also the container of AVI and WebP.
   if (start === "RIFF") return ascii(bytes, 8, 12) === "WAVE" ? "wav" : null;
   if (ascii(bytes, 4, 8) === "ftyp") return sniffBrand(ascii(bytes, 8, 12));
   if (startsWith(bytes, 0x1a, 0x45, 0xdf, 0xa3)) return sniffDocType(bytes);
@@ -40,7 +40,10 @@ function sniffBrand(brand: string): AudioFormat | null {
 
 const DOC_TYPES: ReadonlySet<string> = new Set(["webm", "matroska"]);
 
-/** A readable DocType decides; of Matroska, browsers' recordings are told from others by their tracks. A header too broken to have one is left to the reader, which refuses it as invalid. */
+/**
+ * A readable DocType decides. Among Matroska files, browsers' recordings are identified by their tracks. A header too broken to have a DocType is left to the
+ * reader, which refuses it as invalid.
+ */
 function sniffDocType(bytes: Uint8Array): AudioFormat | null {
   const header = vint(bytes, 4);
   if (!header) return "webm";
@@ -68,13 +71,13 @@ function vint(bytes: Uint8Array, offset: number): { value: number; next: number 
   return { value, next: offset + length };
 }
 
-/** A stream cut out of a broadcast starts inside a frame, at most 2,881 bytes before the next one; leading zeros are free. */
+/** A stream cut out of a broadcast starts inside a frame, at most 2,881 bytes before the next one. Leading zeros do not count. */
 const JUNK_BYTES = 4096;
 
 function sniffMpegAudio(bytes: Uint8Array): AudioFormat | null {
   if (isForeign(bytes)) return null;
   const start = skipTags(bytes);
-  // A tag with nothing readable behind it in these first bytes (artwork, padding): the reader decides.
+  // A tag without anything readable after it in these first bytes (artwork, padding): the reader decides.
   if (start > 0)
     return isForeign(bytes.subarray(start)) || TEXT_START.test(ascii(bytes, start, start + 16)) ? null : "mp3";
   const word = (offset: number): number | null => (offset + 4 <= bytes.length ? wordAt(bytes, offset) : null);
@@ -85,7 +88,7 @@ function sniffMpegAudio(bytes: Uint8Array): AudioFormat | null {
   return isTooShortStream(word) || isUnusableStream(bytes) ? "mp3" : null;
 }
 
-/** 0 without a tag; else where the first tag ends, perhaps past these bytes. A broken tag still says that this is MPEG audio. */
+/** 0 without a tag, otherwise the end of the first tag, perhaps past these bytes. Even a broken tag means MPEG audio. */
 function skipTags(bytes: Uint8Array): number {
   if (ascii(bytes, 0, 8) === "APETAGEX") return 32;
   if (ascii(bytes, 0, 3) !== "ID3" || bytes.length < 10 || (bytes[3] ?? 0xff) === 0xff) return 0;
@@ -98,13 +101,13 @@ function skipTags(bytes: Uint8Array): number {
   );
 }
 
-// Containers and texts that may hold whole MPEG frames near their start (a stored .zip entry, a .tar, an .avi), and formats
-// that taggers put ID3 in front of (FLAC, ADTS AAC): never looked into.
+// Containers and texts that may contain whole MPEG frames near their start (a stored .zip entry, a .tar, an .avi), and formats with which taggers use ID3
+// (FLAC, ADTS AAC): never searched for frames.
 const FOREIGN_STARTS = [
   "PK\x03,PK\x05,7z\xbc,Rar!,\x1f\x8b\x08,BZh,\xfd7zX,\x28\xb5\x2f\xfd,\x7fELF,%PDF,\x89PNG,\xff\xd8\xff,GIF8",
   "OggS,fLaC,RIFF,RIFX,RF64,FORM,.snd,caff,#!AMR,MPCK,MP+,wvpk,TTA1,MAC ,FLV,\x30\x26\xb2\x75,\0\0\x01\xb3",
 ].flatMap((starts) => starts.split(","));
-/** Only behind a tag: a text cannot hold three frames, but a stream may begin with any character. */
+/** Checked only after a tag: a text cannot contain three frames, but a stream may begin with any character. */
 const TEXT_START = /^\s*(<[!?a-z]|[{[]\s*["{]|#EXTM3U|ffconcat)/i;
 const FOREIGN_BOXES = new Set(["moov", "mdat", "wide", "free", "skip", "styp", "moof", "pnot", "jP  "]);
 
@@ -115,7 +118,7 @@ function isForeign(bytes: Uint8Array): boolean {
   return isAdts(bytes) || isTransportStream || ascii(bytes, 257, 262) === "ustar";
 }
 
-/** Two AAC frames in a row: their sync word alone also turns up inside MPEG audio. */
+/** Two consecutive AAC frames, because their sync word alone also occurs inside MPEG audio. */
 function isAdts(bytes: Uint8Array): boolean {
   const isSync = (at: number): boolean => bytes[at] === 0xff && ((bytes[at + 1] ?? 0) & 0xf6) === 0xf0;
   const length = (wordAt(bytes, 3) >>> 13) & 0x1fff;

@@ -1,8 +1,8 @@
-// The file of an upload that is too large for memory: written behind the caller's back, read as often as it is sent.
+// The file of an upload that is too large for memory: written in the background, and read once per sending.
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { noRoom } from "./no-room.ts";
 
-/** Of each of 200 uploads at once: twice these sizes were 100 MiB more (docs/decisions/0006-memory-of-uploads.md). */
+/** For each of 200 concurrent uploads: twice these sizes took 100 MiB more (docs/decisions/0006-memory-of-uploads.md). */
 const READ_BYTES = 65_536;
 const WRITE_BYTES = 131_072;
 const NOTHING = Buffer.alloc(0);
@@ -14,19 +14,19 @@ export interface SpoolFile {
   remove(): Promise<void>;
 }
 
-/** Fills one block while the other is on its way to the disk: two blocks are all the memory a large upload takes. */
+/** Double buffering: fills one block while the other is being written, so that a large upload takes two blocks of memory. */
 export function createSpoolFile(path: string): SpoolFile {
   let handle: FileHandle | null = null;
-  let filling = Buffer.allocUnsafeSlow(WRITE_BYTES);
-  let spare = Buffer.allocUnsafeSlow(WRITE_BYTES);
+  let activeBlock = Buffer.allocUnsafeSlow(WRITE_BYTES);
+  let spareBlock = Buffer.allocUnsafeSlow(WRITE_BYTES);
   let used = 0;
   let inFlight: Promise<unknown> = Promise.resolve();
   let failure: { readonly error: unknown } | null = null;
   let removed = false;
 
   function flush(): void {
-    const block = filling.subarray(0, used);
-    [filling, spare] = [spare, filling];
+    const block = activeBlock.subarray(0, used);
+    [activeBlock, spareBlock] = [spareBlock, activeBlock];
     used = 0;
     inFlight = writeBlock(block).catch((error: unknown) => {
       failure ??= { error };
@@ -44,12 +44,12 @@ export function createSpoolFile(path: string): SpoolFile {
     for (let rest = chunk; rest.length > 0; ) {
       await inFlight;
       if (removed) throw new Error("the spool was closed");
-      if (failure !== null) throw unwritten(failure.error);
+      if (failure !== null) throw writeError(failure.error);
       if (used === WRITE_BYTES) flush();
-      const taken = Math.min(WRITE_BYTES - used, rest.length);
-      filling.set(rest.subarray(0, taken), used);
-      used += taken;
-      rest = rest.subarray(taken);
+      const length = Math.min(WRITE_BYTES - used, rest.length);
+      activeBlock.set(rest.subarray(0, length), used);
+      used += length;
+      rest = rest.subarray(length);
     }
   }
 
@@ -57,7 +57,7 @@ export function createSpoolFile(path: string): SpoolFile {
     path,
     write(chunk) {
       if (chunk.length > WRITE_BYTES - used) return writeRest(chunk);
-      filling.set(chunk, used);
+      activeBlock.set(chunk, used);
       used += chunk.length;
       return undefined;
     },
@@ -66,11 +66,11 @@ export function createSpoolFile(path: string): SpoolFile {
       if (removed) throw new Error("the spool was closed");
       if (used > 0) flush();
       await inFlight;
-      // Written: what follows reads the file, for as long as a provider takes.
-      [filling, spare] = [NOTHING, NOTHING];
+      // Written: from now on the file is read, for as long as a provider takes, and the blocks are not needed.
+      [activeBlock, spareBlock] = [NOTHING, NOTHING];
       await handle?.close();
       handle = null;
-      if (failure !== null) throw unwritten(failure.error);
+      if (failure !== null) throw writeError(failure.error);
     },
     async remove() {
       removed = true;
@@ -82,7 +82,7 @@ export function createSpoolFile(path: string): SpoolFile {
   };
 }
 
-function unwritten(cause: unknown): Error {
+function writeError(cause: unknown): Error {
   return noRoom(cause) ?? new Error("the spool file could not be written", { cause });
 }
 

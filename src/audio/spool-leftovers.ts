@@ -1,4 +1,4 @@
-// Names spool files so that what a killed process left behind can be told from what a live one is using.
+// Names spool files so that those of a killed process can be distinguished from those in use.
 import { createHash, randomBytes } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
 
 const NAME = /^audio-([0-9a-f]{8})-([0-9]{1,10})-[0-9a-f]{32}\.spool$/;
-/** No request lives so long; also ends the files of process ids that were given out again. */
+/** No request lasts so long. Also removes the files of reused process ids. */
 const STALE_MS = 24 * 3_600_000;
 
 export function spoolFileName(): string {
@@ -23,11 +23,11 @@ export async function removeLeftovers(directory: string): Promise<void> {
   }
 }
 
-/** A process id says nothing about another host (or container) that shares the directory; only age does. */
+/** A process id means nothing for another host (or container) that shares the directory: only age counts there. */
 function isLeftover(file: { host: string; pid: number; modifiedMs: number }): boolean {
   if (Date.now() - file.modifiedMs > STALE_MS) return true;
   if (file.host !== hostMark()) return false;
-  // In a container every start may have the same id: a file older than this process is its predecessor's.
+  // In a container every start may have the same process id: a file older than this process belongs to its predecessor.
   if (file.pid === process.pid) return file.modifiedMs < performance.timeOrigin;
   return !isAlive(file.pid);
 }

@@ -1,21 +1,21 @@
-// The memory of uploads: blocks that pass from one upload to the next [measuring.spool-isolation]. A mebibyte allocated for each request
-// would cost more than everything else done with it: V8 counts it, and collects all garbage when it has counted 64 of them.
+// A memory pool for uploads: blocks are reused by later uploads [measuring.spool-isolation]. Allocating a mebibyte per request would cost more than all other
+// work on it: V8 counts external memory and runs a full garbage collection after 64 of them.
 import type { OpenBytes } from "../lib/open-bytes.ts";
 
 const SMALL_BYTES = 65_536;
-/** A piece on its way to a socket passes three loops, each of which makes garbage: few pieces. */
+/** A chunk on its way to a socket passes three loops, each of which creates garbage, so chunks are large. */
 const READ_BYTES = 262_144;
-/** Of each size; more than these go back to the system. */
+/** Idle blocks of each size that are kept. More are freed. */
 const MOST_IDLE = 48;
 
 export interface BlockPool {
-  /** A block of at least that size, holding whatever it held; null: the memory of all uploads together is used up. */
+  /** A block of at least that size with undefined content. Null: the shared memory of all uploads is used up. */
   take(sizeBytes: number): Buffer | null;
-  /** Whoever gives a block back reads it no more. */
+  /** Returns a block, which the caller must not read any more. */
   give(block: Buffer): void;
 }
 
-/** Blocks of two sizes: most recordings of a command or a sentence fit the small one. */
+/** Blocks of two sizes, because most recordings of a command or a sentence fit the small one. */
 export function createBlockPool(options: { readonly largestBytes: number; readonly sharedBytes: number }): BlockPool {
   const sizes = [Math.min(SMALL_BYTES, options.largestBytes), options.largestBytes];
   const idle = new Map<number, Buffer[]>(sizes.map((size) => [size, []]));
@@ -29,18 +29,18 @@ export function createBlockPool(options: { readonly largestBytes: number; readon
     },
     give(block) {
       takenBytes -= block.length;
-      const resting = idle.get(block.length);
-      if (resting !== undefined && resting.length < MOST_IDLE) resting.push(block);
+      const idleBlocks = idle.get(block.length);
+      if (idleBlocks !== undefined && idleBlocks.length < MOST_IDLE) idleBlocks.push(block);
     },
   };
 }
 
 export interface SpoolMemory {
-  /** False: there is no room, and nothing of it was taken. */
+  /** False: there is no room, and no byte of the chunk was added. */
   add(chunk: Uint8Array): boolean;
-  /** What was added, in place: gone with `letGo`. */
+  /** The added bytes without a copy, valid until `letGo`. */
   bytes(): Buffer;
-  /** In copies, for whoever may still hold one after `letGo`: a socket sends what it was given when it can. */
+  /** Copies, for readers that may still hold one after `letGo`: a socket sends its data when it can. */
   readonly read: OpenBytes;
   letGo(): void;
 }
@@ -73,8 +73,8 @@ export function createSpoolMemory(pool: BlockPool): SpoolMemory {
     bytes,
     async *read(pieces) {
       let copy: Buffer | null = null;
-      for (let at = 0; at < usedBytes; at += READ_BYTES) {
-        const piece = bytes().subarray(at, at + READ_BYTES);
+      for (let offset = 0; offset < usedBytes; offset += READ_BYTES) {
+        const piece = bytes().subarray(offset, offset + READ_BYTES);
         if (copy === null || pieces !== "passing") copy = Buffer.allocUnsafeSlow(piece.length);
         copy.set(piece);
         yield copy.subarray(0, piece.length);

@@ -1,5 +1,5 @@
-// Keeps submitted audio while it is judged and sent [measuring.spool-memory]: in memory up to 1 MiB while there is room, else in a file
-// that only this process knows, hashed on the way. Nothing of it outlives the request [measuring.spool-cleanup].
+// Stores uploaded audio for the duration of a request [measuring.spool-memory]: in memory up to 1 MiB while there is room, otherwise in a private file, hashed
+// on the way. The audio is deleted with the request [measuring.spool-cleanup].
 import { createHash, type Hash, webcrypto } from "node:crypto";
 import { join } from "node:path";
 import { GatewayError } from "../contract/errors.ts";
@@ -12,17 +12,17 @@ import { type BlockPool, createBlockPool, createSpoolMemory } from "./spool-memo
 
 export interface SpooledAudio {
   readonly sizeBytes: number;
-  /** Hexadecimal. Made when asked, unless the writer was told that it will be: only a request with a key needs it. */
+  /** Hexadecimal. Computed on demand unless the writer was created with `hashed`: only a request with an idempotency key needs it. */
   sha256(): Promise<string>;
-  /** In place: not to be looked at after `dispose`. */
+  /** Not a copy: must not be read after `dispose`. */
   readonly source: AudioSource;
   readonly open: OpenBytes;
-  /** Removes the file; may be called again. */
+  /** Removes the file. May be called repeatedly. */
   dispose(): Promise<void>;
 }
 
 export interface SpoolWriter {
-  /** A promise asks the caller to wait, and to leave the chunk alone, before the next one. */
+  /** If it returns a promise, the caller waits for it before it reuses the chunk or writes the next one. */
   write(chunk: Uint8Array): Promise<void> | void;
   finish(): Promise<SpooledAudio>;
   abort(): Promise<void>;
@@ -31,27 +31,27 @@ export interface SpoolWriter {
 export interface BeginOptions {
   readonly maxBytes: number;
   readonly param: string;
-  /** The hash will be asked for, so a file is hashed as it is written instead of being read once more. */
+  /** The hash will be needed, so a file is hashed while it is written instead of being read once more. */
   readonly hashed?: boolean;
-  /** So many at least were announced: what memory cannot hold does not begin there. */
+  /** The declared minimum size: an upload that cannot fit in memory goes to a file from the start. */
   readonly leastBytes?: number;
 }
 
 export interface Spool {
   begin(options: BeginOptions): SpoolWriter;
-  /** Bytes held for requests that have not let go of them, on disk and in memory. */
+  /** Bytes in memory and on disk of requests that have not disposed them. */
   readonly bytesInFlight: number;
   close(): Promise<void>;
 }
 
-/** A mebibyte of audio and the header of its container: the file would cost more than all else done with it (docs/decisions/0006-memory-of-uploads.md). */
+/** A mebibyte of audio and the header of its container: a file would cost more than all other work (docs/decisions/0006-memory-of-uploads.md). */
 const MEMORY_LIMIT_BYTES = 1_048_576 + 65_536;
-/** Of all uploads together: beyond it even small ones go to a file. */
+/** For all uploads together: beyond it even small ones go to a file. */
 const SHARED_MEMORY_BYTES = 48 * 1_048_576;
 
 export async function openSpool(options: {
   readonly directory: string;
-  /** Of one upload. */
+  /** Per upload. */
   readonly memoryLimitBytes?: number;
 }): Promise<Spool> {
   await makeDirectory(options.directory);
@@ -60,11 +60,11 @@ export async function openSpool(options: {
   const pool = createBlockPool({ largestBytes: memoryLimitBytes, sharedBytes: SHARED_MEMORY_BYTES });
   const holders = new Set<() => Promise<void>>();
   let bytesInFlight = 0;
-  let closed = false;
+  let isClosed = false;
 
   return {
     begin(begun) {
-      if (closed) throw new Error("the spool is closed");
+      if (isClosed) throw new Error("the spool is closed");
       const account: SpoolAccount = {
         add(bytes) {
           bytesInFlight += bytes;
@@ -82,13 +82,13 @@ export async function openSpool(options: {
       return bytesInFlight;
     },
     async close() {
-      closed = true;
+      isClosed = true;
       await Promise.all([...holders].map((release) => release()));
     },
   };
 }
 
-/** What one upload adds to all of the spool. */
+/** What one upload adds to the totals of the spool. */
 interface SpoolAccount {
   add(bytes: number): void;
   release(): void;
@@ -106,11 +106,11 @@ function beginWriting(options: WriterOptions): SpoolWriter {
   const isForFile = (options.leastBytes ?? 0) > options.memoryLimitBytes;
   let file: { readonly content: SpoolFile; readonly hash: Hash | null } | null = null;
   let sizeBytes = 0;
-  let ended = false;
+  let hasEnded = false;
   let disposed: Promise<void> | null = null;
 
   async function release(): Promise<void> {
-    ended = true;
+    hasEnded = true;
     disposed ??= (async () => {
       try {
         await file?.content.remove();
@@ -134,14 +134,14 @@ function beginWriting(options: WriterOptions): SpoolWriter {
     memory.letGo();
   }
 
-  function stillHeld(): Buffer {
+  function requireBytes(): Buffer {
     if (disposed !== null) throw new Error("the spooled audio is gone");
     return memory.bytes();
   }
 
   return {
     write(chunk) {
-      if (ended) throw new Error("the spool writer has ended");
+      if (hasEnded) throw new Error("the spool writer has ended");
       if (sizeBytes + chunk.length > options.maxBytes) throw audioTooLarge(options, sizeBytes + chunk.length);
       sizeBytes += chunk.length;
       options.account.add(chunk.length);
@@ -152,8 +152,8 @@ function beginWriting(options: WriterOptions): SpoolWriter {
       return !isForFile && memory.add(chunk) ? undefined : spill(chunk);
     },
     async finish() {
-      if (ended) throw new Error("the spool writer has ended");
-      ended = true;
+      if (hasEnded) throw new Error("the spool writer has ended");
+      hasEnded = true;
       try {
         await file?.content.finish();
       } catch (error) {
@@ -166,15 +166,15 @@ function beginWriting(options: WriterOptions): SpoolWriter {
       return {
         sizeBytes,
         async sha256() {
-          const bytes = stillHeld();
+          const bytes = requireBytes();
           if (digestOfFile !== undefined) return digestOfFile;
           if (source.kind === "file") return await hashOf(readSpoolFile(source.path, "passing"));
-          // By another thread.
+          // Computed in another thread.
           return Buffer.from(await webcrypto.subtle.digest("SHA-256", bytes)).toString("hex");
         },
         source,
         open(pieces) {
-          stillHeld();
+          requireBytes();
           return source.kind === "file" ? readSpoolFile(source.path, pieces) : memory.read(pieces);
         },
         dispose: release,
@@ -184,7 +184,7 @@ function beginWriting(options: WriterOptions): SpoolWriter {
   };
 }
 
-/** For a store that may take the file as it is. */
+/** A request body for a store that can upload the file directly. */
 export function objectBody({ source, open }: SpooledAudio) {
   return source.kind === "file" ? { path: source.path, open } : open();
 }

@@ -1,10 +1,10 @@
-// The width of a text in columns, as terminals and caption fonts set it: 2 for East Asian wide characters and emoji, 0 for combining
-// marks, 1 otherwise. From Unicode properties, so that it follows the runtime's Unicode version; pure, because browsers run it too.
+// Measures a text in terminal columns: 2 for East Asian wide characters and emoji, 0 for combining marks, 1 otherwise. Reads Unicode properties, so that it
+// follows the runtime's Unicode version. Pure: browsers load this module too.
 
 const GRAPHEMES = new Intl.Segmenter("und", { granularity: "grapheme" });
-/** Spacing letters only, and what most texts consist of. */
+/** Narrow spacing characters, of which most texts consist. */
 const SINGLE = /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff]*$/;
-/** Where it does not match, no cluster is anything but the sum of its characters. */
+/** In a text without a match, each grapheme cluster is as wide as the sum of its characters. */
 const MAY_HOLD_EMOJI = /[\ufe0f\p{Emoji_Presentation}]/u;
 const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\ufe0f/u;
 const ZERO = /[\p{Mn}\p{Me}\p{Cf}\p{Cc}\u1160-\u11ff]/u;
@@ -21,7 +21,7 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** What a reader takes for one character, in order. */
+/** Yields the grapheme clusters of a text in order. */
 export function* graphemesOf(text: string): Generator<string, void> {
   for (const { segment } of GRAPHEMES.segment(text)) yield segment;
 }

@@ -1,5 +1,5 @@
-// Words and segments to caption cues: at most two lines of 42 columns and seven seconds, long enough to be read where there is room,
-// broken at punctuation and speaker changes; no text is lost and starts never decrease. Shared by srt and vtt.
+// Builds caption cues from words or segments: at most two lines of 42 columns and seven seconds, broken at punctuation and speaker changes. No text is lost and
+// start times never decrease. Shared by SRT and WebVTT.
 import { CHUNK_SIZE, mapCooperatively, type CooperativeTask } from "../lib/concurrency/cooperative-task.ts";
 import { gapBetween } from "../lib/text/join-words.ts";
 import { hasSameLetters } from "../lib/text/has-same-letters.ts";
@@ -20,38 +20,42 @@ const CUE_LINES = 2;
 const CUE_COLUMNS = LINE_COLUMNS * CUE_LINES;
 const CUE_SECONDS = 7;
 const MIN_CUE_SECONDS = 0.8;
-/** What most people can follow. */
+/** Reading speed that most people can follow. */
 const COLUMNS_A_SECOND = 20;
-/** What a caption's clock can tell apart. */
+/** Resolution of a caption's timestamps. */
 const CLOCK_SECONDS = 0.001;
 /** A pause this long starts a new cue even in the middle of a sentence. */
 const PAUSE_SECONDS = 1.2;
 const SENTENCE_END = /[.!?…。！？]["'”’)\]]?$/u;
 
 /**
- * Words give the best cues, where they say all that the segments do. Otherwise each segment is cut at word boundaries and its time shared out by
- * characters: every piece stays inside the segment the provider timed.
+ * Uses words when they contain the same text as the segments. Otherwise each segment is cut at word boundaries and its time is divided by characters, so that
+ * every piece stays inside the segment that the provider timed.
  */
 export function* buildCues(
   segments: readonly Segment[],
   words: readonly Word[],
   durationSeconds: number,
 ): CooperativeTask<readonly Cue[]> {
-  const pieces = yield* linePieces(sayTheSame(words, segments) ? { words } : { segments }, columnsFor);
+  const pieces = yield* linePieces(haveSameText(words, segments) ? { words } : { segments }, columnsFor);
   const groups = yield* group(pieces);
-  let begun = 0;
-  let later = 0;
-  return yield* mapCooperatively(groups, (own) => {
-    // Those that begin with it lie beside it.
-    while (later < groups.length && startOf(groups[later]) - startOf(own) < CLOCK_SECONDS) later++;
-    const cue = toCue(own, { begun, next: later < groups.length ? startOf(groups[later]) : Infinity, durationSeconds });
-    begun = cue.start;
+  let previousStart = 0;
+  let nextIndex = 0;
+  return yield* mapCooperatively(groups, (group) => {
+    // Groups with the same start are shown at the same time.
+    while (nextIndex < groups.length && startOf(groups[nextIndex]) - startOf(group) < CLOCK_SECONDS) nextIndex++;
+    const cue = toCue(group, {
+      begun: previousStart,
+      next: nextIndex < groups.length ? startOf(groups[nextIndex]) : Infinity,
+      durationSeconds,
+    });
+    previousStart = cue.start;
     return cue;
   });
 }
 
-/** Letter for letter, order aside: with several channels the words lie between one another. */
-function sayTheSame(words: readonly Word[], segments: readonly Segment[]): boolean {
+/** Compares letters without their order, because words of several channels are interleaved. */
+function haveSameText(words: readonly Word[], segments: readonly Segment[]): boolean {
   if (words.length === 0 || segments.length === 0) return words.length > 0;
   return hasSameLetters(textOf(words), textOf(segments));
 }
@@ -60,11 +64,11 @@ function textOf(pieces: readonly { readonly text: string }[]): string {
   return pieces.map(({ text }) => text).join("");
 }
 
-/** What one voice says before it pauses, is answered or fills a cue; those of voices that talk at once lie beside each other. */
+/** What one voice says before it pauses, is answered or fills a cue. Cues of voices that speak at once overlap. */
 interface OpenCue {
   readonly pieces: Piece[];
   readonly lines: string[];
-  /** Of the last line, and of all of its text. */
+  /** Width of the last line, and of the whole text. */
   lineColumns: number;
   columns: number;
   /** When another voice began to speak in the gap after the last piece. */
@@ -91,40 +95,40 @@ function* group(pieces: readonly Piece[]): CooperativeTask<readonly OpenCue[]> {
     else cue.lines[cue.lines.length - 1] += gap + piece.text;
     cue.lineColumns = gap === null ? piece.columns : cue.lineColumns + gap.length + piece.columns;
     cue.answeredAt = Infinity;
-    for (const [other, heard] of open) if (other !== voice) answer(heard, piece);
+    for (const [otherVoice, otherCue] of open) if (otherVoice !== voice) markAnswered(otherCue, piece);
   }
   return groups.toSorted((one, other) => startOf(one) - startOf(other));
 }
 
-/** By the middle of what was said: turns that follow each other overlap a little at their edges. */
-function answer(heard: OpenCue, piece: Piece): void {
+/** Compares the middle of the piece, because consecutive turns overlap a little at their edges. */
+function markAnswered(cue: OpenCue, piece: Piece): void {
   const middle = (piece.start + piece.end) / 2;
-  if (middle >= (heard.pieces.at(-1)?.end ?? 0)) heard.answeredAt = Math.min(heard.answeredAt, middle);
+  if (middle >= (cue.pieces.at(-1)?.end ?? 0)) cue.answeredAt = Math.min(cue.answeredAt, middle);
 }
 
-/** What precedes the piece on the last line; null: it needs a line of its own. */
+/** The separator before the piece on the last line. Null: the piece needs a new line. */
 function gapOnLine({ lines, lineColumns }: OpenCue, { text, columns, gap, speaker }: Piece): "" | " " | null {
-  const own = gap ?? gapBetween(lines.at(-1) ?? "", text);
+  const separator = gap ?? gapBetween(lines.at(-1) ?? "", text);
   const room = lines.length > 1 ? LINE_COLUMNS : columnsFor(speaker);
-  return lineColumns + own.length + columns <= room ? own : null;
+  return lineColumns + separator.length + columns <= room ? separator : null;
 }
 
-/** By how much the piece makes the cue's text longer. */
+/** How many columns the piece adds to the cue's text. */
 function columnsWith({ pieces }: OpenCue, { columns, gap }: Piece): number {
   return columns + (pieces.length === 0 || gap === "" ? 0 : 1);
 }
 
-/** What a cue's first line has room for behind the speaker's name. */
+/** Columns of a cue's first line after the speaker's name. */
 function columnsFor(speaker: string | null): number {
   return speaker === null ? LINE_COLUMNS : Math.max(1, LINE_COLUMNS - columnsOf(speakerLabel(speaker)));
 }
 
-/** As captions without a markup for voices tell it. */
+/** The speaker's name in formats without markup for voices. */
 export function speakerLabel(speaker: string): string {
   return `${speaker}: `;
 }
 
-/** `gap`: what `gapOnLine` says of it. */
+/** `gap` is the result of `gapOnLine`. */
 function breaksBefore(cue: OpenCue, next: Piece, gap: "" | " " | null): boolean {
   const { pieces, lines } = cue;
   const first = pieces[0];
@@ -141,9 +145,9 @@ function breaksBefore(cue: OpenCue, next: Piece, gap: "" | " " | null): boolean 
 }
 
 interface Around {
-  /** Where the one before begins. */
+  /** Start of the previous cue. */
   readonly begun: number;
-  /** Where the first one behind it begins. */
+  /** Start of the first cue after this one. */
   readonly next: number;
   readonly durationSeconds: number;
 }
@@ -151,13 +155,13 @@ interface Around {
 function toCue(cue: OpenCue, { begun, next, durationSeconds }: Around): Cue {
   const { pieces, lines } = cue;
   const from = startOf(cue);
-  const spoken = Math.max(...pieces.map((piece) => piece.end), from);
-  // A flash of text cannot be read, nor can much text in a moment: lengthen it, but not over the next cue nor past the audio.
+  const speechEnd = Math.max(...pieces.map((piece) => piece.end), from);
+  // A short cue, or much text in a short cue, cannot be read: extends it, but not beyond the next cue or the end of the audio.
   const room = Math.min(next, durationSeconds);
   const toRead = columnsOf(lines.join(" ")) / COLUMNS_A_SECOND;
   const readable = Math.min(CUE_SECONDS, Math.max(MIN_CUE_SECONDS, toRead));
-  const end = Math.max(spoken, Math.min(from + readable, room));
-  // One that ends as it begins is never shown: what was heard at the very end of the audio begins a little before it.
+  const end = Math.max(speechEnd, Math.min(from + readable, room));
+  // A cue that ends when it starts is never shown: text at the very end of the audio starts a little earlier.
   const start = end - from < CLOCK_SECONDS ? Math.max(begun, end - MIN_CUE_SECONDS) : from;
   return { start, end, speaker: pieces[0]?.speaker ?? null, lines };
 }

@@ -1,33 +1,33 @@
-// Where a line may be broken inside text without spaces: between words of scripts that write none (by the dictionaries of
-// Intl.Segmenter), and between characters of a word that is wider than a whole line.
+// Finds line breaks inside text without spaces: between words of scripts that write none (from the dictionaries of Intl.Segmenter), and between characters of a
+// word wider than a whole line.
 import { UNSPACED } from "../lib/text/join-words.ts";
 import { columnsOf, graphemesOf } from "./columns.ts";
 
 const WORDS = new Intl.Segmenter("und", { granularity: "word" });
 const HAS_UNSPACED = new RegExp(`[${UNSPACED}]`, "u");
-/** Never at the beginning of a line: closing punctuation, mathematical signs, marks of repetition, zero-width spaces. */
+/** Not allowed at the start of a line: closing punctuation, mathematical signs, iteration marks, zero-width spaces. */
 const CLOSING = /^[\p{Pe}\p{Pf}\p{Po}\p{Pd}\p{Pc}\p{Sm}\p{Sk}\p{M}ๆฯໆຯៗー\u200b]+$/u;
-/** Never at its end. */
+/** Not allowed at the end of a line. */
 const OPENING = /^[\p{Ps}\p{Pi}\p{Sc}]+$/u;
-/** So many characters are segmented in one step. */
+/** Characters per segmentation step. */
 const WINDOW = 1_000;
 
-/** The run, which has no spaces, in parts that stay whole; each at most so many columns wide. */
+/** Splits a run without spaces into unbreakable parts, each at most `maxColumns` wide. */
 export function breakRun(run: string, maxColumns: number): readonly string[] {
   const words = HAS_UNSPACED.test(run) ? windowsOf(run).flatMap(wordsOf) : [run];
   return words.flatMap((word) => (columnsOf(word) <= maxColumns ? [word] : cutWord(word, maxColumns)));
 }
 
-/** Which of the joints between adjoining texts lie inside a word; joint `n` is in front of text `n`. */
+/** The boundaries between adjacent texts that are inside a word. Boundary `n` precedes text `n`. */
 export function tornJoints(texts: readonly string[]): ReadonlySet<number> {
   const torn = new Set<number>();
   const boundaries = new Set([0]);
-  let at = 0;
-  for (const word of windowsOf(texts.join("")).flatMap(wordsOf)) boundaries.add((at += word.length));
-  at = 0;
+  let offset = 0;
+  for (const word of windowsOf(texts.join("")).flatMap(wordsOf)) boundaries.add((offset += word.length));
+  offset = 0;
   for (const [index, text] of texts.entries()) {
-    if (!boundaries.has(at)) torn.add(index);
-    at += text.length;
+    if (!boundaries.has(offset)) torn.add(index);
+    offset += text.length;
   }
   return torn;
 }
@@ -49,12 +49,12 @@ function wordsOf(text: string): readonly string[] {
   return words;
 }
 
-/** Latin text and the like inside such a run, an address for example: it is cut where it is too wide, and not at each full stop. */
+/** Latin text inside such a run, for example a URL, is cut only where it is too wide, and not at each full stop. */
 function isSpaced(one: string, other: string): boolean {
   return !HAS_UNSPACED.test(one) && !HAS_UNSPACED.test(other);
 }
 
-/** The dictionaries look at a whole run at once, and a provider may send one of a million characters. */
+/** Limits the input of the segmenter, which reads a whole run at once: a provider may send one of a million characters. */
 function windowsOf(text: string): readonly string[] {
   const windows: string[] = [];
   for (let start = 0; start < text.length; ) {

@@ -1,5 +1,5 @@
-// The text of a transcript in timed pieces that a line keeps whole: words, joined where a provider cut inside one, cut where one is
-// wider than a line; out of words, or out of segments where words do not say it all.
+// Splits a transcript into timed pieces that a line must not break: words, joined where the provider cut inside one, and cut where wider than a line. Segments
+// are the source when the words do not contain the whole text.
 import type { Segment, Word } from "../contract/transcription.ts";
 import { gapBetween } from "../lib/text/join-words.ts";
 import type { CooperativeTask } from "../lib/concurrency/cooperative-task.ts";
@@ -15,19 +15,19 @@ interface Timed {
 }
 
 export interface Piece extends Timed {
-  /** Its width. */
+  /** Width in columns. */
   readonly columns: number;
-  /** In front of it, on its line; by its script where absent. */
+  /** The separator before the piece on its line. Absent: depends on its script. */
   readonly gap?: "" | " ";
 }
 
 export type PieceSource = { readonly words: readonly Word[] } | { readonly segments: readonly Segment[] };
 
-/** Between two yields; segmenting them takes a few milliseconds. */
+/** Characters between two yields. Segmenting them takes a few milliseconds. */
 const CHARACTERS_A_STEP = 5_000;
-/** Parts that are looked at together. */
+/** Most parts that are segmented together. */
 const MAX_PARTS = 2_000;
-/** Pieces further apart are no parts of one word. */
+/** Pieces further apart are not parts of one word. */
 const MAX_SECONDS_INSIDE_A_WORD = 0.5;
 
 export function* linePieces(
@@ -35,10 +35,10 @@ export function* linePieces(
   columnsFor: (speaker: string | null) => number,
 ): CooperativeTask<Piece[]> {
   const isWords = "words" in source;
-  const whole: readonly Timed[] = isWords ? yield* joinTorn(source.words) : source.segments;
+  const texts: readonly Timed[] = isWords ? yield* joinTorn(source.words) : source.segments;
   const pieces: Piece[] = [];
   let characters = 0;
-  for (const each of whole) {
+  for (const each of texts) {
     const columns = columnsFor(each.speaker);
     const text = each.text.replace(/\s+/gu, " ").trim();
     const width = columnsOf(text);
@@ -52,7 +52,7 @@ export function* linePieces(
   return pieces;
 }
 
-/** `gap`: in front of its first part. */
+/** `gap` precedes the first part. */
 function cut(text: string, timed: Timed, gap: Piece["gap"], maxColumns: number): readonly Piece[] {
   const parts = text
     .split(" ")
@@ -69,18 +69,18 @@ function cut(text: string, timed: Timed, gap: Piece["gap"], maxColumns: number):
   let start = timed.start;
   return parts.map((part, index) => {
     const end = index === parts.length - 1 ? timed.end : start + part.text.length * secondsPerCharacter;
-    const own = { text: part.text, columns: columnsOf(part.text), start, end, speaker, channel };
-    const piece = part.gap === undefined ? own : { ...own, gap: part.gap };
+    const base = { text: part.text, columns: columnsOf(part.text), start, end, speaker, channel };
+    const piece = part.gap === undefined ? base : { ...base, gap: part.gap };
     start = end;
     return piece;
   });
 }
 
-/** Words of one voice that adjoin without a space, as some providers cut Chinese and Thai into characters. */
+/** Joins words of one voice that adjoin without a space, because some providers cut Chinese and Thai into characters. */
 function* joinTorn(words: readonly Word[]): CooperativeTask<readonly Timed[]> {
   const joined: Timed[] = [];
   const runs = new Map<string, { readonly places: number[]; readonly parts: Timed[] }>();
-  const merged = new Map<number, Timed | null>();
+  const replacements = new Map<number, Timed | null>();
   let characters = 0;
   for (const word of words) {
     const voice = JSON.stringify([word.channel, word.speaker]);
@@ -97,7 +97,7 @@ function* joinTorn(words: readonly Word[]): CooperativeTask<readonly Timed[]> {
       run.places.push(joined.length);
       run.parts.push(word);
     } else {
-      if (run !== undefined) mergeRun(run, merged);
+      if (run !== undefined) mergeRun(run, replacements);
       runs.set(voice, { places: [joined.length], parts: [word] });
     }
     joined.push(word);
@@ -106,17 +106,17 @@ function* joinTorn(words: readonly Word[]): CooperativeTask<readonly Timed[]> {
     characters = 0;
     yield;
   }
-  for (const run of runs.values()) mergeRun(run, merged);
+  for (const run of runs.values()) mergeRun(run, replacements);
   return joined.flatMap((piece, place) => {
-    const instead = merged.get(place);
-    return instead === undefined ? [piece] : instead === null ? [] : [instead];
+    const replacement = replacements.get(place);
+    return replacement === undefined ? [piece] : replacement === null ? [] : [replacement];
   });
 }
 
-/** Null: part of the piece in front of it. */
+/** Sets null for a part that was merged into the piece before it. */
 function mergeRun(
   { places, parts }: { readonly places: readonly number[]; readonly parts: readonly Timed[] },
-  merged: Map<number, Timed | null>,
+  replacements: Map<number, Timed | null>,
 ): void {
   if (parts.length === 1) return;
   const torn = tornJoints(parts.map(({ text }) => text));
@@ -127,8 +127,8 @@ function mergeRun(
       continue;
     }
     const place = places[head] ?? 0;
-    const whole = merged.get(place) ?? parts[head] ?? part;
-    merged.set(place, { ...whole, text: whole.text + part.text, end: Math.max(whole.end, part.end) });
-    merged.set(places[index] ?? 0, null);
+    const target = replacements.get(place) ?? parts[head] ?? part;
+    replacements.set(place, { ...target, text: target.text + part.text, end: Math.max(target.end, part.end) });
+    replacements.set(places[index] ?? 0, null);
   }
 }

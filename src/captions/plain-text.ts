@@ -1,4 +1,4 @@
-// The transcript as plain text: one line a turn with `S1: …` where speakers are known, else the text as it is [captions.text-turns].
+// Formats a transcript as plain text: one line per turn as `S1: …` if speakers are known, otherwise the text unchanged [captions.text-turns].
 import { joinWords } from "../lib/text/join-words.ts";
 import type { Segment } from "../contract/transcription.ts";
 

@@ -1,4 +1,4 @@
-// SubRip: 1-based numbers, comma decimals, speakers as `S1: …` [captions.clock].
+// Formats cues as SubRip (SRT): numbers from 1, decimal commas, speakers as `S1: …` [captions.clock].
 import { type Cue, speakerLabel } from "./cues.ts";
 import { captionTimestamp } from "./timestamp.ts";
 
@@ -6,13 +6,13 @@ export function toSrt(cues: readonly Cue[]): string {
   return cues
     .map((cue, index) => {
       const times = `${captionTimestamp(cue.start, ",")} --> ${captionTimestamp(cue.end, ",")}`;
-      const text = cue.lines.map(withoutArrow).join("\n");
+      const text = cue.lines.map(replaceArrow).join("\n");
       return `${index + 1}\n${times}\n${cue.speaker === null ? "" : speakerLabel(cue.speaker)}${text}\n`;
     })
     .join("\n");
 }
 
-/** An arrow inside text reads as a timing line to many players. */
-function withoutArrow(text: string): string {
+/** Many players read an arrow inside text as a timing line. */
+function replaceArrow(text: string): string {
   return text.replaceAll("-->", "→");
 }

@@ -1,4 +1,4 @@
-// Caption clock: `HH:MM:SS` and milliseconds behind the separator each format wants.
+// Formats caption timestamps: `HH:MM:SS`, the format's separator, milliseconds.
 
 /** Rounds to the millisecond once, so that a start and an equal end never print differently. */
 export function captionTimestamp(seconds: number, separator: "," | "."): string {

@@ -1,4 +1,4 @@
-// WebVTT: header, dot decimals, escaped text, speakers as voice spans [captions.escaping].
+// Formats cues as WebVTT: header, decimal points, escaped text, speakers as voice spans [captions.escaping].
 import type { Cue } from "./cues.ts";
 import { captionTimestamp } from "./timestamp.ts";
 

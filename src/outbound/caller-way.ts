@@ -1,5 +1,5 @@
-// The way to addresses that somebody else supplied: vetted by the guard, then one connection for one request, to what was vetted for
-// it. A pooled one would be vetted for another moment.
+// Sends requests to caller-supplied URLs: the guard vets the target, then one connection to the vetted address serves one request. A pooled connection would
+// have been vetted at another time.
 import type { Socket } from "node:net";
 import { Client, type Dispatcher } from "undici";
 import type { Guard } from "./guard.ts";
@@ -9,17 +9,17 @@ import { type Chunks, type OutboundStream, StreamReply, type StreamTimes } from 
 import type { TargetPolicy } from "./target-policy.ts";
 import { OutboundError, type WireRequest } from "./wire-call.ts";
 
-/** To an address that somebody else supplied. Throws `GuardRefusal` when the policy or the address rules forbid it. */
+/** A request to a caller-supplied URL. Throws `GuardRefusal` when the policy or the address rules forbid it. */
 export interface CallerRequest extends Omit<WireRequest, "url" | "pathAndQuery"> {
   readonly trust: "caller";
-  /** As it was given: the guard judges the text, not what a parser made of it. */
+  /** The caller's own text, because the guard judges it before any parser normalizes it. */
   readonly url: string;
   readonly policy: TargetPolicy;
-  /** The whole body is the answer, as it is of a provider: one that is cut is none. Absent: the status decides. */
+  /** The reply counts only with its whole body, as a provider's does: a truncated one is an error. Absent: the status decides. */
   readonly wholeReply?: true;
 }
 
-/** The same for a WebSocket. */
+/** A WebSocket to a caller-supplied URL. */
 export interface CallerSocketRequest
   extends Omit<WireSocketRequest, "url" | "connection">,
     Pick<CallerRequest, "trust" | "url" | "policy"> {}
@@ -31,35 +31,35 @@ type Send = <T>(
 
 export interface CallerWay {
   readonly send: Send;
-  /** The connection lasts as long as somebody reads the reply, and no longer than the request's time. */
+  /** The connection stays open while the reply is read, at most for the request's timeout. */
   open(request: CallerRequest & StreamTimes, count: () => void): Promise<OutboundStream>;
-  /** The same request with a connection to what was vetted for it. */
+  /** Returns the request with a connection to the vetted address. */
   vetted(request: CallerSocketRequest): Promise<WireSocketRequest>;
-  /** Tells of each rule what a request to a target would meet, without one. */
+  /** Reports the result of each rule for a target without sending a request. */
   readonly examine: Guard["examine"];
-  /** Judges a target as a request to it would, without one. */
+  /** Throws what a request to the target would be refused with, without connecting. */
   readonly vet: (url: string, policy: TargetPolicy) => Promise<void>;
-  /** Judges it and connects as a request to it would, and sends nothing. */
+  /** Vets the target and connects to it, but sends nothing. */
   readonly reach: (url: string, policy: TargetPolicy, signal?: AbortSignal) => Promise<void>;
-  /** Targets that the guard judged, since the start: one for every request, `examine`, `vet` and `reach`. */
+  /** Targets that the guard judged since the start: one per request, `examine`, `vet` and `reach`. */
   readonly judged: () => number;
-  /** Waits for the requests under way. */
+  /** Waits for pending requests. */
   close(): Promise<void>;
-  /** Cuts them. */
+  /** Destroys the sockets of pending requests. */
   destroy(): Promise<void>;
 }
 
 export function createCallerWay(guard: Guard | null): CallerWay {
-  const underWay = new Set<Promise<unknown>>();
+  const pending = new Set<Promise<unknown>>();
   const sockets = new Set<Socket>();
 
-  const present = (): Guard => {
+  const requireGuard = (): Guard => {
     if (guard === null) throw new Error("this way out has no resolver and no connector for callers' addresses");
     return guard;
   };
 
   const dial = async (url: string, policy: TargetPolicy, signal: AbortSignal | undefined) =>
-    present()
+    requireGuard()
       .dial(url, policy, signal)
       .catch((error: unknown) => {
         throw signal?.aborted === true ? new OutboundError("aborted", false, null) : error;
@@ -69,11 +69,11 @@ export function createCallerWay(guard: Guard | null): CallerWay {
     const { url: _url, policy: _policy, trust: _trust, ...rest } = request;
     const startedMs = performance.now();
     const { target, socket } = await dial(request.url, request.policy, request.signal);
-    const client = new Client(target.url.origin, { ...HTTP_OPTIONS, connect: once(socket) });
+    const client = new Client(target.url.origin, { ...HTTP_OPTIONS, connect: singleUseConnector(socket) });
     sockets.add(socket);
-    const leftMs = rest.timeoutMs === undefined ? {} : { timeoutMs: rest.timeoutMs - (performance.now() - startedMs) };
+    const timeout = rest.timeoutMs === undefined ? {} : { timeoutMs: rest.timeoutMs - (performance.now() - startedMs) };
     try {
-      return await work(client, { ...rest, ...leftMs, url: target.url, pathAndQuery: target.pathAndQuery });
+      return await work(client, { ...rest, ...timeout, url: target.url, pathAndQuery: target.pathAndQuery });
     } finally {
       sockets.delete(socket);
       socket.destroy();
@@ -81,14 +81,14 @@ export function createCallerWay(guard: Guard | null): CallerWay {
     }
   };
 
-  const ended = async (): Promise<void> => {
-    await Promise.allSettled(underWay);
+  const waitForPending = async (): Promise<void> => {
+    await Promise.allSettled(pending);
   };
 
   const send: Send = (request, work) => {
     const sending = sendOne(request, work);
-    underWay.add(sending);
-    const forget = (): void => void underWay.delete(sending);
+    pending.add(sending);
+    const forget = (): void => void pending.delete(sending);
     sending.then(forget, forget);
     return sending;
   };
@@ -96,39 +96,39 @@ export function createCallerWay(guard: Guard | null): CallerWay {
   return {
     send,
     open: (request, count) => {
-      const opened = Promise.withResolvers<OutboundStream>();
-      const sent = send(request, async (dispatcher, wire) => {
+      const opening = Promise.withResolvers<OutboundStream>();
+      const exchange = send(request, async (dispatcher, wire) => {
         const stream = await new StreamReply(wire, count).open(dispatcher);
-        const { body, read } = untilRead(stream.body, wire);
-        opened.resolve({ ...stream, body });
+        const { body, read } = trackReading(stream.body, wire);
+        opening.resolve({ ...stream, body });
         await read;
       });
-      sent.catch(opened.reject);
-      return opened.promise;
+      exchange.catch(opening.reject);
+      return opening.promise;
     },
     vetted: async ({ url, policy, trust: _trust, ...rest }) => {
       const { target, socket } = await dial(url, policy, rest.signal);
       return { ...rest, url: target.url, connection: socket };
     },
-    examine: (url, policy, signal) => present().examine(url, policy, signal),
+    examine: (url, policy, signal) => requireGuard().examine(url, policy, signal),
     vet: async (url, policy) => {
-      await present().vet(url, policy);
+      await requireGuard().vet(url, policy);
     },
     reach: async (url, policy, signal) => {
       const { socket } = await dial(url, policy, signal);
       socket.destroy();
     },
     judged: () => guard?.judged() ?? 0,
-    close: ended,
+    close: waitForPending,
     destroy: async () => {
       for (const socket of sockets) socket.destroy();
-      await ended();
+      await waitForPending();
     },
   };
 }
 
-/** `read` resolves when the reading of the body is over, or the request's time is, or nobody wants it any more. */
-function untilRead(
+/** `read` resolves when the body has been read, the request's timeout has elapsed or its signal aborts. */
+function trackReading(
   body: OutboundStream["body"],
   { timeoutMs, signal }: Pick<WireRequest, "timeoutMs" | "signal">,
 ): { readonly body: OutboundStream["body"]; readonly read: Promise<void> } {
@@ -136,7 +136,7 @@ function untilRead(
   const end = (): void => resolve();
   const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs);
   signal?.addEventListener("abort", end, { once: true });
-  async function* reading(): AsyncGenerator<Chunks, void, undefined> {
+  async function* trackedBody(): AsyncGenerator<Chunks, void, undefined> {
     try {
       yield* body;
     } finally {
@@ -145,16 +145,16 @@ function untilRead(
       end();
     }
   }
-  return { body: reading(), read };
+  return { body: trackedBody(), read };
 }
 
-/** A connector that has one connection to give, and no other when that is gone. */
-function once(socket: Socket): NonNullable<Client.Options["connect"]> {
+/** A connector that returns one connection and fails when asked for another. */
+function singleUseConnector(socket: Socket): NonNullable<Client.Options["connect"]> {
   let isTaken = false;
   return (_options, callback) => {
     if (isTaken) return callback(new Error("one connection for one request"), null);
     isTaken = true;
-    // Not at once: the client asks while it is about to send, and would not look again.
+    // Deferred, because the client asks while it is about to send and would not notice a connection that is returned synchronously.
     queueMicrotask(() => callback(null, socket));
   };
 }

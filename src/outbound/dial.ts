@@ -1,6 +1,5 @@
-// The only door out: every socket of the gateway's own making is opened from here.
-// One HTTP exchange per call, read at once or as it comes. Each call says who supplied the address: the operator's may be
-// any, those of anybody else go through the guard, for there is no other way from their text to a socket.
+// The only place that opens outbound sockets: one HTTP exchange or WebSocket per call. Each call states who supplied the URL: the operator's are unrestricted,
+// all others go through the guard.
 import { Agent } from "undici";
 import { type CallerRequest, type CallerSocketRequest, type CallerWay, createCallerWay } from "./caller-way.ts";
 import { createGuard, type GuardOptions } from "./guard.ts";
@@ -18,12 +17,12 @@ export type { OutboundSocket, SocketMessage } from "./socket.ts";
 export type { OutboundStream } from "./stream-reply.ts";
 export type { OutboundReply } from "./whole-reply.ts";
 
-/** To an address that the configuration supplied. */
+/** A request to a URL from the configuration. */
 export interface OutboundRequest extends WireRequest {
   readonly trust: "operator";
 }
 
-/** The same for a WebSocket. */
+/** A WebSocket to a URL from the configuration. */
 export interface SocketRequest extends WireSocketRequest {
   readonly trust: "operator";
 }
@@ -31,28 +30,28 @@ export interface SocketRequest extends WireSocketRequest {
 export type StreamRequest = OutboundRequest & StreamTimes;
 
 export interface Outbound extends Pick<CallerWay, "examine" | "vet" | "reach" | "judged"> {
-  /** For `trust: "caller"`, unless it wants the whole, a body longer than `maxReplyBytes`, slow or cut is left where it is. */
+  /** With `trust: "caller"` and without `wholeReply`, a body that is truncated, slow or longer than `maxReplyBytes` is returned as far as it was read. */
   exchange(request: OutboundRequest | CallerRequest): Promise<OutboundReply>;
-  /** Comes back with the head of the reply; any status is a reply. */
+  /** Resolves with the head of the reply, whatever its status. */
   open(request: StreamRequest | (CallerRequest & StreamTimes)): Promise<OutboundStream>;
-  /** Reads a reply as it comes; the connection is gone when `read` returns. */
+  /** Streams a reply to `read` and closes the connection when `read` returns. */
   receive<T>(request: CallerRequest & StreamTimes, read: (reply: OutboundStream) => Promise<T>): Promise<T>;
-  /** A WebSocket, or what its upgrade was answered with. */
+  /** A WebSocket, or the reply to its upgrade request. */
   connect(request: SocketRequest | CallerSocketRequest): Promise<Opened>;
-  /** Requests whose first byte left, since the start. */
+  /** Requests whose first byte was sent, since the start. */
   dispatched(): number;
-  /** Waits for the exchanges under way. */
+  /** Waits for pending exchanges. */
   close(): Promise<void>;
-  /** Cuts the exchanges under way. */
+  /** Destroys the sockets of pending exchanges. */
   destroy(): Promise<void>;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export interface OutboundOptions {
-  /** How sockets to the operator's addresses are opened; set in tests alone. */
+  /** Opens sockets to the operator's addresses. Set only in tests. */
   readonly connect?: Agent.Options["connect"];
-  /** Resolver and connector of everybody else's addresses; without them there is no such request. */
+  /** Resolver and connector for caller-supplied addresses. Absent: such requests fail. */
   readonly guard?: GuardOptions;
 }
 

@@ -1,6 +1,5 @@
-// The guard of every request to an address that a caller supplied [remote-audio.guard-always-runs]. One order for all of them:
-// scheme → text and what a parser makes of it → port → allowlist → one resolution → every address public → dial that address with the
-// name's certificate → compare the address that the socket reached. No setting skips a step.
+// The SSRF guard of every request to a caller-supplied URL [remote-audio.guard-always-runs]. Fixed order, no setting skips a step: scheme, URL syntax, port,
+// allowlist, one DNS resolution, every address public, dial a vetted address with the name's certificate, compare the address that the socket reached.
 import type { Socket } from "node:net";
 import { behindNat64, sameAddress } from "./address.ts";
 import { ConnectFailure, GuardRefusal } from "./refusal.ts";
@@ -17,17 +16,17 @@ import {
   selfRefusal,
 } from "./target-rules.ts";
 
-/** Every address of a name, IPv4 and IPv6, of one moment. Absolute names only: no search list. */
+/** Resolves all current IPv4 and IPv6 addresses of a name. Absolute names only: no search list. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface ConnectTarget {
   readonly address: string;
   readonly port: number;
-  /** Speak TLS and demand this name's certificate (an address's own for a literal); null: plain. */
+  /** Use TLS and require this name's certificate, or for a literal the address's own. Null: plain TCP. */
   readonly tlsName: string | null;
 }
 
-/** Opens a socket to exactly this address, TLS included; throws `ConnectFailure`. */
+/** Opens a socket to exactly this address, including TLS. Throws `ConnectFailure`. */
 export type Connect = (
   target: ConnectTarget,
   signal: AbortSignal,
@@ -36,58 +35,58 @@ export type Connect = (
 export interface GuardOptions {
   readonly resolve: Resolve;
   readonly connect: Connect;
-  /** Where the gateway itself answers, as `host:port`, and this machine's addresses: it must not be made to call itself. */
+  /** Where this gateway itself listens, as `host:port`, and this machine's addresses: it must not be made to call itself. */
   readonly own?: () => { readonly endpoints: readonly string[]; readonly addresses: readonly string[] };
-  /** This machine reaches IPv4 by NAT64: such an address is judged by the one inside. Else it is refused, whatever is inside. */
+  /** This machine reaches IPv4 by NAT64, so such an address is judged by the embedded one. Otherwise it is refused whatever it embeds. */
   readonly nat64?: boolean;
   readonly dnsTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
 }
 
-/** A target that passed every rule that can be judged before a socket is open. */
+/** A target that passed every rule that can be checked before a socket is open. */
 export interface VettedTarget {
   readonly url: URL;
-  /** Path and query: the query byte for byte as given, because it may be signed. */
+  /** The query is byte for byte the caller's, because it may be signed. */
   readonly pathAndQuery: string;
   readonly addresses: readonly string[];
 }
 
-/** In the order of judgement. */
+/** In the order of evaluation. */
 export type GuardRule = "scheme" | "form" | "port" | "name" | "listed" | "not_itself" | "public";
 
 export interface Finding {
   readonly rule: GuardRule;
-  /** Null: it holds. */
+  /** Null: the target satisfies the rule. */
   readonly refusal: GuardRefusal | null;
 }
 
-/** What each rule said that could be judged. What a name resolves to is asked only where all before it hold. */
+/** The result of each rule that could be checked. A name is resolved only if all earlier rules hold. */
 export interface Examination {
   readonly findings: readonly Finding[];
-  /** Null: the text is no URL. */
+  /** Null: the text is not a URL. */
   readonly host: string | null;
-  /** Those that the name has; none where it was not asked. */
+  /** Addresses of the name. Empty if it was not resolved. */
   readonly addresses: readonly string[];
 }
 
 type Judgement = Examination &
   (
     | { readonly refusal: null; readonly target: VettedTarget }
-    /** The first one: it is what a request is told. */
+    /** The first refusal, which is the one that a request fails with. */
     | { readonly refusal: GuardRefusal; readonly target: null }
   );
 
 export interface Guard {
-  /** Judges as `vet` does, and tells of each rule what came of it. */
+  /** Judges as `vet` does, and reports the result of each rule. */
   examine(rawUrl: string, policy: TargetPolicy, signal?: AbortSignal): Promise<Examination>;
   vet(rawUrl: string, policy: TargetPolicy, signal?: AbortSignal): Promise<VettedTarget>;
-  /** Vets, then dials what was vetted. */
+  /** Vets the target, then dials the vetted address. */
   dial(
     rawUrl: string,
     policy: TargetPolicy,
     signal?: AbortSignal,
   ): Promise<{ readonly target: VettedTarget; readonly socket: Socket }>;
-  /** How often a target was judged, since the start. */
+  /** Targets judged since the start. */
   judged(): number;
 }
 
@@ -121,10 +120,12 @@ export function createGuard(options: GuardOptions): Guard {
     );
     const byItsText = firstIn(findings);
     if (byItsText !== null) return { findings, host, addresses: [], target: null, refusal: byItsText };
-    const found = parsed.kind === "literal" ? [host] : await lookUp(host, signal);
-    const addresses = found instanceof GuardRefusal ? [] : found;
+    const resolution = parsed.kind === "literal" ? [host] : await lookUp(host, signal);
+    const addresses = resolution instanceof GuardRefusal ? [] : resolution;
     const refusal =
-      found instanceof GuardRefusal ? found : addressesRefusal(url, found, { own: self.addresses, reachedBy }, policy);
+      resolution instanceof GuardRefusal
+        ? resolution
+        : addressesRefusal(url, resolution, { own: self.addresses, reachedBy }, policy);
     findings.push({ rule: "public", refusal });
     return refusal === null
       ? { findings, host, addresses, refusal, target: { url, pathAndQuery, addresses } }
@@ -142,9 +143,9 @@ export function createGuard(options: GuardOptions): Guard {
       return await withDeadline(dnsTimeoutMs, signal, (stop) => resolve(host, stop));
     } catch (error) {
       signal?.throwIfAborted();
-      // A caller cannot tell not found, no answer and not public apart [remote-audio.opaque-name] (SSRF-413).
-      const why = error instanceof Error ? error.message : "";
-      return new GuardRefusal("address_not_public", `not resolved: ${why}`, true);
+      // A caller cannot distinguish not found, no answer and not public [remote-audio.opaque-name] (SSRF-413).
+      const reason = error instanceof Error ? error.message : "";
+      return new GuardRefusal("address_not_public", `not resolved: ${reason}`, true);
     }
   }
 
@@ -162,7 +163,7 @@ export function createGuard(options: GuardOptions): Guard {
 const firstIn = (findings: readonly Finding[]): GuardRefusal | null =>
   findings.find(({ refusal }) => refusal !== null)?.refusal ?? null;
 
-/** Each vetted address in turn until one answers. One that hangs may use half of the time that is left, the last one all. */
+/** Tries the vetted addresses in order until one answers. Each may use half of the remaining time, the last one all of it. */
 async function dialVetted(
   connect: Connect,
   { url, addresses }: VettedTarget,

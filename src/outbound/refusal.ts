@@ -1,14 +1,14 @@
-// Why nothing was sent to an address that somebody else supplied: the rules forbid it, or what was vetted cannot be reached.
+// Errors for a caller-supplied URL to which nothing was sent: the rules forbid it, or the vetted address is unreachable.
 import type { TargetPolicy } from "./target-policy.ts";
 import { OutboundError } from "./wire-call.ts";
 
 export type RefusalReason = "malformed" | "scheme" | "port" | "host_not_allowed" | "address_not_public";
 
-/** `detail` is for the operator's log alone: callers must not learn what a name resolves to in here. */
+/** `detail` is for the operator's log only: callers must not learn what a name resolves to inside the operator's network. */
 export class GuardRefusal extends Error {
   readonly reason: RefusalReason;
   readonly detail: string;
-  /** No name server had an address: no rule forbids it. */
+  /** No name server returned an address, so no rule forbids it. */
   readonly isUnresolved: boolean;
 
   constructor(reason: RefusalReason, detail: string, isUnresolved = false) {
@@ -23,7 +23,7 @@ export class GuardRefusal extends Error {
 /** The vetted address could not be reached. */
 export class ConnectFailure extends OutboundError {
   readonly stage: "connect" | "tls" | "timeout";
-  /** The system's or TLS's code, for the operator alone. */
+  /** The error code of the system or of TLS, only for the operator. */
   readonly detail: string | null;
 
   constructor(stage: ConnectFailure["stage"], detail: string | null = null) {

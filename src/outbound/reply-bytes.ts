@@ -1,5 +1,5 @@
-// The bytes of a reply as they come. A single chunk is left where it is; of several each is copied, so that a reply of one-byte chunks
-// costs its size and no more.
+// Collects the bytes of a reply as they arrive. A single chunk is not copied. Several chunks are copied into blocks, so that a reply of one-byte chunks takes
+// no more memory than its size.
 
 const FIRST_BLOCK_BYTES = 16 * 1024;
 const LARGEST_BLOCK_BYTES = 1024 * 1024;
@@ -7,7 +7,7 @@ const LARGEST_BLOCK_BYTES = 1024 * 1024;
 export class ReplyBytes {
   #only: Buffer | null = null;
   readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
-  /** Of the last block. */
+  /** Bytes used in the last block. */
   #filled = 0;
   #size = 0;
 
@@ -28,13 +28,13 @@ export class ReplyBytes {
     return this.#only === null ? Buffer.concat(this.#views()).toString("utf8") : this.#only.toString("utf8");
   }
 
-  /** The beginning, which may end within a character. */
+  /** The beginning of the text. It may end within a character. */
   beginning(bytes: number): string {
     const first = this.#only ?? this.#views()[0] ?? new Uint8Array();
     return Buffer.from(first.buffer, first.byteOffset, Math.min(bytes, first.byteLength)).toString("utf8");
   }
 
-  /** To be handed to another thread: each has a buffer of its own. */
+  /** Each block has its own buffer, so that it can be transferred to another thread. */
   blocks(): readonly Uint8Array<ArrayBuffer>[] {
     this.#unshare();
     return this.#views();
@@ -47,12 +47,12 @@ export class ReplyBytes {
   }
 
   #copy(chunk: Uint8Array): void {
-    for (let at = 0; at < chunk.byteLength; ) {
+    for (let offset = 0; offset < chunk.byteLength; ) {
       const block = this.#room();
-      const part = chunk.subarray(at, at + block.byteLength - this.#filled);
+      const part = chunk.subarray(offset, offset + block.byteLength - this.#filled);
       block.set(part, this.#filled);
       this.#filled += part.byteLength;
-      at += part.byteLength;
+      offset += part.byteLength;
     }
   }
 

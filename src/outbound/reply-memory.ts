@@ -1,24 +1,23 @@
-// A memory budget, in bytes, for the replies of other servers over all requests of the process: counted before they are read. A reply
-// that finds no room waits for it, and its socket is not read meanwhile. Owners who wait have their turn, and one owner alone never
-// takes the last quarter.
+// A process-wide memory budget in bytes for replies of other servers, reserved before they are read. A reply without room waits and its socket is not read
+// meanwhile. Waiting owners are served round-robin, and no single owner gets the last quarter.
 import { createRoundRobin, type Waiting } from "../lib/concurrency/round-robin.ts";
 
 export interface ReplyMemory {
-  /** For one reply. */
+  /** Opens a lease for one reply. */
   open(owner: string): ReplyLease;
   readonly heldBytes: number;
 }
 
 export interface ReplyLease extends Disposable {
   readonly bytes: number;
-  /** True: it holds so many in all. Else a promise: false where no room came in time. */
+  /** Grows the lease to this many bytes in total. True if there was room at once, otherwise a promise: false if none was released in time. */
   reserve(bytes: number): true | Promise<boolean>;
   shrinkTo(bytes: number): void;
-  /** What is so small that it is never made to wait, and is counted all the same. */
+  /** For a reply too small to wait, which is counted all the same. */
   force(bytes: number): void;
 }
 
-/** Whoever holds more than this part of the budget leaves as much to others: alone it may fill three quarters. */
+/** An owner with more than this part of the budget must leave this much free for others, so that one owner alone can fill three quarters. */
 const FAIR_SHARE = 1 / 4;
 const WAIT_MS = 30_000;
 
@@ -34,28 +33,29 @@ interface Claim extends Waiting {
 
 export function createReplyMemory({ totalBytes, waitMs = WAIT_MS }: ReplyMemoryOptions): ReplyMemory {
   const shareBytes = totalBytes * FAIR_SHARE;
-  /** More than this is never granted to one owner, so a single reply counts as no more. */
-  const mostBytes = totalBytes - shareBytes;
+  /** One owner is never granted more, so a single reply counts for at most this. */
+  const maxOwnerBytes = totalBytes - shareBytes;
   const heldBy = new Map<string, number>();
   const claims: Claim[] = [];
   const turns = createRoundRobin();
   let heldBytes = 0;
 
   const heldByOwner = (owner: string): number => heldBy.get(owner) ?? 0;
-  const isWithinShare = ({ owner, bytes }: Omit<Claim, "settle">): boolean => heldByOwner(owner) + bytes <= mostBytes;
+  const isWithinShare = ({ owner, bytes }: Omit<Claim, "settle">): boolean =>
+    heldByOwner(owner) + bytes <= maxOwnerBytes;
   const fits = ({ owner, bytes }: Omit<Claim, "settle">): boolean =>
-    heldBytes + bytes <= (heldByOwner(owner) + bytes > shareBytes ? mostBytes : totalBytes);
+    heldBytes + bytes <= (heldByOwner(owner) + bytes > shareBytes ? maxOwnerBytes : totalBytes);
 
   const add = (owner: string, bytes: number): void => {
     heldBytes += bytes;
-    const held = heldByOwner(owner) + bytes;
-    if (held === 0) heldBy.delete(owner);
-    else heldBy.set(owner, held);
+    const ownerBytes = heldByOwner(owner) + bytes;
+    if (ownerBytes === 0) heldBy.delete(owner);
+    else heldBy.set(owner, ownerBytes);
   };
 
   const grantWaiting = (): void => {
     for (;;) {
-      // An owner that waits for itself alone holds up nobody; of the others none is passed by smaller claims.
+      // An owner that waits only for its own leases blocks no other owner. Among the rest, smaller claims do not overtake.
       const next = turns.peek(claims.filter(isWithinShare));
       if (next === undefined || !fits(next)) return;
       turns.markServed(next.owner);
@@ -66,15 +66,15 @@ export function createReplyMemory({ totalBytes, waitMs = WAIT_MS }: ReplyMemoryO
   };
 
   const claim = (owner: string, bytes: number): true | Promise<boolean> => {
-    const asked = { owner, bytes };
-    if (!claims.some(isWithinShare) && isWithinShare(asked) && fits(asked)) {
+    const newClaim = { owner, bytes };
+    if (!claims.some(isWithinShare) && isWithinShare(newClaim) && fits(newClaim)) {
       turns.markServed(owner);
       add(owner, bytes);
       return true;
     }
     return new Promise((resolve) => {
       const waiting: Claim = {
-        ...asked,
+        ...newClaim,
         settle: (isGranted) => {
           clearTimeout(timer);
           resolve(isGranted);
@@ -104,7 +104,7 @@ export function createReplyMemory({ totalBytes, waitMs = WAIT_MS }: ReplyMemoryO
       const take = async (granted: Promise<boolean>, more: number): Promise<boolean> => {
         if (!(await granted)) return false;
         bytes += more;
-        // Given up while it waited.
+        // The lease was released while it waited.
         if (isOver) release(bytes);
         return true;
       };
@@ -113,7 +113,7 @@ export function createReplyMemory({ totalBytes, waitMs = WAIT_MS }: ReplyMemoryO
           return bytes;
         },
         reserve: (wanted) => {
-          const more = Math.min(Math.ceil(wanted), mostBytes) - bytes;
+          const more = Math.min(Math.ceil(wanted), maxOwnerBytes) - bytes;
           if (isOver || more <= 0) return true;
           const granted = claim(owner, more);
           if (granted === true) bytes += more;

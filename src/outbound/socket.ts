@@ -1,4 +1,4 @@
-// A WebSocket to a provider, which `dial.ts` opens. Only audio counts as sent, as an upgrade and a setting cost nothing
+// A WebSocket to a provider, opened by `dial.ts`. Only audio counts as sent, because an upgrade and a configuration message cost nothing
 // [providers.socket-refusal].
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -6,42 +6,42 @@ import { type ClientOptions, type RawData, WebSocket } from "ws";
 import { OutboundError, singleValues } from "./wire-call.ts";
 
 export interface WireSocketRequest {
-  /** `http:` or `https:`, as every base URL is written. */
+  /** `http:` or `https:`, as in every base URL. */
   readonly url: URL;
-  /** To go over this one, TLS included, which was opened to an address vetted for it. */
+  /** Uses this connection, including TLS, which was opened to a vetted address. */
   readonly connection?: Socket;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** From the call to the end. */
+  /** From the call to the end of the connection. */
   readonly timeoutMs: number;
-  /** How long the other side may leave a frame untaken, and how long it may say nothing after the last one. */
+  /** How long the other side may leave a frame unread, and how long it may be silent after the last one. */
   readonly idleTimeoutMs: number;
-  /** Sent when no frame went out for a while after the first audio. */
+  /** Sent when no frame was sent for a while after the first audio. */
   readonly keepAlive?: { readonly text: string; readonly everyMs: number };
-  /** Told as the first binary frame goes out. */
+  /** Called as the first binary frame is sent. */
   readonly onDispatch?: () => void;
 }
 
 export type SocketMessage =
   | { readonly kind: "text"; readonly text: string }
-  /** The other side said goodbye; `dispatched`: it had audio by then. */
+  /** The other side closed the connection. `dispatched`: audio had been sent by then. */
   | { readonly kind: "close"; readonly code: number; readonly reason: string; readonly dispatched: boolean };
 
 export interface OutboundSocket {
   readonly headers: Readonly<Record<string, string>>;
-  /** Resolves when the frame has left: who sends is made to wait while the other side does not read. */
+  /** Resolves when the frame was written, so that the sender waits while the other side does not read. */
   send(frame: string | Uint8Array): Promise<void>;
-  /** To be called by one reader. Throws `OutboundError` where the connection breaks. */
+  /** For one reader. Throws `OutboundError` when the connection breaks. */
   next(): Promise<SocketMessage>;
-  /** Nothing more will be sent: from now on silence is timed. */
+  /** No more frames will be sent: from now on the idle timeout runs. */
   awaitEnd(): void;
-  /** Gives it up at once. */
+  /** Terminates the connection at once. */
   close(): void;
 }
 
 export type Opened =
   | { readonly ok: true; readonly socket: OutboundSocket }
-  /** The upgrade was answered like any request. */
+  /** The upgrade request got an ordinary HTTP reply. */
   | { readonly ok: false; readonly reply: UpgradeReply };
 
 interface UpgradeReply {
@@ -51,13 +51,13 @@ interface UpgradeReply {
 }
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** A message is about some seconds of speech; the longest, of a turn without a pause, have some hundred thousand bytes. */
+/** A message covers some seconds of speech. The longest, of a turn without a pause, take some hundred thousand bytes. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_REFUSAL_BYTES = 64 * 1024;
-/** What is held while nobody reads; beyond it the socket is not read either. */
+/** Messages buffered without a reader. Beyond it the socket is paused. */
 const HELD_MESSAGES = 32;
 const HELD_CHARACTERS = 256 * 1024;
-/** Drafts come several times a second, and each repeats its turn from the beginning. */
+/** Interim results arrive several times a second, and each repeats its turn from the beginning. */
 const MESSAGES_AT_ONCE = 2_000;
 const MESSAGES_PER_SECOND = 100;
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
@@ -105,27 +105,27 @@ class ClientSocket implements OutboundSocket {
   }
 
   #open(): Promise<Opened> {
-    const opened = Promise.withResolvers<Opened>();
+    const opening = Promise.withResolvers<Opened>();
     const socket = this.#socket;
     socket.once("upgrade", (reply) => {
       this.headers = singleValues(reply.headers);
     });
-    socket.once("open", () => opened.resolve({ ok: true, socket: this }));
+    socket.once("open", () => opening.resolve({ ok: true, socket: this }));
     socket.once("unexpected-response", (_request, reply) => {
       this.#refused(reply)
-        .then(opened.resolve)
+        .then(opening.resolve)
         .catch(() => this.#fail("connection", null));
     });
     socket.on("message", (data, isBinary) => this.#take(data, isBinary));
     socket.on("error", (error) => this.#fail("connection", codeOf(error)));
     socket.once("close", (code, reason) => {
-      // 1006: no goodbye was said.
+      // 1006: closed without a close frame.
       if (code === 1006) this.#fail("connection", null);
       else this.#push({ kind: "close", code, reason: reason.toString("utf8"), dispatched: this.#dispatched });
-      opened.reject(this.#error ?? new OutboundError("connection", false, null));
+      opening.reject(this.#error ?? new OutboundError("connection", false, null));
       this.#letGo();
     });
-    return opened.promise;
+    return opening.promise;
   }
 
   async #refused(reply: IncomingMessage): Promise<Opened> {
@@ -145,7 +145,7 @@ class ClientSocket implements OutboundSocket {
     const timer = setTimeout(() => this.#fail("timeout", null), this.#request.idleTimeoutMs);
     try {
       await new Promise<void>((resolve) => {
-        // However it ended, what became of the connection is told by `next`.
+        // Resolves even on an error, because `next` reports what happened to the connection.
         this.#socket.send(frame, () => resolve());
       });
     } finally {
@@ -156,7 +156,7 @@ class ClientSocket implements OutboundSocket {
 
   async next(): Promise<SocketMessage> {
     while (true) {
-      // What the caller stopped is over at once; what the other side broke is over after what came before.
+      // An abort by the caller ends it at once. A failure of the other side is reported after the messages that preceded it.
       if (this.#error?.failure === "aborted") throw this.#error;
       const message = this.#messages.shift();
       if (message !== undefined) {
@@ -188,7 +188,7 @@ class ClientSocket implements OutboundSocket {
   #take(data: RawData, isBinary: boolean): void {
     if (!Buffer.isBuffer(data)) return;
     if (!this.#rate.allows(data.byteLength)) return this.#fail("reply_too_large", null);
-    // No provider of ours answers in binary.
+    // No supported provider answers in binary.
     if (isBinary) return;
     const text = data.toString("utf8");
     this.#heldCharacters += text.length;
@@ -229,7 +229,7 @@ class ClientSocket implements OutboundSocket {
   }
 }
 
-/** So much at once, and so much more for each second: what sends faster says nothing about the audio. */
+/** A token bucket: a burst, and an allowance per second. A sender that is faster does not describe the audio. */
 function createRate(): { allows(bytes: number): boolean } {
   const openedMs = performance.now();
   let [messages, bytes] = [0, 0];
@@ -246,7 +246,7 @@ function createRate(): { allows(bytes: number): boolean } {
   };
 }
 
-/** The driver takes a connector where its types name only its agent's settings (ws, lib/websocket.js). */
+/** ws accepts a connector where its types name only its agent's settings (ws, lib/websocket.js). */
 function connectionOf({ connection }: WireSocketRequest): ClientOptions {
   return connection === undefined ? {} : { createConnection: () => connection };
 }

@@ -1,13 +1,13 @@
-// A reply that is read as it comes: little of it is held here at any time, for the sender is made to wait (back-pressure).
+// Streams a reply with back-pressure: only a little of it is buffered, and the sender is made to wait for the reader.
 import type { Dispatcher } from "undici";
 import { createTickBatcher } from "../lib/concurrency/tick-batcher.ts";
 import { OutboundError, REFUSAL_MS, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";
 
-/** Besides `timeoutMs`, which bounds the whole. */
+/** In addition to `timeoutMs`, which bounds the whole exchange. */
 export interface StreamTimes {
   /** From the call to the head of the reply. */
   readonly firstByteTimeoutMs?: number;
-  /** The longest wait for a next chunk while the reader is waiting; a reader that takes its time is never timed. */
+  /** The longest wait for a next chunk while the reader is waiting. A slow reader is never timed out. */
   readonly idleTimeoutMs?: number;
 }
 
@@ -18,15 +18,15 @@ export interface OutboundStream {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * To be read once: each time all that has come meanwhile, so that whoever is busy catches up in one step. Leaving the loop gives the
-   * connection up, unless the reply ends on its own within a moment.
+   * Can be read once. Each step yields all chunks that arrived meanwhile, so that a slow reader catches up in one step. Leaving the loop closes the connection
+   * unless the reply ends within `LINGER_MS`.
    */
   readonly body: AsyncIterable<Chunks>;
 }
 
-/** What is held while nobody reads; beyond it the socket is not read either. */
+/** Bytes buffered without a reader. Beyond it the socket is paused. */
 const HELD_BYTES = 64 * 1024;
-/** Long enough for the end of a reply whose last event was seen, so that its connection can be used again. */
+/** Long enough to receive the end of a reply whose last event was read, so that its connection can be reused. */
 const LINGER_MS = 100;
 
 const inLockstep = createTickBatcher();
@@ -89,7 +89,7 @@ export class StreamReply implements ReplyReader {
   async *#read(): AsyncGenerator<Chunks, void, undefined> {
     try {
       while (true) {
-        // What the caller stopped is over at once; what the other side broke is over after what came before.
+        // An abort by the caller ends it at once. A failure of the other side is reported after the chunks that preceded it.
         if (isAbort(this.#outcome)) throw this.#outcome;
         if (this.#chunks.length > 0) {
           const chunks = this.#chunks;
@@ -115,7 +115,7 @@ export class StreamReply implements ReplyReader {
       clearTimeout(timer);
       inLockstep(resolve);
     };
-    // The client hands over what it holds, even the end, before this returns: whoever waits must be known by then.
+    // The client delivers what it has buffered, even the end, before this call returns: the waiting reader must be registered by then.
     if (this.#isPaused) {
       this.#isPaused = false;
       this.#call.resume();

@@ -1,4 +1,4 @@
-// The real resolver [remote-audio.resolver] and the real connector [remote-audio.dial-vetted] that `app.ts` hands to the guard.
+// The production DNS resolver [remote-audio.resolver] and connector [remote-audio.dial-vetted], which `app.ts` passes to the guard.
 import { lookup, Resolver } from "node:dns/promises";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -7,12 +7,12 @@ import { errorCode } from "../lib/error-code.ts";
 import type { Connect, Resolve } from "./guard.ts";
 import { ConnectFailure } from "./refusal.ts";
 
-/** Under the guard's own limit, so that a server silent about one kind of address does not cost the answers to the other. */
+/** Below the guard's own limit, so that a server that never answers for one address family does not cost the answers of the other. */
 const QUERY_TIMEOUT_MS = 1_500;
 
 /**
- * Asks the name servers directly: no hosts file, no search list (Kubernetes' `ndots:5` would try other names first), and a
- * query that hangs holds no thread. IPv4 first: it is there on every machine.
+ * Queries the name servers directly: no hosts file, no search list (Kubernetes' `ndots:5` would try other names first), and a query that hangs holds no thread.
+ * IPv4 first, because every machine has it.
  */
 export function systemResolver({
   servers,
@@ -22,7 +22,7 @@ export function systemResolver({
   readonly queryTimeoutMs?: number;
 } = {}): Resolve {
   return async (name, signal) => {
-    // RFC 6761, 6.3: these names are loopback whatever a server says.
+    // RFC 6761, 6.3: these names are loopback whatever a server answers.
     if (name === "localhost" || name.endsWith(".localhost")) return ["127.0.0.1", "::1"];
     const resolver = new Resolver({ timeout: queryTimeoutMs, tries: 1 });
     if (servers !== undefined) resolver.setServers(servers);
@@ -38,36 +38,36 @@ export function systemResolver({
   };
 }
 
-/** As a socket to the operator's own addresses finds them: the hosts file and the search list as well. */
+/** Resolves as a socket to the operator's own addresses does, with the hosts file and the search list. */
 export async function systemLookUp(name: string): Promise<readonly string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address);
 }
 
-/** Certificates are always checked; `ca` adds to nothing and replaces the built-in roots, for tests with their own. */
+/** Certificates are always checked. `ca` replaces the built-in roots, for tests with their own. */
 export function systemConnector({ ca }: { readonly ca?: string } = {}): Connect {
   return async ({ address, port, tlsName }, signal) => {
-    const raw = await opened("connect", signal, connectTcp({ host: address, port, noDelay: true }), "connect");
+    const raw = await waitForSocket("connect", signal, connectTcp({ host: address, port, noDelay: true }), "connect");
     const { remoteAddress } = raw;
     if (tlsName === null) return { socket: raw, remoteAddress };
     const secure = connectTls({
       socket: raw,
       host: tlsName,
       ...(isIP(tlsName) === 0 ? { servername: tlsName } : {}),
-      // Said here, so that no environment variable says otherwise.
+      // Explicit, so that no environment variable can turn it off.
       rejectUnauthorized: true,
       ALPNProtocols: ["http/1.1"],
       ca,
     });
-    return { socket: await opened("tls", signal, secure, "secureConnect"), remoteAddress };
+    return { socket: await waitForSocket("tls", signal, secure, "secureConnect"), remoteAddress };
   };
 }
 
-/** What this machine calls itself: it must not be made to call its own public side. */
+/** This machine's addresses, so that it cannot be made to call its own public side. */
 export function ownAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((entries) => (entries ?? []).map(({ address }) => address));
 }
 
-async function opened<S extends Socket>(
+async function waitForSocket<S extends Socket>(
   stage: ConnectFailure["stage"],
   signal: AbortSignal,
   socket: S,

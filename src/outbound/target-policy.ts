@@ -1,15 +1,15 @@
-// What a target that a caller names may look like: remote audio's rules and those of webhook receivers [remote-audio.shared-guard]. Plain
-// data; `guard.ts` judges by it. Every policy has the address rules, which no field of it turns off.
+// Policies for caller-supplied URLs: those of remote audio, webhook receivers and a workspace's own connections [remote-audio.shared-guard]. Plain data that
+// `guard.ts` evaluates. No policy can turn the address rules off.
 import { isOfOneSite } from "../lib/text/host-name.ts";
 
 export interface TargetPolicy {
   readonly schemes: readonly ("https:" | "http:")[];
   readonly ports: readonly number[] | "any";
-  /** Lower-case names, exact or with one leading `*.` that stands for one label. `any`: whoever has a public address. */
+  /** Lower-case names, exact or with one leading `*.` for exactly one label. `any`: every host with a public address. */
   readonly hosts: readonly string[] | "any";
-  /** Private ranges the operator opens to servers of its own; metadata services stay shut. */
+  /** Private ranges that the operator allows for its own servers. Metadata services stay blocked. */
   readonly privateCidrs: readonly string[];
-  /** Plain http goes to those ranges alone: what is sent holds a credential. */
+  /** Plain HTTP is allowed only to those ranges, because the request contains a credential. */
   readonly httpStaysPrivate?: true;
 }
 
@@ -32,7 +32,7 @@ export function webhookPolicy(rules: {
   };
 }
 
-/** The `base_url` of a workspace's own connection. */
+/** For the `base_url` of a workspace's own connection. */
 export function byokPolicy(rules: { readonly allowedPrivateCidrs: readonly string[] }): TargetPolicy {
   return {
     schemes: rules.allowedPrivateCidrs.length > 0 ? ["https:", "http:"] : ["https:"],
@@ -44,12 +44,12 @@ export function byokPolicy(rules: { readonly allowedPrivateCidrs: readonly strin
 }
 
 /**
- * Label by label: no substring, no parent, no child of an exact name, and a wildcard is exactly one label, which makes no suffix that
- * could not be listed itself: below `*.amazonaws.com` is `s3.amazonaws.com`, where anybody has buckets.
+ * Compares label by label: no substring, no parent, no child of an exact name. A wildcard matches exactly one label, and no host that could not be listed
+ * itself: `*.amazonaws.com` does not match `s3.amazonaws.com`, below which anyone can have buckets.
  */
 export function listedEntry(host: string, entries: readonly string[]): string | null {
   const afterFirstLabel = host.slice(host.indexOf(".") + 1);
-  const stands = (entry: string): boolean =>
+  const matches = (entry: string): boolean =>
     entry.startsWith("*.") ? entry.slice(2) === afterFirstLabel && isOfOneSite(host) : entry === host;
-  return entries.find(stands) ?? null;
+  return entries.find(matches) ?? null;
 }

@@ -1,4 +1,4 @@
-// The rules of the guard [remote-audio.plain-url], each a pure question about a target: null, or why nothing is sent there.
+// The guard's rules [remote-audio.plain-url] as pure functions of a target: each returns null or the refusal.
 import ipaddr from "ipaddr.js";
 import { judgeAddress, isInRange, sameAddress } from "./address.ts";
 import { GuardRefusal } from "./refusal.ts";
@@ -7,12 +7,12 @@ import { listedEntry, type TargetPolicy } from "./target-policy.ts";
 const MAX_URL_BYTES = 8_192;
 const MAX_ANSWERS = 32;
 
-/** A label: letters, digits and inner hyphens, in ASCII. */
+/** A DNS label: ASCII letters, digits and inner hyphens. */
 const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
-/** What parsers agree about: no user, no escapes in the host, no blanks, controls, backslashes or quotes anywhere. */
+/** The URL syntax on which parsers agree: no user info, no escapes in the host, no blanks, controls, backslashes or quotes anywhere. */
 const TARGET = new RegExp(
   `^(?<scheme>https?)://(?<host>${LABEL}(?:\\.${LABEL})*|\\[[0-9a-f:.]{2,45}\\])(?::(?<port>[0-9]{1,10}))?` +
-    // Without a path, an `@` behind the host makes careless parsers take it for a user name (SSRF-078).
+    // Without a path, an `@` after the host makes careless parsers read the host as a user name (SSRF-078).
     `(?:/[!#-;=?-\\[\\]_a-z{-~]*|[?#][!#-;=?A-\\[\\]_a-z{-~]*)?$`,
   "i",
 );
@@ -24,14 +24,14 @@ export interface ParsedTarget {
   readonly pathAndQuery: string;
 }
 
-/** `none`: the text names no scheme, so its form is at fault. */
+/** `none`: the text has no scheme, so the syntax rule refuses it. */
 export function schemeRefusal(rawUrl: string, policy: TargetPolicy): GuardRefusal | "none" | null {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(rawUrl)?.[1]?.toLowerCase();
   if (scheme === undefined) return "none";
   return policy.schemes.some((allowed) => allowed === `${scheme}:`) ? null : new GuardRefusal("scheme", `${scheme}:`);
 }
 
-/** The text must be one that no parser repairs; then the parser must have seen the host that stands in it. */
+/** The text must be one that no parser repairs, and the parser must have found the host that is in the text. */
 export function parseTarget(rawUrl: string): ParsedTarget | GuardRefusal {
   if (rawUrl.length > MAX_URL_BYTES) return new GuardRefusal("malformed", "too long");
   const match = TARGET.exec(rawUrl);
@@ -56,8 +56,8 @@ export function parseTarget(rawUrl: string): ParsedTarget | GuardRefusal {
 }
 
 /**
- * An IPv4 address in any spelling that some resolver reads (hexadecimal, octal, one number, fewer parts, full-width digits, a full stop
- * at the end), valid or not, but for four decimal parts. A name's last label is never a number (URL Standard, "ends in a number").
+ * An IPv4 address in any spelling that some resolver accepts (hexadecimal, octal, one number, fewer parts, full-width digits, a trailing full stop), valid or
+ * not, except four decimal parts. A name's last label is never a number (URL Standard, "ends in a number").
  */
 function isIPv4Spelling(rawUrl: string): boolean {
   const raw = /^https?:\/\/([^/?#@:\\[\]\s]+)(?::[0-9]{1,10})?(?:[/?#]|$)/i.exec(rawUrl)?.[1];
@@ -71,7 +71,7 @@ export function portRefusal(url: URL, { ports }: TargetPolicy): GuardRefusal | n
   return port === 0 || (ports !== "any" && !ports.includes(port)) ? new GuardRefusal("port", String(port)) : null;
 }
 
-/** Where hosts are listed, a literal is on no list. */
+/** An IP literal is on no allowlist. */
 export function nameRefusal({ kind }: ParsedTarget, { hosts }: TargetPolicy): GuardRefusal | null {
   return hosts !== "any" && kind === "literal" ? new GuardRefusal("address_not_public", "literal") : null;
 }
@@ -87,13 +87,13 @@ export function selfRefusal({ host, url }: ParsedTarget, ownEndpoints: readonly 
 }
 
 interface Reaching {
-  /** This machine's. */
+  /** This machine's addresses. */
   readonly own: readonly string[];
-  /** Who answers at an address, where a NAT64 gateway stands between. */
+  /** The address that answers, behind a NAT64 gateway if there is one. */
   readonly reachedBy: (address: string) => string;
 }
 
-/** One bad answer refuses the name: it must not depend on which of them is dialled. */
+/** One refused address refuses the name, so that the result does not depend on which address is dialled. */
 export function addressesRefusal(
   url: URL,
   addresses: readonly string[],
@@ -112,7 +112,7 @@ export function addressesRefusal(
     : null;
 }
 
-/** Behind a NAT64 gateway no private range is opened. */
+/** Behind a NAT64 gateway no private range can be allowed. */
 function addressRefusal(
   address: string,
   reached: string,

@@ -1,5 +1,5 @@
-// A reply that is read to its end before it is looked at: bounded in bytes and in JSON values, and counted in the budget of replies
-// before more than a little of it is read.
+// Reads a reply to its end before it is parsed: limited in bytes and JSON values, and reserved in the memory budget of replies before more than a little of it
+// is read.
 import type { Dispatcher } from "undici";
 import { JsonMeter, VALUE_BYTES } from "../lib/json/json-meter.ts";
 import { createTickBatcher } from "../lib/concurrency/tick-batcher.ts";
@@ -17,31 +17,31 @@ import {
 export interface OutboundReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The whole body; of a large one its beginning. */
+  /** The whole body, or the beginning of a large one. */
   readonly text: string;
-  /** Of a body that is not to be parsed on the event loop. */
+  /** A body that is too large to parse on the event loop. */
   readonly large?: { readonly blocks: readonly Uint8Array<ArrayBuffer>[]; readonly sizeBytes: number };
-  /** What the reply holds of the budget, the reader's to dispose; null where it is counted in none. */
+  /** The reply's lease of the memory budget, which the reader releases. Null: it is not counted. */
   readonly lease: ReplyLease | null;
 }
 
 const inLockstep = createTickBatcher();
 
-/** Read without a wait for room: most replies are no longer. */
+/** Read without waiting for memory: most replies are shorter. */
 const SMALL_BYTES = 64 * 1024;
-/** What is no longer than this, and no more values, is parsed in a few milliseconds. */
+/** A reply with at most this many bytes, and as many values, is parsed in a few milliseconds. */
 const LIGHT_BYTES = 256 * 1024;
 export const LIGHT_VALUES = 20_000;
 const BEGINNING_BYTES = 1_024;
-/** An error says what it is in its status and its first lines. */
+/** An error is identified by its status and its first lines. */
 const MAX_REFUSAL_BYTES = 256 * 1024;
-/** A value of a transcript takes 14 bytes or more; where it takes fewer, the rest is reserved when it is known. */
+/** A value of a transcript takes 14 bytes or more. Where it takes fewer, the difference is reserved once it is known. */
 const BYTES_OF_A_VALUE = 12;
-/** A reply that holds room comes at this rate at least, or is given up. */
+/** Minimum rate of a reply that holds memory. A slower one is aborted. */
 const LEAST_BYTES_PER_SECOND = 512 * 1024;
 const LEAST_RATE_GRACE_MS = 10_000;
 
-/** One request and its whole reply. It settles once; whatever the socket says afterwards changes nothing. */
+/** One request and its whole reply. It settles once: later events of the socket are ignored. */
 export class WholeReply implements ReplyReader {
   readonly #request: WireRequest;
   readonly #call: WireCall;
@@ -73,7 +73,7 @@ export class WholeReply implements ReplyReader {
     this.#status = status;
     this.#headers = headers;
     if (status >= 400) this.#timer = setTimeout(() => this.#call.stop("timeout"), REFUSAL_MS);
-    // What says of itself that it is too long is not read at all.
+    // A reply whose declared length is too long is not read at all.
     else if (this.#declaredBytes() > this.#maxBytes()) this.#call.stop("reply_too_large");
     else if (this.#declaredBytes() > SMALL_BYTES) this.#reserve();
   }
@@ -117,14 +117,14 @@ export class WholeReply implements ReplyReader {
 
   fail(error: OutboundError): void {
     if (this.#isOver) return;
-    // A status of 400 and above is an answer, however little of its body came through; a cut success is not.
+    // A status of 400 and above is an answer even with a truncated body. A truncated success is not.
     const isAnswered = this.#status >= 400 || (this.#statusDecides && this.#status !== 0);
     if (isAnswered && error.failure !== "aborted") return this.end();
     this.#isOver = true;
     this.#reject(error);
   }
 
-  /** All that may still come, so that a reply that is being read never waits for another one. */
+  /** Reserves all that may still arrive, so that a reply that is being read never waits for another one. */
   #reserve(): void {
     if (this.#lease === null || this.#hasReserved) return;
     this.#hasReserved = true;
@@ -154,7 +154,7 @@ export class WholeReply implements ReplyReader {
     const [status, headers, lease] = [this.#status, this.#headers, this.#lease];
     const bytes = this.#bytes;
     const isLight = bytes.size <= LIGHT_BYTES && this.#meter.values <= LIGHT_VALUES && !this.#meter.isTooDeep;
-    // A refusal is cut off before it grows.
+    // An error reply is truncated before it grows.
     const reply: OutboundReply =
       lease === null || isLight || status >= 400
         ? { status, headers, lease, text: bytes.text() }
@@ -174,7 +174,7 @@ export class WholeReply implements ReplyReader {
     this.#settled.reject(error);
   }
 
-  /** 0 where it does not say. */
+  /** 0: not declared. */
   #declaredBytes(): number {
     return Number(this.#headers["content-length"] ?? 0);
   }

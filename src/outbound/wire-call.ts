@@ -1,5 +1,5 @@
-// One request on a socket, up to the end of its reply: what reading a reply at once and reading it as it comes have in common, above all the
-// certainty about whether any byte of it left [providers.dispatch].
+// One HTTP request up to the end of its reply. Shared by buffered and streamed replies, above all to know for certain whether any byte of the request was sent
+// [providers.dispatch].
 import type { IncomingHttpHeaders } from "node:http";
 import { getDefaultHighWaterMark, type Readable } from "node:stream";
 import { type Dispatcher, errors } from "undici";
@@ -10,45 +10,45 @@ import type { ReplyMemory } from "./reply-memory.ts";
 export interface WireRequest {
   readonly method: "GET" | "POST" | "DELETE" | "OPTIONS";
   readonly url: URL;
-  /** Instead of the URL's own, which the parser may have spelled anew: a signed query goes out byte for byte. */
+  /** Replaces the URL's own, which the parser may have normalized: a signed query is sent byte for byte. */
   readonly pathAndQuery?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: OutboundBody;
-  /** The caller's own wish to stop. */
+  /** Aborts the request on the caller's behalf. */
   readonly signal?: AbortSignal;
   /** From the call to the last byte of the reply. */
   readonly timeoutMs?: number;
-  /** Told at the moment the first byte goes to the socket, and at most once. */
+  /** Called at most once, when the first byte is written to the socket. */
   readonly onDispatch?: () => void;
-  /** 64 MiB unless said. */
+  /** Default: 64 MiB. */
   readonly maxReplyBytes?: number;
-  /** Where a reply that is read whole is counted; absent: nowhere. */
+  /** The memory budget in which a buffered reply is counted. Absent: none. */
   readonly admission?: ReplyAdmission;
 }
 
 export interface ReplyAdmission {
   readonly memory: ReplyMemory;
-  /** Whose reply it is in the budget: a workspace, say. */
+  /** Owner of the reply in the budget, for example a workspace. */
   readonly owner: string;
-  /** Most JSON values of it. */
+  /** Most JSON values of the reply. */
   readonly maxValues: number;
 }
 
 export interface OutboundBody {
   readonly sizeBytes: number;
-  /** The same bytes that `open` yields, where they are in memory in one piece: they leave in one write with the head. */
+  /** The bytes that `open` yields, if they are in memory in one piece: they are sent in one write with the head. */
   readonly bytes?: Uint8Array;
   readonly open: OpenBytes;
 }
 
-/** `no_memory`: the budget of replies had no room for it in time. */
+/** `no_memory`: the memory budget of replies had no room in time. */
 export type OutboundFailure = "connection" | "timeout" | "aborted" | "reply_too_large" | "no_memory";
 
-/** `dispatched: false` means that no byte of the request left this machine. No address, header or body is in it. */
+/** `dispatched: false` means that no byte of the request left this machine. Contains no address, header or body. */
 export class OutboundError extends Error {
   readonly failure: OutboundFailure;
   readonly dispatched: boolean;
-  /** A system's or the HTTP client's error code. */
+  /** An error code of the system or of the HTTP client. */
   readonly reason: string | null;
 
   constructor(failure: OutboundFailure, dispatched: boolean, reason: string | null) {
@@ -60,7 +60,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** Who reads the reply. A failure may come at any time, also after the end; the first word counts. */
+/** The reader of a reply. A failure may be reported at any time, also after the end: only the first outcome counts. */
 export interface ReplyReader {
   head(status: number, headers: Readonly<Record<string, string>>): void;
   data(chunk: Buffer): void;
@@ -69,11 +69,11 @@ export interface ReplyReader {
 }
 
 export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
-/** A refusal has said what it is by its status; the rest of it is not waited for as an answer would be. */
+/** An error reply is identified by its status, so its body gets less time than an answer. */
 export const REFUSAL_MS = 5_000;
-/** Heads that precede the answer (RFC 9110, 15.2). A server that sends no end of them is not going to answer. */
+/** Informational responses before the answer (RFC 9110, 15.2). A server that keeps sending them is not going to answer. */
 const MAX_INTERIM_HEADS = 10;
-/** What a socket takes beyond what it has sent, at the most: one of undici's (core/connect.js), or one that a caller's address was vetted for. */
+/** The most that a socket buffers beyond what it has sent: one of undici's (core/connect.js), or one that was opened to a caller's vetted address. */
 const SOCKET_BUFFER_BYTES = Math.max(65_536, getDefaultHighWaterMark(false));
 
 export class WireCall {
@@ -104,14 +104,14 @@ export class WireCall {
     this.#dispatch(dispatcher);
   }
 
-  /** Tells the reader and gives the socket up. */
+  /** Reports the failure to the reader and destroys the socket. */
   stop(failure: OutboundFailure): void {
     this.#stopped ??= failure;
     this.#fail(failure, null);
     this.#controller?.abort(new Error("stopped"));
   }
 
-  /** Makes the other side wait: the socket is no longer read. */
+  /** Applies back-pressure: the socket is no longer read. */
   pause(): void {
     this.#controller?.pause();
   }
@@ -133,14 +133,14 @@ export class WireCall {
     dispatcher.dispatch(options, {
       onRequestStart: (controller) => {
         this.#controller = controller;
-        // A second start would be a second sending; the exchange is over instead.
+        // A second start would send the request twice, so the exchange is aborted instead.
         if (this.#stopped !== null || this.#started) return controller.abort(new Error("stopped"));
         this.#started = true;
-        // The head of a body in pieces waits for the first of them.
+        // The head of a streamed body waits for its first chunk.
         if (body === undefined || body.bytes !== undefined) this.#markDispatched();
       },
       onResponseStart: (_controller, status, headers) => {
-        // 103 and the like are not the reply yet.
+        // Informational responses such as 103 are not the reply.
         if (status >= 200) {
           const single = singleValues(headers);
           this.#declaredLength = single["content-length"];
@@ -154,7 +154,7 @@ export class WireCall {
       },
       onResponseEnd: () => this.#end(),
       onResponseError: (_controller, error) => {
-        // A parser that was paused at the last byte has not said so when the other side closes, and calls that a cut.
+        // A parser that was paused at the last byte has not reported the end when the other side closes, and reports a truncated reply.
         if (this.#declaredLength === String(this.#replyBytes)) this.#end();
         else this.#fail("connection", codeOf(error));
       },
@@ -162,8 +162,8 @@ export class WireCall {
   }
 
   /**
-   * undici writes the head together with the first chunk: until a chunk is handed over, nothing has left. It asks for the next one when the
-   * socket has sent this one, or has room for more: a small one, which may still wait there, is copied.
+   * undici writes the head together with the first chunk: until a chunk is yielded, nothing was sent. It asks for the next one when the socket has sent this
+   * one or has buffer space, so small chunks, which may still be buffered, are copied.
    */
   async *#upload(body: OutboundBody): AsyncGenerator<Uint8Array> {
     let sentBytes = 0;
@@ -172,8 +172,8 @@ export class WireCall {
       this.#markDispatched();
       yield chunk.byteLength < SOCKET_BUFFER_BYTES ? Buffer.from(chunk) : chunk;
       sentBytes += chunk.byteLength;
-      // Asking the source for its end may take longer than the reply: undici would take that for a reply before the end of
-      // the request and give the socket up, so that every upload would need a new one.
+      // Asking the source for its end may take longer than the reply: undici would take that for a reply before the end of the request and close the socket, so
+      // that every upload would need a new one.
       if (sentBytes === body.sizeBytes) return;
     }
   }
@@ -201,7 +201,7 @@ export class WireCall {
   }
 }
 
-/** Of bytes in one piece undici says it. */
+/** For bytes in one piece undici sets the length itself. */
 function lengthOf(body: OutboundBody | undefined): Readonly<Record<string, string>> {
   return body === undefined || body.bytes !== undefined ? NO_LENGTH : { "content-length": String(body.sizeBytes) };
 }
@@ -212,12 +212,12 @@ interface Place {
 }
 
 const NO_LENGTH = {};
-/** A URL words its parts anew whenever it is asked for them, and most are asked again. */
+/** A URL serializes its parts on every access, and most URLs are used again. */
 const places = createSymbolSlot<URL, Place>("where it leads");
 
 function placeOf(url: URL): Place {
-  const known = places.get(url);
-  if (known !== undefined) return known;
+  const cachedPlace = places.get(url);
+  if (cachedPlace !== undefined) return cachedPlace;
   const place = { origin: url.origin, path: `${url.pathname}${url.search}` };
   places.set(url, place);
   return place;
@@ -228,7 +228,7 @@ function asyncBody(chunks: AsyncIterable<Uint8Array>): Readable {
   return chunks as unknown as Readable;
 }
 
-/** One text for each: what came more than once is joined (RFC 9110, 5.3). Most come once, and are left where they are. */
+/** One value per header: repeated fields are joined (RFC 9110, 5.3). Most are single and are returned unchanged. */
 export function singleValues(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   if (areSingle(headers)) return headers;
   const single: Record<string, string> = {};
@@ -245,7 +245,7 @@ function areSingle(headers: IncomingHttpHeaders): headers is Record<string, stri
 }
 
 function codeOf(error: unknown): string | null {
-  // undici 8 loses the code of its parser's errors; what they are about stands in their text alone.
+  // undici 8 loses the code of its parser's errors: only the message contains it.
   if (error instanceof errors.HTTPParserError)
     return /content-length|transfer-encoding/i.test(error.message) ? "HPE_CONTENT_LENGTH" : "HPE_MALFORMED";
   const code = error instanceof Error && "code" in error && error.code;

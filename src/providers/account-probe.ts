@@ -1,5 +1,5 @@
-// The one free, read-only request that shows whether a provider accepts an account's credential, and which models the account has
-// [providers.test-question]. Each adapter says which request that is and how its answer reads; `admin/` says what an answer means.
+// Tests an account's credential with one free, read-only request, and lists the account's models if the provider reports them [providers.test-question]. Each
+// adapter defines the request and parses the answer. `admin/` interprets the result.
 import type { z } from "zod";
 import { MODEL_PATTERN } from "../contract/names.ts";
 import { type FailureKind, type Io, ProviderError, type WireRequest } from "./io.ts";
@@ -8,28 +8,28 @@ import { failedReply, readJsonReply } from "./read-reply.ts";
 
 export interface ListedModel {
   readonly id: string;
-  /** Another name that it is called by. */
+  /** Another name of the same model. */
   readonly alias: string | null;
 }
 
 export interface ListedModels {
   readonly models: readonly ListedModel[];
-  /** What is not among them is not there. */
+  /** The list is complete: a model that is not in it does not exist there. */
   readonly isWhole: boolean;
 }
 
 export type AccountAnswer =
-  /** `listed` is null where the provider does not say which models an account has. */
+  /** `listed` is null if the provider does not report an account's models. */
   | { readonly kind: "accepted"; readonly status: number; readonly listed: ListedModels | null }
-  /** Anybody is answered the same: what the account lists is known, and nothing of the credential. */
+  /** The server answers without a credential, so the list is valid and says nothing about the credential. */
   | { readonly kind: "open"; readonly status: number; readonly listed: ListedModels | null }
-  /** whisper.cpp's server, which has neither models nor credentials; `path` is where it takes audio, null: at no known one. */
+  /** whisper.cpp's server, which has neither models nor credentials. `path` is its transcription endpoint, null if none was found. */
   | { readonly kind: "whisper_cpp"; readonly status: number; readonly path: string | null }
-  /** It may not ask this, and may be fit for calls all the same. */
+  /** The credential may not make this request, but it may still be valid for calls. */
   | { readonly kind: "restricted"; readonly status: number; readonly code: string | null };
 
 export interface AccountProbe {
-  /** Of the request, behind the base URL. */
+  /** Path of the request, after the base URL. */
   readonly path: string;
   readonly listsModels: boolean;
   /** Throws a `ProviderError` for any other answer. */
@@ -38,12 +38,12 @@ export interface AccountProbe {
 
 interface Question extends Pick<WireRequest, "path" | "query"> {
   readonly headers: (credential: string | null) => Readonly<Record<string, string>>;
-  /** Of a success: what it lists; null: it is of the protocol and says nothing of models; undefined: it is something else. */
+  /** Parses a success into the model list. Null: the protocol is right, but it reports no models. Undefined: another kind of answer. */
   readonly read: (body: unknown) => ListedModels | null | undefined;
   readonly listsModels: boolean;
-  /** How a 401 says that the credential is known and lacks a permission; a 403 says so by itself. */
+  /** How a 401 reports that the credential is valid and lacks a permission. A 403 always means that. */
   readonly restrictedSays?: RegExp;
-  /** Some servers tell anybody: asked once more without the credential, what they answer then shows whether it counted. */
+  /** Some servers answer without a credential, so the request is repeated without it to see whether it was checked. */
   readonly mayBeOpen?: true;
   /** `io.send` unless the protocol needs more. */
   readonly send?: (io: Io, request: WireRequest) => Promise<WireReply>;
@@ -70,10 +70,10 @@ async function ask(question: Question, io: Io, credential: string | null): Promi
     return { kind: "restricted", status, code: failedReply(reply, io.credential).reason };
   const listed = read(readJsonReply(reply, io.credential).body);
   if (listed === undefined) throw new ProviderError("bad_reply", { status, reason: "missing_fields" });
-  return { kind: "accepted", status, listed: listed === null ? null : withPlainNames(listed, io.credential) };
+  return { kind: "accepted", status, listed: listed === null ? null : sanitizeNames(listed, io.credential) };
 }
 
-/** What says that something is missing; trouble says nothing. */
+/** Failures that mean something is missing. Temporary failures prove nothing. */
 const WITHOUT_IT: ReadonlySet<FailureKind> = new Set(["unauthorized", "rejected", "payment", "not_found"]);
 
 async function needsCredential(question: Question, io: Io): Promise<boolean> {
@@ -91,27 +91,27 @@ function isRestricted({ status, text }: WireReply, { restrictedSays }: Question)
 
 const MOST_MODELS = 10_000;
 
-/** Names are shown: nothing else that a server may write in their place, and no credential that it echoes, passes for one. */
-function withPlainNames({ models, isWhole }: ListedModels, credential: string | null): ListedModels {
+/** Names are displayed, so anything else that a server may put there, and a credential that it echoes, is removed. */
+function sanitizeNames({ models, isWhole }: ListedModels, credential: string | null): ListedModels {
   const plain = models
     .filter(({ id }) => MODEL_PATTERN.test(id) && (credential === null || !id.includes(credential)))
     .slice(0, MOST_MODELS);
   return { models: plain, isWhole: isWhole && plain.length === models.length };
 }
 
-/** Of a provider that says nothing of models: the answer is its own if it has this shape. */
+/** For a provider that reports no models: an answer of this shape is the provider's own. */
 export function withoutModels(shape: z.ZodType): Question["read"] {
   return (body) => (shape.safeParse(body).success ? null : undefined);
 }
 
-/** Entries without a name are nobody's. */
+/** Entries without a name are skipped. */
 export function modelsIn(
   entries: readonly unknown[],
   nameOf: (entry: Readonly<Record<string, unknown>>) => unknown,
   aliasOf: (id: string) => string | null = () => null,
 ): readonly ListedModel[] {
   return entries.flatMap((entry) => {
-    const named = typeof entry === "object" && entry !== null ? nameOf(entry as Record<string, unknown>) : null;
-    return typeof named === "string" ? [{ id: named, alias: aliasOf(named) }] : [];
+    const name = typeof entry === "object" && entry !== null ? nameOf(entry as Record<string, unknown>) : null;
+    return typeof name === "string" ? [{ id: name, alias: aliasOf(name) }] : [];
   });
 }

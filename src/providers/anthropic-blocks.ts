@@ -1,4 +1,4 @@
-// Messages of a conversation as Anthropic's content blocks.
+// Converts the messages of a conversation to Anthropic's content blocks.
 import type { CacheMarks } from "./anthropic-cache-marks.ts";
 import type { CacheControl, ChatMessage, ChatPart } from "./chat-provider.ts";
 import { isBlank } from "./chat-turns.ts";
@@ -6,7 +6,7 @@ import { argumentsObject, fittingId } from "./chat-values.ts";
 
 const CALL_IDS = { pattern: /^[A-Za-z0-9_-]{1,64}$/u, length: 32 };
 
-/** `times` counts how often each id was called so far. */
+/** `times` counts how often each id was used by a call so far. */
 export function blocksOf(
   message: Exclude<ChatMessage, { readonly role: "system" }>,
   times: Map<string, number>,
@@ -43,7 +43,7 @@ export function blocksOf(
   }
 }
 
-/** "`tool_use` ids must be unique", and servers that count their calls begin anew in each answer. A result is the last call's. */
+/** "`tool_use` ids must be unique", and servers that number their calls restart in each answer. A result belongs to the last call with its id. */
 function wireId(id: string, times: ReadonlyMap<string, number>): string {
   const time = times.get(id) ?? 1;
   return fittingId(time === 1 ? id : `${id} (${time})`, CALL_IDS);

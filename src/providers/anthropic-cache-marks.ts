@@ -1,12 +1,12 @@
-// Places up to which Anthropic may keep a request's input for the next one: "a maximum of 4 blocks with cache_control may be provided".
+// Cache breakpoints of a request to Anthropic: "a maximum of 4 blocks with cache_control may be provided".
 import type { CacheControl, ChatRequest } from "./chat-provider.ts";
 
 const MOST_MARKS = 4;
 
-/** Asked for each block in the order of the wire: tools, instructions, messages. */
+/** Called for each block in wire order: tools, instructions, messages. */
 export type CacheMarks = (cache: CacheControl | undefined) => { readonly cache_control?: CacheControl };
 
-/** null: the request has none. The last four count, for each of them covers what is before it. */
+/** Null: the request has none. The last four are kept, because each covers everything before it. */
 export function createCacheMarks(request: ChatRequest): CacheMarks | null {
   if (request.history?.includes("cache_control") !== true) return null;
   let surplus = countOf(request) - MOST_MARKS;

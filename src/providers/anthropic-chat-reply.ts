@@ -1,4 +1,4 @@
-// Anthropic's answers, whole and in events.
+// Parses Anthropic's chat replies, whole and streamed.
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatUsage } from "./chat-provider.ts";
 import { MOST_PARTS, partsOf, tokens, uniqueCallId, usageOf, writtenArguments } from "./chat-values.ts";
@@ -22,7 +22,7 @@ const usage = z.object({
 });
 type Usage = z.infer<typeof usage>;
 
-/** Of kinds of blocks that are not asked for (thoughts, above all) nothing is read. */
+/** Blocks of kinds that are not requested, above all thinking, are ignored. */
 const block = z.object({
   type: z.string(),
   text: z.string().optional(),
@@ -82,52 +82,52 @@ export function readAnthropicAnswer({ body, headers }: JsonReply): ChatResult {
   };
 }
 
-/** `pause_turn` belongs to tools that run at the provider, of which none is asked for: it is an unknown ending. */
+/** `pause_turn` belongs to server-side tools, which are never requested, so it is an unknown finish reason. */
 function endingFor(reason: string | null, hasContent: boolean, hasCalls: boolean): ChatEnding {
   const ending = reason === null ? UNNAMED_ENDING : endingOf(reason, hasContent);
   return ending.isUnknown && hasCalls ? { ...ending, reason: "tool_calls" } : ending;
 }
 
-/** An empty object is how every call begins: of an answer that was cut by its length it says nothing. */
+/** Every call begins as an empty object, so in an answer truncated by its length it proves nothing. */
 function argumentsOf(input: string, finish: ChatFinishReason): string {
   return input === "{}" && finish === "length" ? "" : input;
 }
 
-/** Its input figure leaves out what was cached. */
+/** Anthropic's input tokens do not include cached ones. */
 function toUsage(reported: Usage): ChatUsage | null {
   const { input_tokens: fresh, output_tokens: output } = reported;
   const written = reported.cache_creation_input_tokens ?? 0;
-  const read = reported.cache_read_input_tokens ?? 0;
-  return usageOf(fresh == null ? undefined : fresh + written + read, output ?? undefined, read);
+  const cached = reported.cache_read_input_tokens ?? 0;
+  return usageOf(fresh == null ? undefined : fresh + written + cached, output ?? undefined, cached);
 }
 
 interface OpenCall {
   readonly index: number;
-  /** The arguments that it had from the start. */
+  /** Arguments in the block's first event. */
   readonly input: string;
   hasArguments: boolean;
 }
 
 export function anthropicEvents(): EventReader {
   const calls: OpenCall[] = [];
-  /** The last call of each block on the wire. */
+  /** The last call of each block index on the wire. */
   const ofBlocks = new Map<number, OpenCall>();
-  let counted: Usage = {};
+  let usageTotals: Usage = {};
   const ids = new Set<string>();
   const finish = createFinishTracker();
   let hasStopped = false;
 
-  function start(index: number, begun: z.infer<typeof block>): readonly ChatEvent[] {
-    if (begun.type === "text") return readText(begun.text);
-    if (begun.type !== "tool_use") return [];
-    if (!begun.id || !begun.name) throw new ProviderError("bad_reply", { reason: "nameless_call" });
+  function start(index: number, content: z.infer<typeof block>): readonly ChatEvent[] {
+    if (content.type === "text") return readText(content.text);
+    if (content.type !== "tool_use") return [];
+    if (!content.id || !content.name) throw new ProviderError("bad_reply", { reason: "nameless_call" });
     if (calls.length >= MOST_PARTS) throw new ProviderError("bad_reply", { reason: "too_many_calls" });
-    const call = { index: calls.length, input: writtenArguments(begun.input ?? {}), hasArguments: false };
+    const call = { index: calls.length, input: writtenArguments(content.input ?? {}), hasArguments: false };
     calls.push(call);
     ofBlocks.set(index, call);
     finish.content();
-    const id = uniqueCallId(ids, begun.id);
-    return [{ type: "tool_call", index: call.index, id, name: begun.name, arguments: "" }];
+    const id = uniqueCallId(ids, content.id);
+    return [{ type: "tool_call", index: call.index, id, name: content.name, arguments: "" }];
   }
 
   function readText(text: string | undefined): readonly ChatEvent[] {
@@ -136,10 +136,10 @@ export function anthropicEvents(): EventReader {
     return [{ type: "text", text }];
   }
 
-  /** A whole message where events were asked for. */
+  /** A whole message in reply to a streaming request. */
   function readWhole(body: unknown): readonly ChatEvent[] {
     const { text, toolCalls, usage: counts } = readAnthropicAnswer({ body, headers: {} });
-    const said = readText(text ?? undefined);
+    const textEvents = readText(text ?? undefined);
     const pieces = toolCalls.map((call): ChatEvent => {
       const index = calls.length;
       calls.push({ index, input: call.arguments, hasArguments: true });
@@ -147,7 +147,11 @@ export function anthropicEvents(): EventReader {
       return { type: "tool_call", index, ...call };
     });
     finish.reason(reply.parse(body).stop_reason);
-    return [...said, ...pieces, ...(counts === null ? [] : [{ type: "usage", usage: counts, isFinal: true } as const])];
+    return [
+      ...textEvents,
+      ...pieces,
+      ...(counts === null ? [] : [{ type: "usage", usage: counts, isFinal: true } as const]),
+    ];
   }
 
   function rest(finish: ChatFinishReason): readonly ChatEvent[] {
@@ -158,10 +162,10 @@ export function anthropicEvents(): EventReader {
   }
 
   function usageEvents(reported: Usage | null | undefined, isFinal: boolean): readonly ChatEvent[] {
-    // Later figures are totals, and may leave out those that have not changed.
-    const given = Object.entries(reported ?? {}).filter(([, value]) => value != null);
-    counted = { ...counted, ...Object.fromEntries(given) };
-    const total = given.length === 0 ? null : toUsage(counted);
+    // Later figures are totals, and may omit those that have not changed.
+    const figures = Object.entries(reported ?? {}).filter(([, value]) => value != null);
+    usageTotals = { ...usageTotals, ...Object.fromEntries(figures) };
+    const total = figures.length === 0 ? null : toUsage(usageTotals);
     return total === null ? [] : [{ type: "usage", usage: total, isFinal }];
   }
 
@@ -169,7 +173,7 @@ export function anthropicEvents(): EventReader {
     read: (body) => {
       if (typeOf(body) === "message") return readWhole(body);
       hasStopped ||= typeOf(body) === "message_stop";
-      // Events of unknown types are to be ignored, says the protocol; `ping` and the ends of blocks say nothing new.
+      // The protocol says that unknown event types are to be ignored. `ping` and the ends of blocks contain nothing new.
       if (!EVENT_TYPES.has(typeOf(body))) return [];
       const parsed = streamEvent.safeParse(body);
       if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });

@@ -1,4 +1,4 @@
-// Anthropic's messages: POST /v1/messages (platform.claude.com and the types of its SDK, checked 2026-11-20).
+// The adapter of Anthropic's Messages API: POST /v1/messages (platform.claude.com and the types of its SDK, checked 2026-11-20).
 import { z } from "zod";
 import type { ChatDropped, ChatFeature, ChatLack } from "../contract/features.ts";
 import { accountProbe, modelsIn } from "./account-probe.ts";
@@ -26,13 +26,13 @@ const settings = z.strictObject({
   service_tier: z.enum(["auto", "standard_only"]).describe("Processing class of the account.").optional(),
 });
 
-/** Settings were judged with the configuration; what is not understood here is left out. */
+/** Settings were validated with the configuration. Invalid ones are ignored here. */
 const readSettings = settings.strip().catch({});
 
 export const anthropicChat: ChatProvider = {
   kind: "anthropic",
   models: CHAT_MODELS.anthropic ?? {},
-  // The cap is not optional here; what every model since 2024 writes.
+  // The API requires a maximum. Every model since 2024 supports this one.
   unknownModel: { features: [], preferences: ["stop"], limits: { maxOutputTokens: 8_192 } },
   defaultBaseUrl: "https://api.anthropic.com",
   settings,
@@ -46,7 +46,7 @@ export const anthropicChat: ChatProvider = {
     }),
 };
 
-/** The version of 2026-10-21 takes no temperature from any model; this one is still served. */
+/** Version 2026-10-21 accepts no temperature from any model. This version is still supported. */
 const VERSION = "2023-06-01";
 
 function authentication(credential: string | null): Readonly<Record<string, string>> {
@@ -55,7 +55,7 @@ function authentication(credential: string | null): Readonly<Record<string, stri
 
 const modelPage = z.object({ data: z.array(z.unknown()), has_more: z.boolean().nullish() });
 
-/** One page holds 1,000. Snapshots are listed by their dates, and called by the name before it too. */
+/** One page contains 1,000. Snapshots are listed by dated name, and can also be called without the date. */
 export const anthropicProbe = accountProbe({
   path: "/v1/models",
   query: [["limit", "1000"]],
@@ -86,7 +86,7 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
   if (cap === null) lacks.push("max_tokens");
   if (isPrefilled && target.chat.quirks?.includes("no_prefill") === true) lacks.push("assistant_prefill");
   if (lacks.length > 0) return { ok: false, missing: lacks };
-  // "each stop sequence must contain non-whitespace": the others are sent.
+  // "each stop sequence must contain non-whitespace": blank ones are dropped.
   const stops = request.stop.filter((sequence) => !isBlank(sequence));
   const sampling = samplingOf({ ...request, stop: stops }, target.chat, NO_WORD);
   const { temperature, topP, stop } = sampling;
@@ -127,12 +127,12 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
   };
 }
 
-/** Null: none is asked for, or one that may not be asked for here. */
+/** Null: no JSON schema is requested, or one that this API cannot enforce. */
 function outputSchema({ responseFormat }: ChatRequest): JsonSchema | null {
   return responseFormat.kind === "json_schema" ? closedSchema(responseFormat.schema) : null;
 }
 
-/** There is no JSON without a schema here, none by a schema that is open, and no ear. */
+/** The API has no JSON mode without a schema, no open schemas and no audio input. */
 function canSend(feature: ChatFeature, schema: JsonSchema | null, { isLossy }: FittedTools): boolean {
   if (feature === "tools") return !isLossy;
   if (feature === "response_format.json_schema") return schema !== null;
@@ -140,8 +140,8 @@ function canSend(feature: ChatFeature, schema: JsonSchema | null, { isLossy }: F
 }
 
 /**
- * "Requests which include `tool_use` or `tool_result` blocks must define tools": a conversation that had some and goes on
- * without declares those it called, and that none may be called again.
+ * "Requests which include `tool_use` or `tool_result` blocks must define tools": a conversation that had tools and continues without them declares those it
+ * called, and forbids further calls.
  */
 function pastTools({ messages }: ChatRequest): readonly object[] {
   const calls = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));

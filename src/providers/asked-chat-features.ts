@@ -1,33 +1,34 @@
-// What a chat request asks of the protocol, what of it the model lacks [providers.declared-features], and which preferences are dropped
-// [providers.preference-named]. Pure. Every adapter's plan begins here, and the plan is routing's verdict.
+// Determines which features a chat request needs, which of them the model lacks [providers.declared-features], and which preferences are dropped
+// [providers.preference-named]. Pure. Every adapter's plan begins here, and routing uses the plan.
 import type { HistoryField } from "../contract/chat-history.ts";
 import type { ChatFeature, ChatLack, ChatPreference, ReasoningEffort, Verbosity } from "../contract/features.ts";
 import type { ChatModel, ChatPart, ChatRequest } from "./chat-provider.ts";
 
 export function askedChatFeatures(request: ChatRequest): readonly ChatFeature[] {
-  const asked: ChatFeature[] = [];
-  if (request.tools.length > 0) asked.push("tools");
-  if (request.toolChoice !== null && request.toolChoice.kind !== "auto") asked.push("tool_choice");
-  // Permission to call several at once is what every model has unasked; only its refusal needs a parameter.
-  if (request.parallelToolCalls === false) asked.push("parallel_tool_calls");
-  if (request.responseFormat.kind !== "text") asked.push(`response_format.${request.responseFormat.kind}`);
-  if (hasPart(request, isImage)) asked.push("image_parts");
-  if (hasPart(request, isAudio)) asked.push("audio_parts");
-  return asked;
+  const features: ChatFeature[] = [];
+  if (request.tools.length > 0) features.push("tools");
+  if (request.toolChoice !== null && request.toolChoice.kind !== "auto") features.push("tool_choice");
+  // Every model may call several tools at once by default. Only forbidding it needs a parameter.
+  if (request.parallelToolCalls === false) features.push("parallel_tool_calls");
+  if (request.responseFormat.kind !== "text") features.push(`response_format.${request.responseFormat.kind}`);
+  if (hasPart(request, isImage)) features.push("image_parts");
+  if (hasPart(request, isAudio)) features.push("audio_parts");
+  return features;
 }
 
-/** `canSend` says what the wire can express: a declaration in the configuration may name more than that. */
+/** `canSend` is what the protocol can express: a declaration in the configuration may name more. */
 export function unmetChatFeatures(
   request: ChatRequest,
   model: ChatModel,
   canSend: (feature: ChatFeature) => boolean = () => true,
 ): readonly ChatLack[] {
   const { features, limits, excludes = [] } = model;
-  const asked = askedChatFeatures(request);
+  const requested = askedChatFeatures(request);
   const isTooLong = (request.maxTokens ?? 0) > (limits.maxOutputTokens ?? Number.POSITIVE_INFINITY);
-  if (asked.length === 0) return isTooLong ? ["max_tokens"] : [];
-  const unmet = new Set<ChatLack>(asked.filter((feature) => !features.includes(feature) || !canSend(feature)));
-  for (const [first, second] of excludes) if (asked.includes(first) && asked.includes(second)) unmet.add(second);
+  if (requested.length === 0) return isTooLong ? ["max_tokens"] : [];
+  const unmet = new Set<ChatLack>(requested.filter((feature) => !features.includes(feature) || !canSend(feature)));
+  for (const [first, second] of excludes)
+    if (requested.includes(first) && requested.includes(second)) unmet.add(second);
   const isForeign = (part: ChatPart): boolean =>
     part.kind === "image" && limits.imageTypes?.includes(part.mediaType) === false;
   if (hasPart(request, isForeign)) unmet.add("image_parts");
@@ -35,15 +36,15 @@ export function unmetChatFeatures(
   return [...unmet];
 }
 
-/** What of the conversation's history a target is not sent. */
+/** The parts of the conversation's history that a target is not sent. */
 export function ignoredHistory(
   { history }: ChatRequest,
-  kept: readonly HistoryField[] = [],
+  accepted: readonly HistoryField[] = [],
 ): { readonly ignored?: readonly HistoryField[] } {
-  return history === undefined ? {} : { ignored: history.filter((field) => !kept.includes(field)) };
+  return history === undefined ? {} : { ignored: history.filter((field) => !accepted.includes(field)) };
 }
 
-/** Left out by protocols without a word for it; `auto` asks for nothing. */
+/** Dropped by protocols without a parameter for it. `auto` requests nothing. */
 export function droppedDetail(request: ChatRequest): readonly "detail"[] {
   const isAsked = hasPart(
     request,
@@ -52,7 +53,7 @@ export function droppedDetail(request: ChatRequest): readonly "detail"[] {
   return isAsked ? ["detail"] : [];
 }
 
-/** What goes out as `max_tokens` in each protocol's own word, and what a budget has to reserve; null: unknown. */
+/** The value of each protocol's `max_tokens` parameter, which a budget has to reserve. Null: unknown. */
 export function outputCap(request: Pick<ChatRequest, "maxTokens">, model: ChatModel): number | null {
   return request.maxTokens ?? model.limits.maxOutputTokens ?? null;
 }
@@ -77,42 +78,42 @@ const NOTHING_ASKED: Sampling = {
   dropped: [],
 };
 
-/** The preferences as far as the model takes them. `withheld`: what the target's settings decide, or the wire has no word for. */
+/** The sampling preferences that the model accepts. `withheld`: those that the target's settings decide, or that the protocol cannot express. */
 export function samplingOf(
   request: ChatRequest,
   model: ChatModel,
   withheld: Readonly<Partial<Record<ChatPreference, unknown>>> = {},
 ): Sampling {
   const { limits, preferences, rivals = [] } = model;
-  const asked = new Set<ChatPreference>();
-  if (request.temperature !== null) asked.add("temperature");
-  if (request.topP !== null) asked.add("top_p");
-  if (request.seed !== null) asked.add("seed");
-  if (request.stop.length > 0) asked.add("stop");
-  if (request.reasoningEffort !== null) asked.add("reasoning_effort");
-  if (request.verbosity !== null) asked.add("verbosity");
-  if (asked.size === 0) return NOTHING_ASKED;
-  const kept = new Set([...asked].filter((preference) => preferences.includes(preference)));
-  if ((request.temperature ?? 0) > (limits.maxTemperature ?? Number.POSITIVE_INFINITY)) kept.delete("temperature");
-  if (request.stop.length > (limits.maxStopSequences ?? Number.POSITIVE_INFINITY)) kept.delete("stop");
+  const requested = new Set<ChatPreference>();
+  if (request.temperature !== null) requested.add("temperature");
+  if (request.topP !== null) requested.add("top_p");
+  if (request.seed !== null) requested.add("seed");
+  if (request.stop.length > 0) requested.add("stop");
+  if (request.reasoningEffort !== null) requested.add("reasoning_effort");
+  if (request.verbosity !== null) requested.add("verbosity");
+  if (requested.size === 0) return NOTHING_ASKED;
+  const accepted = new Set([...requested].filter((preference) => preferences.includes(preference)));
+  if ((request.temperature ?? 0) > (limits.maxTemperature ?? Number.POSITIVE_INFINITY)) accepted.delete("temperature");
+  if (request.stop.length > (limits.maxStopSequences ?? Number.POSITIVE_INFINITY)) accepted.delete("stop");
   if (request.reasoningEffort !== null && limits.reasoningEfforts?.includes(request.reasoningEffort) !== true)
-    kept.delete("reasoning_effort");
-  for (const preference of asked) if (withheld[preference] !== undefined) kept.delete(preference);
-  for (const [first, second] of rivals) if (kept.has(first)) kept.delete(second);
+    accepted.delete("reasoning_effort");
+  for (const preference of requested) if (withheld[preference] !== undefined) accepted.delete(preference);
+  for (const [first, second] of rivals) if (accepted.has(first)) accepted.delete(second);
   return {
-    temperature: kept.has("temperature") ? request.temperature : null,
-    topP: kept.has("top_p") ? request.topP : null,
-    seed: kept.has("seed") ? request.seed : null,
-    stop: kept.has("stop") ? request.stop : [],
-    reasoningEffort: kept.has("reasoning_effort") ? request.reasoningEffort : null,
-    verbosity: kept.has("verbosity") ? request.verbosity : null,
-    dropped: [...asked].filter((preference) => !kept.has(preference)),
+    temperature: accepted.has("temperature") ? request.temperature : null,
+    topP: accepted.has("top_p") ? request.topP : null,
+    seed: accepted.has("seed") ? request.seed : null,
+    stop: accepted.has("stop") ? request.stop : [],
+    reasoningEffort: accepted.has("reasoning_effort") ? request.reasoningEffort : null,
+    verbosity: accepted.has("verbosity") ? request.verbosity : null,
+    dropped: [...requested].filter((preference) => !accepted.has(preference)),
   };
 }
 
 const isImage = (part: ChatPart): boolean => part.kind === "image";
 const isAudio = (part: ChatPart): boolean => part.kind === "audio";
 
-function hasPart({ messages }: ChatRequest, is: (part: ChatPart) => boolean): boolean {
-  return messages.some((message) => message.role === "user" && message.parts.some(is));
+function hasPart({ messages }: ChatRequest, matches: (part: ChatPart) => boolean): boolean {
+  return messages.some((message) => message.role === "user" && message.parts.some(matches));
 }

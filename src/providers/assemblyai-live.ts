@@ -1,5 +1,5 @@
-// AssemblyAI's socket: wss …/v3/ws, bare samples in frames of a tenth of a second, no faster than they are spoken
-// (assemblyai.com/docs/streaming, checked 2026-11-20). Its turns are put together into the transcript object that a file would have had.
+// AssemblyAI's streaming adapter: wss …/v3/ws, PCM in frames of 100 ms, at most in real time (assemblyai.com/docs/streaming, checked 2026-11-20). Its turns are
+// assembled into the transcript object that a file would have had.
 import { gapBetween, joinWords } from "../lib/text/join-words.ts";
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
@@ -18,10 +18,10 @@ import {
 } from "./provider.ts";
 
 const PATH = "/v3/ws";
-/** "Expected between 50 and 1000 ms": what comes is passed on from the least on, in frames of this. */
+/** "Expected between 50 and 1000 ms": audio is sent from the minimum on, in frames of this length. */
 const FRAME_SECONDS = 0.1;
 const MIN_FRAME_SECONDS = 0.05;
-/** "Audio sent faster than real-time" ends a session; so much of it may be ahead of its time. */
+/** "Audio sent faster than real-time" ends a session. Audio may be this far ahead. */
 const AHEAD_MS = 1_000;
 const BYTES_PER_SAMPLE = 2;
 
@@ -48,7 +48,7 @@ export function planAssemblyAiStream(request: SpeechRequest, target: SpeechTarge
   return { ok: true, plan: { kind: "raw", path: PATH, query }, dropped: droppedPreferences(request, detects) };
 }
 
-/** A model says by its name which languages it hears, and takes no hint of one. */
+/** The model's name determines its languages, and there is no parameter for one. */
 function droppedPreferences(request: SpeechRequest, detects: boolean): readonly Preference[] {
   const dropped: Preference[] = [];
   if (request.language.kind === "detect" && !detects) dropped.push("detect_language");
@@ -90,21 +90,21 @@ async function* framesOf(
   const leastBytes = bytesIn(MIN_FRAME_SECONDS);
   const startedMs = performance.now();
   let sentBytes = 0;
-  let held = Buffer.alloc(0);
+  let buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    held = Buffer.concat([held, chunk]);
-    while (held.byteLength >= leastBytes) {
-      const whole = held.byteLength - (held.byteLength % BYTES_PER_SAMPLE);
-      const frame = held.subarray(0, Math.min(whole, frameBytes));
+    buffer = Buffer.concat([buffer, chunk]);
+    while (buffer.byteLength >= leastBytes) {
+      const wholeBytes = buffer.byteLength - (buffer.byteLength % BYTES_PER_SAMPLE);
+      const frame = buffer.subarray(0, Math.min(wholeBytes, frameBytes));
       const aheadMs = (sentBytes / bytesIn(1)) * 1000 - (performance.now() - startedMs);
       if (aheadMs > AHEAD_MS) await io.pause(aheadMs - AHEAD_MS);
       yield frame;
-      held = held.subarray(frame.byteLength);
+      buffer = buffer.subarray(frame.byteLength);
       sentBytes += frame.byteLength;
     }
   }
-  // A rest that is too short is said with the silence that makes it long enough.
-  if (held.byteLength > 0) yield Buffer.concat([held, Buffer.alloc(Math.max(0, leastBytes - held.byteLength))]);
+  // A last frame below the minimum is padded with silence.
+  if (buffer.byteLength > 0) yield Buffer.concat([buffer, Buffer.alloc(Math.max(0, leastBytes - buffer.byteLength))]);
   yield JSON.stringify({ type: "Terminate" });
 }
 
@@ -130,23 +130,23 @@ const turn = z.object({
 type Turn = z.infer<typeof turn>;
 const termination = z.object({ type: z.literal("Termination"), audio_duration_seconds: z.unknown().optional() });
 /**
- * Messages of other types are the provider's to add. One of them corrects speakers that were told before; what was told to a
- * caller is not taken back.
+ * Messages of other types are ignored, as the provider may add some. One of them corrects earlier speaker labels: what a caller already received is not
+ * changed.
  */
-const known = z.discriminatedUnion("type", [begin, turn, termination]);
-const TYPES: ReadonlySet<string> = new Set(known.options.map(({ shape }) => shape.type.value));
+const messageSchema = z.discriminatedUnion("type", [begin, turn, termination]);
+const TYPES: ReadonlySet<string> = new Set(messageSchema.options.map(({ shape }) => shape.type.value));
 const failed = z.object({ type: z.literal("Error"), error_code: z.number(), error: z.string().catch("") });
 
 type Piece = Exclude<SpeechEvent, { type: "end" }>;
 
 function createReader(): LiveReader {
   const turns: Turn[] = [];
-  /** Ended, and not yet said with its punctuation. */
+  /** A turn that ended and was not yet sent again with punctuation. */
   let pending: Turn | null = null;
   let id: string | null = null;
   let body: object | null = null;
 
-  function ended(each: Turn): readonly Piece[] {
+  function piecesOf(each: Turn): readonly Piece[] {
     const transcript = each.transcript.trim();
     if (transcript === "") return [];
     const gap = gapBetween(turns.at(-1)?.transcript ?? "", transcript);
@@ -157,9 +157,9 @@ function createReader(): LiveReader {
     ];
   }
   function flush(): readonly Piece[] {
-    const left = pending;
+    const turn = pending;
     pending = null;
-    return left === null ? [] : ended(left);
+    return turn === null ? [] : piecesOf(turn);
   }
   return {
     failure: (message) => {
@@ -169,7 +169,7 @@ function createReader(): LiveReader {
     read: (message) => {
       const type = z.object({ type: z.string() }).safeParse(message).data?.type ?? "";
       if (!TYPES.has(type)) return [];
-      const { data, success } = known.safeParse(message);
+      const { data, success } = messageSchema.safeParse(message);
       if (!success) throw new ProviderError("bad_reply", { reason: "missing_fields" });
       if (data.type === "Begin") {
         id = data.id;
@@ -181,16 +181,16 @@ function createReader(): LiveReader {
         return rest;
       }
       if (!data.end_of_turn) return [];
-      const before = pending !== null && pending.turn_order !== data.turn_order ? flush() : [];
+      const earlier = pending !== null && pending.turn_order !== data.turn_order ? flush() : [];
       pending = data.turn_is_formatted ? null : data;
-      return data.turn_is_formatted ? [...before, ...ended(data)] : before;
+      return data.turn_is_formatted ? [...earlier, ...piecesOf(data)] : earlier;
     },
     end: () => body,
     closeFailure: ({ code, reason }) => (isOfAccount(code) ? failureOf(code, reason) : null),
   };
 }
 
-/** docs/streaming/common-session-errors-and-closures: "Unauthorized Connection: …", whose reason is prose. */
+/** docs/streaming/common-session-errors-and-closures: "Unauthorized Connection: …", with a reason in prose. */
 function isOfAccount(code: number): boolean {
   return code === 1008 || code === 3009;
 }
@@ -217,15 +217,15 @@ function segmentOf(each: Turn, text: string): ProviderSegment {
   };
 }
 
-/** Nothing of what was asked for is repeated, the model included. */
+/** The session repeats none of the requested options, not even the model. */
 function bodyOf(turns: readonly Turn[], id: string | null, seconds: unknown): object {
-  const heard = turns.find(({ language_code: code }) => code != null);
+  const detected = turns.find(({ language_code: code }) => code != null);
   return {
     id: id ?? "unknown",
     text: joinWords(turns.map(({ transcript }) => transcript)),
     audio_duration: seconds,
-    language_code: heard?.language_code ?? null,
-    language_confidence: heard?.language_confidence ?? null,
+    language_code: detected?.language_code ?? null,
+    language_confidence: detected?.language_confidence ?? null,
     words: turns.flatMap(({ words, speaker_label: speaker }) =>
       words.map((each) => ({ ...each, speaker: each.speaker ?? speaker ?? null })),
     ),

@@ -1,19 +1,19 @@
-// What AssemblyAI's models can do, as data (assemblyai.com/docs, checked 2026-11-20; providers/matrix.json).
+// Capabilities of AssemblyAI's models, as data (assemblyai.com/docs, checked 2026-11-20; providers/matrix.json).
 import type { FeatureSupport, SpeechModel } from "./provider.ts";
 
-/** docs/faq/what-languages-do-you-support-, read 2026-11-21. Universal-3.5 takes 18 by its page; those beyond the six stay refused. */
+/** docs/faq/what-languages-do-you-support-, read 2026-11-21. The page of Universal-3.5 lists 18: those beyond the six stay refused. */
 const UNIVERSAL_3_LANGUAGES = ["de", "en", "es", "fr", "it", "pt"];
 /**
- * docs/pre-recorded-audio/universal-2 and set-language-manually, all 99, compared code by code 2026-11-21; Javanese, its `jw`,
- * under its code in BCP 47. docs/pre-recorded-audio/label-speakers has the same list.
+ * docs/pre-recorded-audio/universal-2 and set-language-manually, all 99, compared code by code 2026-11-21. Javanese, `jw` there, has its BCP 47 code here.
+ * docs/pre-recorded-audio/label-speakers has the same list.
  */
 const UNIVERSAL_2_LANGUAGES =
   "af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy id is it ja jv ka kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt ro ru sa sd si sk sl sn so sq sr su sv sw ta te tg th tk tl tr tt uk ur uz vi yi yo zh".split(
     " ",
   );
 /**
- * Listed for redaction in every edition of its page. With a language asked an unsupported feature is a 400, so a wrong entry
- * costs one hop; with detection it is left out in silence, which is why an unknown language meets no condition here.
+ * Listed for redaction in every version of its page. With an explicit language an unsupported feature is a 400, so a wrong entry costs one attempt. With
+ * detection it is silently ignored, which is why an unknown language satisfies no condition here.
  */
 const REDACTION = "de en es fi fr hi it ja ko nl pl pt ru tr uk vi zh".split(" ");
 /** docs/guardrails/filter-profanity-from-transcripts, read 2026-11-21. */
@@ -42,7 +42,7 @@ function features(languages: readonly string[]): SpeechModel["features"] {
 const UNIVERSAL_2: SpeechModel = {
   features: features(UNIVERSAL_2_LANGUAGES),
   preferences: ["detect_language", "speaker_count_hint", "smart_formatting", "language"],
-  // 2.2 GB is the cap of the upload; a run takes ten hours.
+  // 2.2 GB is the limit of an upload, ten hours that of a run.
   limits: { maxBytes: 2_200_000_000, maxSeconds: 36_000, keyterms: { maxTerms: 200, maxTermWords: 6 } },
   languages: UNIVERSAL_2_LANGUAGES,
   languagesFrom: "the list of its own page",
@@ -59,8 +59,8 @@ const UNIVERSAL_3: SpeechModel = {
 };
 
 /**
- * The socket's models (docs/streaming: models, keyterms-prompting, diarization). Masks and redaction exist there too, under
- * conditions that are not documented for every model.
+ * Models of the WebSocket API (docs/streaming: models, keyterms-prompting, diarization). Profanity filter and redaction exist there too, under conditions that
+ * are not documented for every model.
  */
 function streaming(languages: readonly string[]): SpeechModel {
   return {
@@ -72,7 +72,7 @@ function streaming(languages: readonly string[]): SpeechModel {
       streaming: { support: "native", grade: "shown" },
     },
     preferences: [],
-    // A recording takes as long as it lasts there, and a request has five minutes.
+    // A recording is processed in real time there, and a request has five minutes.
     limits: { maxSeconds: 290, keyterms: { maxTerms: 100, maxTermCharacters: 50 } },
     languages,
     defaultLanguage: languages.length === 1 ? (languages[0] ?? "auto") : "auto",

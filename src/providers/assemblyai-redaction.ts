@@ -1,4 +1,4 @@
-// The redaction groups in AssemblyAI's policy names (docs/guardrails/redact-pii-from-transcripts). Pure data.
+// Maps the redaction groups to AssemblyAI's policy names (docs/guardrails/redact-pii-from-transcripts). Pure data.
 import type { RedactionGroup } from "../contract/features.ts";
 
 const PCI = [
@@ -37,7 +37,7 @@ export const REDACTION_POLICIES: Readonly<Record<RedactionGroup, readonly string
   ],
   pci: PCI,
   phi: [...PHI, "date_of_birth", "person_age", "person_name", "us_social_security_number"],
-  // "Any sequence of numbers equal to or greater than 2"; those with a meaning of their own are other policies.
+  // "Any sequence of numbers equal to or greater than 2". Numbers with a meaning have policies of their own.
   numbers: [
     "number_sequence",
     "account_number",

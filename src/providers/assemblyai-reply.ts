@@ -1,4 +1,4 @@
-// Reading AssemblyAI's transcript object: what stands in it, and which options it repeats. Pure.
+// Parses AssemblyAI's transcript object: its content, and the options that it repeats. Pure.
 import { z } from "zod";
 import { ProviderError } from "./io.ts";
 import { languageTag } from "./language-names.ts";
@@ -24,7 +24,7 @@ const pieces = listOf<Piece>(
     (isTextOrNone(channel) || Number.isFinite(channel)),
 );
 
-/** Options come back as they were sent; only those that prove something are read. */
+/** The object repeats the options that were sent. Only those that prove a feature are read. */
 const echo = z.object({
   speech_model_used: z.string().nullish(),
   redact_pii: z.boolean().nullish(),
@@ -35,7 +35,7 @@ const echo = z.object({
 
 const body = echo.extend({
   id: z.string(),
-  // Silence is an empty text; none at all is a transcript that somebody deleted meanwhile.
+  // Silence is an empty text. No text at all means a transcript that was deleted meanwhile.
   text: z.string(),
   audio_duration: z.unknown().optional(),
   audio_channels: z.number().nullish(),
@@ -68,20 +68,20 @@ export function readAssemblyAiReply(raw: unknown, asked: Asked): AssemblyAiReply
   const parsed = body.safeParse(raw);
   if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
   const reply = parsed.data;
-  const read = (each: Piece): ProviderWord => ({
+  const toPiece = (each: Piece): ProviderWord => ({
     text: each.text,
     start: each.start / 1000,
     end: each.end / 1000,
     confidence: confidenceOrNull(each.confidence),
-    // With channels alone an utterance's speaker is its channel's number, which is nobody.
+    // With channels alone, an utterance's speaker is its channel number and identifies no one.
     speaker: asked.diarization ? (each.speaker ?? null) : null,
     channel: asked.multichannel ? channelIndex(each.channel) : null,
   });
   return {
     id: reply.id,
     text: reply.text.trim(),
-    words: (reply.words ?? []).map(read),
-    segments: (reply.utterances ?? []).map(read),
+    words: (reply.words ?? []).map(toPiece),
+    segments: (reply.utterances ?? []).map(toPiece),
     channels: reply.audio_channels ?? 1,
     language: bcp47(reply.language_code ?? null),
     languageConfidence: confidenceOrNull(reply.language_confidence),
@@ -90,13 +90,13 @@ export function readAssemblyAiReply(raw: unknown, asked: Asked): AssemblyAiReply
   };
 }
 
-/** Channels are counted from 1 and written as text. */
+/** Channels are strings that count from 1. */
 function channelIndex(channel: string | number | null | undefined): number | null {
   const number = Number(channel ?? Number.NaN);
   return Number.isInteger(number) && number >= 1 ? number - 1 : null;
 }
 
-/** Its own spellings: of British English, and of Javanese. */
+/** AssemblyAI's own spellings of English variants and of Javanese. */
 const SPELLED: Readonly<Record<string, string>> = { en_us: "en-US", en_uk: "en-GB", en_au: "en-AU", jw: "jv" };
 
 function bcp47(code: string | null): string | null {

@@ -1,5 +1,5 @@
-// A run at AssemblyAI: the upload that nobody works on, the submission that is paid for, the polls, the deletion
-// (assemblyai.com/docs/api-reference, checked 2026-11-20).
+// Runs of AssemblyAI's pre-recorded API: the free upload, the billed submission, the polls, the deletion (assemblyai.com/docs/api-reference, checked
+// 2026-11-20).
 import { bufferedBody } from "../lib/buffered-body.ts";
 import { z } from "zod";
 import { accountProbe, withoutModels } from "./account-probe.ts";
@@ -31,7 +31,7 @@ async function submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<Rem
   return { id: parsed.data.id, details: { path: plan.path } };
 }
 
-/** Nothing happens to an upload by itself. */
+/** An upload alone starts no work. */
 async function upload(path: string, audio: SpeechAudio, io: Io): Promise<string> {
   const request: WireRequest = {
     method: "POST",
@@ -50,7 +50,7 @@ async function upload(path: string, audio: SpeechAudio, io: Io): Promise<string>
   }
 }
 
-/** A 400 with prose and no code. */
+/** A 400 with prose and no error code. */
 function isOutOfFunds(reply: WireReply): boolean {
   return reply.status === 400 && /\b(account balance|insufficient funds)\b/iu.test(reply.text);
 }
@@ -81,18 +81,18 @@ async function poll(run: RemoteRun, io: Io): Promise<RemotePoll> {
     : { done: false, retryAfterSeconds: null, fraction: null };
 }
 
-/** The reasons are prose; those that blame the audio are the input's fault, the rest the provider's. */
+/** The reasons are prose. Those that blame the audio are faults of the input, the rest of the provider. */
 function failureOf(error: string): FailureKind {
   const blamesAudio =
     /too short|too long|does not appear to contain audio|no spoken audio|file type|unsupported|corrupt/iu;
   return blamesAudio.test(error) ? "rejected" : "server_error";
 }
 
-/** The uploaded file goes with the transcript. */
+/** Deleting the transcript deletes the uploaded file. */
 async function remove(run: RemoteRun, io: Io): Promise<void> {
   const reply = await sendAbout(run, "DELETE", io);
   const isSuccess = reply.status >= 200 && reply.status < 300;
-  // The transcript of a run that failed comes back with its error. What is no transcript, as a page from in between, says nothing.
+  // A failed run also returns its transcript, with its error. Another body, for example a proxy's page, proves nothing.
   if (isSuccess && (reply.text === "" || accepted.safeParse(parsedReply(reply)).success)) return;
   if (reply.status === 404) return;
   // An unknown id is a 400 there, not a 404.
@@ -115,12 +115,12 @@ async function sendAbout(run: RemoteRun, method: "GET" | "DELETE", io: Io): Prom
   }
 }
 
-/** The bare key, without a scheme. */
+/** The key alone, without an authorization scheme. */
 function authorization(credential: string | null): Readonly<Record<string, string>> {
   return credential === null ? {} : { authorization: credential };
 }
 
-/** The newest transcript's entry in the list of them: an account may have none. */
+/** The newest entry of the account's transcript list, which may be empty. */
 export const assemblyaiProbe = accountProbe({
   path: "/v2/transcript",
   query: [["limit", "1"]],

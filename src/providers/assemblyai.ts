@@ -1,5 +1,5 @@
-// AssemblyAI, pre-recorded: upload, submit, poll, delete (assemblyai.com/docs, checked 2026-11-20). Every option of a run is
-// repeated in its transcript, so what was silently left out shows. Streams go over a socket, to models of their own.
+// The adapter of AssemblyAI's pre-recorded API: upload, submit, poll, delete (assemblyai.com/docs, checked 2026-11-20). A transcript repeats every option of
+// its run, so silently ignored ones are detected. Streams use a WebSocket and other models.
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
 import { primarySubtag } from "../lib/text/primary-subtag.ts";
@@ -35,7 +35,7 @@ export const assemblyai: SpeechProvider = {
   normalise: normaliseAssemblyAi,
 };
 
-/** Translation is an add-on that answers with a text alone, and streams are planned elsewhere. */
+/** Translation is an add-on that returns only text, and streams have their own plan. */
 function canSend(feature: Feature): boolean {
   return feature !== "translation" && feature !== "streaming";
 }
@@ -49,7 +49,7 @@ function planAssemblyAi(request: SpeechRequest, target: SpeechTarget): PlanResul
   if (missing.length > 0) return { ok: false, missing };
   const dropped: Preference[] = [];
   const body = {
-    // A single model: with a list, the provider would choose, and its limits would be another's.
+    // One model: from a list the provider would choose, and the chosen model's limits could differ.
     speech_models: [target.model],
     ...languageOption(request.language, target, dropped),
     ...speakerOptions(request, target, dropped),
@@ -78,7 +78,7 @@ function languageOption(language: LanguageInForce, target: SpeechTarget, dropped
   }
 }
 
-/** Where it spells a language in its own way. */
+/** Where its spelling of a language code differs. */
 const SPELLED: Readonly<Record<string, string>> = { "en-us": "en_us", "en-gb": "en_uk", "en-au": "en_au", jv: "jw" };
 
 function languageCode(tag: string): string {
@@ -86,21 +86,21 @@ function languageCode(tag: string): string {
   return SPELLED[tag.toLowerCase()] ?? SPELLED[primary] ?? primary;
 }
 
-/** A hint is a bound from above: an exact count that is wrong spoils the labels. */
+/** A hint is sent as an upper bound: a wrong exact count spoils the labels. */
 function speakerOptions(request: SpeechRequest, target: SpeechTarget, dropped: Preference[]): object {
   const { diarization, speakerCountHint } = request;
   if (speakerCountHint !== null && !takes(target, "speaker_count_hint")) dropped.push("speaker_count_hint");
   if (!diarization) return {};
-  const bounded = speakerCountHint !== null && takes(target, "speaker_count_hint");
+  const hasHint = speakerCountHint !== null && takes(target, "speaker_count_hint");
   return {
     speaker_labels: true,
-    ...(bounded ? { speaker_options: { max_speakers_expected: speakerCountHint } } : {}),
+    ...(hasHint ? { speaker_options: { max_speakers_expected: speakerCountHint } } : {}),
   };
 }
 
 const MAX_PROMPT_WORDS = 1500;
 
-/** Terms and prompt exclude each other; the terms are required, the prompt is a preference. */
+/** Terms and prompt exclude each other. The terms are required, the prompt is a preference. */
 function vocabularyOptions(request: SpeechRequest, target: SpeechTarget, dropped: Preference[]): object {
   const { keyterms, prompt } = request;
   const fits =
@@ -113,7 +113,7 @@ function vocabularyOptions(request: SpeechRequest, target: SpeechTarget, dropped
   return fits ? { prompt } : {};
 }
 
-/** On unless turned off, and redaction works on formatted text only. */
+/** On by default, and redaction works only on formatted text. */
 function formattingOptions(request: SpeechRequest, target: SpeechTarget, dropped: Preference[]): object {
   const { smartFormatting, redaction } = request;
   if (smartFormatting === null) return {};
@@ -143,7 +143,7 @@ function normaliseAssemblyAi(
     audio,
     {
       ...reply,
-      // Without speakers or channels there are no utterances; the gateway makes segments of the words.
+      // Without speakers or channels there are no utterances, so the gateway builds segments from the words.
       words,
       segments: segments.length > 0 ? segments : words,
       ...(request.stream
@@ -168,13 +168,15 @@ function modelReceipt(target: SpeechTarget, echo: AssemblyAiEcho): Receipt {
   return { feature: "model", grade: "echoed", delivered: echo.speech_model_used === target.model };
 }
 
-/** A socket repeats nothing. Planned anew, for planning is pure: the receipt is read off the parameters. */
+/** A WebSocket session repeats no options, so the receipt is read from the parameters. Planning is pure and can be repeated. */
 function wasSent(feature: Feature, request: SpeechRequest, target: SpeechTarget): boolean {
-  const planned = planAssemblyAiStream(request, target);
-  if (!planned.ok || planned.plan.kind !== "raw") return false;
-  const has = (name: string): boolean =>
-    planned.plan.kind === "raw" && planned.plan.query.some(([each]) => each === name);
-  return feature === "streaming" ? has("format_turns") : feature === "keyterms" && has("keyterms_prompt");
+  const result = planAssemblyAiStream(request, target);
+  if (!result.ok || result.plan.kind !== "raw") return false;
+  const hasParameter = (name: string): boolean =>
+    result.plan.kind === "raw" && result.plan.query.some(([each]) => each === name);
+  return feature === "streaming"
+    ? hasParameter("format_turns")
+    : feature === "keyterms" && hasParameter("keyterms_prompt");
 }
 
 function wasEchoed(feature: Feature, request: SpeechRequest, echo: AssemblyAiEcho): boolean {

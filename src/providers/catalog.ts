@@ -1,5 +1,5 @@
-// Chat models known from the start, so that a text-only route can be configured [providers.chat-catalogue]. Not all there are: an
-// account may have others, and those are declared under its connection's `models`. Checked 2026-11-20.
+// Built-in chat models, so that a text-only route can be configured without declaring them [providers.chat-catalogue]. Incomplete: other models of an account
+// are declared under its connection's `models`. Checked 2026-11-20.
 import type { ChatModel } from "./chat-provider.ts";
 import type { ProviderKind } from "./provider.ts";
 
@@ -24,7 +24,7 @@ const OPENAI_LONG: ChatModel = {
   ...OPENAI,
   limits: { ...OPENAI.limits, maxOutputTokens: 32_768, contextTokens: 1_047_576 },
 };
-/** Reasoning models take no sampling parameters and no stop sequences. */
+/** Reasoning models accept no sampling parameters and no stop sequences. */
 const OPENAI_REASONING: ChatModel = {
   ...OPENAI,
   preferences: ["seed", "reasoning_effort", "verbosity"],
@@ -36,13 +36,13 @@ const OPENAI_REASONING: ChatModel = {
   },
   quirks: ["developer_role"],
 };
-/** "Unsupported value: 'minimal' is not supported with the 'gpt-5.1' model", nor with those after it. */
+/** "Unsupported value: 'minimal' is not supported with the 'gpt-5.1' model", nor with later ones. */
 const OPENAI_REASONING_5_4: ChatModel = {
   ...OPENAI_REASONING,
   limits: { ...OPENAI_REASONING.limits, reasoningEfforts: ["none", "low", "medium", "high", "xhigh"] },
 };
 
-/** No JSON mode without a schema, no audio, no seed; its temperature ends at 1. */
+/** No JSON mode without a schema, no audio, no seed. The highest temperature is 1. */
 const ANTHROPIC: ChatModel = {
   features: ["tools", "tool_choice", "parallel_tool_calls", "response_format.json_schema", "image_parts"],
   preferences: ["temperature", "top_p", "stop"],
@@ -54,7 +54,7 @@ const ANTHROPIC: ChatModel = {
   },
   rivals: [["temperature", "top_p"]],
 };
-/** From 4.6 on a conversation ends with the user. */
+/** From 4.6 on, a conversation must end with the user. */
 const ANTHROPIC_4_6: ChatModel = { ...ANTHROPIC, quirks: ["no_prefill"] };
 /** After Opus 4.6 any temperature but 1 is refused. */
 const ANTHROPIC_UNSAMPLED: ChatModel = {
@@ -63,7 +63,7 @@ const ANTHROPIC_UNSAMPLED: ChatModel = {
   limits: { ...ANTHROPIC.limits, maxOutputTokens: 128_000 },
 };
 
-/** Calls several tools when it likes: there is no parameter against it. */
+/** May call several tools at once: no parameter forbids it. */
 const GEMINI: ChatModel = {
   features: [
     "tools",
@@ -94,7 +94,7 @@ const GEMINI_3: ChatModel = { ...GEMINI, quirks: ["signed_tool_calls"] };
 export const CHAT_MODELS: Readonly<Partial<Record<ProviderKind, Readonly<Record<string, ChatModel>>>>> = {
   openai: {
     "gpt-4o": OPENAI,
-    // 2,833 and 5,667 for each of at most eight tiles: its price of a token is a fraction of the others', that of an image is not.
+    // 2,833 plus 5,667 for each of at most eight tiles: its token price is a fraction of the others', but an image costs the same.
     "gpt-4o-mini": { ...OPENAI, limits: { ...OPENAI.limits, imageTokens: 48_169 } },
     "gpt-4.1": OPENAI_LONG,
     "gpt-4.1-mini": OPENAI_LONG,

@@ -1,5 +1,5 @@
-// The chat side of the provider interface: what one file per chat protocol supplies. `plan` is pure;
-// everything impure comes in through `StreamingIo`. Its speech counterpart is provider.ts.
+// The interface of a chat provider, which each chat protocol implements in one file. `plan` is pure, and all side effects go through `StreamingIo`. provider.ts
+// is its counterpart for speech.
 import type { z } from "zod";
 import type { HistoryField } from "../contract/chat-history.ts";
 import type {
@@ -14,47 +14,47 @@ import type {
 import type { StreamingIo, WireRequest } from "./io.ts";
 import type { ProviderKind } from "./provider.ts";
 
-/** What a chat model declares as data. A declaration in the configuration file replaces it field by field. */
+/** A chat model's declared capabilities. A declaration in the configuration file replaces them field by field. */
 export interface ChatModel {
   readonly features: readonly ChatFeature[];
   readonly preferences: readonly ChatPreference[];
   readonly limits: ChatLimits;
-  /** Features that cannot be asked together; the target lacks the second when the first is asked. */
+  /** Features that cannot be combined: the target lacks the second when the first is requested. */
   readonly excludes?: readonly (readonly [ChatFeature, ChatFeature])[];
-  /** Preferences that cannot be sent together; the second is dropped when both are asked. */
+  /** Preferences that cannot be combined: the second is dropped when both are requested. */
   readonly rivals?: readonly (readonly [ChatPreference, ChatPreference])[];
   readonly quirks?: readonly ChatQuirk[];
 }
 
 export interface ChatLimits {
-  /** Most tokens of one answer, reasoning included; absent: unknown. */
+  /** Most tokens of one answer, including reasoning. Absent: unknown. */
   readonly maxOutputTokens?: number;
   readonly contextTokens?: number;
   readonly maxTemperature?: number;
   readonly maxStopSequences?: number;
-  /** The efforts that the model knows; absent: none. */
+  /** Supported reasoning efforts. Absent: none. */
   readonly reasoningEfforts?: readonly ReasoningEffort[];
-  /** What one image is at most; absent: no more than with others. */
+  /** Most tokens of one image. Absent: no more than for other models. */
   readonly imageTokens?: number;
-  /** Media types of images taken; absent: any. */
+  /** Accepted media types of images. Absent: any. */
   readonly imageTypes?: readonly string[];
 }
 
 export type ChatQuirk =
-  /** Instructions go in role `developer`. */
+  /** Instructions have the role `developer`. */
   | "developer_role"
   /** "This model does not support assistant message prefill. The conversation must end with a user message." */
   | "no_prefill"
-  /** A tool call brought back must carry the signature the model gave it. */
+  /** A tool call in the history must contain the signature that the model returned with it. */
   | "signed_tool_calls";
 
-/** Up to where the provider may keep the input for later requests. */
+/** A cache breakpoint: the provider may keep the input up to here for later requests. */
 export interface CacheControl {
   readonly type: "ephemeral";
   readonly ttl?: "5m" | "1h";
 }
 
-/** What a model thought, under its server's name for it: who answers with a name takes it back under the same. */
+/** The model's reasoning, under its server's field name. A server accepts it back under the name that it uses in answers. */
 export interface Reasoning {
   readonly field: "reasoning_content" | "reasoning";
   readonly text: string;
@@ -72,13 +72,13 @@ export type ChatPart =
       readonly kind: "image";
       readonly mediaType: string;
       readonly base64: string;
-      /** How closely it is looked at, where the protocol has a word for it; a preference. */
+      /** Image detail, if the protocol has a parameter for it. A preference. */
       readonly detail?: "auto" | "low" | "high";
     }
   | { readonly kind: "audio"; readonly format: "wav" | "mp3"; readonly base64: string };
 
 export type ChatMessage =
-  /** `parts`: the same text, where some of it is to be cached. */
+  /** `parts`: the same text, split where a part of it is to be cached. */
   | { readonly role: "system"; readonly text: string; readonly parts?: readonly ChatTextPart[] }
   | { readonly role: "user"; readonly parts: readonly ChatPart[] }
   | {
@@ -91,12 +91,12 @@ export type ChatMessage =
   | { readonly role: "tool"; readonly toolCallId: string; readonly text: string; readonly cache?: CacheControl };
 
 export interface ChatToolCall {
-  /** Opaque and to be brought back unchanged: what a provider wants to see again may be in it, some thousand characters. */
+  /** Opaque, and must be sent back unchanged: it may contain some thousand characters that a provider needs again. */
   readonly id: string;
   readonly name: string;
-  /** JSON text, as the model wrote it; it may be broken where the answer was cut by its length. */
+  /** JSON text as the model wrote it. Possibly invalid if the answer was truncated by its length. */
   readonly arguments: string;
-  /** Of a call brought back: what its provider signed it with, where the caller kept that in a field of its own. */
+  /** The provider's signature of a call in the history, if the caller returned it in a separate field. */
   readonly signature?: string;
 }
 
@@ -105,7 +105,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface ChatTool {
   readonly name: string;
   readonly description: string | null;
-  /** null: a function without arguments. */
+  /** Null: a function without arguments. */
   readonly parameters: JsonSchema | null;
   readonly strict: boolean | null;
   readonly cache?: CacheControl;
@@ -125,15 +125,15 @@ export type ChatResponseFormat =
       readonly strict: boolean | null;
     };
 
-/** What the gateway asks of one target: already judged, so every required feature is declared by the model. */
+/** A validated request to one target: the model declares every required feature. */
 export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ChatTool[];
-  /** null here and below: the caller said nothing. */
+  /** Null, here and below: not set by the caller. */
   readonly toolChoice: ChatToolChoice | null;
   readonly parallelToolCalls: boolean | null;
   readonly responseFormat: ChatResponseFormat;
-  /** null: the model's limit is sent, so that what was reserved is what can be spent. */
+  /** Null: the model's limit is sent, so that no more can be spent than was reserved. */
   readonly maxTokens: number | null;
   readonly temperature: number | null;
   readonly topP: number | null;
@@ -141,20 +141,20 @@ export interface ChatRequest {
   readonly stop: readonly string[];
   readonly reasoningEffort: ReasoningEffort | null;
   readonly verbosity: Verbosity | null;
-  /** What the conversation brings back of other backends' answers; absent: nothing. */
+  /** Fields of other backends' answers in the conversation. Absent: none. */
   readonly history?: readonly HistoryField[];
-  /** Which of `chat` and `stream` the plan is for. */
+  /** Whether the plan is for `stream` or `chat`. */
   readonly stream: boolean;
 }
 
-/** One model on one account, as an adapter needs it. `settings` is the merged target and profile settings. */
+/** One model on one account. `settings` are the merged settings of target and profile. */
 export interface ChatTarget {
   readonly model: string;
   readonly chat: ChatModel;
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** A wire request, complete but for the base URL and the credential. */
+/** A complete wire request without base URL and credential. */
 export interface ChatPlan {
   readonly path: string;
   readonly query: NonNullable<WireRequest["query"]>;
@@ -167,16 +167,16 @@ export type ChatPlanResult =
       readonly ok: true;
       readonly plan: ChatPlan;
       readonly dropped: readonly ChatDropped[];
-      /** Of the request's `history`: what this target does not want. */
+      /** Fields of the request's `history` that this target does not accept. */
       readonly ignored?: readonly HistoryField[];
-      /** Tools, by position, whose schema this target takes in another form only. */
+      /** Indexes of tools whose schema had to be rewritten for this target. */
       readonly rewrittenTools?: readonly number[];
     }
   | { readonly ok: false; readonly missing: readonly ChatLack[] };
 
 export type ChatFinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
-/** As the provider reported it. Reasoning is part of the output, cached input part of the input. */
+/** Usage as reported by the provider. Output includes reasoning, and input includes cached input. */
 export interface ChatUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -184,22 +184,22 @@ export interface ChatUsage {
 }
 
 export interface ChatResult {
-  /** null only with tool calls alone. */
+  /** Null only with tool calls and no text. */
   readonly text: string | null;
-  /** The text is what the model said instead of an answer, where the protocol tells one from the other. */
+  /** The text is a refusal, if the protocol distinguishes it from an answer. */
   readonly isRefusal?: boolean;
-  /** Where the server tells it from the answer. */
+  /** Present if the server separates it from the answer. */
   readonly reasoning?: Reasoning;
   readonly toolCalls: readonly ChatToolCall[];
   readonly finishReason: ChatFinishReason;
-  /** The provider ended a whole answer with a word that is in no table, or with none. */
+  /** The provider ended a complete answer with an unknown finish reason, or with none. */
   readonly isFinishUnknown?: true;
-  /** null: the provider did not report any; to be estimated and marked. */
+  /** Null: not reported by the provider, so it is estimated and marked. */
   readonly usage: ChatUsage | null;
   readonly providerRequestId: string | null;
 }
 
-/** Proof, per required feature, that the answer has it. `delivered: false` fails the target. */
+/** Evidence, per required feature, that the answer has it. `delivered: false` fails the target. */
 export interface ChatReceipt {
   readonly feature: ChatFeature;
   readonly grade: ReceiptGrade;
@@ -207,17 +207,17 @@ export interface ChatReceipt {
 }
 
 /**
- * A stream begins with `open`, ends with exactly one `finish`, and throws a `ProviderError` wherever it breaks before.
- * `usage` comes at any place before the end, possibly more than once: the last one counts, also when the stream broke.
+ * A stream begins with `open`, ends with exactly one `finish`, and throws a `ProviderError` if it breaks before. `usage` may come anywhere before the end and
+ * repeatedly: the last one counts, even if the stream breaks.
  */
 export type ChatEvent =
-  /** The provider took the request; nothing of the answer is there yet. */
+  /** The provider accepted the request. No content has arrived yet. */
   | { readonly type: "open"; readonly providerRequestId: string | null }
-  /** Never empty. `isRefusal`: as of a result. */
+  /** Never empty. `isRefusal` as in a result. */
   | { readonly type: "text"; readonly text: string; readonly isRefusal?: boolean }
-  /** A piece of what the model thinks: no content. */
+  /** A piece of the model's reasoning, which is not content. */
   | { readonly type: "reasoning"; readonly reasoning: Reasoning }
-  /** `index` counts the answer's calls from 0. The first piece of a call has its id and name, later ones neither. */
+  /** `index` counts the answer's calls from 0. Only the first piece of a call has its id and name. */
   | {
       readonly type: "tool_call";
       readonly index: number;
@@ -225,26 +225,26 @@ export type ChatEvent =
       readonly name?: string;
       readonly arguments: string;
     }
-  /** `isFinal: false` when the answer goes on: its output counts what was written so far, or less. */
+  /** `isFinal: false` while the answer continues: its output counts at most what was generated so far. */
   | { readonly type: "usage"; readonly usage: ChatUsage; readonly isFinal: boolean }
-  /** `isUnknown`: as `isFinishUnknown` of a result. */
+  /** `isUnknown` as `isFinishUnknown` of a result. */
   | { readonly type: "finish"; readonly reason: ChatFinishReason; readonly isUnknown?: true };
 
 export interface ChatProvider {
   readonly kind: ProviderKind;
-  /** Models known from the start, by name. */
+  /** Built-in models by name. */
   readonly models: Readonly<Record<string, ChatModel>>;
-  /** What a model absent from the catalogue is assumed to do before its declaration adds to it. */
+  /** Assumed capabilities of a model outside the catalogue, which its declaration extends. */
   readonly unknownModel: ChatModel;
   readonly defaultBaseUrl: string | null;
-  /** What a chat target's `settings` may hold; unknown keys are refused when the configuration is read. */
+  /** Schema of a chat target's `settings`. Unknown keys are refused when the configuration is read. */
   readonly settings: z.ZodType;
   plan(request: ChatRequest, target: ChatTarget): ChatPlanResult;
   /** For a plan made with `stream: false`. A success without a regular finish is thrown as `bad_reply`. */
   chat(plan: ChatPlan, io: StreamingIo): Promise<ChatResult>;
   /**
-   * For a plan made with `stream: true`. Events that came together are handed over together; no list is empty. To stop it while a
-   * next one is awaited, abort the signal given to `io`.
+   * For a plan made with `stream: true`. Events that arrived together are yielded together, and no list is empty. To stop while an event is awaited, abort the
+   * signal passed to `io`.
    */
   stream(plan: ChatPlan, io: StreamingIo): AsyncIterable<readonly ChatEvent[]>;
 }

@@ -1,12 +1,12 @@
-// Receipts of a chat answer: which required features it shows [chat.receipts]. Pure. A stream is judged when
-// it is over, which is too late to turn to another target but not too late to report it.
+// Creates the receipts of a chat answer: which required features it proves [chat.receipts]. Pure. A stream is judged after its end, which is too late for a
+// fallback but not for a report.
 import type { ChatFeature } from "../contract/features.ts";
 import { isRecord } from "../lib/json/json-guards.ts";
 import { askedChatFeatures } from "./asked-chat-features.ts";
 import type { ChatReceipt, ChatRequest, ChatResult } from "./chat-provider.ts";
 import { parsedReply } from "./read-reply.ts";
 
-/** What both a reply and an assembled stream come down to. */
+/** The common content of a reply and an assembled stream. */
 type ChatContent = Pick<ChatResult, "text" | "toolCalls" | "finishReason">;
 
 export function chatReceipts(request: ChatRequest, result: ChatContent): readonly ChatReceipt[] {
@@ -18,19 +18,21 @@ function receiptOf(
   { toolChoice }: ChatRequest,
   { text, toolCalls, finishReason }: ChatContent,
 ): Omit<ChatReceipt, "feature"> {
-  // What was cut by its length or withheld by a filter proves nothing either way.
+  // An answer that was truncated or filtered proves nothing either way.
   const isWhole = finishReason === "stop" || finishReason === "tool_calls";
-  const shown = (delivered: boolean): Omit<ChatReceipt, "feature"> => ({ grade: "shown", delivered });
+  const shownReceipt = (delivered: boolean): Omit<ChatReceipt, "feature"> => ({ grade: "shown", delivered });
   switch (feature) {
     case "tool_choice":
-      if (toolChoice?.kind === "none") return shown(toolCalls.length === 0);
-      return shown(!isWhole || toolCalls.some((call) => toolChoice?.kind !== "tool" || call.name === toolChoice.name));
+      if (toolChoice?.kind === "none") return shownReceipt(toolCalls.length === 0);
+      return shownReceipt(
+        !isWhole || toolCalls.some((call) => toolChoice?.kind !== "tool" || call.name === toolChoice.name),
+      );
     case "parallel_tool_calls":
-      return shown(toolCalls.length <= 1);
+      return shownReceipt(toolCalls.length <= 1);
     case "response_format.json_object":
-      return shown(finishReason !== "stop" || isRecord(parsedReply({ text: text ?? "" })));
+      return shownReceipt(finishReason !== "stop" || isRecord(parsedReply({ text: text ?? "" })));
     case "response_format.json_schema":
-      return shown(finishReason !== "stop" || parsedReply({ text: text ?? "" }) !== undefined);
+      return shownReceipt(finishReason !== "stop" || parsedReply({ text: text ?? "" }) !== undefined);
     case "tools":
     case "image_parts":
     case "audio_parts":

@@ -1,5 +1,5 @@
-// Conversations for the protocols that know two speakers and instructions apart (Anthropic, Gemini): neighbours of one
-// speaker become one turn, and tool results are something the user says.
+// Converts conversations for protocols with two roles and separate instructions (Anthropic, Gemini): adjacent messages of one role become one turn, and tool
+// results become messages of the user.
 import type { ChatMessage } from "./chat-provider.ts";
 
 type Instruction = Extract<ChatMessage, { readonly role: "system" }>;
@@ -11,14 +11,14 @@ export interface Turn {
 }
 
 export interface Conversation {
-  /** null: none. Instructions from anywhere in the conversation, in their order. */
+  /** Null: none. Instructions from anywhere in the conversation, in order. */
   readonly instructions: string | null;
-  /** The same, one by one. */
+  /** The same instructions as separate items. */
   readonly instructed: readonly Instruction[];
   readonly turns: readonly Turn[];
 }
 
-/** Both protocols want the user to begin; a conversation may begin with a greeting. It says as little as can be said. */
+/** Both protocols require the user to begin, but a conversation may begin with a greeting. This opening is as neutral as possible. */
 const OPENING: Spoken = { role: "user", parts: [{ kind: "text", text: "." }] };
 
 export function conversationOf(messages: readonly ChatMessage[]): Conversation {
@@ -35,16 +35,16 @@ export function conversationOf(messages: readonly ChatMessage[]): Conversation {
     if (last?.speaker === speaker) last.messages.push(message);
     else turns.push({ speaker, messages: [message] });
   }
-  // Both protocols want a turn to answer: of instructions alone, the last is what there is to answer.
-  const alone = turns.length === 0 ? instructed.pop()?.text : undefined;
-  if (alone !== undefined)
-    turns.push({ speaker: "user", messages: [{ role: "user", parts: [{ kind: "text", text: alone }] }] });
+  // Both protocols require a turn to answer: from instructions alone, the last one becomes that turn.
+  const lastInstruction = turns.length === 0 ? instructed.pop()?.text : undefined;
+  if (lastInstruction !== undefined)
+    turns.push({ speaker: "user", messages: [{ role: "user", parts: [{ kind: "text", text: lastInstruction }] }] });
   if (turns[0]?.speaker === "assistant") turns.unshift({ speaker: "user", messages: [OPENING] });
   const instructions = instructed.length === 0 ? null : instructed.map(({ text }) => text).join("\n");
   return { instructions, instructed, turns };
 }
 
-/** What says nothing is no turn there, and would be refused as an empty one. */
+/** Both protocols refuse an empty turn. */
 function isSilent(message: Spoken): boolean {
   switch (message.role) {
     case "user":

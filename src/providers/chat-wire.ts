@@ -1,5 +1,5 @@
-// What the chat protocols have in common on the way out and back: JSON there, JSON or events here, and the checks that every adapter
-// needs: no finish, an error body under a success, an error among the events are failures [providers.stream-cut] [providers.stream-framing].
+// Sends chat requests and reads JSON or event-stream replies for all chat protocols. A missing finish, an error body in a success and an error event are
+// failures [providers.stream-cut] [providers.stream-framing].
 import { bufferedBody } from "../lib/buffered-body.ts";
 import type { ChatEvent, ChatPlan } from "./chat-provider.ts";
 import type { ChatEnding } from "./finish-reasons.ts";
@@ -14,22 +14,19 @@ export async function sendChat(plan: ChatPlan, io: StreamingIo, headers: Headers
   return readJsonReply(await io.send(wireRequest(plan, headers)), io.credential);
 }
 
-/** One protocol's way of reading its own events; it remembers what it has seen of one answer. */
+/** Parses one protocol's events. Keeps the state of one answer. */
 export interface EventReader {
   /** May throw a `ProviderError`. */
   read(body: unknown): readonly ChatEvent[];
-  /** Whether the answer has its end, so that what comes behind it, a cut or an error, is no failure of it. */
+  /** Whether the answer is complete, so that truncation or an error after it is no failure. */
   isOver(): boolean;
-  /**
-   * When nothing more comes: null where the answer has no regular end. `isMarked`: the end mark of the stream came. `rest`: what was to
-   * be seen at the end only.
-   */
+  /** Called at the end of the stream. Null: the answer has no regular end. `isMarked`: the stream's end mark arrived. `rest`: events known only at the end. */
   end(isMarked: boolean): { readonly ending: ChatEnding; readonly rest: readonly ChatEvent[] } | null;
 }
 
 interface ChatStreamOptions {
   readonly headers: Headers;
-  /** The header in which the provider names the exchange; null: it has none. */
+  /** The header with the provider's request id. Null: there is none. */
   readonly requestIdHeader: string | null;
   readonly reader: EventReader;
 }
@@ -80,7 +77,7 @@ function readWhole(value: unknown, reader: EventReader, credential: string | nul
   return reader.read(value);
 }
 
-/** Characters that the answer retains. */
+/** Characters of the answer that are kept in memory. */
 function lengthOf(events: readonly ChatEvent[]): number {
   return events.reduce((sum, event) => sum + contentLength(event), 0);
 }
@@ -91,7 +88,7 @@ function contentLength(event: ChatEvent): number {
   return event.type === "tool_call" ? event.arguments.length + (event.id ?? "").length : 0;
 }
 
-/** Into `events`, what came before a failure too. Whether the end mark came. */
+/** Appends to `events`, also those before a failure. Returns whether the end mark arrived. */
 function readTogether(
   { messages, broken }: Messages,
   reader: EventReader,
@@ -99,9 +96,9 @@ function readTogether(
   events: ChatEvent[],
 ): boolean {
   for (const { data } of messages) {
-    // OpenAI's end mark; the other protocols have none.
+    // OpenAI's end mark. Other protocols have none.
     if (data === "[DONE]") return true;
-    // Not spread: one message may hold more than a call takes arguments.
+    // Not spread: one message may contain more events than a call accepts arguments.
     for (const event of reader.read(eventBody(data, credential, broken))) events.push(event);
   }
   return false;

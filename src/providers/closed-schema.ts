@@ -1,9 +1,9 @@
-// JSON Schemas for a provider that wants every object closed ("'additionalProperties' must be explicitly set to false"). What is
-// silent about it is closed, so that every answer that fits the tighter schema fits the given one; what is open on purpose stays so.
+// Closes JSON Schemas for a provider that requires it ("'additionalProperties' must be explicitly set to false"). An object without `additionalProperties` is
+// closed, so that every valid answer is valid for the caller's schema. One that is open on purpose stays open.
 import { isRecord } from "../lib/json/json-guards.ts";
 import type { JsonSchema } from "./chat-provider.ts";
 
-/** Where schemas stand: by name, in a list, alone (or, in older drafts, in a list). */
+/** Where subschemas are: by name, in a list, single (or, in older drafts, in a list). */
 const BY_NAME: ReadonlySet<string> = new Set([
   "properties",
   "patternProperties",
@@ -14,13 +14,13 @@ const BY_NAME: ReadonlySet<string> = new Set([
 const IN_LISTS: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
 const ALONE: ReadonlySet<string> = new Set(["items", "contains", "not", "if", "then", "else"]);
 
-/** A part that is tighter makes a whole that is wider, or that nothing fits. */
+/** In these, a stricter part makes a wider whole, or one that nothing satisfies. */
 const ENTANGLED = ["allOf", "oneOf", "not", "if", "then", "else", "contains", "patternProperties", "dependentSchemas"];
-/** What stands beside an object's own properties may demand others. */
-const BESIDE = ["$ref", "anyOf"];
+/** Keywords next to an object's own properties that may require others. */
+const SIBLING_KEYWORDS = ["$ref", "anyOf"];
 
-/** Null: it cannot be closed without refusing what it asks for. */
-export function closedSchema(given: JsonSchema): JsonSchema | null {
+/** Null: it cannot be closed without refusing valid answers. */
+export function closedSchema(root: JsonSchema): JsonSchema | null {
   let isChanged = false;
   let isOpen = false;
   let isEntangled = false;
@@ -34,26 +34,26 @@ export function closedSchema(given: JsonSchema): JsonSchema | null {
         return [keyword, Object.fromEntries(Object.entries(value).map(([name, each]) => [name, close(each)]))];
       return [keyword, IN_LISTS.has(keyword) || ALONE.has(keyword) ? close(value) : value];
     });
-    const closed = Object.fromEntries(members) as JsonSchema;
-    if (!isOfObjects(schema) || schema["additionalProperties"] === false) return closed;
+    const result = Object.fromEntries(members) as JsonSchema;
+    if (!isOfObjects(schema) || schema["additionalProperties"] === false) return result;
     isChanged = true;
     isOpen ||= !isSilent(schema);
-    return { ...closed, additionalProperties: false };
+    return { ...result, additionalProperties: false };
   }
 
-  const closed = close(given) as JsonSchema;
-  if (!isChanged) return given;
-  return isOpen || isEntangled ? null : closed;
+  const result = close(root) as JsonSchema;
+  if (!isChanged) return root;
+  return isOpen || isEntangled ? null : result;
 }
 
 function isOfObjects({ type, properties }: JsonSchema): boolean {
   return type === "object" || (Array.isArray(type) && type.includes("object")) || properties !== undefined;
 }
 
-/** It names its properties, demands none that it does not name, and says nothing of others. */
+/** The object names its properties, requires only those, and does not mention others. */
 function isSilent(schema: JsonSchema): boolean {
   const { properties, required = [], additionalProperties } = schema;
   if (!isRecord(properties) || additionalProperties !== undefined) return false;
   const isNamed = Array.isArray(required) && required.every((name) => Object.hasOwn(properties, String(name)));
-  return isNamed && !BESIDE.some((keyword) => keyword in schema);
+  return isNamed && !SIBLING_KEYWORDS.some((keyword) => keyword in schema);
 }

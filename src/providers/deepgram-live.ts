@@ -1,5 +1,5 @@
-// Deepgram's socket: wss …/v1/listen with the query of the pre-recorded endpoint (developers.deepgram.com, checked
-// 2026-11-20). Its final results are put together into the body that a file would have had, so that one reader judges both.
+// Deepgram's streaming adapter: wss …/v1/listen with the query of the pre-recorded endpoint (developers.deepgram.com, checked 2026-11-20). Its final results
+// are assembled into the body that a file would have had, so that one parser reads both.
 import { gapBetween, joinWords } from "../lib/text/join-words.ts";
 import { z } from "zod";
 import { ProviderError, type StreamingIo } from "./io.ts";
@@ -13,7 +13,7 @@ import {
 } from "./provider.ts";
 import { confidenceOrNull } from "./reply-values.ts";
 
-/** Ten seconds without a frame end the stream there. */
+/** Deepgram closes the stream after ten seconds without a frame. */
 const KEEP_ALIVE = { text: JSON.stringify({ type: "KeepAlive" }), everyMs: 4_000 };
 
 export function streamDeepgram(plan: SpeechPlan, audio: SpeechAudio, io: StreamingIo): AsyncIterable<SpeechEvent> {
@@ -34,7 +34,7 @@ export function streamDeepgram(plan: SpeechPlan, audio: SpeechAudio, io: Streami
   );
 }
 
-/** Containers say by themselves what is in them; saying it again makes Deepgram misread them. */
+/** Containers describe their own content. Declaring it as well makes Deepgram misread them. */
 function encodingOf({ live }: SpeechAudio): readonly (readonly [string, string])[] {
   if (live !== "pcm_s16le") return [];
   return [
@@ -46,7 +46,7 @@ function encodingOf({ live }: SpeechAudio): readonly (readonly [string, string])
 
 async function* framesOf(audio: SpeechAudio): AsyncGenerator<string | Uint8Array> {
   for await (const chunk of audio.open()) {
-    // An empty frame would be the end.
+    // An empty frame would end the stream.
     if (chunk.byteLength > 0) yield chunk;
   }
   yield JSON.stringify({ type: "CloseStream" });
@@ -89,8 +89,8 @@ const metadata = z.object({
   duration: z.unknown().optional(),
   channels: z.int().min(1).max(20),
 });
-/** Messages of other types are the provider's to add. */
-const known = z.discriminatedUnion("type", [results, metadata]);
+/** Messages of other types are ignored, as the provider may add some. */
+const messageSchema = z.discriminatedUnion("type", [results, metadata]);
 
 interface Utterance {
   readonly transcript: string;
@@ -108,7 +108,7 @@ function createReader(isMultichannel: boolean): LiveReader {
   return {
     read: (message) => {
       if (!isOfInterest(message)) return [];
-      const { data, success } = known.safeParse(message);
+      const { data, success } = messageSchema.safeParse(message);
       if (!success) throw new ProviderError("bad_reply", { reason: "missing_fields" });
       if (data.type === "Metadata") {
         body = bodyOf(finals, data, model);
@@ -120,7 +120,7 @@ function createReader(isMultichannel: boolean): LiveReader {
       finals.push(data);
       const segments = utterancesOf(data).map((utterance) => segmentOf(utterance, isMultichannel));
       return [
-        // Of several channels the whole is by time, which is not the order in which they come.
+        // The whole text of several channels is ordered by time, unlike the results.
         ...(isMultichannel ? [] : [{ type: "text", text: `${gap}${textOf(data)}` } as const]),
         ...segments.map((segment) => ({ type: "segment", segment }) as const),
       ];
@@ -134,7 +134,7 @@ function createReader(isMultichannel: boolean): LiveReader {
   };
 }
 
-/** Results of interim text repeat what the final ones say, and the rest says when somebody speaks. */
+/** Interim results repeat what the final ones contain, and the other messages report when someone speaks. */
 function isOfInterest(message: unknown): boolean {
   const type = z.object({ type: z.string() }).safeParse(message).data?.type;
   return type === "Results" || type === "Metadata";
@@ -143,7 +143,7 @@ function isOfInterest(message: unknown): boolean {
 function modelInfo({ metadata: about }: Results): unknown {
   const info = about?.model_info ?? null;
   if (info === null) return null;
-  // One model's own description here, one entry per model there.
+  // A stream returns one model's description, a file one entry per model.
   return Object.values(info).every((value) => typeof value === "object") ? info : { model: info };
 }
 
@@ -156,7 +156,7 @@ function textOf({ channel }: Results): string {
   return channel.alternatives[0]?.transcript.trim() ?? "";
 }
 
-/** A result is what was said between two pauses, by one speaker or several. */
+/** A result is what was said between two pauses, by one or more speakers. */
 function utterancesOf(result: Results): readonly Utterance[] {
   const [alternative] = result.channel.alternatives;
   const channel = result.channel_index[0] ?? 0;
@@ -216,12 +216,12 @@ function segmentOf(utterance: Utterance, isMultichannel: boolean): ProviderSegme
 
 function bodyOf(finals: readonly Results[], about: z.infer<typeof metadata>, model: unknown): object {
   const channels = Array.from({ length: about.channels }, (_, index) => {
-    const own = finals.filter(({ channel_index: [channel] }) => channel === index);
-    const alternatives = own.flatMap(({ channel }) => channel.alternatives.slice(0, 1));
+    const channelResults = finals.filter(({ channel_index: [channel] }) => channel === index);
+    const alternatives = channelResults.flatMap(({ channel }) => channel.alternatives.slice(0, 1));
     return {
       alternatives: [
         {
-          transcript: joinWords(own.map(textOf)),
+          transcript: joinWords(channelResults.map(textOf)),
           words: alternatives.flatMap(({ words }) => words ?? []),
           languages: alternatives[0]?.languages ?? null,
         },

@@ -1,10 +1,10 @@
-// What Deepgram's models can do, as data (developers.deepgram.com, checked 2026-11-20; providers/matrix.json).
+// Capabilities of Deepgram's models, as data (developers.deepgram.com, checked 2026-11-20; providers/matrix.json).
 import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import type { SpeechModel } from "./provider.ts";
 
-/** Redaction of entities is English only; of numbers wider (changelog 2026-06-24, hosted API). */
+/** Redaction of entities is English only, redaction of numbers has more languages (changelog 2026-06-24, hosted API). */
 const NUMBER_REDACTION = ["da", "de", "en", "es", "fr", "it", "nl", "no", "pl", "pt", "sv"];
-/** docs/profanity-filter, the languages of its older and its newer edition. */
+/** docs/profanity-filter, the languages of its older and its newer version. */
 const PROFANITY = "ar be bg bn bs ca cs da de en es et fi fr hr nl pl pt sv zh".split(" ");
 /** docs/models-languages-overview and the changelog up to 2026-08. */
 const NOVA_3_LANGUAGES =
@@ -31,7 +31,7 @@ export const NOVA_3: SpeechModel = {
   preferences: ["detect_language", "smart_formatting", "language"],
   limits: {
     maxBytes: 2_000_000_000,
-    // "maximum number of tokens across all keyterms is 500"; more is a 400, so a wrong estimate costs a hop, no more.
+    // "maximum number of tokens across all keyterms is 500". More is a 400, so a wrong estimate costs one attempt.
     keyterms: { maxTotalTokens: 500 },
     maxChannels: 20,
   },
@@ -39,7 +39,7 @@ export const NOVA_3: SpeechModel = {
   languagesFrom: "its overview of models and languages",
   defaultLanguage: "en",
   live: ["pcm_s16le", "webm_opus"],
-  // The socket's specification has `pci` and `numbers` alone, and nothing in an answer would show that more was ignored.
+  // The streaming API documents only `pci` and `numbers`, and an answer would not show that others were ignored.
   excludes: [
     ["streaming", "redaction.pii"],
     ["streaming", "redaction.phi"],
@@ -52,7 +52,7 @@ export const NOVA_2: SpeechModel = {
   limits: { ...NOVA_3.limits, keyterms: { maxTerms: 100, maxTermWords: 1, forbiddenCharacters: [":"] } },
 };
 
-/** Made for one kind of audio, in English; with nothing to detect. */
+/** Made for one kind of audio, in English, so there is no language to detect. */
 const NOVA_2_SPECIAL: SpeechModel = {
   ...NOVA_2,
   languages: ["en"],
@@ -63,24 +63,24 @@ const SPECIALITIES = "automotive conversationalai drivethru finance medical meet
 export const DEEPGRAM_MODELS: Readonly<Record<string, SpeechModel>> = {
   "nova-3": NOVA_3,
   "nova-3-general": NOVA_3,
-  // One language, so there is nothing to detect; asked to, Deepgram would leave the model.
+  // One language, so there is nothing to detect. With detection, Deepgram would use another model.
   "nova-3-medical": { ...NOVA_3, languages: ["en"], preferences: ["smart_formatting", "language"] },
   "nova-2": NOVA_2,
   "nova-2-general": NOVA_2,
   ...Object.fromEntries(SPECIALITIES.map((speciality) => [`nova-2-${speciality}`, NOVA_2_SPECIAL])),
 };
 
-/** Scripts and regions with a code of their own: docs/models-languages-overview and the changelog, 2025-08 to 2026-08. */
+/** Scripts and regions with a separate code: docs/models-languages-overview and the changelog, 2025-08 to 2026-08. */
 const CODES: ReadonlySet<string> = new Set(
   `ar-AE ar-DZ ar-EG ar-IQ ar-IR ar-JO ar-KW ar-LB ar-MA ar-PS ar-QA ar-SA ar-SD ar-SY ar-TD ar-TN da-DK de-CH en-AU en-GB en-IN
   en-NZ en-US es-419 fr-CA ko-KR nl-BE pt-BR pt-PT sv-SE th-TH zh-CN zh-HK zh-Hans zh-Hant zh-TW`.split(/\s+/u),
 );
 
-/** Any other code is refused ("No such model/language/tier combination found"), though the model hears the language. */
+/** Any other code is refused ("No such model/language/tier combination found"), even if the model supports the language. */
 export function deepgramLanguage(model: string, tag: string): string {
-  // What a model of somebody's own takes, nobody here knows.
+  // The codes of a custom model are not known here.
   if (DEEPGRAM_MODELS[model] === undefined) return tag;
-  // Cantonese has the code of a region alone; the code of its script is Mandarin.
+  // Cantonese has only a region code. The script's code is Mandarin.
   if (/^zh(?:-Hant)?-(?:HK|MO)\b/u.test(tag)) return "zh-HK";
   const isSpecial = SPECIALITIES.some((speciality) => model === `nova-2-${speciality}`);
   const subtags = tag.split("-");

@@ -1,4 +1,4 @@
-// Reading Deepgram's success body: lenient in what it does not need, strict in what every transcript has. Pure.
+// Parses Deepgram's success body: lenient in what is optional, strict in what every transcript has. Pure.
 import { z } from "zod";
 import { ProviderError } from "./io.ts";
 import { languageTag } from "./language-names.ts";
@@ -6,7 +6,7 @@ import type { ProviderSegment, ProviderWord } from "./provider.ts";
 import { isText, isTextOrNone, listOf } from "./reply-lists.ts";
 import { confidenceOrNull, secondsOrNull } from "./reply-values.ts";
 
-/** A number in every example body; read as text so that a string label would serve as well. */
+/** A number in every documented body. Accepted as text too, so that a string label would work. */
 const speaker = z.union([z.number(), z.string()]).nullish();
 
 interface DeepgramWord {
@@ -68,7 +68,7 @@ export interface DeepgramReply {
   readonly languageConfidence: number | null;
   readonly seconds: number | null;
   readonly requestId: string | null;
-  /** One entry per model that worked on it, name and architecture together. */
+  /** One entry per model that was used, with name and architecture. */
   readonly models: readonly string[];
 }
 
@@ -76,9 +76,9 @@ export function readDeepgramReply(raw: unknown, multichannel: boolean): Deepgram
   const parsed = body.safeParse(raw);
   if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
   const { metadata, results } = parsed.data;
-  const told = results.channels.filter((each) => languageOf(each) !== null);
-  // Where nobody speaks, a language is a guess or missing.
-  const heard = told.find((each) => (each.alternatives[0]?.transcript ?? "").trim() !== "") ?? told[0];
+  const labelled = results.channels.filter((each) => languageOf(each) !== null);
+  // Without speech, a channel's language is a guess or missing.
+  const source = labelled.find((each) => (each.alternatives[0]?.transcript ?? "").trim() !== "") ?? labelled[0];
   const alternatives = results.channels.map((each) => each.alternatives[0]);
   return {
     text: alternatives
@@ -104,8 +104,8 @@ export function readDeepgramReply(raw: unknown, multichannel: boolean): Deepgram
       channel: multichannel ? (each.channel ?? null) : null,
     })),
     channels: results.channels.length,
-    language: heard === undefined ? null : languageOf(heard),
-    languageConfidence: confidenceOrNull(heard?.language_confidence),
+    language: source === undefined ? null : languageOf(source),
+    languageConfidence: confidenceOrNull(source?.language_confidence),
     seconds: secondsOrNull(metadata.duration),
     requestId: metadata.request_id ?? null,
     models: Object.values(metadata.model_info ?? {}).map((info) => `${info.name ?? ""} ${info.arch ?? ""}`),

@@ -1,5 +1,4 @@
-// Deepgram: POST /v1/listen, and a socket of the same name, with every option in the query (developers.deepgram.com, checked
-// 2026-11-20).
+// The adapter of Deepgram: POST /v1/listen, and a WebSocket on the same path, with every option in the query (developers.deepgram.com, checked 2026-11-20).
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
 import { accountProbe, withoutModels } from "./account-probe.ts";
@@ -41,7 +40,7 @@ export const deepgram: SpeechProvider = {
   normalise: normaliseDeepgram,
 };
 
-/** All but this one have a parameter. */
+/** Only this feature has no parameter. */
 function canSend(feature: Feature): boolean {
   return feature !== "translation";
 }
@@ -53,10 +52,10 @@ function planDeepgram(request: SpeechRequest, target: SpeechTarget): PlanResult 
   if (keyterms === null) return { ok: false, missing: ["keyterms_limit"] };
   const { mip_opt_out: optOut = true, diarize_model: diarizeModel = "latest" } = readSettings.parse(target.settings);
   const query: [string, string][] = [["model", target.model], languageParameter(request, target)];
-  // Silence about formatting gets punctuation, as every other provider gives it unasked; Deepgram's default is none.
+  // Punctuation is the default here, as other providers do it by default. Deepgram's own default is none.
   if (request.smartFormatting === true) query.push(["smart_format", "true"]);
   if (request.smartFormatting !== false) query.push(["punctuate", "true"]);
-  // The socket knows the first version alone, and what is said between two pauses is a result of its own there.
+  // The streaming API supports only the first version, and returns what is said between two pauses as a separate result.
   if (request.diarization) query.push(["diarize_model", request.stream ? "v1" : diarizeModel]);
   if (request.stream) query.push(["interim_results", "false"]);
   else if (request.segments || request.diarization || request.multichannel) query.push(["utterances", "true"]);
@@ -68,10 +67,10 @@ function planDeepgram(request: SpeechRequest, target: SpeechTarget): PlanResult 
   return { ok: true, plan: { kind: "raw", path: "/v1/listen", query }, dropped: droppedPreferences(request, target) };
 }
 
-/** They were judged with the configuration; what is not understood here is as if not set. Made once: it costs 0.1 ms. */
+/** Settings were validated with the configuration. Invalid ones are ignored here. Created once: it takes 0.1 ms. */
 const readSettings = deepgramSettings.strip().catch({});
 
-/** Detection overrides `language`, and the default is said aloud: conditions on language were judged against it. */
+/** Detection overrides `language`. The default is sent explicitly, because conditions on language were judged against it. */
 function languageParameter(request: SpeechRequest, target: SpeechTarget): [string, string] {
   const { language } = request;
   if (language.kind === "asked" || language.kind === "default")
@@ -80,12 +79,12 @@ function languageParameter(request: SpeechRequest, target: SpeechTarget): [strin
   return ["language", "en"];
 }
 
-/** Files alone. */
+/** Language detection exists only for files. */
 function detects(request: SpeechRequest, target: SpeechTarget): boolean {
   return !request.stream && takes(target, "detect_language");
 }
 
-/** `keyterm` exists on nova-3 only, `keywords` on older models only, where a colon would be read as a boost. */
+/** `keyterm` exists only on nova-3, `keywords` only on older models, where a colon would be parsed as a boost. */
 function keytermParameters(terms: readonly string[], target: SpeechTarget): readonly [string, string][] | null {
   if (!takesKeywords(target.model)) return terms.map((term) => ["keyterm", term]);
   if (terms.some((term) => /[\s:]/u.test(term.trim()))) return null;
@@ -120,7 +119,7 @@ function authorization(credential: string | null): Readonly<Record<string, strin
   return credential === null ? {} : { authorization: `Token ${credential}` };
 }
 
-/** What its documentation of keys recommends; the list of models is the same for everybody, whatever the key may use. */
+/** The request that its documentation of keys recommends. The model list is the same for all keys, whatever they may use. */
 export const deepgramProbe = accountProbe({
   path: "/v1/auth/token",
   headers: authorization,
@@ -136,12 +135,12 @@ function normaliseDeepgram(
   audio: SpeechAudio,
 ): ProviderTranscript {
   const reply = readDeepgramReply(raw.body, request.multichannel);
-  // Planned anew, for planning is pure: a `sent` receipt is read off the parameters, never asserted.
-  const planned = planDeepgram(request, target);
+  // A `sent` receipt is read from the parameters. Planning is pure and can be repeated.
+  const result = planDeepgram(request, target);
   const receipts = receiptsFor(
     request,
     audio,
-    { ...reply, wasSent: (feature) => planned.ok && wasSent(feature, planned.plan) },
+    { ...reply, wasSent: (feature) => result.ok && wasSent(feature, result.plan) },
     detects(request, target),
   );
   return {
@@ -156,12 +155,12 @@ function normaliseDeepgram(
   };
 }
 
-/** Detection may switch to an older generation without a word; only `model_info` tells. Custom names cannot be judged. */
+/** Detection may silently switch to an older generation, which only `model_info` shows. Custom names cannot be judged. */
 function modelReceipt(model: string, reply: DeepgramReply): readonly Receipt[] {
   const generation = /^nova-\d+/u.exec(model)?.[0];
   if (generation === undefined) return [];
-  const other = reply.models.some((name) => GENERATION.test(name) && !name.includes(generation));
-  const delivered = !other && reply.models.some((name) => name.includes(generation));
+  const isOther = reply.models.some((name) => GENERATION.test(name) && !name.includes(generation));
+  const delivered = !isOther && reply.models.some((name) => name.includes(generation));
   return [{ feature: "model", grade: "echoed", delivered }];
 }
 
@@ -169,10 +168,10 @@ const GENERATION = /\b(nova|enhanced|base|whisper|flux)\b/u;
 
 function wasSent(feature: Feature, plan: SpeechPlan): boolean {
   if (plan.kind !== "raw") return false;
-  const has = (name: string, value?: string): boolean =>
+  const hasParameter = (name: string, value?: string): boolean =>
     plan.query.some((parameter) => parameter[0] === name && (value === undefined || parameter[1] === value));
-  if (feature.startsWith("redaction.")) return has("redact", feature.slice("redaction.".length));
-  if (feature === "keyterms") return has("keyterm") || has("keywords");
-  if (feature === "streaming") return has("interim_results");
-  return feature === "profanity_filter" && has("profanity_filter", "true");
+  if (feature.startsWith("redaction.")) return hasParameter("redact", feature.slice("redaction.".length));
+  if (feature === "keyterms") return hasParameter("keyterm") || hasParameter("keywords");
+  if (feature === "streaming") return hasParameter("interim_results");
+  return feature === "profanity_filter" && hasParameter("profanity_filter", "true");
 }

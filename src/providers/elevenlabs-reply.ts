@@ -1,4 +1,4 @@
-// Reading ElevenLabs' transcript, single or one per channel. A mono file asked for channels comes back single. Pure.
+// Parses ElevenLabs' transcript, single or one per channel. A mono file with channels requested returns a single one. Pure.
 import { z } from "zod";
 import { ProviderError } from "./io.ts";
 import type { ProviderWord } from "./provider.ts";
@@ -54,8 +54,8 @@ export function readElevenLabsReply(
   if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
   const reply = parsed.data;
   const transcripts = "transcripts" in reply ? byChannel(reply.transcripts) : [reply];
-  // Where nobody speaks, the language is a guess.
-  const heard = transcripts.find(({ text }) => text.trim() !== "") ?? transcripts[0];
+  // Without speech, the language is a guess.
+  const spoken = transcripts.find(({ text }) => text.trim() !== "") ?? transcripts[0];
   return {
     text: transcripts
       .map(({ text }) => text.trim())
@@ -65,8 +65,8 @@ export function readElevenLabsReply(
       (words ?? []).flatMap((each) => wordOf(each, asked, channel ?? index)),
     ),
     channels: transcripts.length,
-    language: languageTag(heard?.language_code ?? null),
-    languageConfidence: confidenceOrNull(heard?.language_probability),
+    language: languageTag(spoken?.language_code ?? null),
+    languageConfidence: confidenceOrNull(spoken?.language_probability),
     seconds: secondsOrNull(reply.audio_duration_secs),
   };
 }
@@ -75,7 +75,7 @@ function byChannel<T extends { readonly channel_index?: number | null | undefine
   return transcripts.toSorted((one, other) => (one.channel_index ?? 0) - (other.channel_index ?? 0));
 }
 
-/** Spaces and audio events stand among the words. */
+/** The list of words also contains spaces and audio events. */
 function wordOf(
   { text, start, end, type, speaker_id: speaker, logprob }: Word,
   asked: { readonly diarization: boolean; readonly multichannel: boolean },

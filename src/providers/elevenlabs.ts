@@ -1,5 +1,5 @@
-// ElevenLabs, batch: POST /v1/speech-to-text, multipart (elevenlabs.io/docs, checked 2026-11-20). It answers at once and keeps
-// the transcript, which is therefore deleted there.
+// The adapter of ElevenLabs' batch API: POST /v1/speech-to-text, multipart (elevenlabs.io/docs, checked 2026-11-20). It returns the transcript at once and also
+// stores it, so it is deleted there.
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
 import { primarySubtag } from "../lib/text/primary-subtag.ts";
@@ -41,7 +41,7 @@ export const elevenlabs: SpeechProvider = {
   normalise: normaliseElevenLabs,
 };
 
-/** It has categories of entities and none of numbers; streams are another endpoint, and nothing translates. */
+/** It has categories of entities and none for numbers. Streaming is another endpoint, and there is no translation. */
 function canSend(feature: Feature): boolean {
   return feature !== "redaction.numbers" && feature !== "translation" && feature !== "streaming";
 }
@@ -51,7 +51,7 @@ function planElevenLabs(request: SpeechRequest, target: SpeechTarget): PlanResul
   if (missing.length > 0) return { ok: false, missing };
   const fields: [string, string][] = [
     ["model_id", target.model],
-    // Laughter and footsteps are no words of anybody's.
+    // Laughter and footsteps are not words.
     ["tag_audio_events", "false"],
   ];
   const { language } = request;
@@ -70,7 +70,7 @@ function planElevenLabs(request: SpeechRequest, target: SpeechTarget): PlanResul
   return { ok: true, plan: { kind: "multipart", path, fields }, dropped: droppedPreferences(request, target) };
 }
 
-/** What is redacted has to be detected as well. */
+/** Redacted entities have to be detected as well. */
 function entityFields(request: SpeechRequest): readonly [string, string][] {
   const categories = [...request.redaction, ...(request.profanityFilter ? ["offensive_language"] : [])];
   if (categories.length === 0) return [];
@@ -87,7 +87,7 @@ function droppedPreferences(request: SpeechRequest, target: SpeechTarget): reado
   if (language.kind === "detect" && !takes(target, "detect_language")) dropped.push("detect_language");
   if (language.kind === "asked" && !takes(target, "language")) dropped.push("language");
   if (request.speakerCountHint !== null && !takes(target, "speaker_count_hint")) dropped.push("speaker_count_hint");
-  // Always formatted; only the wish for it to stop goes unheard.
+  // Output is always formatted: only turning that off is ignored.
   if (smartFormatting === false || (smartFormatting === true && !takes(target, "smart_formatting"))) {
     dropped.push("smart_formatting");
   }
@@ -125,7 +125,7 @@ async function removeElevenLabs(run: RemoteRun, io: Io): Promise<void> {
     headers: authorization(io.credential),
     isFree: true,
   });
-  // Whatever a deletion answers in its body, its status says that it is done.
+  // The status of a deletion decides, whatever its body contains.
   if ((reply.status >= 200 && reply.status < 300) || reply.status === 404) return;
   readJsonReply(reply, io.credential);
 }
@@ -134,7 +134,7 @@ function authorization(credential: string | null): Readonly<Record<string, strin
   return credential === null ? {} : { "xi-api-key": credential };
 }
 
-/** The models that speak: those that transcribe are not among them. A key for speech-to-text alone may not ask, and is told so by a 401. */
+/** Lists text-to-speech models, not those that transcribe. A key for speech-to-text alone may not call this and gets a 401. */
 export const elevenlabsProbe = accountProbe({
   path: "/v1/models",
   headers: authorization,
@@ -156,7 +156,7 @@ function normaliseElevenLabs(
   const receipts = receiptsFor(
     request,
     audio,
-    // There are no segments in an answer; the gateway makes them of the words.
+    // An answer has no segments, so the gateway builds them from the words.
     { ...reply, words, segments: words, wasSent: (feature) => wasSent(feature, fields) },
     takes(target, "detect_language"),
   );
@@ -173,11 +173,13 @@ function normaliseElevenLabs(
 }
 
 function wasSent(feature: Feature, fields: readonly (readonly [string, string])[]): boolean {
-  const has = (name: string, value?: string): boolean =>
+  const hasField = (name: string, value?: string): boolean =>
     fields.some((field) => field[0] === name && (value === undefined || field[1] === value));
   const redacts = (category: string): boolean =>
-    has("entity_detection", category) && has("entity_redaction", category) && has("entity_redaction_mode");
+    hasField("entity_detection", category) &&
+    hasField("entity_redaction", category) &&
+    hasField("entity_redaction_mode");
   if (feature.startsWith("redaction.")) return redacts(feature.slice("redaction.".length));
   if (feature === "profanity_filter") return redacts("offensive_language");
-  return feature === "keyterms" && has("keyterms");
+  return feature === "keyterms" && hasField("keyterms");
 }

@@ -1,4 +1,4 @@
-// What Gemini's models can do with audio, as data (ai.google.dev, checked 2026-11-20; providers/matrix.json).
+// Audio capabilities of Gemini's models, as data (ai.google.dev, checked 2026-11-20; providers/matrix.json).
 import { CHAT_MODELS } from "./catalog.ts";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "./gateway-features.ts";
 import { audioBytesWithin } from "./json-audio.ts";
@@ -6,7 +6,7 @@ import type { SpeechModel } from "./provider.ts";
 
 const INLINE_BYTES = audioBytesWithin(20_000_000);
 
-/** The model made for transcription, on the Interactions API. Nothing it answers names the language. */
+/** The transcription model of the Interactions API. Its answers never name the language. */
 const TRANSCRIBE: SpeechModel = {
   features: {
     diarization: { support: "native", grade: "shown" },
@@ -20,7 +20,7 @@ const TRANSCRIBE: SpeechModel = {
   limits: {
     maxBytes: INLINE_BYTES,
     maxSeconds: 3_600,
-    // "30 min with speakers or word timestamps"; segments are made of words.
+    // "30 min with speakers or word timestamps". Segments are built from words.
     maxSecondsWith: { diarization: 1_800, "timestamps.word": 1_800, "timestamps.segment": 1_800 },
     formats: ["wav", "mp3", "m4a", "webm"],
   },
@@ -29,8 +29,8 @@ const TRANSCRIBE: SpeechModel = {
 };
 
 /**
- * A general model asked in words. What it says is generated text: times, speakers and redaction would be its claims, so
- * none is declared; a word list or a mask asked in prose is weak.
+ * A general model with a prompt. Its output is generated text: times, speakers and redaction would be unverified claims, so none is declared. A word list or
+ * profanity filter in a prompt is weak.
  */
 export const GENERAL: SpeechModel = {
   features: {

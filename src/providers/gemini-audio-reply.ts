@@ -1,4 +1,4 @@
-// Reading Gemini's success bodies: an interaction of the transcription model, and generated text of a general one. Pure.
+// Parses Gemini's success bodies: an interaction of the transcription model, and generated text of a general one. Pure.
 import { z } from "zod";
 import { ProviderError } from "./io.ts";
 import type { ProviderWord } from "./provider.ts";
@@ -34,12 +34,12 @@ const interaction = z.object({
   steps: z.array(z.object({ type: z.string(), content: z.array(content).nullish() })),
 });
 
-/** What was heard stands in the model's own steps; the others repeat the input or think aloud. */
+/** The transcript is in the model's own steps. Other steps repeat the input or are thoughts. */
 export function readInteraction(raw: unknown): GeminiReply {
   const parsed = interaction.safeParse(raw);
   if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
   const { id, status, steps } = parsed.data;
-  // `incomplete` is a transcript with a hole at its end.
+  // `incomplete` is a transcript truncated at its end.
   if (status !== "completed") throw new ProviderError("bad_reply", { status: 200, reason: "not_completed" });
   const texts = steps
     .filter((step) => step.type === "model_output")
@@ -62,10 +62,7 @@ function wordsOf({ text, annotations }: z.infer<typeof content>): readonly Spoke
   });
 }
 
-/**
- * All or none: segments are made of the words, and one that could not be placed would be missing from them in silence. An
- * offset of nought may be left out, as protobuf does.
- */
+/** All words or none: segments are built from them, and a word without a position would silently be missing. Protobuf omits an offset of zero. */
 function placedWords(infos: readonly SpokenWord[]): readonly ProviderWord[] {
   const words: ProviderWord[] = [];
   for (const { text, start_offset: from, end_offset: to, speaker } of infos.filter((info) => info.text !== "")) {
@@ -101,7 +98,7 @@ const generated = z.object({
 
 const answer = z.object({ text: z.string() });
 
-/** Reasons that are about this input; asked again, the model would say the same. */
+/** Finish reasons that depend on this input: a retry would end the same. */
 const REFUSALS = new Set(["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]);
 
 export function readGenerated(raw: unknown): GeminiReply {
@@ -114,7 +111,7 @@ export function readGenerated(raw: unknown): GeminiReply {
   if (candidate === undefined) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
   const reason = candidate.finishReason ?? "";
   if (REFUSALS.has(reason)) throw new ProviderError("rejected", { status: 200, reason });
-  // Above all MAX_TOKENS: text that was cut has a hole, and nobody may take it for the whole.
+  // Above all MAX_TOKENS: truncated text is incomplete and must not pass as a transcript.
   if (reason !== "STOP") throw new ProviderError("bad_reply", { status: 200, reason: "not_finished" });
   const parts = (candidate.content?.parts ?? []).filter((part) => part.thought !== true);
   return { text: textOf(parts.map((part) => part.text ?? "").join("")), words: [], requestId: responseId ?? null };

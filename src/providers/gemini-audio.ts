@@ -1,5 +1,5 @@
-// Gemini with audio: the transcription model by an interaction, general models by generateContent (ai.google.dev, checked
-// 2026-11-20). A general model's words are its own; it is asked for text and nothing it could only claim.
+// The adapter of Gemini with audio: the transcription model by an interaction, general models by generateContent (ai.google.dev, checked 2026-11-20). A general
+// model is asked only for text, because anything else would be an unverified claim.
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
 import { takes, unmetFeatures } from "./asked-features.ts";
@@ -34,7 +34,7 @@ export const geminiAudio: SpeechProvider = {
 
 const INTERACTIONS_PATH = "/v1beta/interactions";
 
-/** By name, dated editions included. */
+/** By name, including dated versions. */
 function isTranscriber({ model }: SpeechTarget): boolean {
   return /^gemini-[\d.]+-transcribe(?:-|$)/u.test(model);
 }
@@ -48,13 +48,13 @@ function planGeminiAudio(request: SpeechRequest, target: SpeechTarget): PlanResu
   const missing = unmetFeatures(request, target.speech, (feature) => sends.has(feature));
   if (missing.length > 0) return { ok: false, missing };
   const plan = transcriber ? interactionPlan(request, target) : generationPlan(request, target);
-  return { ok: true, plan, dropped: dropped(request, target) };
+  return { ok: true, plan, dropped: droppedPreferences(request, target) };
 }
 
 function interactionPlan(request: SpeechRequest, target: SpeechTarget): SpeechPlan {
   const { language } = request;
-  const told = language.kind === "default" || (language.kind === "asked" && takes(target, "language"));
-  // Segments and speakers are placed by the times of their words; there are no others.
+  const hasLanguage = language.kind === "default" || (language.kind === "asked" && takes(target, "language"));
+  // Segments and speakers are placed by the times of their words, as Gemini returns no others.
   const timed = request.words || request.segments || request.diarization;
   const mode = {
     type: "verbatim",
@@ -62,14 +62,14 @@ function interactionPlan(request: SpeechRequest, target: SpeechTarget): SpeechPl
     ...(timed ? { timestamp_granularities: ["word"] } : {}),
   };
   const config = {
-    ...(told ? { language_codes: [language.tag] } : {}),
+    ...(hasLanguage ? { language_codes: [language.tag] } : {}),
     ...(request.keyterms.length > 0 ? { custom_vocabulary: request.keyterms } : {}),
     mode,
   };
   return {
     kind: "json",
     path: INTERACTIONS_PATH,
-    // Kept on the provider's side unless told otherwise.
+    // Stored by the provider unless turned off.
     body: { model: target.model, store: false, generation_config: { transcription_config: config } },
   };
 }
@@ -85,7 +85,7 @@ function generationPlan(request: SpeechRequest, target: SpeechTarget): SpeechPla
   };
 }
 
-/** A field keeps a model from talking about its work, and lets it say that nobody spoke. */
+/** A JSON field keeps a model from commenting, and lets it return an empty text for silence. */
 const ANSWER_SCHEMA = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
 
 const VERBATIM =
@@ -106,7 +106,7 @@ function translateInto(tag: string): string {
   return `Translate the speech in the audio into ${englishNameOf(tag)} (${tag}), whole and faithfully. Give the translation as \`text\`; when nobody speaks, \`text\` is empty.`;
 }
 
-function dropped(request: SpeechRequest, target: SpeechTarget): readonly Preference[] {
+function droppedPreferences(request: SpeechRequest, target: SpeechTarget): readonly Preference[] {
   const list: Preference[] = [];
   if (request.language.kind === "detect") list.push("detect_language");
   if (request.language.kind === "asked" && !(takes(target, "language") && isTranscriber(target))) list.push("language");
@@ -116,7 +116,7 @@ function dropped(request: SpeechRequest, target: SpeechTarget): readonly Prefere
   return list;
 }
 
-/** As both APIs name them; mp4 and MPEG streams are on neither list. */
+/** Media types of both APIs. Neither lists mp4 and MPEG streams. */
 const MIME_TYPES: Readonly<Partial<Record<SpeechAudio["format"], string>>> = {
   wav: "audio/wav",
   mp3: "audio/mp3",
@@ -154,12 +154,12 @@ function normaliseGeminiAudio(
 ): ProviderTranscript {
   const { text, words, requestId } = isTranscriber(target) ? readInteraction(raw.body) : readGenerated(raw.body);
   const planned = planGeminiAudio(request, target);
-  const sent = planned.ok && planned.plan.kind === "json" ? JSON.stringify(planned.plan.body) : "";
+  const requestBody = planned.ok && planned.plan.kind === "json" ? JSON.stringify(planned.plan.body) : "";
   const receipts = receiptsFor(
     request,
     audio,
-    // Channels are mixed, and no language is named. Words hold the segments.
-    { text, words, segments: words, channels: 1, language: null, wasSent: (feature) => wasSent(feature, sent) },
+    // Channels are mixed, and no language is reported. Segments are built from words.
+    { text, words, segments: words, channels: 1, language: null, wasSent: (feature) => wasSent(feature, requestBody) },
     false,
   );
   return {
@@ -174,8 +174,8 @@ function normaliseGeminiAudio(
   };
 }
 
-function wasSent(feature: Feature, sent: string): boolean {
-  if (feature === "keyterms") return sent.includes('"custom_vocabulary":[') || sent.includes(TERMS);
-  if (feature === "profanity_filter") return sent.includes(MASK);
-  return feature === "translation" && sent.includes("Translate the speech");
+function wasSent(feature: Feature, requestBody: string): boolean {
+  if (feature === "keyterms") return requestBody.includes('"custom_vocabulary":[') || requestBody.includes(TERMS);
+  if (feature === "profanity_filter") return requestBody.includes(MASK);
+  return feature === "translation" && requestBody.includes("Translate the speech");
 }

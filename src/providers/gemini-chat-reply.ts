@@ -1,4 +1,4 @@
-// Gemini's answers: whole ones, and streams of fragments that each look like a whole one.
+// Parses Gemini's chat replies: whole ones, and streams of fragments with the shape of a whole one.
 import { z } from "zod";
 import { signedId } from "../contract/call-signature.ts";
 import type { ChatEvent, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
@@ -50,7 +50,7 @@ const fragment = z.object({
 });
 type Fragment = z.infer<typeof fragment>;
 
-/** `STOP` ends an answer with calls too. */
+/** `STOP` also ends an answer with calls. */
 function endingFor(finish: FinishTracker, hasCalls: boolean): ChatEnding {
   const reason = finish.last();
   const ending = reason === null ? UNNAMED_ENDING : endingOf(reason, finish.hasContent());
@@ -79,10 +79,10 @@ export function readGeminiAnswer({ body }: JsonReply): ChatResult {
   };
 }
 
-/** The only name the exchange has stands in the body. */
+/** The request id is only in the body. */
 const responseId = z.object({ responseId: z.string() }).catch({ responseId: "" });
 
-/** A call always comes whole. */
+/** A call always arrives in one piece. */
 export function geminiEvents(): EventReader {
   let calls = 0;
   const ids = new Set<string>();
@@ -108,9 +108,9 @@ export function geminiEvents(): EventReader {
 
   function usageEvents(reported: Fragment["usageMetadata"]): readonly ChatEvent[] {
     const usage = toUsage(reported);
-    // Figures that came before the end do not count what was written since, though no others may follow.
+    // Usage before the end does not count what was generated since, though it may be the last.
     const isFinal = finish.last() !== null;
-    // Each fragment repeats them; they are news when they change, and at the end.
+    // Each fragment repeats the usage: emitted only when it changes, and at the end.
     if (usage === null || (!isFinal && JSON.stringify(usage) === JSON.stringify(last))) return [];
     last = usage;
     return [{ type: "usage", usage, isFinal }];
@@ -122,7 +122,7 @@ export function geminiEvents(): EventReader {
       if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });
       const { candidates, promptFeedback, usageMetadata } = parsed.data;
       const candidate = candidates?.[0];
-      // A prompt that was blocked is answered with no candidate at all.
+      // A blocked prompt is answered without any candidate.
       if (promptFeedback?.blockReason != null) finish.reason("PROHIBITED_CONTENT");
       const events = (candidate?.content?.parts ?? []).flatMap(readPart);
       if (events.length > 0) finish.content();
@@ -137,7 +137,7 @@ export function geminiEvents(): EventReader {
   };
 }
 
-/** Thoughts are written, too. Of what was written silence says that nothing was, unless the total says more. */
+/** Output includes thoughts. A missing output count means zero, unless the total is larger. */
 function toUsage(reported: Fragment["usageMetadata"]): ChatUsage | null {
   if (reported?.promptTokenCount === undefined) return null;
   const { candidatesTokenCount: written, thoughtsTokenCount: thought, totalTokenCount: total } = reported;

@@ -1,4 +1,4 @@
-// Gemini's generateContent and streamGenerateContent (ai.google.dev and the types of its SDK, checked 2026-11-20).
+// The adapter of Gemini's generateContent and streamGenerateContent (ai.google.dev and the types of its SDK, checked 2026-11-20).
 import { z } from "zod";
 import { splitSignedId } from "../contract/call-signature.ts";
 import type { ChatFeature } from "../contract/features.ts";
@@ -33,7 +33,7 @@ const settings = z.strictObject({
     .optional(),
 });
 
-/** Settings were judged with the configuration; what is not understood here is left out. */
+/** Settings were validated with the configuration. Invalid ones are ignored here. */
 const readSettings = settings.strip().catch({});
 
 export const geminiChat: ChatProvider = {
@@ -58,7 +58,7 @@ function authentication(credential: string | null): Readonly<Record<string, stri
 
 const modelPage = z.object({ models: z.array(z.unknown()), nextPageToken: z.string().nullish() });
 
-/** Of conversations and of transcripts alike. One page holds 1,000; names are paths. */
+/** Lists models for chat and for speech. One page contains 1,000, and names are paths. */
 export const geminiProbe = accountProbe({
   path: "/v1beta/models",
   query: [["pageSize", "1000"]],
@@ -113,13 +113,13 @@ function planGemini(request: ChatRequest, target: ChatTarget): ChatPlanResult {
   };
 }
 
-/** Several calls at once cannot be forbidden, and a function's name "must start with a letter or an underscore". */
+/** Parallel calls cannot be forbidden, and a function's name "must start with a letter or an underscore". */
 function canSend(feature: ChatFeature, { tools }: ChatRequest): boolean {
   if (feature === "tools") return tools.every(({ name }) => /^[A-Za-z_]/u.test(name));
   return feature !== "parallel_tool_calls";
 }
 
-/** An int32 there. */
+/** A seed is an int32 there. */
 function isSeed(seed: number | null): boolean {
   return seed === null || (seed >= -(2 ** 31) && seed < 2 ** 31);
 }
@@ -147,7 +147,7 @@ function wireChoice({ tools, toolChoice }: ChatRequest): object | null {
     case undefined:
       return isStrict ? config("VALIDATED") : null;
     case "auto":
-      // Calls or words, and calls that keep to their schema.
+      // Calls or text, with calls validated against their schema.
       return config(isStrict ? "VALIDATED" : "AUTO");
     case "none":
       return config("NONE");
@@ -172,12 +172,12 @@ function isSignedByField({ messages }: ChatRequest): boolean {
   );
 }
 
-/** For calls that another model made: the documented word that stands for a signature nobody has. */
+/** The documented placeholder for a missing signature, for calls that another model made. */
 const FOREIGN_SIGNATURE = "skip_thought_signature_validator";
 
 /**
- * `names` keeps what was called last under each id: a result must name its function, which callers say only with the call, and
- * servers that count their calls begin anew in each answer.
+ * `names` maps each id to its last function name: a result must name its function, which callers send only with the call, and servers that number their calls
+ * restart in each answer.
  */
 function partsOf(
   message: Exclude<ChatMessage, { readonly role: "system" }>,
@@ -188,7 +188,7 @@ function partsOf(
     case "user":
       return message.parts.flatMap(wirePart);
     case "assistant": {
-      // Of several calls at once only the first is signed, and must be.
+      // Of several parallel calls only the first is signed, and it must be.
       const isSigned = message.toolCalls.some((call) => signatureOf(call) !== null);
       const needsSignature = !isSigned && model.quirks?.includes("signed_tool_calls") === true;
       return [

@@ -1,9 +1,9 @@
-// What Google's speech models (API v2) can do, as data (cloud.google.com/speech-to-text, checked 2026-11-20; providers/matrix.json).
+// Capabilities of Google's speech models (API v2), as data (cloud.google.com/speech-to-text, checked 2026-11-20; providers/matrix.json).
 import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import { audioBytesWithin } from "./json-audio.ts";
 import type { SpeechModel } from "./provider.ts";
 
-/** The languages its models take as locales; the one a bare tag means. From the pages of chirp_2 and chirp_3. */
+/** Maps a language tag without a region to the locale that its models accept. From the pages of chirp_2 and chirp_3. */
 const LOCALES: Readonly<Record<string, string>> = Object.fromEntries(
   `ar-EG bg-BG bn-BD ca-ES cmn-Hans-CN cs-CZ da-DK de-DE el-GR en-US es-ES et-EE fa-IR fi-FI fil-PH fr-FR gu-IN hi-IN
   hr-HR hu-HU id-ID it-IT ja-JP kn-IN ko-KR lt-LT lv-LV ml-IN mr-IN nl-NL pa-Guru-IN pl-PL pt-BR ro-RO ru-RU sk-SK sl-SI
@@ -11,7 +11,7 @@ const LOCALES: Readonly<Record<string, string>> = Object.fromEntries(
     .split(/\s+/u)
     .map((locale) => [primarySubtag(locale), locale]),
 );
-/** Names of other standards for the same languages. */
+/** Codes of other standards for the same languages. */
 const OTHER_NAMES: Readonly<Record<string, string>> = { zh: "cmn-Hans-CN", he: "iw-IL", no: "no-NO" };
 
 export function googleLocale(tag: string): string {
@@ -21,14 +21,14 @@ export function googleLocale(tag: string): string {
   return tag.includes("-") ? tag : (LOCALES[primary] ?? tag);
 }
 
-/** The other way round: callers are told the language by the name that they ask for it by. */
+/** The reverse mapping, so that callers get the language under the tag that they request it by. */
 export function tagOfLocale(locale: string): string {
   return locale.replace(/^cmn(?=-|$)/iu, "zh").replace(/^iw(?=-|$)/iu, "he");
 }
 
-/** "10 MB or 1 minute, whichever comes first", the base64 of the request counted. */
+/** "10 MB or 1 minute, whichever comes first", including the request's base64. */
 const INLINE = { maxBytes: audioBytesWithin(10_000_000), maxSeconds: 60 };
-/** Phrases of one request; the page of chirp_3 and the quotas. */
+/** Most phrases of one request, from the page of chirp_3 and the quotas. */
 const PHRASES = { maxTerms: 1_000, maxTermCharacters: 100 };
 
 const SHARED: SpeechModel = {
@@ -64,7 +64,7 @@ const LONG: SpeechModel = {
 
 const CHIRP_2: SpeechModel = {
   ...LONG,
-  // Into English; what it translates English into is not published as a list.
+  // Into English. The list of languages that it translates English into is not published.
   features: { ...LONG.features, translation: { support: "native", grade: "sent" } },
 };
 
@@ -74,7 +74,7 @@ export const GOOGLE_SPEECH_MODELS: Readonly<Record<string, SpeechModel>> = {
   long: LONG,
 };
 
-/** With a bucket there is the batch method: longer audio, and chirp_3's word times, which no other method has. */
+/** With a bucket the batch method is available: longer audio, and chirp_3's word times, which no other method has. */
 export function withBucket(name: string, model: SpeechModel): SpeechModel {
   const { maxBytes: _inline, ...limits } = model.limits;
   if (name !== "chirp_3") return { ...model, limits: { ...limits, maxSeconds: 28_800 } };

@@ -1,5 +1,4 @@
-// Reading the results of Google's speech API v2, of a recognition and of a batch alike: proto3 JSON, in which what is zero or
-// empty is left out. Pure.
+// Parses the results of Google's speech API v2, of a recognition or a batch: proto3 JSON, which omits zero and empty values. Pure.
 import { joinWords } from "../lib/text/join-words.ts";
 import { z } from "zod";
 import { tagOfLocale } from "./google-speech-models.ts";
@@ -39,7 +38,7 @@ const body = z
     results: z.array(result).nullish(),
     metadata: z.object({ requestId: z.string().nullish(), totalBilledDuration: z.unknown().optional() }).nullish(),
   })
-  // Of silence there are no results, and then there is the metadata.
+  // Silence has no results, only metadata.
   .refine(({ results, metadata }) => results != null || metadata != null);
 
 type Result = z.infer<typeof result>;
@@ -58,18 +57,17 @@ export function readGoogleReply(raw: unknown, multichannel: boolean): GoogleRepl
   const parsed = body.safeParse(raw);
   if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
   const { results, metadata } = parsed.data;
-  const heard = (results ?? []).filter(({ alternatives }) => (alternatives?.[0]?.transcript ?? "").trim() !== "");
+  const speech = (results ?? []).filter(({ alternatives }) => (alternatives?.[0]?.transcript ?? "").trim() !== "");
   const ends = new Map<number, number>();
-  const pieces = heard.map((each) => readResult(each, multichannel, ends));
-  const tags = [...new Set(heard.map(tagOf))].toSorted((one, other) => one - other);
+  const pieces = speech.map((each) => readResult(each, multichannel, ends));
+  const tags = [...new Set(speech.map(tagOf))].toSorted((one, other) => one - other);
   return {
-    text: tags.map((tag) => joinWords(heard.filter((each) => tagOf(each) === tag).map(transcriptOf))).join("\n"),
+    text: tags.map((tag) => joinWords(speech.filter((each) => tagOf(each) === tag).map(transcriptOf))).join("\n"),
     words: pieces.flatMap(({ words }) => words),
     segments: pieces.flatMap(({ segments }) => segments),
-    // Tags count from 1, and a channel on which nobody speaks may have an empty result or none; without separation only the first
-    // is heard.
+    // Tags count from 1, and a silent channel may have an empty result or none. Without separation only the first channel is transcribed.
     channels: (results ?? []).reduce((most, each) => Math.max(most, tagOf(each)), 1),
-    language: languageTag(tagOfLocale(heard.find(({ languageCode }) => languageCode != null)?.languageCode ?? "")),
+    language: languageTag(tagOfLocale(speech.find(({ languageCode }) => languageCode != null)?.languageCode ?? "")),
     seconds: offsetSeconds(metadata?.totalBilledDuration),
     requestId: metadata?.requestId ?? null,
   };
@@ -78,7 +76,7 @@ export function readGoogleReply(raw: unknown, multichannel: boolean): GoogleRepl
 const tagOf = ({ channelTag }: Result): number => channelTag ?? 1;
 const transcriptOf = ({ alternatives }: Result): string => (alternatives?.[0]?.transcript ?? "").trim();
 
-/** `ends`: where each channel's last result ended, which is where the next begins when its words have no times. */
+/** `ends`: the end of each channel's last result, which is the start of the next one if its words have no times. */
 function readResult(
   each: Result,
   multichannel: boolean,
@@ -86,13 +84,13 @@ function readResult(
 ): { readonly words: readonly ProviderWord[]; readonly segments: readonly ProviderSegment[] } {
   const alternative = each.alternatives?.[0];
   const channel = multichannel ? tagOf(each) - 1 : null;
-  const given = alternative?.words ?? [];
-  const words = given.flatMap((one) => timedWord(one, channel));
+  const wireWords = alternative?.words ?? [];
+  const words = wireWords.flatMap((one) => timedWord(one, channel));
   const from = words[0]?.start ?? ends.get(tagOf(each)) ?? 0;
   const to = offsetSeconds(each.resultEndOffset) ?? words.at(-1)?.end ?? from;
   ends.set(tagOf(each), to);
-  const turns = turnsOf(given);
-  const whole = {
+  const turns = turnsOf(wireWords);
+  const segment = {
     text: transcriptOf(each),
     start: from,
     end: Math.max(from, to),
@@ -100,23 +98,23 @@ function readResult(
     speaker: turns[0]?.speaker ?? null,
     channel,
   };
-  if (turns.length < 2) return { words, segments: [whole] };
+  if (turns.length < 2) return { words, segments: [segment] };
   const segments = turns.map(({ speaker, text, words: said }) => ({
-    ...whole,
-    ...placeOf(said, channel, whole),
+    ...segment,
+    ...placeOf(said, channel, segment),
     speaker,
     text,
   }));
   return { words, segments };
 }
 
-/** "0.0 means not set", and a zero is left out anyway. */
+/** "0.0 means not set", and zero is omitted anyway. */
 function certainty(value: unknown): number | null {
   const confidence = confidenceOrNull(value);
   return confidence === 0 ? null : confidence;
 }
 
-/** A start of zero is left out; a word without an end has no times at all. */
+/** A start of zero is omitted. A word without an end has no times at all. */
 function timedWord(one: Word, channel: number | null): readonly ProviderWord[] {
   const end = offsetSeconds(one.endOffset);
   if (end === null) return [];
@@ -138,7 +136,7 @@ interface Turn {
   readonly words: readonly Word[];
 }
 
-/** A result may hold several people: it is cut where the speaker changes. */
+/** A result may contain several speakers: it is split where the speaker changes. */
 function turnsOf(words: readonly Word[]): readonly Turn[] {
   const turns: { speaker: string | null; words: Word[] }[] = [];
   for (const one of words) {
@@ -150,12 +148,12 @@ function turnsOf(words: readonly Word[]): readonly Turn[] {
   return turns.map((turn) => ({ ...turn, text: joinWords(turn.words.map((one) => one.word)) }));
 }
 
-/** Where its words have no times, a turn lies somewhere within its result, and no closer place is claimed. */
+/** If its words have no times, a turn gets the times of its whole result. */
 function placeOf(
   words: readonly Word[],
   channel: number | null,
-  whole: ProviderSegment,
+  segment: ProviderSegment,
 ): Pick<ProviderSegment, "start" | "end"> {
   const timed = words.flatMap((one) => timedWord(one, channel));
-  return { start: timed[0]?.start ?? whole.start, end: timed.at(-1)?.end ?? whole.end };
+  return { start: timed[0]?.start ?? segment.start, end: timed.at(-1)?.end ?? segment.end };
 }

@@ -1,5 +1,5 @@
-// The calls to Google's speech API: one request with the audio in it, or a batch: the audio into the operator's bucket, the
-// submission that is paid for, the polls, and the deletion of what was left behind.
+// Calls of Google's speech API: a single request that contains the audio, or a batch with an upload to the operator's bucket, the billed submission, the polls
+// and the deletion.
 import { bufferedBody } from "../lib/buffered-body.ts";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
@@ -14,7 +14,7 @@ import { nothingBegun, saysNothing } from "./run-remote.ts";
 
 type JsonPlan = Extract<SpeechPlan, { kind: "json" }>;
 
-/** The limits of one request are the same for every model; a plan without a bucket was judged by them. */
+/** The limits of a single request are the same for every model. They apply to a plan without a bucket. */
 export function fitsRequest(plan: SpeechPlan, audio: SpeechAudio): boolean {
   if (plan.kind !== "json" || plan.path.endsWith(":batchRecognize")) return false;
   const { maxBytes = 0, maxSeconds = 0 } = GOOGLE_SPEECH_MODELS["long"]?.limits ?? {};
@@ -60,7 +60,7 @@ async function submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<Rem
     const operation = parsed.data.name;
     return { id: operation.split("/").at(-1) ?? operation, details: { operation, bucket, object } };
   } catch (error) {
-    // Nobody will come back for it.
+    // A failed submission leaves no run whose deletion would remove the object later.
     await removeObject(bucket, object, io).catch(() => undefined);
     throw error;
   }
@@ -132,7 +132,7 @@ async function poll(run: RemoteRun, io: Io): Promise<RemotePoll> {
   return { done: true, raw: { body, headers: reply.headers, sizeBytes: sizeOf(reply) } };
 }
 
-/** A `google.rpc.Code`. */
+/** Maps a `google.rpc.Code`. */
 function kindOfCode(code: number | null): FailureKind {
   switch (code) {
     case 3:
@@ -152,7 +152,7 @@ function kindOfCode(code: number | null): FailureKind {
   }
 }
 
-/** Stopped if it still works, then the audio, then the operation, which holds the transcript. */
+/** Cancels a running operation, then deletes the audio and the operation, which contains the transcript. */
 async function remove(run: RemoteRun, io: Io): Promise<void> {
   const { bucket, object } = run.details;
   const path = operationPath(run);
@@ -166,7 +166,7 @@ async function removeObject(bucket: string, object: string, io: Io): Promise<voi
   expectGone(await sendToStorage(io, { method: "DELETE", path, headers: {}, isFree: true }));
 }
 
-/** Operations that cannot be deleted (501) go by themselves. */
+/** Operations that cannot be deleted (501) expire by themselves. */
 function expectGone({ status: code }: WireReply): void {
   if ((code >= 200 && code < 300) || code === 404 || code === 501) return;
   throw new ProviderError("server_error", { status: code, reason: "remove" });
@@ -188,13 +188,13 @@ function bucketIn(plan: JsonPlan): string | null {
   return uri === undefined ? null : uri.slice("gs://".length).replace(/\/.*$/u, "");
 }
 
-/** Of a bare access token nobody knows the project: it must be in the settings, and only the sandbox takes a dash. */
+/** A plain access token does not contain the project: it must be in the settings, and only the sandbox accepts a dash. */
 export function inProject(path: string, io: Io): string {
   const account = io.credential === null ? null : readServiceAccount(io.credential);
   return path.replace("{project}", account?.project_id ?? "-");
 }
 
-/** Each location has a host of its own. */
+/** Each location has its own host. */
 export async function sendToSpeech(io: Io, request: WireRequest): Promise<WireReply> {
   const location = /\/locations\/([^/]+)/u.exec(request.path)?.[1] ?? "global";
   const host = location === "global" ? "speech" : `${location}-speech`;

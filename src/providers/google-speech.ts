@@ -1,5 +1,5 @@
-// Google Cloud Speech-to-Text v2 over REST (cloud.google.com/speech-to-text/v2, checked 2026-11-20): `recognize` for what fits a
-// request, `batchRecognize` through a bucket of the operator's for the rest.
+// The adapter of Google Cloud Speech-to-Text v2 over REST (cloud.google.com/speech-to-text/v2, checked 2026-11-20): `recognize` for audio that fits a request,
+// `batchRecognize` through the operator's bucket for longer audio.
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
 import { accountProbe } from "./account-probe.ts";
@@ -47,7 +47,7 @@ export const googleSpeech: SpeechProvider = {
   kind: "google-speech",
   models: GOOGLE_SPEECH_MODELS,
   settings,
-  configured: (name, model, given) => (bucketOf(given) === null ? model : withBucket(name, model)),
+  configured: (name, model, settings) => (bucketOf(settings) === null ? model : withBucket(name, model)),
   credentialFault: (credential) =>
     isServiceAccountOrToken(credential)
       ? null
@@ -72,7 +72,7 @@ const locationReply = z.object({
     .catch(null),
 });
 
-/** What its client role may read. Each location has models of its own: what is missing in this one may be in another. */
+/** A request that its client role permits. Each location has its own models: one that is missing here may exist in another. */
 export const googleSpeechProbe = accountProbe({
   path: "/v2/projects/{project}/locations/us",
   headers: () => ({}),
@@ -85,22 +85,22 @@ export const googleSpeechProbe = accountProbe({
     return names.size === 0 ? null : { models: [...names].map((id) => ({ id, alias: null })), isWhole: false };
   },
   send: (io, request) => {
-    // A token from before would hide that the key was withdrawn.
+    // A cached token would hide that the key was revoked.
     forgetGoogleToken(io);
     return sendToSpeech(io, { ...request, path: inProject(request.path, io) });
   },
 });
 
-function bucketOf(given: Readonly<Record<string, unknown>>): string | null {
-  return textSetting(given, "bucket");
+function bucketOf(settings: Readonly<Record<string, unknown>>): string | null {
+  return textSetting(settings, "bucket");
 }
 
-function textSetting(given: Readonly<Record<string, unknown>>, name: string): string | null {
-  const value = given[name];
+function textSetting(settings: Readonly<Record<string, unknown>>, name: string): string | null {
+  const value = settings[name];
   return typeof value === "string" ? value : null;
 }
 
-/** Redaction is another product of Google's, and streams are gRPC alone. */
+/** Redaction is another Google product, and streaming exists only over gRPC. */
 function canSend(feature: Feature): boolean {
   return !feature.startsWith("redaction.") && feature !== "streaming";
 }
@@ -109,7 +109,7 @@ function planGoogleSpeech(request: SpeechRequest, target: SpeechTarget): PlanRes
   const missing = unmetFeatures(request, target.speech, canSend);
   if (missing.length > 0) return { ok: false, missing };
   const location = textSetting(target.settings, "location") ?? "us";
-  // The project of a service account is in its key, which a plan does not see.
+  // A service account's project is in its key, which a plan cannot read.
   const project = textSetting(target.settings, "project") ?? "{project}";
   const config = {
     autoDecodingConfig: {},
@@ -124,10 +124,10 @@ function planGoogleSpeech(request: SpeechRequest, target: SpeechTarget): PlanRes
     path: `/v2/projects/${project}/locations/${location}/recognizers/_:${needsBatch(request, target) ? "batchRecognize" : "recognize"}`,
     body: { config, ...batchOutput(target) },
   };
-  return { ok: true, plan, dropped: dropped(request, target) };
+  return { ok: true, plan, dropped: droppedPreferences(request, target) };
 }
 
-/** chirp_3 places its words in a batch alone. */
+/** chirp_3 returns word times only in a batch. */
 function needsBatch(request: SpeechRequest, target: SpeechTarget): boolean {
   return request.words && !hasWordsInline(target) && bucketOf(target.settings) !== null;
 }
@@ -136,7 +136,7 @@ function hasWordsInline({ model }: SpeechTarget): boolean {
   return model !== "chirp_3";
 }
 
-/** Sent with a batch and left out of a single request; the object's name is made when it is uploaded. */
+/** Sent with a batch and omitted from a single request. The object's name is generated at the upload. */
 function batchOutput(target: SpeechTarget): object {
   const bucket = bucketOf(target.settings);
   if (bucket === null) return {};
@@ -156,13 +156,13 @@ function languageCodes(language: LanguageInForce, target: SpeechTarget): readonl
 }
 
 function features(request: SpeechRequest, target: SpeechTarget): object {
-  // A segment begins where its first word does; where words come in batches alone, where the one before it ended.
+  // A segment begins with its first word, or, where only batches have word times, at the end of the previous one.
   const words = request.words || (hasWordsInline(target) && (request.segments || request.diarization));
   return {
-    // Silence about formatting gets punctuation, as every other provider gives it unasked.
+    // Punctuation is on by default, as other providers do it by default.
     ...(request.smartFormatting === false ? {} : { enableAutomaticPunctuation: true }),
     ...(words ? { enableWordTimeOffsets: true } : {}),
-    // Its bounds on the number of speakers are "not currently used".
+    // Its limits on the number of speakers are "not currently used".
     ...(request.diarization ? { diarizationConfig: {} } : {}),
     ...(request.multichannel ? { multiChannelMode: "SEPARATE_RECOGNITION_PER_CHANNEL" } : {}),
     ...(request.profanityFilter ? { profanityFilter: true } : {}),
@@ -176,7 +176,7 @@ function adaptation(terms: readonly string[]): object {
   return { phraseSets: [{ inlinePhraseSet: { phrases: terms.map((value) => ({ value })) } }] };
 }
 
-function dropped(request: SpeechRequest, target: SpeechTarget): readonly Preference[] {
+function droppedPreferences(request: SpeechRequest, target: SpeechTarget): readonly Preference[] {
   const list: Preference[] = [];
   if (request.language.kind === "detect" && !takes(target, "detect_language")) list.push("detect_language");
   if (request.speakerCountHint !== null) list.push("speaker_count_hint");
@@ -195,7 +195,7 @@ function normaliseGoogleSpeech(
     request.multichannel,
   );
   const planned = planGoogleSpeech(request, target);
-  const sent = planned.ok && planned.plan.kind === "json" ? JSON.stringify(planned.plan.body) : "";
+  const requestBody = planned.ok && planned.plan.kind === "json" ? JSON.stringify(planned.plan.body) : "";
   return {
     text,
     language,
@@ -207,7 +207,7 @@ function normaliseGoogleSpeech(
     receipts: receiptsFor(
       request,
       audio,
-      { text, words, segments, channels, language, wasSent: (feature) => wasSent(feature, sent) },
+      { text, words, segments, channels, language, wasSent: (feature) => wasSent(feature, requestBody) },
       takes(target, "detect_language"),
     ),
   };
@@ -219,7 +219,7 @@ const PARAMETERS: { readonly [F in Feature]?: string } = {
   translation: '"translationConfig":{',
 };
 
-function wasSent(feature: Feature, sent: string): boolean {
+function wasSent(feature: Feature, requestBody: string): boolean {
   const parameter = PARAMETERS[feature];
-  return parameter !== undefined && sent.includes(parameter);
+  return parameter !== undefined && requestBody.includes(parameter);
 }

@@ -1,5 +1,5 @@
-// A Google service account's key to an access token: a signed JWT exchanged at the token endpoint (RFC 7523; docs/decisions/
-// 0010). A credential that is no such key is taken for an access token as it is.
+// Exchanges a Google service account key for an access token: a signed JWT is sent to the token endpoint (RFC 7523; docs/decisions/0010). A credential that is
+// not such a key is used as an access token.
 import { bufferedBody } from "../lib/buffered-body.ts";
 import { createPrivateKey } from "node:crypto";
 import { SignJWT } from "jose";
@@ -17,7 +17,7 @@ const serviceAccount = z.object({
 });
 export type ServiceAccount = z.infer<typeof serviceAccount>;
 
-/** null: not such a key, though it may be a token. */
+/** Null: not such a key, though it may be a token. */
 export function readServiceAccount(credential: string): ServiceAccount | null {
   if (!credential.trimStart().startsWith("{")) return null;
   try {
@@ -34,11 +34,11 @@ export function isServiceAccountOrToken(credential: string): boolean {
 const AUDIENCE = "https://oauth2.googleapis.com/token";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const LIFE_SECONDS = 3_600;
-/** Given up this long before its end, so that no call begins with a token that ends under it. */
+/** Discarded this long before it expires, so that no call outlives its token. */
 const MARGIN_SECONDS = 300;
 const NAME = "google-access-token";
 
-/** The header for a call; none for servers without a credential. */
+/** The authorization header of a call. Empty for servers without a credential. */
 export async function googleAuthorization(io: Io): Promise<Readonly<Record<string, string>>> {
   const { credential } = io;
   if (credential === null) return {};
@@ -48,7 +48,7 @@ export async function googleAuthorization(io: Io): Promise<Readonly<Record<strin
   return { authorization: `Bearer ${await io.remember(NAME, () => exchange(account, io))}` };
 }
 
-/** A token refused is a token to be asked for anew: its account may have been locked and unlocked meanwhile. */
+/** A refused token must be requested again: the account may have been disabled and re-enabled meanwhile. */
 export function forgetGoogleToken(io: Io): void {
   io.forget(NAME);
 }
@@ -85,7 +85,7 @@ async function exchange(account: ServiceAccount, io: Io): Promise<Remembered> {
   return { value, forMs: Math.max(0, seconds - MARGIN_SECONDS) * 1000 };
 }
 
-/** `invalid_grant` and its like are 400s, and about the account. */
+/** `invalid_grant` and similar errors are 400s about the account. */
 function failureKind(status: number): FailureKind {
   if (status === 429) return "rate_limited";
   return status >= 400 && status < 500 ? "unauthorized" : "server_error";
@@ -105,7 +105,7 @@ async function assertionOf(account: ServiceAccount, nowSeconds: number): Promise
   try {
     return await jwt.sign(createPrivateKey(account.private_key));
   } catch {
-    // Without a cause: the key's own parser may quote it.
+    // Without a cause: the key's parser may quote the key.
     throw new ProviderError("unauthorized", { reason: "private_key" });
   }
 }

@@ -1,18 +1,17 @@
-// Circuit breakers: a circuit opens for an (account, model) pair that keeps failing, so that callers do not queue behind it. It opens after
-// 5 failures in a row, or half of at least 20 calls in 10 s [routing.circuit-opens], for 30 s times the number of openings, at most 300 s
-// [routing.circuit-duration].
+// Circuit breakers per (account, model), so that callers do not wait for a failing one. A circuit opens after 5 failures in a row, or half of at least 20 calls
+// in 10 s [routing.circuit-opens], for 30 s times the number of openings, at most 300 s [routing.circuit-duration].
 import type { FailureKind } from "./io.ts";
 
 const CONSECUTIVE_FAILURES = 5;
 const WINDOW_MS = 10_000;
 const WINDOW_MIN_CALLS = 20;
-/** A busy window needs no more than its last calls to be judged. */
+/** A busy window is judged by its last calls. */
 const WINDOW_MAX_CALLS = 100;
 const WINDOW_FAILURE_RATIO = 0.5;
-const REST_STEP_MS = 30_000;
-const MAX_REST_MS = 300_000;
+const OPEN_STEP_MS = 30_000;
+const MAX_OPEN_MS = 300_000;
 
-/** Refusals of one request (4xx but 408 and 429, a missing feature, a hang-up) say nothing about the provider's health. */
+/** Refusals of one request (4xx except 408 and 429, a missing feature, a cancellation) prove nothing about the provider's health. */
 const COUNTS_AS_FAILURE: Readonly<Record<FailureKind, boolean>> = {
   connect: true,
   rejected: false,
@@ -29,19 +28,19 @@ const COUNTS_AS_FAILURE: Readonly<Record<FailureKind, boolean>> = {
 };
 
 export interface Circuits {
-  /** May a request go there now? Pure look: takes no probe. */
+  /** Whether a request may be sent now. Read-only: claims no probe. */
   isHealthy(key: string): boolean;
   /**
-   * Called as an attempt begins: the first one after a rest is its probe, and nobody else is let by until that ends, or has lasted as
-   * long as the rest. Answers what is to be called at its end; null: the attempt succeeded.
+   * Called when an attempt begins. The first attempt after the open period is the probe, and all others are blocked until it ends, or until it has lasted as
+   * long as the open period. Returns the callback for the attempt's end: null means success.
    */
   begin(key: string): (failure: FailureKind | null) => void;
 }
 
 export interface ReportingCircuits extends Circuits {
-  /** Somebody knows that all is well again: who rests may be called at once, and what failed before counts no more. */
+  /** Closes circuits on request: calls are allowed at once, and earlier failures no longer count. */
   close(keys: (key: string) => boolean): void;
-  /** Of every key that was called since the start, by key. */
+  /** One report per key that was called since the start, by key. */
   report(): readonly CircuitReport[];
 }
 
@@ -51,7 +50,7 @@ export interface CircuitReport {
   readonly state: "closed" | "open" | "half_open";
   readonly consecutive: number;
   readonly openings: number;
-  /** Of the window. */
+  /** Calls in the window. */
   readonly calls: number;
   readonly failures: number;
   readonly restUntilMs: number | null;
@@ -86,30 +85,30 @@ export function createCircuits(nowMs: () => number): ReportingCircuits {
 class Circuit {
   #consecutive = 0;
   #openings = 0;
-  /** Since the start. */
-  #rests = 0;
-  #restUntilMs = 0;
+  /** Openings since the start. */
+  #totalOpenings = 0;
+  #openUntilMs = 0;
   #probedUntilMs = 0;
-  /** The latest last; up to twice as many as are looked at, so that not every call shifts all of them. */
+  /** In order of time. Up to twice the size of the window, so that not every call shifts the array. */
   #recent: { readonly atMs: number; readonly failed: boolean }[] = [];
 
   isHealthy(nowMs: number): boolean {
-    if (this.#restUntilMs === 0) return true;
-    return nowMs >= Math.max(this.#restUntilMs, this.#probedUntilMs);
+    if (this.#openUntilMs === 0) return true;
+    return nowMs >= Math.max(this.#openUntilMs, this.#probedUntilMs);
   }
 
-  /** The rest that it is a probe after; null: it is none. */
+  /** Returns the number of the opening that the attempt probes. Null: not a probe. */
   begin(nowMs: number): number | null {
-    if (this.#restUntilMs === 0 || !this.isHealthy(nowMs)) return null;
-    // It may be a live session, or a stream, which tells how it went when it is over.
-    this.#probedUntilMs = nowMs + this.#restMs();
-    return this.#rests;
+    if (this.#openUntilMs === 0 || !this.isHealthy(nowMs)) return null;
+    // The probe may be a live session or a stream, whose outcome is known only at its end.
+    this.#probedUntilMs = nowMs + this.#openMs();
+    return this.#totalOpenings;
   }
 
-  /** What began before a rest says nothing new when it ends in it: the rest gets no longer by it, and no shorter. */
+  /** An attempt that began before the circuit opened and ends while it is open changes nothing: the open period is neither extended nor shortened. */
   end(nowMs: number, failure: FailureKind | null, probed: number | null): void {
-    // Another probe may have closed the circuit meanwhile, or opened it again.
-    const decides = probed === this.#rests && this.#restUntilMs !== 0;
+    // Another probe may have closed or reopened the circuit meanwhile.
+    const decides = probed === this.#totalOpenings && this.#openUntilMs !== 0;
     if (decides) this.#probedUntilMs = 0;
     if (failure !== null && !COUNTS_AS_FAILURE[failure]) return;
     if (failure === null) {
@@ -120,26 +119,26 @@ class Circuit {
     }
     this.#consecutive += 1;
     this.#record(nowMs, true);
-    if (decides || (this.#restUntilMs === 0 && this.#tripped(nowMs))) this.#open(nowMs);
+    if (decides || (this.#openUntilMs === 0 && this.#tripped(nowMs))) this.#open(nowMs);
   }
 
   report(nowMs: number): Omit<CircuitReport, "key"> {
     const recent = this.#window(nowMs);
-    const isResting = this.#restUntilMs !== 0;
+    const isOpen = this.#openUntilMs !== 0;
     return {
       isHealthy: this.isHealthy(nowMs),
-      state: !isResting ? "closed" : nowMs < this.#restUntilMs ? "open" : "half_open",
+      state: !isOpen ? "closed" : nowMs < this.#openUntilMs ? "open" : "half_open",
       consecutive: this.#consecutive,
       openings: this.#openings,
       calls: recent.length,
       failures: recent.filter((call) => call.failed).length,
-      restUntilMs: isResting ? this.#restUntilMs : null,
+      restUntilMs: isOpen ? this.#openUntilMs : null,
     };
   }
 
-  /** A probe under way decides nothing any more. */
+  /** A running probe no longer decides. */
   close(): void {
-    this.#restUntilMs = 0;
+    this.#openUntilMs = 0;
     this.#probedUntilMs = 0;
     this.#openings = 0;
     this.#consecutive = 0;
@@ -148,13 +147,13 @@ class Circuit {
 
   #open(nowMs: number): void {
     this.#openings += 1;
-    this.#rests += 1;
-    this.#restUntilMs = nowMs + this.#restMs();
+    this.#totalOpenings += 1;
+    this.#openUntilMs = nowMs + this.#openMs();
     this.#consecutive = 0;
   }
 
-  #restMs(): number {
-    return Math.min(MAX_REST_MS, REST_STEP_MS * this.#openings);
+  #openMs(): number {
+    return Math.min(MAX_OPEN_MS, OPEN_STEP_MS * this.#openings);
   }
 
   #tripped(nowMs: number): boolean {

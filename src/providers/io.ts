@@ -1,51 +1,51 @@
-// What an adapter may do to the outside: one HTTP exchange on the account it was given, and the failures that can come of it.
+// The side effects of an adapter: HTTP exchanges and sockets on one account, and the kinds of failure.
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { Remembered } from "./memory.ts";
 import type { ProviderFailure } from "./provider-failure.ts";
 import type { WireReply } from "./wire-reply.ts";
 
-/** Why an attempt failed. What that means for the request is decided from the kind in `gateway/calls/judge-failure.ts` alone. */
+/** Why an attempt failed. Only `gateway/calls/judge-failure.ts` decides what the kind means for the request. */
 export type FailureKind =
-  /** No byte of the request left: DNS, TCP, TLS, connect timeout. Or only an upload that nobody works on broke off. */
+  /** No byte of the request was sent: DNS, TCP, TLS, connect timeout. Or a free upload was interrupted, which starts no work. */
   | "connect"
-  /** 400, 411, 413, 414, 415, 422, 431: this input is not acceptable there. */
+  /** 400, 411, 413, 414, 415, 422, 431: the provider does not accept this input. */
   | "rejected"
   /** 401, 403. */
   | "unauthorized"
-  /** 402, or 429 that says the account is out of credit. */
+  /** 402, or a 429 that reports an account without credit. */
   | "payment"
   | "not_found"
   | "rate_limited"
-  /** 5xx but 502 and 504; any other status of 400 and above. */
+  /** 5xx except 502 and 504, and any other status of 400 and above. */
   | "server_error"
-  /** A success that is no success: an error body, unparseable JSON, a body without the fields of the protocol. */
+  /** An invalid success: an error body, unparseable JSON, a body without the protocol's fields. */
   | "bad_reply"
   /** A required feature is missing from the answer. */
   | "feature_dropped"
-  /** 408, 499, 502, 504; reset or end of stream after the first request byte. */
+  /** 408, 499, 502, 504, or a reset or end of stream after the first request byte. */
   | "unknown"
   /** The deadline passed after the first request byte. */
   | "timeout"
-  /** The caller hung up and the work was stopped. */
+  /** The caller disconnected and the work was stopped. */
   | "aborted";
 
 interface ProviderErrorOptions {
   readonly status?: number | undefined;
   readonly retryAfterSeconds?: number | undefined;
-  /** For operators: a provider's error code or a system error code. Never the provider's free text, never a credential. */
+  /** For operators: an error code of the provider or the system. Never the provider's free text, never a credential. */
   readonly reason?: string | undefined;
-  /** The provider's own account; goes to the request's record and nowhere else. */
+  /** The provider's own description, which goes only to the request's record. */
   readonly provider?: ProviderFailure | undefined;
   readonly cause?: unknown;
 }
 
-/** The only error an adapter throws. Its message names the kind and status and nothing the provider wrote. */
+/** The only error that an adapter throws. Its message contains kind and status, and nothing that the provider wrote. */
 export class ProviderError extends Error {
   readonly kind: FailureKind;
   readonly status: number | null;
   readonly retryAfterSeconds: number | null;
   readonly reason: string | null;
-  /** Private, so that no logger that prints the error prints what the provider wrote. */
+  /** Private, so that a logger that prints the error does not print the provider's text. */
   readonly #provider: ProviderFailure | null;
 
   constructor(kind: FailureKind, options: ProviderErrorOptions = {}) {
@@ -65,7 +65,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** The same failure under another kind, where more is known of what it means; `step` where it has no reason of its own. */
+/** The same failure with another kind, if its meaning is known better. `step` is used if it has no reason of its own. */
 export function asKind(error: ProviderError, kind: FailureKind, step?: string): ProviderError {
   const { status, retryAfterSeconds, reason, provider } = error;
   return new ProviderError(kind, {
@@ -78,97 +78,94 @@ export function asKind(error: ProviderError, kind: FailureKind, step?: string): 
 
 export interface WireRequest {
   readonly method: "GET" | "POST" | "DELETE" | "OPTIONS";
-  /** Appended to the connection's base URL; begins with a slash. */
+  /** Appended to the connection's base URL. Begins with a slash. */
   readonly path: string;
-  /** The base URL counts without the `/v1` at its end. */
+  /** Removes a `/v1` at the end of the base URL. */
   readonly withoutVersion?: boolean;
   readonly query?: readonly (readonly [string, string])[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: WireBody;
-  /** The provider does no work for it and bills nothing: an upload, a poll, a deletion. It does not count as dispatched. */
+  /** An upload, a poll or a deletion, for which the provider does no work and bills nothing. Does not count as dispatched. */
   readonly isFree?: boolean;
-  /**
-   * Other hosts of the provider's: the first in whose domain the base URL lies is used; behind any other base URL all paths are in
-   * one place.
-   */
+  /** Other hosts of the provider: the first whose domain contains the base URL's host is used. With any other base URL all paths are on one host. */
   readonly siblings?: readonly { readonly domain: string; readonly origin: string }[];
-  /** Of a reply that is read whole, where it is less than its `Io` allows. A longer one is a `bad_reply`. */
+  /** Limit of a buffered reply if lower than that of its `Io`. A longer one is a `bad_reply`. */
   readonly maxReplyBytes?: number;
 }
-/** `sizeBytes` is exact: it becomes the Content-Length. */
+/** `sizeBytes` is exact: it is sent as the Content-Length. */
 export interface WireBody {
   readonly sizeBytes: number;
-  /** The same bytes that `open` yields, where they are in memory in one piece. */
+  /** The bytes that `open` yields, if they are in memory in one piece. */
   readonly bytes?: Uint8Array;
   readonly open: OpenBytes;
 }
 
-/** A run that a provider accepted and works on by itself. It is stored before its first poll [providers.run-before-poll]. */
+/** A run that a provider accepted and processes asynchronously. It is stored before its first poll [providers.run-before-poll]. */
 export interface RemoteRun {
   /** The provider's own id. */
   readonly id: string;
-  /** What the adapter needs to poll and remove it besides the id; no secret, no audio, no transcript. */
+  /** Data that the adapter needs to poll and remove it, in addition to the id. No secret, no audio, no transcript. */
   readonly details: Readonly<Record<string, string | number | boolean | null>>;
 }
 
 export interface Io {
-  /** The account's secret, for the adapter to put where its protocol wants it; null for servers without one. */
+  /** The account's secret, for the adapter to put where its protocol requires it. Null for servers without one. */
   readonly credential: string | null;
-  /** Sends one request. Throws `ProviderError` `connect`, `unknown`, `timeout` or `aborted`; any status is a reply. */
+  /** Sends one request. Throws a `ProviderError` of kind `connect`, `unknown`, `timeout` or `aborted`. Any status is a reply. */
   readonly send: (request: WireRequest) => Promise<WireReply>;
-  /** Awaited after a provider took a run and before its first poll: whoever must find it after a crash keeps it now. */
+  /** Awaited after a provider accepted a run and before its first poll, so that the run can be stored and found after a crash. */
   readonly onRemoteRun: (run: RemoteRun) => Promise<void>;
-  /** Waits; cut short by the attempt's signal or deadline, which then throws as `send` would. */
+  /** Sleeps. The attempt's signal or deadline ends it early and throws as in `send`. */
   readonly pause: (milliseconds: number) => Promise<void>;
-  /** What `make` gave for this account, shared by its calls in this process until it expires. */
+  /** The result of `make` for this account, shared by its calls in this process until it expires. */
   readonly remember: (name: string, make: () => Promise<Remembered>) => Promise<string>;
   readonly forget: (name: string) => void;
-  /** What time it is, for what a provider is told of it. */
+  /** The current time, for timestamps that a provider is sent. */
   readonly nowMs: () => number;
 }
 
-/** A reply whose body is read as it comes. */
+/** A reply with a streamed body. */
 export interface WireStream {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * To be read once: each time all that has come. Throws `ProviderError` `unknown`, `timeout`, `aborted` or `bad_reply` (too
-   * large) where it breaks. Unread bytes are not gathered: the provider is made to wait. Leaving the loop gives the connection up.
+   * Can be read once, each step yields all that arrived. Throws a `ProviderError` of kind `unknown`, `timeout`, `aborted` or `bad_reply` (too large) if it
+   * breaks. Back-pressure: unread bytes are not buffered. Leaving the loop closes the connection.
    */
   readonly body: AsyncIterable<readonly Uint8Array[]>;
 }
 
-/** An upgrade to a WebSocket. */
+/** A request to upgrade to a WebSocket. */
 export interface SocketRequest extends Pick<WireRequest, "path" | "query" | "headers" | "siblings"> {
-  /** Sent when no frame went out for a while after the first audio. */
+  /** Sent when no frame was sent for a while after the first audio. */
   readonly keepAlive?: { readonly text: string; readonly everyMs: number };
 }
 
 export type WireMessage =
   | { readonly kind: "text"; readonly text: string }
-  /** The provider said goodbye; `dispatched`: it had audio by then. */
+  /** The provider closed the connection. `dispatched`: audio had been sent by then. */
   | { readonly kind: "close"; readonly code: number; readonly reason: string; readonly dispatched: boolean };
 
-/** Throws `ProviderError` `unknown`, `timeout` or `aborted` where it breaks, and `connect` as long as no audio was sent. */
+/** Throws a `ProviderError` of kind `unknown`, `timeout` or `aborted` if it breaks, and `connect` while no audio was sent. */
 export interface WireSocket {
-  /** Of the upgrade's answer. */
+  /** Headers of the upgrade's reply. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Resolves when the frame has left. Only binary frames, which are audio, count as dispatched. */
+  /** Resolves when the frame was sent. Only binary frames, which contain audio, count as dispatched. */
   readonly send: (frame: string | Uint8Array) => Promise<void>;
   readonly next: () => Promise<WireMessage>;
-  /** Nothing more will be sent: from now on silence is timed. */
+  /** No more frames will be sent: from now on the idle timeout runs. */
   readonly awaitEnd: () => void;
   readonly close: () => void;
 }
 
 export interface StreamingIo extends Io {
   /**
-   * Counts what of a stream is kept until its end. Waits where the budget of replies has no room for it, and throws a `bad_reply` where
-   * it is more than was asked for.
+   * Reserves memory for what is kept of a stream until its end. Waits if the budget of replies has no room, and throws a `bad_reply` if the answer exceeds its
+   * bound.
    */
   readonly retain: (bytes: number) => Promise<void> | void;
-  /** Sends one request and comes back with the head of its reply; fails as `send` does. */
+  /** Sends one request and resolves with the head of its reply. Fails as `send` does. */
   readonly open: (request: WireRequest) => Promise<WireStream>;
-  /** A refused upgrade is thrown by its status, and is definite: nothing was sent that could be worked on. */
+  /** Throws a refused upgrade by its status. The failure is definite, because nothing was sent that could be processed. */
   readonly connect: (request: SocketRequest) => Promise<WireSocket>;
 }

@@ -1,4 +1,4 @@
-// Whisper-family servers name languages in English ("english"); callers get BCP-47. The names are Whisper's own list.
+// Converts Whisper's English language names ("english") and codes of providers to BCP 47 tags. The names are from Whisper's own list.
 import { LANGUAGE_TAG } from "../contract/transcription.ts";
 import { primarySubtag } from "../lib/text/primary-subtag.ts";
 
@@ -119,12 +119,12 @@ const CODE_BY_NAME: Readonly<Record<string, string>> = {
 
 const NAMES: ReadonlyMap<string, string> = new Map(Object.entries(CODE_BY_NAME));
 
-/** Codes of ISO 639 for no language, or for more than one. */
+/** ISO 639 codes for no language or for several. */
 const NO_LANGUAGE: ReadonlySet<string> = new Set(["und", "mul", "mis", "zxx"]);
-/** Codes that ISO 639 has replaced, one of which (`jw`) is Whisper's. */
+/** Codes that ISO 639 has replaced. One of them (`jw`) is used by Whisper. */
 const REPLACED: ReadonlySet<string> = new Set(["jw", "iw", "in", "ji", "mo"]);
 
-/** A name or a code as a provider writes it (`english`, `en_us`, `eng`); null for anything that is neither. */
+/** Converts a provider's language name or code (`english`, `en_us`, `eng`). Null: neither. */
 export function languageTag(value: string | null): string | null {
   if (value === null) return null;
   const text = value.trim();
@@ -137,22 +137,22 @@ export function languageTag(value: string | null): string | null {
   return tag.length === 3 || REPLACED.has(primary) ? canonicalTag(tag) : tag;
 }
 
-/** Two letters where ISO 639-1 has them: `eng` is `en`, `haw` stays. */
+/** Two letters if ISO 639-1 has them: `eng` becomes `en`, `haw` stays. */
 function canonicalTag(tag: string): string {
   try {
     return Intl.getCanonicalLocales(tag)[0] ?? tag;
   } catch {
-    // A tag that only looks like one, with a variant twice.
+    // Invalid despite its form: it repeats a variant.
     return tag;
   }
 }
 
-/** For an instruction to a model: "Brazilian Portuguese" of pt-BR; the tag itself where it has no name. */
+/** For a prompt: pt-BR becomes "Brazilian Portuguese". A tag without a name stays as it is. */
 export function englishNameOf(tag: string): string {
   try {
     return new Intl.DisplayNames(["en"], { type: "language" }).of(tag) ?? tag;
   } catch {
-    // A tag that only looks like one, with a variant twice.
+    // Invalid despite its form: it repeats a variant.
     return tag;
   }
 }

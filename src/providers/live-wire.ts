@@ -1,24 +1,24 @@
-// A transcript over a WebSocket: audio goes out while text comes in [transcription.stream-socket]. What the socket protocols have in
-// common: no end is a failure, an answer that is no JSON is one, and what the audio's source throws ends it as it is.
+// Transcribes over a WebSocket, sending audio and receiving text at the same time [transcription.stream-socket]. Shared by all socket protocols: a missing end
+// and invalid JSON are failures, and an error of the audio source is thrown unchanged.
 import { ProviderError, type SocketRequest, type StreamingIo, type WireMessage, type WireSocket } from "./io.ts";
 import type { RawTranscript, SpeechEvent } from "./provider.ts";
 import { eventFailure, parsedReply, refuseHeavy } from "./read-reply.ts";
 
-/** One protocol's way of reading its messages; it remembers what it has seen of one transcript. */
+/** Parses one protocol's messages. Keeps the state of one transcript. */
 export interface LiveReader {
-  /** What a message that is an error means, where the protocol has a table of its own for it. */
+  /** Maps an error message to its failure, if the protocol has its own error codes. */
   failure?(message: unknown): ProviderError | null;
   /** May throw a `ProviderError`. */
   read(message: unknown): readonly Exclude<SpeechEvent, { type: "end" }>[];
-  /** What the answer would have been in one piece; null as long as there is no regular end. */
+  /** The body that a buffered reply would have had. Null until there is a regular end. */
   end(): unknown;
-  /** Null where the code says nothing that a broken connection would not. */
+  /** Null: the close code means no more than a broken connection. */
   closeFailure(close: Extract<WireMessage, { kind: "close" }>): ProviderError | null;
 }
 
 export interface LiveExchange {
   readonly request: SocketRequest;
-  /** Read when the socket is open; its last frames ask for the end. */
+  /** Read once the socket is open. Its last frames request the end. */
   readonly frames: () => AsyncIterable<string | Uint8Array>;
   readonly reader: LiveReader;
 }
@@ -32,17 +32,17 @@ export async function* streamOverSocket(
   try {
     while (reader.end() === null) {
       const message = await feeding.orBroken(socket.next());
-      if (message.kind === "close") throw reader.closeFailure(message) ?? closed(message);
+      if (message.kind === "close") throw reader.closeFailure(message) ?? closeError(message);
       const body = parsedReply({ text: message.text });
       if (body === undefined) refuseHeavy(message.text);
       if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
       const failure = reader.failure?.(body) ?? eventFailure(body, io.credential);
       if (failure !== null) throw failure;
       const events = reader.read(body);
-      // The rest is a draft, which the next message replaces.
+      // Other text is an interim result, which the next message replaces.
       if (events.some(({ type }) => type === "segment")) await io.retain(message.text.length);
       yield* events;
-      // What the other side did not wait for has no place in its transcript.
+      // The provider ended before all audio was sent, so its transcript is incomplete.
       if (reader.end() !== null && !feeding.hasAsked()) throw new ProviderError("unknown", { reason: "early_end" });
     }
     const raw: RawTranscript = { body: reader.end(), headers: socket.headers };
@@ -54,9 +54,9 @@ export async function* streamOverSocket(
 }
 
 interface Feeding {
-  /** What comes first: the work's own end, or the failure of the audio's source. */
+  /** Settles with the work, or rejects when the audio source fails. */
   orBroken<T>(work: Promise<T>): Promise<T>;
-  /** All of the audio went out, and the end was asked for. */
+  /** All audio was sent and the end was requested. */
   hasAsked(): boolean;
   stop(): void;
 }
@@ -64,24 +64,24 @@ interface Feeding {
 function feed(socket: WireSocket, frames: AsyncIterable<string | Uint8Array>): Feeding {
   let isStopped = false;
   let hasAsked = false;
-  const broken = Promise.withResolvers<never>();
-  // Told to whoever waits; until then nobody listens.
-  broken.promise.catch(() => undefined);
+  const failure = Promise.withResolvers<never>();
+  // Reported through `orBroken`. This handler only prevents an unhandled rejection.
+  failure.promise.catch(() => undefined);
   const run = async (): Promise<void> => {
     for await (const frame of frames) {
       if (isStopped) return;
-      // Audio is binary. The answer may be here before it is known that the question left.
+      // Only audio is binary. Set before the frame is sent, because the answer may arrive before `send` resolves.
       if (typeof frame === "string") hasAsked = true;
-      // What becomes of the connection is told by `next`, which knows what the provider said before.
-      if (!(await sent(socket, frame))) return;
+      // `next` reports what happened to the connection, after the messages that preceded it.
+      if (!(await sendFrame(socket, frame))) return;
     }
     if (!isStopped) socket.awaitEnd();
   };
-  run().catch(broken.reject);
+  run().catch(failure.reject);
   return {
     orBroken: (work) => {
       work.catch(() => undefined);
-      return Promise.race([work, broken.promise]);
+      return Promise.race([work, failure.promise]);
     },
     hasAsked: () => hasAsked,
     stop: () => {
@@ -90,7 +90,7 @@ function feed(socket: WireSocket, frames: AsyncIterable<string | Uint8Array>): F
   };
 }
 
-async function sent(socket: WireSocket, frame: string | Uint8Array): Promise<boolean> {
+async function sendFrame(socket: WireSocket, frame: string | Uint8Array): Promise<boolean> {
   try {
     await socket.send(frame);
     return true;
@@ -100,7 +100,7 @@ async function sent(socket: WireSocket, frame: string | Uint8Array): Promise<boo
   }
 }
 
-/** Without its end a transcript has a hole where the rest would be; before any audio nothing was done. */
-function closed({ code, dispatched }: Extract<WireMessage, { kind: "close" }>): ProviderError {
+/** A transcript without its end is incomplete. Before any audio nothing was done. */
+function closeError({ code, dispatched }: Extract<WireMessage, { kind: "close" }>): ProviderError {
   return new ProviderError(dispatched ? "unknown" : "server_error", { reason: `close_${code}` });
 }

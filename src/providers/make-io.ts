@@ -1,4 +1,4 @@
-// An adapter's `Io` on one account: its base URL, its secret, the attempt's deadline, and failures by kind [providers.failure-kinds].
+// Creates an adapter's `Io` for one account: base URL, credential, deadline, and mapping of failures to kinds [providers.failure-kinds].
 import { setTimeout as wait } from "node:timers/promises";
 import { mapAsyncIterable } from "../lib/concurrency/map-async-iterable.ts";
 import { isEncoded } from "../lib/is-encoded.ts";
@@ -29,52 +29,52 @@ import { createRetainer, keepLease, type ReplyServices, type ReplyTerms, termsOf
 export interface IoOptions {
   readonly outbound: Outbound;
   readonly replies: ReplyServices;
-  /** Absent: short ones, which count as the operator's own. */
+  /** Absent: short replies, counted as the operator's own. */
   readonly expected?: ReplyTerms;
-  /** What precedes the provider's documented path; with or without a slash at its end. */
+  /** Precedes the provider's documented path. With or without a trailing slash. */
   readonly baseUrl: string;
-  /** The address is not the operator's: each request goes by these rules. Absent: it is. */
+  /** The URL was supplied by a caller: each request must satisfy this policy. Absent: it is the operator's. */
   readonly callerPolicy?: TargetPolicy;
   readonly credential: string | null;
   /**
-   * Aborts when the caller's work is to stop. Aborted with a `ProviderError` as its reason, the failure is of that kind:
-   * so a wait that only the gateway can time (for a first content, say) ends as the timeout it is.
+   * Aborts when the caller's work must stop. If the reason is a `ProviderError`, the failure has its kind, so that a timeout that only the gateway can measure
+   * (for example of the first content) is reported as one.
    */
   readonly signal: AbortSignal;
   /** From now to the last byte of the last reply. */
   readonly deadlineMs: number;
   /** With `open`: from the call to the head of the reply. */
   readonly firstByteTimeoutMs?: number;
-  /** With `open`: the longest wait for a next chunk while somebody wants it. */
+  /** With `open`: the longest wait for a next chunk while the reader is waiting. */
   readonly idleTimeoutMs?: number;
-  /** Awaited before each request that is not free; what it throws is thrown instead of sending. */
+  /** Awaited before each billed request. An error that it throws is thrown instead of sending. */
   readonly beforePaid?: () => Promise<void>;
-  /** Called as the first byte of a request that is not free leaves. */
+  /** Called when the first byte of a billed request is sent. */
   readonly onDispatch?: () => void;
-  /** With `open`: called whenever bytes of the reply came. */
+  /** With `open`: called whenever bytes of the reply arrive. */
   readonly onReceived?: () => void;
   readonly onRemoteRun?: (run: RemoteRun) => Promise<void>;
-  /** Shared by every `Io` of the process; without it nothing is remembered beyond this one. */
+  /** Shared by every `Io` of the process. Without it, cached values last no longer than this `Io`. */
   readonly memory?: Memory;
   readonly nowMs?: () => number;
 }
 
 export function createIo(options: IoOptions): StreamingIo {
-  // By the clock that nobody sets: a deadline is a length of time.
+  // The monotonic clock, because a deadline is a duration.
   const endsAtMs = performance.now() + options.deadlineMs;
   const leftMs = (): number => Math.max(1, Math.round(endsAtMs - performance.now()));
   const memory = options.memory ?? createMemory();
   const keyOf = (name: string): string => accountKey(options, name);
   const { beforePaid } = options;
-  /** Few have somebody to tell first. */
-  const announced = <T>(isFree: boolean | undefined, begin: () => Promise<T>): Promise<T> =>
+  /** Without the hook, which few callers set, the request begins synchronously. */
+  const afterHook = <T>(isFree: boolean | undefined, begin: () => Promise<T>): Promise<T> =>
     isFree === true || beforePaid === undefined ? begin() : beforePaid().then(begin);
   return {
     credential: options.credential,
-    send: (request) => announced(request.isFree, () => send(request, options, leftMs())),
+    send: (request) => afterHook(request.isFree, () => send(request, options, leftMs())),
     retain: createRetainer(options),
-    open: (request) => announced(request.isFree, () => open(request, options, leftMs())),
-    connect: (request) => announced(false, () => connect(request, options, leftMs())),
+    open: (request) => afterHook(request.isFree, () => open(request, options, leftMs())),
+    connect: (request) => afterHook(false, () => connect(request, options, leftMs())),
     remember: (name, make) => memory.get(keyOf(name), make),
     forget: (name) => memory.forget(keyOf(name)),
     nowMs: options.nowMs ?? Date.now,
@@ -107,9 +107,9 @@ async function send(request: WireRequest, options: IoOptions, timeoutMs: number)
     using _ = keepLease(lease, options);
     if (large === undefined) return reply;
     const { blocks, sizeBytes } = large;
-    // It is refused for that, whatever it says.
+    // An encoded reply is refused whatever it contains.
     const parsed = isEncoded(reply.headers) ? { body: undefined } : await parse(blocks, options);
-    // Of the text nothing is left.
+    // The text has been released.
     lease?.shrinkTo(lease.bytes - sizeBytes);
     return { ...reply, parsed: { ...parsed, sizeBytes } };
   } catch (error) {
@@ -139,25 +139,25 @@ async function open(request: WireRequest, options: IoOptions, timeoutMs: number)
       ...(firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs }),
       ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
     });
-    return { ...stream, body: withFailures(stream.body, options) };
+    return { ...stream, body: mapFailures(stream.body, options) };
   } catch (error) {
     throw failureOf(error, options);
   }
 }
 
-/** How long a provider may leave audio untaken, or say nothing after the last of it, unless the caller says otherwise. */
+/** Default for how long a provider may leave audio unread, or be silent after the last of it. */
 const SOCKET_IDLE_MS = 60_000;
 
 async function connect(request: SocketRequest, options: IoOptions, timeoutMs: number): Promise<WireSocket> {
   const { keepAlive } = request;
-  const guarded = async <T>(work: Promise<T>): Promise<T> => {
+  const mapErrors = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
     } catch (error) {
       throw failureOf(error, options);
     }
   };
-  const opened = await guarded(
+  const upgrade = await mapErrors(
     options.outbound.connect({
       ...destination(request, options),
       headers: { "user-agent": "patchbay", ...request.headers },
@@ -168,23 +168,23 @@ async function connect(request: SocketRequest, options: IoOptions, timeoutMs: nu
       ...(options.onDispatch === undefined ? {} : { onDispatch: options.onDispatch }),
     }),
   );
-  if (!opened.ok) throw refusedUpgrade(failedReply(opened.reply, options.credential));
-  const { socket } = opened;
+  if (!upgrade.ok) throw refusedUpgrade(failedReply(upgrade.reply, options.credential));
+  const { socket } = upgrade;
   return {
     headers: socket.headers,
-    send: (frame) => guarded(socket.send(frame)),
-    next: () => guarded(socket.next()),
+    send: (frame) => mapErrors(socket.send(frame)),
+    next: () => mapErrors(socket.next()),
     awaitEnd: () => socket.awaitEnd(),
     close: () => socket.close(),
   };
 }
 
-/** Nothing was sent that could be worked on. */
+/** An upgrade that was refused sent nothing that could be processed. */
 function refusedUpgrade(error: ProviderError): ProviderError {
   return error.kind === "unknown" ? asKind(error, "server_error") : error;
 }
 
-function withFailures(body: WireStream["body"], options: IoOptions): WireStream["body"] {
+function mapFailures(body: WireStream["body"], options: IoOptions): WireStream["body"] {
   return mapAsyncIterable(body, {
     each: (chunks) => {
       options.onReceived?.();
@@ -217,26 +217,26 @@ function destination(
   options: IoOptions,
 ): Destination {
   const { callerPolicy } = options;
-  const given = baseUrlOf(options.baseUrl, request);
-  const baseUrl = request.withoutVersion === true ? given.replace(/\/v1\/*$/u, "") : given;
+  const fullUrl = baseUrlOf(options.baseUrl, request);
+  const baseUrl = request.withoutVersion === true ? fullUrl.replace(/\/v1\/*$/u, "") : fullUrl;
   const target = targetOf(request);
   return callerPolicy === undefined
     ? { trust: "operator", url: parsed(baseUrl, target) }
-    : { trust: "caller", url: joined(baseUrl, target), policy: callerPolicy, wholeReply: true };
+    : { trust: "caller", url: joinUrl(baseUrl, target), policy: callerPolicy, wholeReply: true };
 }
 
-/** Most calls go to the same few addresses; those of single runs come and go. */
+/** Most calls use the same few URLs. Those of single runs are used briefly. */
 const MAX_PARSED = 256;
-/** Longer ones hold what a caller said, and 100 words of it make 90 kB. */
+/** Longer ones contain a caller's text: 100 key terms make 90 kB. */
 const MAX_PARSED_CHARACTERS = 512;
-/** By base URL and target, which are texts that stay: one joined for each look-up would be hashed anew. */
+/** Keyed by base URL and target, which are long-lived strings: a concatenated key would be hashed on every look-up. */
 const parsedUrls = new Map<string, Map<string, URL>>();
 let parsedCount = 0;
 
 function parsed(baseUrl: string, target: string): URL {
-  const known = parsedUrls.get(baseUrl)?.get(target);
-  if (known !== undefined) return known;
-  const text = joined(baseUrl, target);
+  const cached = parsedUrls.get(baseUrl)?.get(target);
+  if (cached !== undefined) return cached;
+  const text = joinUrl(baseUrl, target);
   const url = new URL(text);
   if (text.length > MAX_PARSED_CHARACTERS) return url;
   if (parsedCount >= MAX_PARSED) {
@@ -249,7 +249,7 @@ function parsed(baseUrl: string, target: string): URL {
   return url;
 }
 
-/** Without a `cause`: the client's errors may hold raw bytes of the reply. */
+/** Without a `cause`: the HTTP client's errors may contain raw bytes of the reply. */
 function failureOf(error: unknown, { signal }: IoOptions): unknown {
   if (error instanceof GuardRefusal) return new ProviderError("connect", { reason: "address_refused" });
   if (!(error instanceof OutboundError)) return error;
@@ -270,7 +270,7 @@ function kindOf(error: OutboundError): FailureKind {
       return "unknown";
     case "timeout":
       return "timeout";
-    // The answer is there and was not read: the work may have been done and paid.
+    // The reply arrived and was not read: the work may have been done and billed.
     case "no_memory":
       return "unknown";
     case "reply_too_large":
@@ -290,6 +290,6 @@ function targetOf({ path, query = [] }: Pick<WireRequest, "path" | "query">): st
   return `${path}?${query.map((pair) => pair.map(encodeURIComponent).join("=")).join("&")}`;
 }
 
-function joined(baseUrl: string, target: string): string {
+function joinUrl(baseUrl: string, target: string): string {
   return baseUrl.replace(/\/+$/, "") + target;
 }

@@ -1,5 +1,5 @@
-// What an account's calls share in this process until it expires: tokens that a secret was exchanged for. Nothing is written
-// down, and the keys are digests, so that no list of secrets comes to be.
+// An in-process cache for one account's calls, with expiry: tokens that a secret was exchanged for. Nothing is written to disk, and keys are digests, so that
+// no list of secrets exists.
 import { createHash } from "node:crypto";
 
 export interface Remembered {
@@ -8,7 +8,7 @@ export interface Remembered {
 }
 
 export interface Memory {
-  /** One `make` at a time serves all who ask meanwhile; its failure is its own, and each of the others tries for itself. */
+  /** Concurrent callers share one `make`. If it fails, only its own caller fails, and each of the others tries again. */
   get(key: string, make: () => Promise<Remembered>): Promise<string>;
   forget(key: string): void;
 }
@@ -16,38 +16,38 @@ export interface Memory {
 const MAX_ENTRIES = 1_000;
 
 export function createMemory(nowMs: () => number = Date.now): Memory {
-  const kept = new Map<string, { readonly value: string; readonly untilMs: number }>();
+  const entries = new Map<string, { readonly value: string; readonly untilMs: number }>();
   const flights = new Map<string, Promise<Remembered>>();
 
   function keep(digest: string, { value, forMs }: Remembered): void {
     const now = nowMs();
-    for (const [each, { untilMs }] of kept) if (untilMs <= now) kept.delete(each);
-    const oldest = kept.keys().next();
-    if (kept.size >= MAX_ENTRIES && oldest.done !== true) kept.delete(oldest.value);
-    kept.set(digest, { value, untilMs: now + forMs });
+    for (const [each, { untilMs }] of entries) if (untilMs <= now) entries.delete(each);
+    const oldest = entries.keys().next();
+    if (entries.size >= MAX_ENTRIES && oldest.done !== true) entries.delete(oldest.value);
+    entries.set(digest, { value, untilMs: now + forMs });
   }
 
   return {
     get: async (key, make) => {
       const digest = digestOf(key);
-      const known = kept.get(digest);
-      if (known !== undefined && known.untilMs > nowMs()) return known.value;
+      const entry = entries.get(digest);
+      if (entry !== undefined && entry.untilMs > nowMs()) return entry.value;
       const flight = flights.get(digest);
       if (flight !== undefined) {
         const shared = await flight.catch(() => null);
         if (shared !== null) return shared.value;
       }
-      const own = make();
-      flights.set(digest, own);
+      const ownFlight = make();
+      flights.set(digest, ownFlight);
       try {
-        const made = await own;
-        keep(digest, made);
-        return made.value;
+        const result = await ownFlight;
+        keep(digest, result);
+        return result.value;
       } finally {
-        if (flights.get(digest) === own) flights.delete(digest);
+        if (flights.get(digest) === ownFlight) flights.delete(digest);
       }
     },
-    forget: (key) => void kept.delete(digestOf(key)),
+    forget: (key) => void entries.delete(digestOf(key)),
   };
 }
 

@@ -1,4 +1,4 @@
-// A multipart/form-data body with text fields and one file, streamed: memory stays flat and the length is known.
+// Streams a multipart/form-data body with text fields and one file, with constant memory and a known length.
 import { randomUUID } from "node:crypto";
 import type { WireBody } from "./io.ts";
 import type { SpeechAudio } from "./provider.ts";
@@ -8,7 +8,7 @@ export function multipartBody(
   audio: SpeechAudio,
 ): { readonly contentType: string; readonly body: WireBody } {
   const boundary = `patchbay-${randomUUID()}`;
-  // Field and file names are ours, so they need no quoting; values may hold anything but the boundary, which is random.
+  // Field and file names are constants that need no quoting. Values may contain anything but the boundary, which is random.
   const parts = fields.map(
     ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
   );

@@ -1,4 +1,4 @@
-// Whether OpenAI, or a server that speaks its protocol, takes a credential: GET /models (platform.openai.com, checked 2026-11-23).
+// Tests a credential of OpenAI, or of a server with its protocol, by GET /models (platform.openai.com, checked 2026-11-23).
 import { z } from "zod";
 import { type AccountAnswer, type AccountProbe, accountProbe, type ListedModels, modelsIn } from "./account-probe.ts";
 import type { Io } from "./io.ts";
@@ -6,7 +6,7 @@ import { findInferencePlace, isWhisperCpp } from "./whisper-cpp.ts";
 
 const list = z.object({ data: z.array(z.unknown()) });
 
-/** "You have insufficient permissions for this operation. Missing scopes: api.model.read": seen with 401 and with 403. */
+/** "You have insufficient permissions for this operation. Missing scopes: api.model.read": observed with 401 and with 403. */
 const MISSING_SCOPE = /missing scopes/iu;
 
 function authorization(credential: string | null): Readonly<Record<string, string>> {
@@ -17,17 +17,17 @@ const wire = { path: "/models", headers: authorization, listsModels: true, restr
 
 export const openaiProbe = accountProbe({
   ...wire,
-  read: (body) => listed(list.safeParse(body).data?.data),
+  read: (body) => listModels(list.safeParse(body).data?.data),
 });
 
-/** Together sends the bare list, Ollama writes the tag that a name without one means, and OpenRouter tells anybody. */
+/** Together returns the list without an envelope, Ollama adds the default tag to names without one, and OpenRouter answers without a credential. */
 const listing = accountProbe({
   ...wire,
   mayBeOpen: true,
-  read: (body) => listed(Array.isArray(body) ? body : list.safeParse(body).data?.data, withoutLatest),
+  read: (body) => listModels(Array.isArray(body) ? body : list.safeParse(body).data?.data, removeLatestTag),
 });
 
-/** whisper.cpp's server lists nothing: it is asked where it takes audio. */
+/** whisper.cpp's server lists no models, so its transcription endpoint is looked for instead. */
 export const openaiCompatibleProbe: AccountProbe = {
   ...listing,
   ask: async (io) => {
@@ -40,24 +40,24 @@ export const openaiCompatibleProbe: AccountProbe = {
     try {
       return await listing.ask({ ...io, send });
     } catch (error) {
-      if (isWhisper) return whereItTakesAudio(io);
+      if (isWhisper) return findEndpoint(io);
       throw error;
     }
   },
 };
 
-async function whereItTakesAudio(io: Io): Promise<AccountAnswer> {
+async function findEndpoint(io: Io): Promise<AccountAnswer> {
   const place = await findInferencePlace(io);
   return { kind: "whisper_cpp", status: place === null ? 404 : 200, path: place?.path ?? null };
 }
 
-function listed(
+function listModels(
   entries: readonly unknown[] | undefined,
   aliasOf?: (id: string) => string | null,
 ): ListedModels | undefined {
   return entries === undefined ? undefined : { models: modelsIn(entries, ({ id }) => id, aliasOf), isWhole: true };
 }
 
-function withoutLatest(id: string): string | null {
+function removeLatestTag(id: string): string | null {
   return id.endsWith(":latest") ? id.slice(0, -":latest".length) : null;
 }

@@ -1,4 +1,4 @@
-// Reading the success bodies of the OpenAI audio wire: json, verbose_json and diarized_json of every known dialect. Pure.
+// Parses the success bodies of the OpenAI audio protocol: json, verbose_json and diarized_json of every supported dialect. Pure.
 import { z } from "zod";
 import { gapBetween } from "../lib/text/join-words.ts";
 import { ProviderError } from "./io.ts";
@@ -22,12 +22,12 @@ const segment = z.object({
   start: z.number(),
   end: z.number(),
   speaker: z.union([z.string(), z.number()]).nullish(),
-  /** Mistral's name for it. */
+  /** Mistral's field name. */
   speaker_id: z.union([z.string(), z.number()]).nullish(),
   words: words.nullish(),
 });
 
-/** Beside the text, each server has its own: what is in another form here is as if not said, and costs no transcript. */
+/** Optional fields differ by server: one of an unexpected type is ignored and does not fail the transcript. */
 const body = z.object({
   text: z.string(),
   language: z.string().nullish().catch(null),
@@ -58,8 +58,9 @@ export interface OpenAiReply {
 }
 
 /**
- * whisper.cpp's server reports in `language` which one it used, and in `detected_language` a guess of its own, asked or not: the guess
- * counts where detection was asked. `asked` trims what a format brings along unasked; `wordsIn`: as tokens inside segments, in their place, or beside them.
+ * whisper.cpp's server reports in `language` the one that it used, and in `detected_language` its own guess, requested or not: the guess counts if detection
+ * was requested. `asked` removes what a format contains without being requested. `wordsIn`: words as tokens inside segments, instead of segments, or next to
+ * them.
  */
 export function readOpenAiReply(
   raw: unknown,
@@ -71,7 +72,9 @@ export function readOpenAiReply(
   const reply = parsed.data;
   const pieces = reply.segments ?? [];
   const inPlace = wordsIn === "segments" && asked.words;
-  const words = inPlace ? pieces.map(wholeSegment) : wordsOf(reply, wordsIn).map(spokenIn(pieces.map(wholeSegment)));
+  const words = inPlace
+    ? pieces.map(wholeSegment)
+    : wordsOf(reply, wordsIn).map(assignSpeaker(pieces.map(wholeSegment)));
   const segments = inPlace ? [] : pieces;
   return {
     text: reply.text.trim(),
@@ -94,18 +97,18 @@ function wordsOf(reply: z.infer<typeof body>, wordsIn: Dialect["words"]): readon
   return (reply.words ?? []).map(wholeWord);
 }
 
-/** Where segments alone name the speakers, a word is its segment's. */
-function spokenIn(segments: readonly ProviderSegment[]): (word: ProviderWord) => ProviderWord {
-  const named = segments.filter(({ speaker }) => speaker !== null).toSorted((one, other) => one.start - other.start);
+/** If only segments name speakers, a word gets its segment's. */
+function assignSpeaker(segments: readonly ProviderSegment[]): (word: ProviderWord) => ProviderWord {
+  const labelled = segments.filter(({ speaker }) => speaker !== null).toSorted((one, other) => one.start - other.start);
   return (word) => {
     const middle = (word.start + word.end) / 2;
-    const home = named[lastBegun(named, middle)];
+    const home = labelled[lastStartedIndex(labelled, middle)];
     return home === undefined || home.end < middle ? word : { ...word, speaker: home.speaker };
   };
 }
 
-/** Of pieces in order of their starts: the index of the last that has begun by then; -1: none. */
-function lastBegun(pieces: readonly ProviderSegment[], seconds: number): number {
+/** Pieces are sorted by start. Returns the index of the last that has begun by then, or -1. */
+function lastStartedIndex(pieces: readonly ProviderSegment[], seconds: number): number {
   let low = 0;
   let high = pieces.length;
   while (low < high) {
@@ -133,7 +136,7 @@ function wholeSegment(each: z.infer<typeof segment>): ProviderSegment {
     text: each.text.trim(),
     start: each.start,
     end: each.end,
-    // `avg_logprob` or a `score` is there, but it measures the decoder, not the text.
+    // `avg_logprob` or `score` measures the decoder, not the text.
     confidence: null,
     speaker: speaker === null || speaker === undefined ? null : String(speaker),
     channel: null,
@@ -141,8 +144,7 @@ function wholeSegment(each: z.infer<typeof segment>): ProviderSegment {
 }
 
 /**
- * whisper.cpp gives tokens: one that begins with a space begins a word, and so does each of a script that puts none between words. A
- * word is as sure as its least sure token.
+ * whisper.cpp returns tokens: a new word begins at a leading space, and at each token of a script without spaces. A word's confidence is its lowest token's.
  */
 function joinTokens(tokens: readonly Word[]): readonly ProviderWord[] {
   const words: ProviderWord[] = [];
@@ -150,16 +152,16 @@ function joinTokens(tokens: readonly Word[]): readonly ProviderWord[] {
     if (/^\[_.*\]$/u.test(token.word.trim())) continue;
     const last = words.at(-1);
     if (last === undefined || beginsWord(token.word, last.text)) words.push(wholeWord(token));
-    else words[words.length - 1] = joined(last, wholeWord(token));
+    else words[words.length - 1] = appendToken(last, wholeWord(token));
   }
   return words;
 }
 
-function beginsWord(token: string, before: string): boolean {
-  return /^\s/u.test(token) || (/[\p{L}\p{N}]/u.test(token) && before !== "" && gapBetween(before, token) === "");
+function beginsWord(token: string, previous: string): boolean {
+  return /^\s/u.test(token) || (/[\p{L}\p{N}]/u.test(token) && previous !== "" && gapBetween(previous, token) === "");
 }
 
-function joined(word: ProviderWord, token: ProviderWord): ProviderWord {
+function appendToken(word: ProviderWord, token: ProviderWord): ProviderWord {
   const sure = word.confidence !== null && token.confidence !== null;
   return {
     ...word,

@@ -1,5 +1,5 @@
-// The OpenAI audio wire: multipart POST, spoken by OpenAI itself and, with differences, by self-hosted servers.
-// The differences are a `Dialect`, which is data; nothing below asks whom it talks to.
+// The OpenAI audio protocol: multipart POST, used by OpenAI itself and, with differences, by self-hosted servers. Each server's differences are data, a
+// `Dialect`, and no code depends on the server.
 import type { Feature, Lack, Preference } from "../contract/features.ts";
 import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import { takes, unmetFeatures } from "./asked-features.ts";
@@ -35,7 +35,7 @@ export function planAudio(request: SpeechRequest, target: SpeechTarget, dialect:
   const path = translates && translation !== null && "path" in translation ? translation.path : dialect.transcribePath;
   if (translates && translation !== null && "field" in translation) fields.push([translation.field, "true"]);
   if (takesLanguage(request, dialect)) fields.push(...languageFields(request, target, dialect));
-  // A granularity refines the timed format and nothing else; the translation endpoint has segments only, unasked.
+  // A granularity only refines the timed format. The translation endpoint returns only segments, by default.
   if (format === dialect.timedFormat && !translates) {
     for (const granularity of granularities(request, dialect)) fields.push([dialect.granularityField, granularity]);
   }
@@ -44,14 +44,14 @@ export function planAudio(request: SpeechRequest, target: SpeechTarget, dialect:
   }
   fields.push(...vocabularyFields(request, target, dialect));
   if (request.stream) fields.push(["stream", "true"]);
-  return { ok: true, plan: { kind: "multipart", path, fields }, dropped: dropped(request, target, dialect) };
+  return { ok: true, plan: { kind: "multipart", path, fields }, dropped: droppedPreferences(request, target, dialect) };
 }
 
 function granularities(request: SpeechRequest, dialect: Dialect): readonly ("word" | "segment")[] {
   switch (dialect.words) {
     case "granularity":
       return [...(request.words ? ["word" as const] : []), ...(request.segments ? ["segment" as const] : [])];
-    // One list for either: words are asked then, and hold the segments.
+    // One list contains either: requested as words, which also contain the segments.
     case "segments":
       if (request.words) return ["word"];
       return request.segments || request.diarization ? ["segment"] : [];
@@ -61,7 +61,7 @@ function granularities(request: SpeechRequest, dialect: Dialect): readonly ("wor
   }
 }
 
-/** Whether the dialect has a parameter, or an unasked habit, for the feature. The protocol knows nothing of the others. */
+/** Whether the dialect has a parameter, or a default, for the feature. Other features are not part of the protocol. */
 function canSend(feature: Feature, request: SpeechRequest, dialect: Dialect): boolean {
   const transcribes = request.task === "transcribe";
   const timed = dialect.timedFormat !== null;
@@ -85,12 +85,12 @@ function responseFormat(request: SpeechRequest, target: SpeechTarget, dialect: D
   return dialect.timedFormat !== null && (timesOrSpeakers || languageNeedsIt) ? dialect.timedFormat : "json";
 }
 
-/** A translation endpoint names the language of its answer, which is not the one that was spoken. */
+/** A translation endpoint reports the language of its answer, not the spoken one. */
 function detects(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): boolean {
   return request.language.kind === "detect" && takes(target, "detect_language") && saysSpokenLanguage(request, dialect);
 }
 
-/** OpenAI's translation endpoint knows no `language`; a server that translates by a field on the same path does. */
+/** OpenAI's translation endpoint has no `language` parameter. A server that translates by a field on the same path has one. */
 function saysSpokenLanguage(request: SpeechRequest, dialect: Dialect): boolean {
   return request.task === "transcribe" || (dialect.translate !== null && "field" in dialect.translate);
 }
@@ -121,25 +121,25 @@ function vocabularyFields(request: SpeechRequest, target: SpeechTarget, dialect:
   const prompt = request.prompt !== null && dialect.takesPrompt && takes(target, "prompt") ? [request.prompt] : [];
   const terms = request.keyterms.length > 0 ? [request.keyterms.join(", ")] : [];
   if (dialect.keyterms === "context_bias") {
-    // Neither spaces nor commas are taken; an underscore joins the words of one term.
+    // Spaces and commas are not accepted. An underscore joins the words of one term.
     for (const term of request.keyterms) fields.push(["context_bias", term.trim().replace(/[\s,]+/gu, "_")]);
   } else if (dialect.keyterms === "keywords[]") {
     for (const term of request.keyterms) fields.push(["keywords[]", term]);
   } else if (dialect.keyterms === "hotwords") {
     for (const list of terms) fields.push(["hotwords", list]);
   } else if (dialect.keyterms === "prompt") {
-    // Whisper reads the last 224 tokens of a prompt: the terms stand last because they are the required part.
+    // Whisper reads the last 224 tokens of a prompt: the terms are last, because they are required.
     prompt.push(...terms);
   }
   if (prompt.length > 0) fields.push(["prompt", prompt.join("\n")]);
   return fields;
 }
 
-function dropped(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): readonly Preference[] {
+function droppedPreferences(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): readonly Preference[] {
   const list: Preference[] = [];
   if (request.language.kind === "detect" && !detects(request, target, dialect)) list.push("detect_language");
   if (request.speakerCountHint !== null) list.push("speaker_count_hint");
-  // These models always punctuate and format; only the wish for it to stop goes unheard.
+  // These models always punctuate and format: only turning that off is ignored.
   const { smartFormatting } = request;
   if (smartFormatting === false || (smartFormatting === true && !takes(target, "smart_formatting"))) {
     list.push("smart_formatting");
@@ -178,18 +178,18 @@ export function normaliseAudio(
 ): ProviderTranscript {
   const planned = planAudio(request, target, dialect);
   const fields = planned.ok && planned.plan.kind === "multipart" ? planned.plan.fields : [];
-  const asked = {
+  const features = {
     words: request.words,
     segments: request.segments || request.diarization,
     detection: request.language.kind === "detect",
   };
-  const reply = readOpenAiReply(raw.body, asked, dialect.words);
-  // Words in the place of segments hold them, exactly.
+  const reply = readOpenAiReply(raw.body, features, dialect.words);
+  // Words that replace segments contain them exactly.
   const timed = dialect.words === "segments" && request.words ? reply.words : reply.segments;
   const receipts = receiptsFor(
     request,
     audio,
-    // The protocol has no notion of channels: whatever was sent, one transcript comes back.
+    // The protocol has no channels: whatever was sent, the answer is one transcript.
     {
       ...reply,
       segments: timed,

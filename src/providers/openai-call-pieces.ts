@@ -1,17 +1,16 @@
-// Pieces of tool calls in an OpenAI stream, sorted into calls: by index, by id, and by name and complete arguments for servers that
-// send neither.
+// Assembles streamed tool calls of the OpenAI protocol from pieces: by index, by id, or, for servers that send neither, by name and complete arguments.
 import { createJsonScanner, type JsonScanner } from "../lib/json/json-scanner.ts";
 import type { ChatEvent, ChatFinishReason } from "./chat-provider.ts";
 import { MOST_PARTS, uniqueCallId } from "./chat-values.ts";
 import { ProviderError } from "./io.ts";
 
-/** null or empty: not sent. */
+/** Null or empty: not sent. */
 export interface CallPiece {
   readonly index: number | null;
   readonly id: string | null | undefined;
   readonly name: string | null | undefined;
   readonly arguments: string;
-  /** What the provider wants to see again with the call, made part of its id. */
+  /** Adds to a call's id the data that the provider needs to get back with it. */
   readonly sign?: (id: string) => string;
 }
 
@@ -24,9 +23,9 @@ interface OpenCall {
 
 export interface CallSorter {
   readonly count: () => number;
-  /** The pieces of one message. */
+  /** Adds the pieces of one message. */
   read(pieces: readonly CallPiece[], events: ChatEvent[]): void;
-  /** What is missing of calls that came without arguments. */
+  /** Events that complete the calls without arguments. */
   rest(finish: ChatFinishReason): readonly ChatEvent[];
 }
 
@@ -36,29 +35,29 @@ export function createCallSorter(): CallSorter {
   /** The last call of each index on the wire. */
   const positions = new Map<number, number>();
 
-  /** -1: it begins a call. */
+  /** -1: the piece begins a new call. */
   function positionOf(piece: CallPiece): number {
     const { index, id, name } = piece;
     const at = index === null ? positionWithoutIndex(id) : (positions.get(index) ?? -1);
     const call = calls[at];
     if (call === undefined || beginsCall(piece, call)) return -1;
     if (!id || id === call.wireId) return at;
-    // A server may name a call after it has begun it.
+    // A server may send a call's name after its first piece.
     return call.wireId === null && !name ? at : -1;
   }
 
   function positionWithoutIndex(id: CallPiece["id"]): number {
-    const named = id ? calls.findLastIndex(({ wireId }) => wireId === id) : -1;
-    return named === -1 ? calls.length - 1 : named;
+    const position = id ? calls.findLastIndex(({ wireId }) => wireId === id) : -1;
+    return position === -1 ? calls.length - 1 : position;
   }
 
   function readPiece(piece: CallPiece): ChatEvent | null {
     const { id, name, arguments: written } = piece;
     const position = positionOf(piece);
-    const known = calls[position];
-    if (known !== undefined) {
-      known.hasArguments ||= written !== "";
-      known.written.feed(written);
+    const openCall = calls[position];
+    if (openCall !== undefined) {
+      openCall.hasArguments ||= written !== "";
+      openCall.written.feed(written);
       return { type: "tool_call", index: position, arguments: written };
     }
     if (!name && !id && written === "") return null;
@@ -82,7 +81,7 @@ export function createCallSorter(): CallSorter {
     count: () => calls.length,
     read: (pieces, events) => {
       for (const [place, piece] of pieces.entries()) {
-        // Several in one message are in the order of their calls.
+        // Several pieces in one message are in the order of their calls.
         const index = piece.index ?? (pieces.length > 1 ? place : null);
         const event = readPiece({ ...piece, index });
         if (event !== null) events.push(event);
@@ -95,7 +94,7 @@ export function createCallSorter(): CallSorter {
   };
 }
 
-/** Another name does, and a name behind complete arguments. Some servers repeat id and name with every piece, the last one empty. */
+/** A new call begins with another name, or with a name after complete arguments. Some servers repeat id and name with every piece, the last one empty. */
 function beginsCall({ id, name, arguments: written }: CallPiece, call: OpenCall): boolean {
   if (!name) return false;
   return name !== call.name || (call.written.isComplete() && (!id || written.trim() !== ""));

@@ -1,5 +1,5 @@
-// OpenAI's chat answers, whole and in pieces, with what the compatible servers make of them: content as parts, arguments as
-// objects, calls without an index, usage in odd places.
+// Parses OpenAI's chat replies, whole and streamed, including the variants of compatible servers: content as parts, arguments as objects, calls without an
+// index, usage in unusual places.
 import { z } from "zod";
 import { signedId } from "../contract/call-signature.ts";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage, Reasoning } from "./chat-provider.ts";
@@ -57,13 +57,13 @@ const message = z.object({
   tool_calls: partsOf(toolCall).nullish(),
   reasoning_content: z.string().nullish().catch(undefined),
   reasoning: z.string().nullish().catch(undefined),
-  /** The protocol's first form, which some servers still answer in. */
+  /** The protocol's first form, which some servers still use. */
   function_call: calledFunction.nullish(),
 });
 
-function callsOf(said: z.infer<typeof message> | null | undefined): readonly WireCall[] {
-  const calls = said?.tool_calls ?? [];
-  return calls.length === 0 && said?.function_call != null ? [{ function: said.function_call }] : calls;
+function callsOf(wireMessage: z.infer<typeof message> | null | undefined): readonly WireCall[] {
+  const calls = wireMessage?.tool_calls ?? [];
+  return calls.length === 0 && wireMessage?.function_call != null ? [{ function: wireMessage.function_call }] : calls;
 }
 
 const usage = z.object({
@@ -82,7 +82,7 @@ const chunk = z.object({
     z.object({
       index: z.int().nullish().catch(undefined),
       delta: message.nullish(),
-      /** Of a server that answers in one event. */
+      /** For a server that answers in one event. */
       message: message.nullish(),
       finish_reason: z.string().nullish(),
     }),
@@ -99,41 +99,41 @@ interface Seen {
   readonly refusal: boolean;
 }
 
-function endingFor(reason: string, seen: Seen): ChatEnding {
-  const ending = endingOf(reason, seen.text || seen.calls);
-  if (ending.reason === "tool_calls" && !seen.calls && !seen.text)
+function endingFor(reason: string, contentFlags: Seen): ChatEnding {
+  const ending = endingOf(reason, contentFlags.text || contentFlags.calls);
+  if (ending.reason === "tool_calls" && !contentFlags.calls && !contentFlags.text)
     throw new ProviderError("bad_reply", { reason: "no_calls" });
-  return asSeen(ending, seen);
+  return adjustEnding(ending, contentFlags);
 }
 
-/** A forced call ends with `stop` at OpenAI itself; a refusal is a filter by another name. */
-function asSeen(ending: ChatEnding, seen: Seen): ChatEnding {
+/** A forced call ends with `stop` at OpenAI itself. A refusal is reported as a content filter. */
+function adjustEnding(ending: ChatEnding, contentFlags: Seen): ChatEnding {
   if (ending.reason !== "stop") return ending;
-  if (seen.refusal) return { ...ending, reason: "content_filter" };
-  return seen.calls ? { ...ending, reason: "tool_calls" } : ending;
+  if (contentFlags.refusal) return { ...ending, reason: "content_filter" };
+  return contentFlags.calls ? { ...ending, reason: "tool_calls" } : ending;
 }
 
-function refusalMark(said: z.infer<typeof message> | null | undefined): { readonly isRefusal?: true } {
-  return said?.refusal && !said.content ? { isRefusal: true } : {};
+function refusalMark(wireMessage: z.infer<typeof message> | null | undefined): { readonly isRefusal?: true } {
+  return wireMessage?.refusal && !wireMessage.content ? { isRefusal: true } : {};
 }
 
-/** A call without arguments is one of nothing; where the answer was cut by its length, what was to come is not known. */
+/** A call without arguments has an empty object. If the answer was truncated by its length, the missing part is unknown. */
 function argumentsOf(written: string, finish: ChatFinishReason): string {
   return written === "" && finish !== "length" ? "{}" : written;
 }
 
 type Answered = z.infer<typeof reply>;
 
-/** Most answers: one text and its usage, which the schema would take as it is in ten times the time. Null: for the schema to judge. */
+/** Fast path for most answers, one text and its usage, for which the schema takes ten times as long. Null: use the schema. */
 function plainAnswer(body: unknown): Answered | null {
   const { choices, usage: used } = (body ?? {}) as Partial<Answered>;
   if (!Array.isArray(choices) || choices.length !== 1) return null;
-  const { message: said, finish_reason } = (choices[0] ?? {}) as Partial<Answered["choices"][number]>;
+  const { message: wireMessage, finish_reason } = (choices[0] ?? {}) as Partial<Answered["choices"][number]>;
   if (
-    typeof said?.content !== "string" ||
-    said.tool_calls != null ||
-    said.refusal != null ||
-    said.function_call != null
+    typeof wireMessage?.content !== "string" ||
+    wireMessage.tool_calls != null ||
+    wireMessage.refusal != null ||
+    wireMessage.function_call != null
   )
     return null;
   if (typeof finish_reason !== "string" || !isCount(used?.prompt_tokens) || !isCount(used.completion_tokens))
@@ -141,12 +141,12 @@ function plainAnswer(body: unknown): Answered | null {
   const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = used;
   if (details != null && !isCount(details.cached_tokens)) return null;
   return {
-    choices: [{ message: said, finish_reason }],
+    choices: [{ message: wireMessage, finish_reason }],
     usage: { prompt_tokens, completion_tokens, prompt_tokens_details: details },
   };
 }
 
-function signed(id: string, { extra_content: extra }: WireCall, model: string): string {
+function signId(id: string, { extra_content: extra }: WireCall, model: string): string {
   return extra == null ? id : signedId(id, extra.google.thought_signature, originOf(model));
 }
 
@@ -165,14 +165,14 @@ export function readOpenAiAnswer({ body, headers }: JsonReply, model: string): C
   const text = choice.message.content || (refusal ?? "");
   const calls = callsOf(choice.message);
   if (!hasReason(choice.finish_reason)) throw new ProviderError("bad_reply", { reason: "no_finish" });
-  const seen = { text: text !== "", calls: calls.length > 0, refusal: Boolean(refusal) };
-  const ending = endingFor(choice.finish_reason, seen);
+  const contentFlags = { text: text !== "", calls: calls.length > 0, refusal: Boolean(refusal) };
+  const ending = endingFor(choice.finish_reason, contentFlags);
   const ids = new Set<string>();
   const toolCalls = calls.map((call): ChatToolCall => {
     const name = call.function?.name;
     if (name == null || name === "") throw new ProviderError("bad_reply", { reason: "nameless_call" });
     const written = argumentsOf(call.function?.arguments ?? "", ending.reason);
-    return { id: signed(uniqueCallId(ids, call.id), call, model), name, arguments: written };
+    return { id: signId(uniqueCallId(ids, call.id), call, model), name, arguments: written };
   });
   const reasoning = reasoningIn(choice.message);
   return {
@@ -198,24 +198,24 @@ export function openAiEvents(model: string): EventReader {
   let hasRefusal = false;
 
   function readChoice({ delta, message: whole, finish_reason: reason }: Choice, events: ChatEvent[]): void {
-    const said = delta ?? whole;
-    const text = said?.content || (said?.refusal ?? "");
-    const pieces = piecesOf(said, model);
+    const wireMessage = delta ?? whole;
+    const text = wireMessage?.content || (wireMessage?.refusal ?? "");
+    const pieces = piecesOf(wireMessage, model);
     if (text !== "" || pieces.length > 0) finish.content();
     hasText ||= text !== "";
-    hasRefusal ||= Boolean(said?.refusal);
-    const reasoning = said == null ? null : reasoningIn(said);
+    hasRefusal ||= Boolean(wireMessage?.refusal);
+    const reasoning = wireMessage == null ? null : reasoningIn(wireMessage);
     if (reasoning !== null) events.push({ type: "reasoning", reasoning });
-    if (text !== "") events.push({ type: "text", text, ...refusalMark(said) });
+    if (text !== "") events.push({ type: "text", text, ...refusalMark(wireMessage) });
     calls.read(pieces, events);
     finish.reason(reason);
   }
 
   function ending(isMarked: boolean): ChatEnding | null {
-    const seen = { text: hasText, calls: calls.count() > 0, refusal: hasRefusal };
+    const contentFlags = { text: hasText, calls: calls.count() > 0, refusal: hasRefusal };
     const reason = finish.last();
-    if (reason !== null) return endingFor(reason, seen);
-    return isMarked && finish.hasContent() ? asSeen(UNNAMED_ENDING, seen) : null;
+    if (reason !== null) return endingFor(reason, contentFlags);
+    return isMarked && finish.hasContent() ? adjustEnding(UNNAMED_ENDING, contentFlags) : null;
   }
 
   return {
@@ -224,7 +224,7 @@ export function openAiEvents(model: string): EventReader {
       if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });
       const events: ChatEvent[] = [];
       for (const choice of parsed.data.choices ?? []) {
-        // One choice is asked for.
+        // Only one choice is requested.
         if ((choice.index ?? 0) === 0) readChoice(choice, events);
       }
       const reported = toUsage(parsed.data.usage ?? parsed.data.x_groq?.usage);
@@ -239,12 +239,12 @@ export function openAiEvents(model: string): EventReader {
   };
 }
 
-function piecesOf(said: z.infer<typeof message> | null | undefined, model: string): readonly CallPiece[] {
-  return callsOf(said).map((call) => ({
+function piecesOf(wireMessage: z.infer<typeof message> | null | undefined, model: string): readonly CallPiece[] {
+  return callsOf(wireMessage).map((call) => ({
     index: call.index ?? null,
     id: call.id,
     name: call.function?.name,
     arguments: call.function?.arguments ?? "",
-    ...(call.extra_content == null ? {} : { sign: (id: string) => signed(id, call, model) }),
+    ...(call.extra_content == null ? {} : { sign: (id: string) => signId(id, call, model) }),
   }));
 }

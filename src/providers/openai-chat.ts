@@ -1,5 +1,5 @@
-// OpenAI's chat completions: POST /chat/completions, by OpenAI itself and by the servers that speak it in their own way
-// (platform.openai.com and the servers' documentation, checked 2026-11-20).
+// The adapter of OpenAI's chat completions: POST /chat/completions, used by OpenAI itself and by compatible servers (platform.openai.com and the servers'
+// documentation, checked 2026-11-20).
 import { z } from "zod";
 import { ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
 import { CHAT_MODELS } from "./catalog.ts";
@@ -33,9 +33,9 @@ const openAiSettings = z.strictObject({
   service_tier: z.enum(["auto", "default", "flex", "priority"]).describe("Processing class of the account.").optional(),
 });
 
-/** Settings were judged with the configuration; what is not understood here is left out. */
+/** Settings were validated with the configuration. Invalid ones are ignored here. */
 const readSettings = openAiSettings.strip().catch({});
-/** By the object that they stand in, which is a target's own for as long as its route stays as it is. */
+/** Keyed by the settings object, which a target keeps as long as its route does not change. */
 const settingsRead = new WeakMap<object, z.infer<typeof openAiSettings>>();
 
 const compatibleSettings = z.strictObject({
@@ -80,14 +80,14 @@ export const openaiCompatibleChat: ChatProvider = {
 };
 
 function settingsOf({ settings }: ChatTarget): z.infer<typeof openAiSettings> {
-  const known = settingsRead.get(settings);
-  if (known !== undefined) return known;
-  const read = readSettings.parse(settings);
-  settingsRead.set(settings, read);
-  return read;
+  const cached = settingsRead.get(settings);
+  if (cached !== undefined) return cached;
+  const parsed = readSettings.parse(settings);
+  settingsRead.set(settings, parsed);
+  return parsed;
 }
 
-/** One that is not understood here falls back to the protocol as published. */
+/** An invalid dialect falls back to the protocol as published. */
 function dialectOf({ settings }: ChatTarget): ChatDialect {
   const name = typeof settings["dialect"] === "string" ? settings["dialect"] : "openai";
   return (Object.hasOwn(DIALECTS, name) ? DIALECTS[name] : undefined) ?? COMPATIBLE;
@@ -148,7 +148,7 @@ function wireMessage(message: ChatMessage, target: ChatTarget, dialect: ChatDial
       const { reasoning } = message;
       return {
         role: "assistant",
-        // Nothing said is null only beside calls.
+        // Content is null only next to calls.
         content: message.toolCalls.length === 0 ? (message.text ?? "") : message.text,
         ...(reasoning !== undefined && history.includes(reasoning.field) ? { [reasoning.field]: reasoning.text } : {}),
         ...(message.toolCalls.length === 0
@@ -172,7 +172,7 @@ function wireId(id: string, shape: ChatDialect["toolCallIds"]): string {
   return fittingId(splitSignedId(id).id, shape);
 }
 
-/** Plain text goes as a string: servers of this protocol exist that know nothing else. */
+/** Plain text is sent as a string, because some servers of this protocol support nothing else. */
 function wireContent(parts: readonly ChatPart[]): string | readonly object[] {
   const [first, ...rest] = parts;
   return first?.kind === "text" && rest.length === 0 ? first.text : parts.map(wirePart);

@@ -1,5 +1,5 @@
-// Servers that speak OpenAI's audio protocol in their own way: whisper.cpp, speaches, vLLM, Groq, Mistral and whatever else is
-// declared. Nothing is assumed of a model but plain text; its declaration in the configuration adds the rest.
+// The adapter of servers with OpenAI's audio protocol: whisper.cpp, speaches, vLLM, Groq, Mistral and others that are declared. A model is assumed to return
+// only plain text. Its declaration in the configuration adds other features.
 import { z } from "zod";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "./gateway-features.ts";
 import type { Io } from "./io.ts";
@@ -15,7 +15,7 @@ type DialectName = (typeof DIALECT_NAMES)[number];
 
 const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   openai: OPENAI_DIALECT,
-  /** ggml-org/whisper.cpp examples/server: one path for both tasks, silence means English, words are tokens inside segments. */
+  /** ggml-org/whisper.cpp examples/server: one path for both tasks, English by default, words as tokens inside segments. */
   "whisper-cpp": {
     ...OPENAI_DIALECT,
     transcribePath: STOCK_PATH,
@@ -24,13 +24,13 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     silentLanguage: "en",
     words: "tokens",
   },
-  /** speaches-ai/speaches: faster-whisper, with vocabulary and (where pyannote is installed) speakers. */
+  /** speaches-ai/speaches: faster-whisper with key terms and (if pyannote is installed) speakers. */
   speaches: { ...OPENAI_DIALECT, diarization: { field: "diarization" }, keyterms: "hotwords" },
-  /** vllm-project/vllm: takes word granularity and ignores it, so its receipt fails there rather than here. */
+  /** vllm-project/vllm: accepts word granularity and ignores it, so the receipt fails instead of the plan. */
   vllm: { ...OPENAI_DIALECT, keyterms: "hotwords" },
   /** console.groq.com: Whisper as OpenAI serves it, at api.groq.com/openai/v1. */
   groq: OPENAI_DIALECT,
-  /** docs.mistral.ai: one JSON shape, words in the place of segments, vocabulary of its own, nothing translated. */
+  /** docs.mistral.ai: one JSON format, words instead of segments, its own key terms parameter, no translation. */
   mistral: {
     ...OPENAI_DIALECT,
     translate: null,
@@ -76,7 +76,7 @@ async function transcribe(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise
   const request = audioRequest(plan, audio, io);
   const isLookedFor = request.path === STOCK_PATH;
   const reply = await io.send(isLookedFor ? { ...request, ...(await inferencePlace(io)) } : request);
-  // Started anew, it may take audio elsewhere.
+  // The server may use another path after a restart.
   if (isLookedFor && reply.status === 404) forgetInferencePlace(io);
   try {
     return readJsonReply(reply, io.credential);
@@ -85,7 +85,7 @@ async function transcribe(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise
   }
 }
 
-/** Settings were judged with the configuration; what is not understood here falls back to the protocol as published. */
+/** Settings were validated with the configuration. Invalid ones fall back to the protocol as published. */
 function dialectOf(target: SpeechTarget): Dialect {
   const { dialect, transcribe_path: transcribePath } = readSettings.parse(target.settings);
   const base = DIALECTS[dialect ?? "openai"];

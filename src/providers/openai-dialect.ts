@@ -1,27 +1,27 @@
-// How servers that speak OpenAI's audio API differ, as data.
+// Dialects of OpenAI's audio API, as data: how servers differ.
 export interface Dialect {
   readonly transcribePath: string;
-  /** null: no translation. `translate`: the same path with `translate=true`. */
+  /** Null: no translation. `translate`: the same path with `translate=true`. */
   readonly translate: { readonly path: string } | { readonly field: "translate" } | null;
   readonly languageField: "language" | "languages[]";
-  /** The language may not be told where times are asked. */
+  /** The language parameter cannot be combined with times. */
   readonly languageOrTimes?: true;
-  /** What asks for detection: silence, or a value of the language field. */
+  /** The value of the language field that requests detection. Null: an absent field. */
   readonly detectValue: string | null;
-  /** Sent when nothing is known of the language, for servers whose silence means one language. */
+  /** Sent if the language is unknown, to servers that otherwise assume one language. */
   readonly silentLanguage: string | null;
-  /** Where the language comes back: in any JSON, with the times only, or nowhere. */
+  /** Where the language is reported: in any JSON, only with times, or nowhere. */
   readonly languageIn: "json" | "verbose_json" | null;
-  /** The format that carries times. `only`: there is one format, so it is not asked by name. */
+  /** The format that contains times. `only`: there is one format, so no parameter requests it. */
   readonly timedFormat: "verbose_json" | "only" | null;
-  /** Words asked by name and beside the segments, always there as tokens in the segments, or in the place of the segments. */
+  /** Words are requested by granularity next to the segments, always included as tokens in the segments, or returned instead of the segments. */
   readonly words: "granularity" | "tokens" | "segments" | null;
   readonly granularityField: "timestamp_granularities[]" | "timestamp_granularities";
-  /** Speakers by a format of its own, or by a field beside the timed format. */
+  /** Speakers are requested by a separate format, or by a field next to the timed format. */
   readonly diarization: { readonly format: "diarized_json" } | { readonly field: "diarization" | "diarize" } | null;
   readonly keyterms: "prompt" | "keywords[]" | "hotwords" | "context_bias" | null;
   readonly takesPrompt: boolean;
-  /** Whether `stream` brings OpenAI's events; other servers take it and ignore it, or send events of their own. */
+  /** Whether `stream` returns OpenAI's events. Other servers ignore it, or send their own events. */
   readonly streams: boolean;
   readonly constantFields: readonly (readonly [string, string])[];
 }

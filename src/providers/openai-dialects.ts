@@ -1,18 +1,18 @@
-// How servers that speak OpenAI's chat completions differ, as data (their documentation, checked 2026-11-20).
+// Dialects of OpenAI's chat completions, as data: how servers differ (their documentation, checked 2026-11-20).
 import type { HistoryField } from "../contract/chat-history.ts";
 import { OPENAI_COMBINERS } from "./tool-schema.ts";
 
-/** How a server's dialect differs, as data. */
+/** The differences of one server. */
 export interface ChatDialect {
   readonly outputCapField: "max_completion_tokens" | "max_tokens";
   readonly seedField: "seed" | "random_seed";
   readonly toolChoiceRequired: "required" | "any";
-  /** Whether usage in a stream has to be asked for; a server that reports it unasked may refuse the question. */
+  /** Whether usage in a stream has to be requested. A server that reports it by default may refuse the parameter. */
   readonly asksForUsage: boolean;
   readonly toolCallIds: { readonly pattern: RegExp; readonly length: number };
-  /** What it takes back of its answers; a strict server refuses a message with a field that it does not know. */
+  /** Fields of its own answers that it accepts in the history. A strict server refuses a message with an unknown field. */
   readonly history: readonly HistoryField[];
-  /** Keywords that it refuses at the top of a tool's schema. */
+  /** Keywords that it refuses at the top level of a tool's schema. */
   readonly refusedCombiners: readonly string[];
 }
 
@@ -27,14 +27,14 @@ export const OPENAI: ChatDialect = {
   refusedCombiners: OPENAI_COMBINERS,
 };
 
-/** Most servers know only the older name of the cap, and ignore fields that they do not know. */
+/** Most servers support only the older name of the maximum, and ignore unknown fields. */
 export const COMPATIBLE: ChatDialect = {
   ...OPENAI,
   outputCapField: "max_tokens",
   history: ["reasoning_content", "reasoning", "extra_content"],
   refusedCombiners: [],
 };
-/** "property 'reasoning_content' is unsupported": they take the name that they answer with. */
+/** "property 'reasoning_content' is unsupported": these servers accept the field name of their own answers. */
 const STRICT: ChatDialect = { ...COMPATIBLE, history: ["reasoning"] };
 
 export const DIALECTS: Readonly<Record<string, ChatDialect>> = {

@@ -1,4 +1,4 @@
-// OpenAI's own transcription models, each with its fields of the audio wire (platform.openai.com, checked 2026-11-20).
+// OpenAI's transcription models, each with its fields of the audio protocol (platform.openai.com, checked 2026-11-20).
 import { z } from "zod";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "./gateway-features.ts";
 import { normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
@@ -6,7 +6,7 @@ import { type Dialect } from "./openai-dialect.ts";
 import { streamAudio } from "./openai-audio-stream.ts";
 import type { SpeechModel, SpeechProvider, SpeechTarget } from "./provider.ts";
 
-/** The cap of 26,214,400 is on the whole multipart body; 64 KiB of it are kept for the fields around the file. */
+/** The limit of 26,214,400 applies to the whole multipart body: 64 KiB are reserved for the other fields. */
 const MAX_BYTES = 26_214_400 - 65_536;
 
 /** guides/speech-to-text, "Supported languages". */
@@ -15,7 +15,7 @@ const LANGUAGES =
     " ",
   );
 
-/** Every model but whisper-1, which takes `stream` and ignores it. */
+/** All models except whisper-1, which accepts `stream` and ignores it. */
 const STREAMING = { streaming: { support: "native", grade: "shown" } } as const;
 
 const PLAIN: SpeechModel = {
@@ -34,7 +34,7 @@ const WHISPER_1: SpeechModel = {
     "timestamps.word": { support: "native", grade: "shown" },
     "timestamps.segment": { support: "native", grade: "shown" },
     keyterms: { support: "weak", grade: "sent" },
-    // Into English, and nothing else.
+    // Only into English.
     translation: { support: "native", grade: "sent" },
   },
   preferences: [...PLAIN.preferences, "detect_language"],
@@ -67,7 +67,7 @@ const GPT_TRANSCRIBE: SpeechModel = {
   preferences: [...PLAIN.preferences, "detect_language"],
 };
 
-/** whisper-1, and what "speaks OpenAI's protocol" means elsewhere. */
+/** whisper-1, and the default for other servers with OpenAI's protocol. */
 export const OPENAI_DIALECT: Dialect = {
   transcribePath: "/audio/transcriptions",
   translate: { path: "/audio/translations" },
@@ -127,11 +127,11 @@ const settings = z.strictObject({
 });
 const readSettings = settings.strip().catch({});
 
-/** The samples go with each file, within the one limit. */
-function configured(name: string, model: SpeechModel, given: Readonly<Record<string, unknown>>): SpeechModel {
-  const { known_speakers: known = [] } = readSettings.parse(given);
-  if (!isDiarizer(name) || known.length === 0) return model;
-  const bytes = known.reduce((sum, speaker) => sum + Buffer.byteLength(speaker.name) + speaker.reference.length, 0);
+/** The voice samples are sent with each file and count against the one limit. */
+function configureModel(name: string, model: SpeechModel, settings: Readonly<Record<string, unknown>>): SpeechModel {
+  const { known_speakers: speakers = [] } = readSettings.parse(settings);
+  if (!isDiarizer(name) || speakers.length === 0) return model;
+  const bytes = speakers.reduce((sum, speaker) => sum + Buffer.byteLength(speaker.name) + speaker.reference.length, 0);
   return { ...model, limits: { ...model.limits, maxBytes: Math.max(0, MAX_BYTES - bytes) } };
 }
 
@@ -147,7 +147,7 @@ export const openai: SpeechProvider = {
     "gpt-transcribe": GPT_TRANSCRIBE,
   },
   settings,
-  configured,
+  configured: configureModel,
   defaultBaseUrl: "https://api.openai.com/v1",
   plan: (request, target) => planAudio(request, target, dialectOf(target)),
   transcribe: transcribeAudio,
@@ -155,7 +155,7 @@ export const openai: SpeechProvider = {
   normalise: (raw, request, target, audio) => normaliseAudio(raw, request, target, audio, dialectOf(target)),
 };
 
-/** By name, dated snapshots (`gpt-4o-mini-transcribe-2025-12-15`) included when a configuration declares them. */
+/** By name, including dated snapshots (`gpt-4o-mini-transcribe-2025-12-15`) that a configuration declares. */
 function dialectOf(target: SpeechTarget): Dialect {
   const { model } = target;
   if (isDiarizer(model)) return withKnownSpeakers(GPT_4O_DIARIZE_DIALECT, target);
@@ -167,15 +167,15 @@ function isDiarizer(model: string): boolean {
   return model.startsWith("gpt-4o-transcribe-diarize");
 }
 
-/** Names and samples are two lists in the same order. Settings were judged with the configuration. */
+/** Names and samples are two lists in the same order. Settings were validated with the configuration. */
 function withKnownSpeakers(dialect: Dialect, target: SpeechTarget): Dialect {
-  const { known_speakers: known = [] } = readSettings.parse(target.settings);
+  const { known_speakers: speakers = [] } = readSettings.parse(target.settings);
   return {
     ...dialect,
     constantFields: [
       ...dialect.constantFields,
-      ...known.map(({ name }) => ["known_speaker_names[]", name] as const),
-      ...known.map(({ reference }) => ["known_speaker_references[]", reference] as const),
+      ...speakers.map(({ name }) => ["known_speaker_names[]", name] as const),
+      ...speakers.map(({ reference }) => ["known_speaker_references[]", reference] as const),
     ],
   };
 }

@@ -1,5 +1,5 @@
-// A provider's own account of a failure, for those who must act on it: its status, code, request id and message. Kept in the request's
-// record and shown to administrators and the operator; never part of an error that a caller gets, nor of the log.
+// A provider's own description of a failure: status, code, request id and message. Stored in the request's record and shown to administrators and the operator,
+// but never in an error for callers or in the log.
 import type { WireReply } from "./wire-reply.ts";
 import { plainId } from "./plain-id.ts";
 
@@ -7,18 +7,18 @@ export interface ProviderFailure {
   readonly status: number;
   readonly code: string | null;
   readonly requestId: string | null;
-  /** Without secrets, at most `MAX_MESSAGE_CHARACTERS`. */
+  /** Secrets removed, at most `MAX_MESSAGE_CHARACTERS`. */
   readonly message: string | null;
 }
 
 export const MAX_MESSAGE_CHARACTERS = 500;
-/** Of a body that is no JSON so much is looked at. */
+/** A body that is not JSON is read up to this length. */
 const MAX_READ_CHARACTERS = 20_000;
 const MAX_CODE_CHARACTERS = 64;
 const REDACTED = "[redacted]";
 const REQUEST_ID_HEADERS = ["x-request-id", "request-id", "dg-request-id", "x-goog-request-id", "cf-ray"];
 
-/** What names, prefixes and shapes give away as a secret, wherever it was taken from. */
+/** Names, prefixes and shapes that identify a secret, whatever its origin. */
 const SECRETS: readonly RegExp[] = [
   /\b(?:Bearer|Basic)\s+[\w\-.~+/=*]{6,}/giu,
   /\b(?:Token|Key)\s+(?=\S*\d)[\w\-.~+/=*]{6,}/giu,
@@ -26,13 +26,13 @@ const SECRETS: readonly RegExp[] = [
   /\bAIza[\w-]{10,}/gu,
   /\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?/gu,
   /\b(?:api[-_ ]?key|access[-_ ]?key|token|secret|password|authorization|credential)s?["']?(?:\s*[:=]\s*|\s+(?:provided:?|is)\s+(?=\S*[\d*]))["']?[\w\-.~+/=*]{4,}/giu,
-  // A long run of letters and digits is a key, a signature or an id of somebody else's.
+  // A long run of letters and digits is a key, a signature or a foreign id.
   /(?=[\w+/=-]*\d)(?=[\w+/=-]*[A-Za-z])[\w+/=-]{28,}/gu,
 ];
-/** User, password and query of an address. */
+/** User info and query of a URL. */
 const ADDRESS = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/@"']*@)?([^\s?#"']*)(?:[?#][^\s"']*)?/giu;
 
-/** `body`: the parsed JSON; undefined where it is none. */
+/** `body` is the parsed JSON, undefined if it is not JSON. */
 export function providerFailure(
   { status, headers, text }: Pick<WireReply, "status" | "headers" | "text">,
   body: unknown,
@@ -48,7 +48,7 @@ export function providerFailure(
   };
 }
 
-/** Cut behind the removal: half a secret is one, too. */
+/** Truncated after the removal, because half a secret is still one. */
 export function cleanMessage(text: string, credential: string | null): string | null {
   let clean = text.slice(0, MAX_READ_CHARACTERS);
   for (const spelling of spellingsOf(credential)) clean = clean.replaceAll(spelling, REDACTED);
@@ -73,7 +73,7 @@ function holds(text: string, credential: string | null): boolean {
   return spellingsOf(credential).some((spelling) => text.includes(spelling));
 }
 
-/** A page says nothing that its status does not. */
+/** An HTML page contains no more than its status. */
 function bareText(text: string): string | null {
   return /^\s*(?:$|<)/u.test(text) ? null : text;
 }
@@ -109,10 +109,10 @@ function messageIn(body: unknown): string | null {
   return MESSAGE_PATHS.map((path) => at(body, path)).find(isText) ?? null;
 }
 
-/** Google's `error.code` is the status as a number, and its code is the word. */
+/** Google's `error.code` is the numeric status. Its code is in another field. */
 function codeIn(body: unknown, credential: string | null): string | null {
-  const found = CODE_PATHS.map((path) => at(body, path)).find((code) => isText(code) && isCode(code, credential));
-  if (isText(found)) return found;
+  const code = CODE_PATHS.map((path) => at(body, path)).find((code) => isText(code) && isCode(code, credential));
+  if (isText(code)) return code;
   const numeric = CODE_PATHS.map((path) => at(body, path)).find((code) => typeof code === "number");
   return Number.isSafeInteger(numeric) ? String(Number(numeric)) : null;
 }
@@ -127,10 +127,10 @@ function isCode(code: string, credential: string | null): boolean {
 }
 
 function at(value: unknown, path: readonly string[]): unknown {
-  let found = value;
+  let current = value;
   for (const name of path) {
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return undefined;
-    found = (found as Readonly<Record<string, unknown>>)[name];
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, name)) return undefined;
+    current = (current as Readonly<Record<string, unknown>>)[name];
   }
-  return found;
+  return current;
 }

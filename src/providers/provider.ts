@@ -1,5 +1,5 @@
-// The provider interface: what one file per wire protocol supplies (src/providers/README.md).
-// `plan` and `normalise` are pure; everything impure comes in through `Io`.
+// The interface of a speech provider, which each wire protocol implements in one file (src/providers/README.md). `plan` and `normalise` are pure, and all side
+// effects go through `Io`.
 import type { z } from "zod";
 import type { AudioFormat } from "../contract/audio-formats.ts";
 import type { Feature, Lack, Preference, ReceiptGrade, RedactionGroup } from "../contract/features.ts";
@@ -10,46 +10,46 @@ import type { JsonReply } from "./read-reply.ts";
 
 export { PROVIDER_KINDS, type ProviderKind } from "../contract/provider-kinds.ts";
 
-/** How well a model does one feature. `weak` counts only where the route lists the feature in `accept_weak`. */
+/** How well a model supports one feature. `weak` counts only if the route lists the feature in `accept_weak`. */
 export interface FeatureSupport {
   readonly support: "native" | "exact" | "weak";
   readonly grade: ReceiptGrade;
-  /** Primary language subtags under which the feature works; absent: all. Judged against the language in force. */
+  /** Primary language subtags for which the feature works. Absent: all. Compared with the language in force. */
   readonly languages?: readonly string[];
-  /** The gateway does it around the call, and the provider is not asked for it. */
+  /** The gateway implements it around the call and does not request it from the provider. */
   readonly byGateway?: true;
 }
 
-/** What a speech model declares as data. A declaration in the configuration file replaces it field by field. */
+/** A speech model's declared capabilities. A declaration in the configuration file replaces them field by field. */
 export interface SpeechModel {
   readonly features: { readonly [F in Feature]?: FeatureSupport };
   readonly preferences: readonly Preference[];
   readonly limits: SpeechLimits;
-  /** Primary subtags the model covers; `any` when the provider publishes no closed list. */
+  /** Primary subtags that the model supports. `any` if the provider publishes no closed list. */
   readonly languages: "any" | readonly string[];
-  /** What a closed list rests on; for the docs. */
+  /** The source of a closed list, for the documentation. */
   readonly languagesFrom?: string;
   /**
-   * Documented language when none is sent: a tag (then sent explicitly), or `auto` when the model detects by itself
-   * and cannot be told a default: then the language in force is unknown.
+   * Documented default language: a tag (then sent explicitly), or `auto` if the model detects by itself and accepts no default, so that the language in force
+   * is unknown.
    */
   readonly defaultLanguage: string;
-  /** Primary subtags that the feature `translation` can answer in; absent: English alone, as in Whisper and its kin. */
+  /** Primary subtags that the feature `translation` can produce. Absent: only English, as in Whisper. */
   readonly translatesInto?: "any" | readonly string[];
-  /** What it takes as live audio; absent: files alone. */
+  /** Encodings of live audio that it accepts. Absent: only files. */
   readonly live?: readonly LiveEncoding[];
-  /** It has no way but a stream. */
+  /** It supports only streaming. */
   readonly streamsOnly?: boolean;
-  /** It takes bare samples alone: a recording is decoded here first, or the target lacks a `decoder`. */
+  /** It accepts only PCM: a recording is decoded here first, or the target lacks a `decoder`. */
   readonly samplesOnly?: boolean;
-  /** Features that cannot be asked together; the target lacks the second when the first is asked. */
+  /** Features that cannot be combined: the target lacks the second when the first is requested. */
   readonly excludes?: readonly (readonly [Feature, Feature])[];
 }
 
 export interface SpeechLimits {
   readonly maxBytes?: number;
   readonly maxSeconds?: number;
-  /** Shorter limits while a feature is asked. */
+  /** Shorter limits while a feature is requested. */
   readonly maxSecondsWith?: { readonly [F in Feature]?: number };
   readonly maxChannels?: number;
   readonly formats?: readonly AudioFormat[];
@@ -63,8 +63,8 @@ export interface SpeechLimits {
 }
 
 /**
- * Language in force [routing.language-in-force]: the one asked; with detection, unknown; else the target's documented default.
- * `asked`: a caller's tag. `detect`: detection asked. `default`: the target's tag, sent explicitly. `auto`: nothing known.
+ * The language in force [routing.language-in-force]: the requested one, unknown with detection, otherwise the target's documented default. `asked`: a caller's
+ * tag. `detect`: detection requested. `default`: the target's tag, sent explicitly. `auto`: unknown.
  */
 export type LanguageInForce =
   | { readonly kind: "asked"; readonly tag: string }
@@ -72,34 +72,34 @@ export type LanguageInForce =
   | { readonly kind: "default"; readonly tag: string }
   | { readonly kind: "auto" };
 
-/** What the gateway asks of one target: already judged, so every required feature is declared by the model. */
+/** A validated request to one target: the model declares every required feature. */
 export interface SpeechRequest {
   readonly task: "transcribe" | "translate";
-  /** The tag to translate into, one that the model covers; null when nothing is translated. */
+  /** The tag to translate into, which the model supports. Null: no translation. */
   readonly toLanguage: string | null;
   readonly language: LanguageInForce;
   readonly diarization: boolean;
-  /** Word times must come back. */
+  /** Word times are required. */
   readonly words: boolean;
-  /** Segment times must come back; a model whose segments are `exact` may deliver words instead. */
+  /** Segment times are required. A model whose segments are `exact` may return words instead. */
   readonly segments: boolean;
   readonly keyterms: readonly string[];
   readonly redaction: readonly RedactionGroup[];
   readonly multichannel: boolean;
   readonly profanityFilter: boolean;
-  /** The transcript as it is made: the plan is for `stream`. */
+  /** Return the transcript while it is generated: the plan is for `stream`. */
   readonly stream: boolean;
   readonly speakerCountHint: number | null;
   readonly smartFormatting: boolean | null;
   readonly prompt: string | null;
 }
 
-/** Audio that is sent while it is spoken [realtime.encodings]: bare 16-bit samples of one channel, or what a browser records. */
+/** Encodings of live audio [realtime.encodings]: 16-bit mono PCM, or a browser's recording. */
 export const LIVE_ENCODINGS = ["pcm_s16le", "webm_opus"] as const;
 export type LiveEncoding = (typeof LIVE_ENCODINGS)[number];
 export const LIVE_SAMPLE_RATE = 16_000;
 
-/** The audio as it was spooled and measured; sent under a name made from its content, never the caller's. */
+/** Spooled and measured audio. Sent under a name derived from its content, never the caller's. */
 export interface SpeechAudio {
   readonly format: AudioFormat;
   readonly mediaType: string;
@@ -107,36 +107,36 @@ export interface SpeechAudio {
   readonly sizeBytes: number;
   readonly durationSeconds: number;
   readonly channels: number;
-  /** Of its content; absent where nobody measured them. */
+  /** From its content. Absent if it was not measured. */
   readonly codec?: string;
   readonly sampleRate?: number;
-  /** A fresh reader from the beginning; each attempt opens its own. */
+  /** A new reader from the beginning. Each attempt opens its own. */
   readonly open: OpenBytes;
-  /** It has no end yet, and is read once: what `open` gives is spoken while it is read. */
+  /** Live audio without a known end: `open` can be read once, while it is spoken. */
   readonly live?: LiveEncoding;
-  /** What `open` gives are bare 16-bit samples of one channel, so many a second. */
+  /** `open` yields 16-bit mono PCM with this sample rate. */
   readonly samplesPerSecond?: number;
 }
 
-/** One model on one account, as an adapter needs it. `settings` is the merged target and profile settings. */
+/** One model on one account. `settings` are the merged settings of target and profile. */
 export interface SpeechTarget {
   readonly model: string;
   readonly speech: SpeechModel;
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** A wire request, complete but for the base URL, the credential and the audio bytes. */
+/** A complete wire request without base URL, credential and audio bytes. */
 export type SpeechPlan =
   | { readonly kind: "raw"; readonly path: string; readonly query: readonly (readonly [string, string])[] }
   | { readonly kind: "multipart"; readonly path: string; readonly fields: readonly (readonly [string, string])[] }
-  /** The adapter adds where the audio lies. */
+  /** The adapter adds where the audio is stored. */
   | { readonly kind: "json"; readonly path: string; readonly body: Readonly<Record<string, unknown>> };
 
 export type PlanResult =
   | { readonly ok: true; readonly plan: SpeechPlan; readonly dropped: readonly Preference[] }
   | { readonly ok: false; readonly missing: readonly Lack[] };
 
-/** A provider's answer in one piece. */
+/** A provider's complete answer. */
 export interface RawTranscript extends JsonReply {}
 
 export interface ProviderWord {
@@ -149,22 +149,22 @@ export interface ProviderWord {
 }
 export interface ProviderSegment extends ProviderWord {}
 
-/** A normalised reply before the gateway's own finishing (speaker labels `S1…`, clamping, building what is missing). */
+/** A normalised reply before the gateway completes it (speaker labels `S1…`, clamping, building missing parts). */
 export interface ProviderTranscript {
-  /** Whole text; for several channels the texts in channel order joined by newlines. */
+  /** The whole text. Several channels' texts are in channel order, joined by newlines. */
   readonly text: string;
-  /** BCP-47, or null when the provider does not say. */
+  /** BCP 47. Null: not reported by the provider. */
   readonly language: string | null;
   readonly languageConfidence: number | null;
   readonly segments: readonly ProviderSegment[];
   readonly words: readonly ProviderWord[];
-  /** The provider's own figure; kept for the usage record only. */
+  /** The provider's own figure, stored only in the usage record. */
   readonly providerSeconds: number | null;
   readonly providerRequestId: string | null;
   readonly receipts: readonly Receipt[];
 }
 
-/** Proof, per required feature, that it came back [providers.receipts]. `delivered: false` fails the target. */
+/** Evidence, per required feature, that it was delivered [providers.receipts]. `delivered: false` fails the target. */
 export interface Receipt {
   readonly feature: Feature | "model" | "language";
   readonly grade: ReceiptGrade;
@@ -175,23 +175,23 @@ export type RemotePoll =
   | { readonly done: false; readonly retryAfterSeconds: number | null; readonly fraction: number | null }
   | { readonly done: true; readonly raw: RawTranscript };
 
-/** The three calls of a provider that takes a submission and is polled for its end. */
+/** The three calls of a provider that accepts a submission and is polled for its end. */
 export interface RemoteSpeech {
-  /** Whether a plan can be submitted: each, where it is absent. One that cannot is for `transcribe`. */
+  /** Whether a plan can be submitted. Absent: every plan. Others use `transcribe`. */
   takes?(plan: SpeechPlan): boolean;
   submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RemoteRun>;
   /**
-   * A run that failed at the provider is thrown as a `ProviderError`, definite. Trouble with the poll itself says nothing
-   * about the run and is thrown as `unknown`, `timeout` or `aborted`; `pollToEnd` asks again.
+   * A run that failed at the provider is thrown as a definite `ProviderError`. A failure of the poll itself proves nothing about the run and is thrown as
+   * `unknown`, `timeout` or `aborted`: `pollToEnd` retries.
    */
   poll(run: RemoteRun, io: Io): Promise<RemotePoll>;
-  /** Deletes what the provider keeps of it. Gone already counts as deleted. */
+  /** Deletes what the provider stores of a run. One that does not exist counts as deleted. */
   remove(run: RemoteRun, io: Io): Promise<void>;
 }
 
 /**
- * What a provider says of one file while it transcribes it. The stream ends with exactly one `end`, which is what the answer
- * would have been in one piece, and throws a `ProviderError` wherever it breaks before.
+ * Events while a provider transcribes one file. The stream ends with exactly one `end`, which contains what a buffered reply would have had, and throws a
+ * `ProviderError` if it breaks before.
  */
 export type SpeechEvent =
   /** Never empty. */
@@ -201,26 +201,26 @@ export type SpeechEvent =
 
 export interface SpeechProvider {
   readonly kind: ProviderKind;
-  /** Models known from the start, by name. */
+  /** Built-in models by name. */
   readonly models: Readonly<Record<string, SpeechModel>>;
-  /** What is wrong with a credential as far as its form shows, without a word of it. */
+  /** Describes a credential that is malformed, without quoting it. */
   readonly credentialFault?: (credential: string) => string | null;
-  /** What a target's settings change about a model: what an account was given besides its credential. */
+  /** Applies a target's settings to a model: options of an account besides its credential. */
   readonly configured?: (name: string, model: SpeechModel, settings: Readonly<Record<string, unknown>>) => SpeechModel;
-  /** What a model absent from the catalogue is assumed to do before its declaration adds to it. */
+  /** Assumed capabilities of a model outside the catalogue, which its declaration extends. */
   readonly unknownModel?: SpeechModel;
   readonly defaultBaseUrl: string | null;
-  /** What a target's `settings` may hold; unknown keys are refused when the configuration is read. */
+  /** Schema of a target's `settings`. Unknown keys are refused when the configuration is read. */
   readonly settings: z.ZodType;
   plan(request: SpeechRequest, target: SpeechTarget): PlanResult;
-  /** In one go. A provider with `remote` submits and polls in it, and tells `io.onRemoteRun` in between. */
+  /** Transcribes in one call. With `remote` it submits and polls, and calls `io.onRemoteRun` in between. */
   transcribe(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RawTranscript>;
-  /** Of models with the feature `streaming`: a plan that asks for it, piece by piece. */
+  /** For models with the feature `streaming` and plans that request it. */
   readonly stream?: (plan: SpeechPlan, audio: SpeechAudio, io: StreamingIo) => AsyncIterable<SpeechEvent>;
   readonly remote?: RemoteSpeech;
   /**
-   * Deletes what a provider without `remote` keeps of a call that it answered at once; `transcribe` tells `io.onRemoteRun`
-   * of it when the answer is there.
+   * Deletes what a provider without `remote` stores of a call that it answered at once. `transcribe` reports it to `io.onRemoteRun` when the answer has
+   * arrived.
    */
   remove?(run: RemoteRun, io: Io): Promise<void>;
   normalise(raw: RawTranscript, request: SpeechRequest, target: SpeechTarget, audio: SpeechAudio): ProviderTranscript;

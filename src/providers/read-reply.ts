@@ -1,5 +1,5 @@
-// From an HTTP reply to parsed JSON or to the kind of its failure, in one place for every provider [providers.failure-kinds].
-// Nothing that a provider wrote passes through but codes that are clearly codes [providers.failure-message].
+// Maps an HTTP reply to parsed JSON or to a kind of failure, for every provider [providers.failure-kinds]. Of the provider's error text only recognisable error
+// codes are kept [providers.failure-message].
 import { isEncoded } from "../lib/is-encoded.ts";
 import { weigh } from "../lib/json/json-meter.ts";
 import { ProviderError, type FailureKind } from "./io.ts";
@@ -7,11 +7,11 @@ import { type WireReply } from "./wire-reply.ts";
 import { plainId } from "./plain-id.ts";
 import { providerFailure } from "./provider-failure.ts";
 
-/** A success, of speech or of chat: parsed and not trusted. */
+/** A successful reply of speech or chat: parsed but untrusted. */
 export interface JsonReply {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
-  /** Where it came in one piece: how long reading it takes. */
+  /** Size of a buffered reply, which determines how long reading it takes. */
   readonly sizeBytes?: number;
 }
 
@@ -37,20 +37,20 @@ export function readJsonReply(reply: WireReply, credential: string | null): Json
   return { body, headers: reply.headers, sizeBytes: sizeOf(reply) };
 }
 
-/** Or a few bytes fewer, where characters take more than one. */
+/** Slightly too low if characters take more than one byte. */
 export function sizeOf({ parsed, text }: Pick<WireReply, "parsed" | "text">): number {
   return parsed?.sizeBytes ?? text.length;
 }
 
-/** Or nothing at all. */
+/** An empty body matches too. */
 const BEGINNING_OF_JSON = /^\s*(?:[[{]|$)/u;
 
 /**
- * Of a success that lacks its end. Where only the end of the connection ends a reply (RFC 9112, 6.3) a cut looks like the end, and HTTP
- * cannot tell: the work may have been done and paid.
+ * For a success without its end. If only the end of the connection ends a reply (RFC 9112, 6.3), HTTP cannot distinguish truncation from the end: the work may
+ * have been done and billed.
  */
 export function kindOfUnended({ status, headers }: Pick<WireReply, "status" | "headers">): "unknown" | "bad_reply" {
-  // 204 has no body at all.
+  // A 204 has no body.
   const isFramed =
     status === 204 || headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
   return isFramed ? "bad_reply" : "unknown";
@@ -66,7 +66,7 @@ export function failedReply(reply: WireReply, credential: string | null): Provid
   });
 }
 
-/** Of an event in a stream that began as a success; null when it is no error. */
+/** For an event in a stream that began as a success. Null: not an error. */
 export function eventFailure(body: unknown, credential: string | null): ProviderError | null {
   if (!isErrorBody(body)) return null;
   const code = errorCode(body, credential);
@@ -74,7 +74,7 @@ export function eventFailure(body: unknown, credential: string | null): Provider
   return new ProviderError(KIND_OF_CODE.get(code ?? "") ?? "bad_reply", { reason: code ?? "error_event", provider });
 }
 
-/** Of one event: its JSON. Throws for what is none, which is of the kind `broken`, and for an error. */
+/** Parses one event's JSON. Throws a failure of kind `broken` for invalid JSON, and the failure of an error event. */
 export function eventBody(text: string, credential: string | null, broken: FailureKind): unknown {
   const body = parsedReply({ text });
   if (body === undefined) refuseHeavy(text);
@@ -84,7 +84,7 @@ export function eventBody(text: string, credential: string | null, broken: Failu
   return body;
 }
 
-/** What the providers' codes would have meant as a status. */
+/** Providers' error codes and the kind of the equivalent status. */
 const KIND_OF_CODE: ReadonlyMap<string, FailureKind> = new Map([
   ...kinds("server_error", ["overloaded_error", "api_error", "server_error", "INTERNAL", "UNAVAILABLE"]),
   ...kinds("rate_limited", ["rate_limit_error", "rate_limit_exceeded", "RESOURCE_EXHAUSTED"]),
@@ -125,7 +125,7 @@ function failureKind(status: number, body: unknown): FailureKind {
     case 422:
     case 431:
       return "rejected";
-    // Redirects included: they are not followed, and they answer nothing.
+    // Includes redirects: they are not followed, and they contain no answer.
     default:
       return "server_error";
   }
@@ -136,12 +136,12 @@ function isOutOfCredit(body: unknown): boolean {
   return (
     member(error, "code") === "insufficient_quota" ||
     member(error, "type") === "insufficient_quota" ||
-    // ElevenLabs says so under 401.
+    // ElevenLabs reports this with 401.
     member(member(body, "detail"), "status") === "quota_exceeded"
   );
 }
 
-/** Google answers 400 to a bad key, and to an account that may not be served (region, billing). */
+/** Google answers 400 to an invalid key, and to an account that may not be served (region, billing). */
 function isAccountFault(body: unknown): boolean {
   const error = member(body, "error");
   return (
@@ -150,11 +150,11 @@ function isAccountFault(body: unknown): boolean {
   );
 }
 
-/** Google says in the body when to come back: `"retryDelay":"37s"`. */
+/** Google reports the retry delay in the body: `"retryDelay":"37s"`. */
 function googleRetryDelay(body: unknown): number | undefined {
   for (const detail of googleDetails(body)) {
     const delay = member(detail, "retryDelay");
-    if (typeof delay === "string" && /^\d+(\.\d+)?s$/u.test(delay)) return bounded(Number(delay.slice(0, -1)));
+    if (typeof delay === "string" && /^\d+(\.\d+)?s$/u.test(delay)) return clampRetryAfter(Number(delay.slice(0, -1)));
   }
   return undefined;
 }
@@ -164,26 +164,26 @@ function googleDetails(body: unknown): readonly unknown[] {
   return Array.isArray(details) ? details : [];
 }
 
-/** OpenAI's envelope, which Anthropic and Google share, Mistral's, Deepgram's three spellings, ElevenLabs' detail. */
+/** OpenAI's envelope, which Anthropic and Google also use, Mistral's, Deepgram's three variants, ElevenLabs' detail. */
 export function isErrorBody(body: unknown): boolean {
   if (member(body, "object") === "error") return true;
   const marks = ["error", "err_code", "err_msg", "error_code", "detail"].map((name) => member(body, name));
-  return marks.some(saysSomething);
+  return marks.some(isMeaningful);
 }
 
-/** Some servers have the field always, and leave it empty where all went well. */
-function saysSomething(mark: unknown): boolean {
+/** Some servers always include the field and leave it empty on success. */
+function isMeaningful(mark: unknown): boolean {
   if (typeof mark === "object" && mark !== null) return hasMembers(mark);
   return mark !== undefined && mark !== null && mark !== false && mark !== "";
 }
 
 function hasMembers(object: object): boolean {
-  // Not by a list of their names: there may be a million.
+  // Not through a list of keys: there may be a million.
   for (const name in object) if (Object.hasOwn(object, name)) return true;
   return false;
 }
 
-/** One word of letters: provider codes have no digits or spaces; keys nearly always have digits, and prose has spaces. */
+/** One word of letters: provider codes have no digits or spaces, keys nearly always have digits, and prose has spaces. */
 const CODE = /^[A-Za-z]+(?:[_.-][A-Za-z]+){0,7}$/u;
 
 function errorCode(body: unknown, credential: string | null): string | undefined {
@@ -202,41 +202,42 @@ function errorCode(body: unknown, credential: string | null): string | undefined
   );
 }
 
-/** Never longer than an hour: a provider that says more is simply resting, and the next request may ask again. */
+/** At most an hour: with a longer delay the provider is simply unavailable, and the next request may try again. */
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
-/** `retry-after-ms`, else `Retry-After` in seconds or as a date; nonsense counts as absent. */
+/** `retry-after-ms`, else `Retry-After` in seconds or as a date. An invalid value counts as absent. */
 export function retryAfterSeconds(headers: WireReply["headers"], now: () => number = Date.now): number | undefined {
   const milliseconds = headers["retry-after-ms"];
-  if (milliseconds !== undefined && /^\d+(\.\d+)?$/u.test(milliseconds)) return bounded(Number(milliseconds) / 1000);
+  if (milliseconds !== undefined && /^\d+(\.\d+)?$/u.test(milliseconds))
+    return clampRetryAfter(Number(milliseconds) / 1000);
   const value = headers["retry-after"];
   if (value === undefined) return undefined;
-  if (/^\d+(\.\d+)?$/u.test(value)) return bounded(Number(value));
+  if (/^\d+(\.\d+)?$/u.test(value)) return clampRetryAfter(Number(value));
   const date = /^[A-Z][a-z]{2}, /u.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(date) ? undefined : bounded((date - now()) / 1000);
+  return Number.isNaN(date) ? undefined : clampRetryAfter((date - now()) / 1000);
 }
 
-function bounded(seconds: number): number {
+function clampRetryAfter(seconds: number): number {
   return Math.min(Math.max(0, seconds), MAX_RETRY_AFTER_SECONDS);
 }
 
-/** The provider's own id of the exchange, for support; visible ASCII only, as it ends up in records and logs. */
+/** The provider's own request id, for support. Only visible ASCII, because it goes to records and logs. */
 export function requestIdOf(headers: WireReply["headers"], name: string): string | null {
   return plainId(headers[name]);
 }
 
 export { plainId };
 
-/** An event or a message is looked at in one step of the event loop; one of more values takes 10 ms and more. */
+/** An event or a message is processed in one event-loop step: with more values it takes 10 ms and more. */
 const MAX_LIGHT_VALUES = 20_000;
 
-/** Of what is no JSON by `parsedReply`: whether it was too much of it. */
+/** For text that `parsedReply` did not parse: throws if it has too many values. */
 export function refuseHeavy(text: string): void {
   const weight = weigh(text, MAX_LIGHT_VALUES);
   if (weight !== "light") throw new ProviderError("bad_reply", { reason: weight });
 }
 
-/** Undefined when it is no JSON, or too much of it. */
+/** Undefined: not JSON, or too many values. */
 export function parsedReply({ text, parsed }: Pick<WireReply, "text" | "parsed">): unknown {
   if (parsed !== undefined) return parsed.body;
   if (weigh(text, MAX_LIGHT_VALUES) !== "light") return undefined;

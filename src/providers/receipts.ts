@@ -1,10 +1,10 @@
-// Receipts: proof per required feature that it came back [providers.receipts]. The rules that all adapters share. Pure.
+// Creates receipts, which prove per required feature that it was delivered [providers.receipts], by rules that all adapters share. Pure.
 import type { Feature, ReceiptGrade } from "../contract/features.ts";
 import { stripToLetters } from "../lib/text/strip-to-letters.ts";
 import { askedFeatures } from "./asked-features.ts";
 import type { ProviderSegment, ProviderWord, Receipt, SpeechAudio, SpeechRequest } from "./provider.ts";
 
-/** The grade a feature has when a declaration in the configuration names it and says nothing else. */
+/** The default grade of a feature that a declaration in the configuration lists by name only. */
 export const USUAL_GRADE: Readonly<Record<Feature, ReceiptGrade>> = {
   diarization: "shown",
   "timestamps.word": "shown",
@@ -24,16 +24,16 @@ export interface Evidence {
   readonly text: string;
   readonly words: readonly ProviderWord[];
   readonly segments: readonly ProviderSegment[];
-  /** Channels the answer transcribes separately. */
+  /** Channels that the answer transcribes separately. */
   readonly channels: number;
   readonly language: string | null;
-  /** Whether the request that went out carries the feature's parameter; or, graded `echoed`, whether the answer repeats it. */
+  /** Whether the request contained the feature's parameter, or, with grade `echoed`, whether the answer repeats it. */
   readonly wasSent: (feature: Feature) => boolean;
-  /** Of features that do not show; `sent` unless the provider repeats its options. */
+  /** Grade of features that are not visible in the answer. `sent` unless the provider repeats its options. */
   readonly grade?: "sent" | "echoed";
 }
 
-/** One receipt per asked feature, and one for the language when detection was asked and taken. */
+/** One receipt per requested feature, and one for the language if detection was requested and supported. */
 export function receiptsFor(
   request: SpeechRequest,
   audio: SpeechAudio,
@@ -52,8 +52,8 @@ export function receiptsFor(
 }
 
 /**
- * Of a redacting provider that says only of its text that it is redacted: its pieces, when the text holds each of them, and
- * none otherwise, for then they may hold what was taken out of it.
+ * For a redacting provider that guarantees redaction only for its text: returns the words or segments if the text contains each of them, otherwise none,
+ * because they might contain what was redacted.
  */
 export function saidInText<P extends ProviderWord>(
   request: SpeechRequest,
@@ -61,18 +61,18 @@ export function saidInText<P extends ProviderWord>(
   pieces: readonly P[],
 ): readonly P[] {
   if (request.redaction.length === 0) return pieces;
-  const whole = stripToLetters(text);
-  const found = new Set<string>();
-  // Pieces come in the text's order, as a rule: each is looked for from where the one before it was, so that all of it is read once.
-  let at = 0;
+  const letters = stripToLetters(text);
+  const matches = new Set<string>();
+  // Pieces are usually in text order: each search starts at the previous match, so that the text is read once.
+  let position = 0;
   const isSaid = (piece: P): boolean => {
-    const said = stripToLetters(piece.text);
-    if (found.has(said)) return true;
-    const ahead = whole.indexOf(said, at);
-    const place = ahead === -1 ? whole.indexOf(said) : ahead;
+    const pieceLetters = stripToLetters(piece.text);
+    if (matches.has(pieceLetters)) return true;
+    const ahead = letters.indexOf(pieceLetters, position);
+    const place = ahead === -1 ? letters.indexOf(pieceLetters) : ahead;
     if (place === -1) return false;
-    found.add(said);
-    at = place;
+    matches.add(pieceLetters);
+    position = place;
     return true;
   };
   return pieces.every(isSaid) ? pieces : [];
@@ -82,7 +82,7 @@ function isDelivered(feature: Feature, audio: SpeechAudio, evidence: Evidence): 
   if (feature === "diarization") return isSilent(evidence) || [evidence.words, evidence.segments].some(hasSpeaker);
   if (feature === "timestamps.word") return isSilent(evidence) || evidence.words.length > 0;
   if (feature === "timestamps.segment") return isSilent(evidence) || evidence.segments.length > 0;
-  // Silence proves nothing here: the channels stand in the answer whether or not anyone speaks on them.
+  // Silence proves nothing here: the answer contains the channels whether or not anyone speaks on them.
   if (feature === "multichannel") return evidence.channels === audio.channels;
   return evidence.wasSent(feature);
 }

@@ -1,4 +1,4 @@
-// Every provider of speech and of chat, one line each (src/providers/README.md).
+// Registers every provider of speech and chat, one line each (src/providers/README.md).
 import type { AccountProbe } from "./account-probe.ts";
 import { anthropicChat, anthropicProbe } from "./anthropic-chat.ts";
 import { assemblyaiProbe } from "./assemblyai-run.ts";
@@ -31,7 +31,7 @@ export const chatProviders: ReadonlyMap<ProviderKind, ChatProvider> = new Map(
   ]),
 );
 
-/** How an account's credential is tried, of what speaks and of what chats alike. */
+/** The credential test of each provider kind, for speech and chat. */
 export const accountProbes: Readonly<Record<ProviderKind, AccountProbe>> = {
   openai: openaiProbe,
   "openai-compatible": openaiCompatibleProbe,

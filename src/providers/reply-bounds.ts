@@ -1,24 +1,24 @@
-// How much a provider's answer may be, by what it was asked for: so much for each second of audio or each token, and a constant. What
-// says more is no answer to the request, and is refused before it is parsed.
+// Limits the size of a provider's answer: a constant plus an amount per second of audio or per token. A larger one cannot be an answer to the request and is
+// refused before it is parsed.
 
 export interface ReplyBound {
-  /** Of a reply in one piece. */
+  /** Limit of a buffered reply. */
   readonly maxBytes: number;
-  /** JSON values of it, names of members included. */
+  /** JSON values, including member names. */
   readonly maxValues: number;
-  /** Of a stream, on the wire. */
+  /** Limit of a streamed reply on the wire. */
   readonly maxStreamBytes: number;
-  /** What a stream says, taken together. */
+  /** Limit of a stream's total content. */
   readonly maxContentBytes: number;
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** Of any reply, and the most of one that has no other bound. */
+/** The hard limit of any reply, and the default. */
 export const MAX_REPLY_BYTES = 64 * MEBIBYTE;
-/** Two million values take 128 MB parsed; a day of speech with word times has as many. */
+/** Two million values take 128 MB parsed. A day of speech with word times has as many. */
 const MAX_VALUES = 2_000_000;
 
-/** Lists of models and runs, uploads, deletions. */
+/** For lists of models and runs, uploads, deletions. */
 export const PLAIN_REPLY: ReplyBound = {
   maxBytes: 4 * MEBIBYTE,
   maxValues: 200_000,
@@ -27,8 +27,8 @@ export const PLAIN_REPLY: ReplyBound = {
 };
 
 /**
- * Fast speech is five words a second; of each a provider says nine values, once among the words and once among the utterances, in some
- * 300 bytes. Each channel is a transcript of its own.
+ * Fast speech has five words a second. For each a provider sends nine values, once among the words and once among the utterances, in some 300 bytes. Each
+ * channel is a separate transcript.
  */
 const AUDIO_BYTES_PER_SECOND = 4_096;
 const AUDIO_VALUES_PER_SECOND = 100;
@@ -45,7 +45,7 @@ export function speechReplyBound(audio: { readonly durationSeconds: number; read
   };
 }
 
-/** Live audio has no length yet: its messages are bounded by their rate, and all of them together by this. */
+/** Live audio has no known length: its messages are limited by their rate, and in total by this. */
 export const LIVE_REPLY: ReplyBound = {
   maxBytes: MEBIBYTE,
   maxValues: AUDIO_VALUES,
@@ -53,14 +53,14 @@ export const LIVE_REPLY: ReplyBound = {
   maxContentBytes: MAX_REPLY_BYTES,
 };
 
-/** The dearest scripts, each letter escaped, take 20 bytes a token. An event carries a token in some 300 bytes. */
+/** The most expensive scripts, with each letter escaped, take 20 bytes a token. An event for one token takes some 300 bytes. */
 const CONTENT_BYTES_PER_TOKEN = 64;
 const CONTENT_BYTES = 256 * 1024;
 const MAX_CONTENT_BYTES = 8 * MEBIBYTE;
 const STREAM_BYTES_PER_TOKEN = 4_096;
 const CHAT_VALUES = 10_000;
 
-/** `maxTokens`: the most that the answer may have; null: unknown. */
+/** `maxTokens` is the most that the answer may have. Null: unknown. */
 export function chatReplyBound(maxTokens: number | null): ReplyBound {
   const tokens = maxTokens ?? Number.POSITIVE_INFINITY;
   const maxContentBytes = Math.min(CONTENT_BYTES + tokens * CONTENT_BYTES_PER_TOKEN, MAX_CONTENT_BYTES);

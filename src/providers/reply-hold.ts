@@ -1,11 +1,11 @@
-// What one call holds of the budget of replies until its work is done: its last reply, for a poll replaces the one before, and what it
-// keeps of a stream.
+// Holds one call's leases of the reply memory budget until its work is done: its last reply, because a poll replaces the previous one, and what it keeps of a
+// stream.
 import type { ReplyLease } from "../outbound/reply-memory.ts";
 
 export interface ReplyHold extends Disposable {
-  /** Of a reply read whole. */
+  /** Holds the lease of a buffered reply and releases the previous one. */
   replace(lease: ReplyLease): void;
-  /** Of a stream. */
+  /** Adds the lease of a stream. */
   add(lease: ReplyLease): void;
 }
 
@@ -17,7 +17,7 @@ export function createReplyHold(): ReplyHold {
     replace: (lease) => {
       last?.[Symbol.dispose]();
       last = lease;
-      // Its reader is gone.
+      // The call is over.
       if (isOver) lease[Symbol.dispose]();
     },
     add: (lease) => {

@@ -1,10 +1,10 @@
-// Long lists of a reply, judged in place: an hour has ten thousand words, and a schema's copy of each was a fifth of a request's garbage.
+// Validates long lists of a reply in place: an hour has ten thousand words, and copying each in a schema caused a fifth of a request's garbage.
 import { z } from "zod";
 
-/** As it came: any member may be anything, or missing. */
+/** An unvalidated item: any member may have any type, or be missing. */
 type Unread<Item> = Readonly<Record<keyof Item, unknown>>;
 
-/** Members that `isItem` does not look at may be anything. */
+/** Members that `isItem` does not check may have any type. */
 export function listOf<Item extends object>(isItem: (each: Unread<Item>) => boolean): z.ZodType<readonly Item[]> {
   const isGood = (each: unknown): boolean => typeof each === "object" && each !== null && isItem(each as Unread<Item>);
   return z.custom<readonly Item[]>((value) => Array.isArray(value) && value.every(isGood));

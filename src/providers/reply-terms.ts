@@ -1,28 +1,27 @@
-// What an `Io` expects as answers, and where they are counted: a reply read whole until it is read or its work is done, of a stream what
-// is kept of it.
+// Reply limits and memory accounting of an `Io`: a buffered reply counts until it is read or its work is done, a stream with what is kept of it.
 import type { JsonParser } from "../lib/json/json-parser.ts";
 import type { ReplyHold } from "./reply-hold.ts";
 import type { ReplyLease, ReplyMemory } from "../outbound/reply-memory.ts";
 import { ProviderError, type StreamingIo } from "./io.ts";
 import { PLAIN_REPLY, type ReplyBound } from "./reply-bounds.ts";
 
-/** Where replies are counted and parsed: shared by every `Io` of the process. */
+/** Memory accounting and parsing of replies, shared by every `Io` of the process. */
 export interface ReplyServices {
   readonly memory: ReplyMemory;
   readonly parser: JsonParser;
 }
 
-/** What an `Io` expects as answers. */
+/** The replies that an `Io` expects. */
 export interface ReplyTerms {
-  /** Whose they are in the budget of replies. */
+  /** Owner of the replies in the memory budget. */
   readonly owner: string;
   readonly bound: ReplyBound;
-  /** Until it is disposed of, what came counts; absent: until it is read. */
+  /** Replies count until it is disposed. Absent: until they are read. */
   readonly hold?: ReplyHold;
 }
 
 interface Expecting {
-  /** Absent: short replies, which count as the operator's own. */
+  /** Absent: short replies, counted as the operator's own. */
   readonly expected?: ReplyTerms;
 }
 
@@ -32,7 +31,7 @@ export function termsOf({ expected = OPERATORS_OWN }: Expecting): ReplyTerms {
   return expected;
 }
 
-/** Disposed of with the work that the reply is for, or else with what is answered. */
+/** Disposed with the work that the reply belongs to, or else with the result. */
 export function keepLease(lease: ReplyLease | null, options: Expecting): Disposable | null {
   const { hold } = termsOf(options);
   if (lease === null || hold === undefined) return lease;
@@ -40,7 +39,7 @@ export function keepLease(lease: ReplyLease | null, options: Expecting): Disposa
   return null;
 }
 
-/** So little of an answer is kept by most streams that no room is asked for it. */
+/** Most streams keep so little of an answer that no memory is reserved for it. */
 const FREE_CONTENT_BYTES = 64 * 1024;
 
 export function createRetainer(options: Expecting & { readonly replies: ReplyServices }): StreamingIo["retain"] {
@@ -53,12 +52,12 @@ export function createRetainer(options: Expecting & { readonly replies: ReplySer
     if (bytes <= FREE_CONTENT_BYTES || hold === undefined) return undefined;
     if (lease === null) hold.add((lease = options.replies.memory.open(owner)));
     if (bytes <= lease.bytes) return undefined;
-    // In steps, so that not each piece asks.
+    // Reserved in steps, so that not every piece needs a reservation.
     const granted = lease.reserve(bytes + FREE_CONTENT_BYTES);
-    return granted === true ? undefined : orNoMemory(granted);
+    return granted === true ? undefined : requireGranted(granted);
   };
 }
 
-async function orNoMemory(granted: Promise<boolean>): Promise<void> {
+async function requireGranted(granted: Promise<boolean>): Promise<void> {
   if (!(await granted)) throw new ProviderError("unknown", { reason: "no_memory" });
 }

@@ -1,5 +1,5 @@
-// A provider that accepts a submission and is polled, as one call: the run is handed out before its first poll
-// [providers.run-before-poll], and a poll that fails is repeated, because only the run itself can say how it ended [providers.poll-again].
+// Wraps submit and poll of an asynchronous provider into one call: the run is reported before its first poll [providers.run-before-poll], and a failed poll is
+// retried, because only the run itself can report how it ended [providers.poll-again].
 import { asKind, type FailureKind, type Io, ProviderError, type RemoteRun } from "./io.ts";
 import type { RawTranscript, RemoteSpeech, SpeechAudio, SpeechPlan, SpeechProvider } from "./provider.ts";
 
@@ -13,14 +13,14 @@ export async function transcribeRemotely(
   try {
     await io.onRemoteRun(run);
   } catch (error) {
-    // Nobody will remember this run: what can be deleted is deleted now.
+    // The run could not be stored for a later deletion, so it is deleted now.
     await remote.remove(run, io).catch(() => undefined);
     throw error;
   }
   return pollToEnd(remote, run, io);
 }
 
-/** Deletes what a provider keeps, of a run or of a call it answered at once. */
+/** Deletes what a provider stores of a run, or of a call that it answered at once. */
 export async function removeKept(provider: SpeechProvider, run: RemoteRun, io: Io): Promise<void> {
   if (provider.remote !== undefined) return provider.remote.remove(run, io);
   if (provider.remove === undefined) throw new Error(`${provider.kind} keeps nothing to delete`);
@@ -28,8 +28,8 @@ export async function removeKept(provider: SpeechProvider, run: RemoteRun, io: I
 }
 
 /**
- * Of a question about a run: what kept it from being answered says nothing of the run, which goes on and may be paid for. An answer
- * that is too long is one, and would be as long again.
+ * For a request about a run: its failure proves nothing about the run, which continues and may be billed. An answer that is too long is definite, as a retry
+ * would be as long.
  */
 export function saysNothing(error: unknown): unknown {
   return error instanceof ProviderError && !SAYS_ENOUGH.has(error.kind) ? asKind(error, "unknown") : error;
@@ -37,7 +37,7 @@ export function saysNothing(error: unknown): unknown {
 
 const SAYS_ENOUGH: ReadonlySet<FailureKind> = new Set(["timeout", "aborted", "bad_reply"]);
 
-/** Of a step that no provider works on or bills: however it broke off, nothing was done, and the next target may be tried. */
+/** For a step that starts no work and is not billed: however it failed, nothing was done, and the next target may be tried. */
 export function nothingBegun(error: unknown, step: string): unknown {
   if (!(error instanceof ProviderError) || (error.kind !== "unknown" && error.kind !== "timeout")) return error;
   return asKind(error, error.status === null ? "connect" : "server_error", step);
@@ -46,24 +46,24 @@ export function nothingBegun(error: unknown, step: string): unknown {
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 3_000;
 const MAX_PAUSE_ASKED_MS = 60_000;
-/** In a row; about half a minute. The deadline usually comes first. */
+/** In a row, about half a minute. The deadline usually comes first. */
 const MAX_FAILED_POLLS = 12;
 
-/** Throws what the run failed with, or `unknown`, `timeout`, `aborted` when its end could not be learnt. */
+/** Throws the run's failure, or `unknown`, `timeout`, `aborted` if its end could not be determined. */
 async function pollToEnd(remote: RemoteSpeech, run: RemoteRun, io: Io): Promise<RawTranscript> {
   let pauseMs = FIRST_PAUSE_MS;
   let failed = 0;
   for (;;) {
-    const polled = await poll(remote, run, io);
-    if (polled instanceof ProviderError) {
+    const result = await poll(remote, run, io);
+    if (result instanceof ProviderError) {
       failed += 1;
-      if (failed === MAX_FAILED_POLLS) throw polled;
-    } else if (polled.done) {
-      return polled.raw;
+      if (failed === MAX_FAILED_POLLS) throw result;
+    } else if (result.done) {
+      return result.raw;
     } else {
       failed = 0;
     }
-    const askedMs = Math.min((polled.retryAfterSeconds ?? 0) * 1000, MAX_PAUSE_ASKED_MS);
+    const askedMs = Math.min((result.retryAfterSeconds ?? 0) * 1000, MAX_PAUSE_ASKED_MS);
     await io.pause(Math.max(pauseMs, askedMs));
     pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
   }
@@ -71,7 +71,7 @@ async function pollToEnd(remote: RemoteSpeech, run: RemoteRun, io: Io): Promise<
 
 type Polled = Awaited<ReturnType<RemoteSpeech["poll"]>>;
 
-/** `unknown` is a poll without an answer; everything else is about the run, or about ourselves. */
+/** `unknown` is a poll without an answer. Other failures are about the run, or about this attempt. */
 async function poll(remote: RemoteSpeech, run: RemoteRun, io: Io): Promise<Polled | ProviderError> {
   try {
     return await remote.poll(run, io);

@@ -1,5 +1,5 @@
-// Chat targets on the sandbox server, for machines without a provider account: every chat model it simulates, each on the
-// wire of the provider it stands for (`anthropic/claude-opus-5`), and `simulated-chat`, which can do everything.
+// Chat targets on the sandbox server, for development without a provider account: every chat model that it simulates, each with its provider's protocol
+// (`anthropic/claude-opus-5`), and `simulated-chat`, which supports all features.
 import { z } from "zod";
 import { anthropicChat } from "./anthropic-chat.ts";
 import { CHAT_MODELS } from "./catalog.ts";
@@ -17,7 +17,7 @@ const SIMULATED: ChatModel = {
 interface Wire {
   readonly prefix: string;
   readonly provider: ChatProvider;
-  /** Where the sandbox puts this wire; the base URL of a sandbox connection is its origin. */
+  /** The sandbox's path prefix for this protocol. The base URL of a sandbox connection is its origin. */
   readonly basePath: string;
 }
 
@@ -40,7 +40,7 @@ export const sandboxChat: ChatProvider = {
     ),
   },
   unknownModel: SIMULATED,
-  // Each wire judges its own settings; a simulated target takes those of any.
+  // Each protocol validates its own settings. A simulated target accepts those of any.
   settings: z.record(z.string(), z.unknown()),
   defaultBaseUrl: null,
   plan: (request, target) => {

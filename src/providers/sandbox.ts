@@ -1,5 +1,5 @@
-// Targets on the sandbox server, for machines without a provider account: every model it simulates, each on the wire of
-// the provider it stands for (`deepgram/nova-3`), and `simulated-speech`, which can do everything and says what it is.
+// Speech targets on the sandbox server, for development without a provider account: every model that it simulates, each with its provider's protocol
+// (`deepgram/nova-3`), and `simulated-speech`, which supports all features and identifies itself.
 import type { Feature } from "../contract/features.ts";
 import { z } from "zod";
 import type { AccountProbe } from "./account-probe.ts";
@@ -13,7 +13,7 @@ import { openai } from "./openai.ts";
 import { removeKept } from "./run-remote.ts";
 import type { FeatureSupport, SpeechModel, SpeechProvider, SpeechTarget } from "./provider.ts";
 
-/** Simulated speech has no language of its own, so no condition on language applies. */
+/** Simulated speech has no language, so no condition on language applies. */
 const SIMULATED: SpeechModel = {
   ...NOVA_3,
   features: Object.fromEntries(
@@ -28,12 +28,12 @@ const SIMULATED: SpeechModel = {
 interface Wire {
   readonly prefix: string;
   readonly provider: SpeechProvider;
-  /** Where the sandbox puts this wire; the base URL of a sandbox connection is its origin. */
+  /** The sandbox's path prefix for this protocol. The base URL of a sandbox connection is its origin. */
   readonly basePath: string;
 }
 
 const WIRES: readonly Wire[] = [
-  // Polled inside the one call, for what is polled has to say whose run it is.
+  // Polled inside the one call, because a stored run must name its provider.
   { prefix: "assemblyai/", provider: assemblyai, basePath: "/assemblyai" },
   { prefix: "deepgram/", provider: deepgram, basePath: "/deepgram" },
   { prefix: "elevenlabs/", provider: elevenlabs, basePath: "/elevenlabs" },
@@ -53,7 +53,7 @@ export const sandbox: SpeechProvider = {
       ),
     ),
   },
-  // Each wire judges its own settings; a simulated target takes those of any.
+  // Each protocol validates its own settings. A simulated target accepts those of any.
   settings: z.record(z.string(), z.unknown()),
   defaultBaseUrl: null,
   plan: (request, target) => {
@@ -74,7 +74,7 @@ export const sandbox: SpeechProvider = {
   },
 };
 
-/** Of the plain wire: whoever answers there simulates all of them. */
+/** Tests the default protocol: a server that answers there simulates all of them. */
 export const sandboxProbe: AccountProbe = {
   ...deepgramProbe,
   path: `${PLAIN_WIRE.basePath}${deepgramProbe.path}`,

@@ -1,20 +1,20 @@
-// Recognises the framing of a streamed reply by its first byte, whatever its content type says: events, JSON, or a page of HTML.
+// Detects the framing of a streamed reply by its first byte, whatever its content type: events, JSON, or an HTML page.
 import { isEncoded } from "../lib/is-encoded.ts";
 import { ProviderError, type WireStream } from "./io.ts";
 import { failedReply, isErrorBody, kindOfUnended, parsedReply, readJsonReply } from "./read-reply.ts";
 
 export type FramedReply =
   | { readonly framing: "events"; readonly stream: WireStream }
-  /** One JSON value, the members of a JSON list, or one value a line. `isMarked`: `[DONE]` stood behind them. */
+  /** One JSON value, the members of a JSON list, or one value per line. `isMarked`: followed by `[DONE]`. */
   | { readonly framing: "json"; readonly values: readonly unknown[]; readonly isMarked: boolean };
 
 const MAX_REFUSAL_BYTES = 256 * 1024;
-/** Parsed at once, in 10 ms. */
+/** Parsed in one step, in 10 ms. */
 const MAX_JSON_BYTES = 2_000_000;
-/** Read in one step. */
+/** Most lines read in one step. */
 const MAX_LINES = 20_000;
 
-/** A refusal by its status, or for an encoding that was not asked for, is thrown. Nothing of a success is read. */
+/** Throws a refusal by its status, or for a content encoding that was not requested. Does not read a successful body. */
 export async function refuseStatus(stream: WireStream, credential: string | null): Promise<void> {
   const { status, headers } = stream;
   const isSuccess = status >= 200 && status <= 299;
@@ -24,18 +24,18 @@ export async function refuseStatus(stream: WireStream, credential: string | null
   readJsonReply(reply, credential);
 }
 
-/** Comes back when the first byte is there that says something. An error body is thrown. */
+/** Resolves at the first byte that determines the framing. An error body is thrown. */
 export async function readFraming(stream: WireStream, credential: string | null): Promise<FramedReply> {
   const iterator = stream.body[Symbol.asyncIterator]();
-  const held: Uint8Array[] = [];
+  const buffered: Uint8Array[] = [];
   let first: string | null = null;
   while (first === null) {
     const { done, value } = await iterator.next();
     if (done === true) break;
-    held.push(...value);
-    first = firstCharacter(held);
+    buffered.push(...value);
+    first = firstCharacter(buffered);
   }
-  const body = resumed(held, iterator);
+  const body = resume(buffered, iterator);
   if (first === "<") {
     const text = await textOf(body, MAX_REFUSAL_BYTES, { mayBreakOff: true });
     readJsonReply({ ...stream, text }, credential);
@@ -66,7 +66,7 @@ function jsonValues(
   return { values: [value], isMarked: false };
 }
 
-/** Past white space and a byte order mark; null: not there yet. */
+/** Skips white space and a byte order mark. Null: not received yet. */
 function firstCharacter(chunks: readonly Uint8Array[]): string | null {
   for (const chunk of chunks) for (const byte of chunk) if (!IGNORED_BYTES.has(byte)) return String.fromCharCode(byte);
   return null;
@@ -74,9 +74,9 @@ function firstCharacter(chunks: readonly Uint8Array[]): string | null {
 
 const IGNORED_BYTES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 
-/** What was read first, then the rest of the iterator. No generator: it would cost a turn for each chunk. */
-function resumed(held: readonly Uint8Array[], rest: AsyncIterator<readonly Uint8Array[]>): WireStream["body"] {
-  let next: readonly Uint8Array[] | null = held.length === 0 ? null : held;
+/** The buffered chunks, then the rest of the iterator. Not a generator, which would cost a microtask per chunk. */
+function resume(buffered: readonly Uint8Array[], rest: AsyncIterator<readonly Uint8Array[]>): WireStream["body"] {
+  let next: readonly Uint8Array[] | null = buffered.length === 0 ? null : buffered;
   return {
     [Symbol.asyncIterator]: () => ({
       next: async () => {
@@ -90,7 +90,7 @@ function resumed(held: readonly Uint8Array[], rest: AsyncIterator<readonly Uint8
   };
 }
 
-/** The beginning of a refusal says enough, and one that breaks off is a refusal all the same. A success that does may have been paid for. */
+/** The beginning of a refusal is enough, even a truncated one. A truncated success may have been billed. */
 async function textOf(
   body: WireStream["body"],
   maxBytes: number,

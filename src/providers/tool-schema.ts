@@ -1,5 +1,5 @@
-// Schemas of tools' arguments for providers that refuse a combiner at the top ("input_schema does not support oneOf, allOf, or anyOf at
-// the top level"): merged into one object, and where that is wider than the caller's, the caller's goes along in the description.
+// Rewrites tool schemas for providers that refuse a combiner at the top level ("input_schema does not support oneOf, allOf, or anyOf at the top level"): merges
+// it into one object, and appends the caller's schema to the description if the merged one is wider.
 import { isRecord } from "../lib/json/json-guards.ts";
 import type { ChatTool, JsonSchema } from "./chat-provider.ts";
 
@@ -9,9 +9,9 @@ export const OPENAI_COMBINERS = [...ANTHROPIC_COMBINERS, "not", "enum", "const"]
 
 export interface FittedTools {
   readonly tools: readonly ChatTool[];
-  /** By position: their schema became wider. */
+  /** Indexes of tools whose schema became wider. */
   readonly rewritten: readonly number[];
-  /** A schema that was to be kept to strictly cannot be: this target does not have the feature for these tools. */
+  /** A schema with strict validation cannot be expressed: this target lacks the feature for these tools. */
   readonly isLossy: boolean;
 }
 
@@ -34,7 +34,7 @@ export function hasCombiner(schema: JsonSchema | null, combiners: readonly strin
   return schema !== null && combiners.some((keyword) => Object.hasOwn(schema, keyword));
 }
 
-/** A longer schema would crowd the tool's own description out. */
+/** A longer schema would displace the tool's own description. */
 const MOST_DESCRIBED_CHARACTERS = 4_000;
 
 function describedBy(description: string | null, schema: JsonSchema): string | null {
@@ -48,9 +48,9 @@ interface Shape {
   readonly required: Set<string>;
 }
 
-/** A schema may refer to itself. */
+/** A schema may be recursive. */
 const MOST_NODES = 1_000;
-/** What of an alternative the merged object says too. */
+/** Keywords of an alternative that the merged object keeps. */
 const MERGED_KEYWORDS: ReadonlySet<string> = new Set([
   "type",
   "properties",
@@ -64,10 +64,10 @@ function mergedSchema(root: JsonSchema, combiners: readonly string[]): { schema:
   let nodes = 0;
   let isExact = !combiners.some((keyword) => keyword !== "allOf" && Object.hasOwn(root, keyword));
 
-  function shapeOf(given: unknown): Shape {
+  function shapeOf(schema: unknown): Shape {
     const shape: Shape = { properties: new Map(), required: new Set() };
     nodes += 1;
-    const node = resolved(given, root);
+    const node = resolve(schema, root);
     if (node === null || nodes > MOST_NODES) {
       isExact = false;
       return shape;
@@ -83,7 +83,7 @@ function mergedSchema(root: JsonSchema, combiners: readonly string[]): { schema:
     for (const keyword of ["anyOf", "oneOf"]) {
       const parts = listOf(node[keyword]).map(shapeOf);
       for (const part of parts) addProperties(shape, part, "anyOf");
-      // Required where every alternative requires it.
+      // Required only if every alternative requires it.
       const [first, ...others] = parts;
       for (const name of first?.required ?? [])
         if (others.every((part) => part.required.has(name))) shape.required.add(name);
@@ -93,10 +93,10 @@ function mergedSchema(root: JsonSchema, combiners: readonly string[]): { schema:
 
   function addProperties(shape: Shape, part: Shape, combiner: "allOf" | "anyOf"): void {
     for (const [name, schema] of part.properties) {
-      const before = shape.properties.get(name);
-      const isNew = before === undefined;
-      if (!isNew && JSON.stringify(before) !== JSON.stringify(schema)) isExact = false;
-      shape.properties.set(name, isNew ? schema : combined(before, schema, combiner));
+      const existing = shape.properties.get(name);
+      const isNew = existing === undefined;
+      if (!isNew && JSON.stringify(existing) !== JSON.stringify(schema)) isExact = false;
+      shape.properties.set(name, isNew ? schema : combine(existing, schema, combiner));
     }
   }
 
@@ -111,8 +111,8 @@ function mergedSchema(root: JsonSchema, combiners: readonly string[]): { schema:
   return { schema, isExact };
 }
 
-/** The constants that tell alternatives apart become one list. */
-function combined(one: unknown, other: unknown, combiner: "allOf" | "anyOf"): unknown {
+/** Constants that distinguish the alternatives become one enum. */
+function combine(one: unknown, other: unknown, combiner: "allOf" | "anyOf"): unknown {
   const text = JSON.stringify(other);
   if (JSON.stringify(one) === text) return one;
   const [first, second] = [one, other].map(constantsOf);
@@ -122,8 +122,8 @@ function combined(one: unknown, other: unknown, combiner: "allOf" | "anyOf"): un
       enum: [...new Set([...first, ...second])],
     };
   }
-  const before = isRecord(one) && Object.keys(one).length === 1 ? listOf(one[combiner]) : [];
-  const all = before.length === 0 ? [one] : before;
+  const alternatives = isRecord(one) && Object.keys(one).length === 1 ? listOf(one[combiner]) : [];
+  const all = alternatives.length === 0 ? [one] : alternatives;
   return all.some((each) => JSON.stringify(each) === text) ? one : { [combiner]: [...all, other] };
 }
 
@@ -133,8 +133,8 @@ function constantsOf(schema: unknown): readonly unknown[] | null {
   return Array.isArray(schema["enum"]) ? schema["enum"] : null;
 }
 
-/** An alternative that is no object fits no arguments: it has no shape. */
-function resolved(node: unknown, root: JsonSchema): JsonSchema | null {
+/** An alternative that is not an object matches no arguments, so it has no shape. */
+function resolve(node: unknown, root: JsonSchema): JsonSchema | null {
   let schema = node;
   for (let hops = 0; isRecord(schema) && typeof schema["$ref"] === "string"; hops += 1) {
     const [, place = "", name = ""] = /^#\/(\$defs|definitions)\/([^/]+)$/u.exec(schema["$ref"]) ?? [];

@@ -2,8 +2,8 @@
 export interface WireReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The whole body, at most the request's `maxReplyBytes`; of a large one its beginning. */
+  /** The whole body, at most the request's `maxReplyBytes`, or the beginning of a large one. */
   readonly text: string;
-  /** Of a large body: what it says as JSON; undefined where it is none. */
+  /** Of a large body: its parsed JSON, undefined if it is not JSON. */
   readonly parsed?: { readonly body: unknown; readonly sizeBytes: number };
 }

@@ -1,5 +1,5 @@
-// A recording decoded once into the spool, to be sent in pieces (`split_long_audio`): each piece is a WAV file made while it is read, of
-// exactly the samples between two cuts [transcription.split].
+// Decodes a recording once into the spool, to be sent in pieces (`split_long_audio`). Each piece is a WAV file that is generated while it is read, with exactly
+// the samples between two cuts [transcription.split].
 import { createReadStream } from "node:fs";
 import type { AudioSource } from "../measure.ts";
 import { WAV_HEADER_BYTES } from "../../lib/wav.ts";
@@ -13,15 +13,15 @@ export interface DecodedRecording {
   readonly sampleRate: number;
   readonly channels: number;
   readonly levels: Levels;
-  /** A WAV file of that part, of all channels or of one; `sizeBytes` is exact. */
+  /** A WAV file of that span, with all channels or one. `sizeBytes` is exact. */
   piece(span: Span, channel?: number): { readonly sizeBytes: number; readonly open: () => AsyncIterable<Uint8Array> };
-  /** All of it without a head; `sizeBytes` is exact. */
+  /** All samples without a WAV header. `sizeBytes` is exact. */
   samples(): Pick<SpooledAudio, "sizeBytes" | "open">;
   dispose(): Promise<void>;
 }
 
 const BYTES_PER_SAMPLE = 2;
-/** As for a provider's own figure: beyond it, this is not the recording that was measured [measuring.decoder-length]. */
+/** The same tolerance as for a provider's reported duration: beyond it, this is not the recording that was measured [measuring.decoder-length]. */
 const TOLERATED_SECONDS = 1;
 const TOLERATED_SHARE = 0.02;
 
@@ -74,7 +74,7 @@ export async function decodeRecording(
   }
 }
 
-/** As the machine keeps them, which on every platform that Node runs on but two is little-endian already. */
+/** Samples are in the machine's byte order, which is little-endian already on all but two of Node's platforms. */
 function littleEndian(samples: Int16Array): Uint8Array {
   const bytes = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
   return IS_LITTLE_ENDIAN ? bytes : Buffer.from(bytes).swap16();
@@ -87,7 +87,7 @@ async function* bytesBetween(source: AudioSource, from: number, to: number): Asy
   else yield* createReadStream(source.path, { start: from, end: to - 1 }) as AsyncIterable<Buffer>;
 }
 
-/** Every n-th sample; chunks end where they like. */
+/** Picks one channel of interleaved samples. Chunks may end within a frame. */
 async function* channelOf(
   chunks: AsyncIterable<Uint8Array>,
   channel: number,

@@ -1,5 +1,5 @@
-// Decodes a recording to 16-bit samples with bounded memory, for `split_long_audio` and the empty-transcript guard [measuring.decoder].
-// By ffmpeg where the machine has it, else by the gateway's own reader, which knows WAV alone (docs/decisions/0013).
+// Decodes a recording to 16-bit PCM with bounded memory, for `split_long_audio` and the empty-transcript guard [measuring.decoder]. Uses ffmpeg if it is
+// installed, otherwise the built-in reader, which supports only WAV (docs/decisions/0013).
 import { availableParallelism } from "node:os";
 import { createKeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
 import { decodeByFfmpeg } from "./ffmpeg.ts";
@@ -8,11 +8,11 @@ import { decodeWav, WAV_CODECS } from "./wav.ts";
 
 export interface Decoder {
   readonly name: "ffmpeg" | "wav";
-  /** Samples a second it would give of this recording; null: it cannot read it. */
+  /** Sample rate of the decoded recording. Null: the decoder cannot read it. */
   rateOf(audio: DecodableAudio): number | null;
-  /** Whoever decodes a whole recording waits for one of few places, each owner in its turn; rejects when the signal aborts first. */
+  /** Runs `work` under a semaphore for decoding whole recordings, fair by owner. Rejects if the signal aborts while waiting. */
   inTurn<T>(turn: DecodeTurn, work: () => Promise<T>): Promise<T>;
-  /** Its chunks throw `Undecodable` where the content is not what its measurement promised. */
+  /** Its chunks throw `Undecodable` where the content is not what was measured. */
   decode(audio: EncodedAudio, wish: DecodeWish): Pcm;
 }
 
@@ -22,14 +22,14 @@ export interface DecodeTurn {
 }
 
 export interface DecoderOptions {
-  /** The program; null: only WAV. */
+  /** Path of ffmpeg. Null: only WAV can be decoded. */
   readonly ffmpeg: string | null;
-  /** Where a recording rests while ffmpeg reads it. */
+  /** Directory of the file that ffmpeg reads. */
   readonly directory: string;
 }
 
 export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
-  // Half of the machine goes on answering.
+  // Half of the processors keep serving requests.
   const total = Math.max(1, Math.floor(availableParallelism() / 2));
   const places = createKeyedSemaphore({ total, perKind: total });
   const inTurn: Decoder["inTurn"] = ({ signal, owner }, work) => places.run("decode", signal, work, owner);
@@ -37,7 +37,7 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
     return {
       name: "ffmpeg",
       inTurn,
-      // What nobody measured is no recording: audio that is still being spoken.
+      // Audio without a codec was not measured: it is a live stream, not a recording.
       rateOf: ({ codec }) => (codec === undefined ? null : SPEECH_RATE),
       decode: (audio, { channels, signal }) => {
         const count = channels === "mono" ? 1 : audio.channels;
@@ -55,7 +55,7 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
   return {
     name: "wav",
     inTurn,
-    // The file's own: a resampler would have to be a good one to do no harm.
+    // The file's own rate, because only a good resampler would do no harm.
     rateOf: readableRate,
     decode: (audio, { channels, signal }) => {
       const sampleRate = readableRate(audio);

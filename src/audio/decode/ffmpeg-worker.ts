@@ -1,6 +1,5 @@
-// The worker thread of ffmpeg.ts: starts the program and makes samples of what it says, one chunk for each time it is asked. Starting
-// a process copies the tables of all of this one's memory: 9 ms at 300 MB and 22 ms at 800 MB, and on a busy machine ten times as
-// long (measured 2026-11-21), in which nobody would be answered.
+// The worker thread of ffmpeg.ts: spawns ffmpeg and returns its output as samples, one chunk per request. Spawning copies the page tables of this process: 9 ms
+// at 300 MB, 22 ms at 800 MB and ten times as long on a busy machine (measured 2026-11-21), during which the event loop would be blocked.
 import { spawn } from "node:child_process";
 import { parentPort, workerData } from "node:worker_threads";
 
@@ -10,11 +9,11 @@ export interface FfmpegJob {
   readonly channels: number;
   readonly killAfterMs: number;
 }
-/** `stop`: kill it. To be answered with the end. */
+/** `stop` kills ffmpeg. It is answered with the end. */
 export type FfmpegOrder = "next" | "stop";
 export type FfmpegAnswer =
   | { readonly samples: Int16Array<ArrayBuffer> }
-  /** What it exited with; null: it was killed, or could not be started. */
+  /** Exit code of ffmpeg. Null: it was killed, or could not be started. */
   | { readonly exitCode: number | null };
 
 const BYTES_PER_SAMPLE = 2;
@@ -23,22 +22,22 @@ function work({ program, arguments: list, channels, killAfterMs }: FfmpegJob): v
   const port = parentPort;
   if (port === null) throw new Error("this is a worker thread's file");
   const child = spawn(program, list, {
-    // Neither secrets nor settings of ours; what it writes to stderr is the caller's content.
+    // Passes no secrets or settings of this process. What ffmpeg writes to stderr is the caller's content, so it is ignored.
     env: {},
     stdio: ["ignore", "pipe", "ignore"],
   });
-  // Not spawn's own `timeout`: where the program is missing, its timer holds the process for as long.
+  // Not spawn's own `timeout`: if the program is missing, its timer keeps the process alive for as long.
   const timer = setTimeout(() => child.kill("SIGKILL"), killAfterMs);
-  const ended = new Promise<number | null>((resolve) => {
+  const exit = new Promise<number | null>((resolve) => {
     child.once("error", () => resolve(null)).once("close", resolve);
   });
   const chunks = wholeFrames(child.stdout, channels);
 
-  /** One is asked for at a time; a stop breaks it off, and answers for itself. */
+  /** One chunk is requested at a time. A stop interrupts the request and sends its own answer. */
   async function answerNext(): Promise<void> {
     const chunk = await chunks.next().catch(() => null);
     if (chunk === null) return;
-    tell(chunk.done === true ? { exitCode: await ended } : { samples: chunk.value });
+    tell(chunk.done === true ? { exitCode: await exit } : { samples: chunk.value });
   }
   function tell(answer: FfmpegAnswer): void {
     port?.postMessage(answer, "samples" in answer ? [answer.samples.buffer] : []);
@@ -49,7 +48,7 @@ function work({ program, arguments: list, channels, killAfterMs }: FfmpegJob): v
   async function stop(): Promise<void> {
     child.kill("SIGKILL");
     child.stdout.destroy();
-    await ended;
+    await exit;
     tell({ exitCode: null });
   }
   port.on("message", (order: FfmpegOrder) => {
@@ -57,7 +56,7 @@ function work({ program, arguments: list, channels, killAfterMs }: FfmpegJob): v
   });
 }
 
-/** Pipes cut where they like. */
+/** Pipes may end a chunk within a frame. */
 async function* wholeFrames(
   source: AsyncIterable<Uint8Array>,
   channels: number,
@@ -66,10 +65,10 @@ async function* wholeFrames(
   let rest = Buffer.alloc(0);
   for await (const chunk of source) {
     const bytes = Buffer.concat([rest, chunk]);
-    const whole = bytes.length - (bytes.length % frameBytes);
-    const samples = new Int16Array(whole / BYTES_PER_SAMPLE);
+    const wholeBytes = bytes.length - (bytes.length % frameBytes);
+    const samples = new Int16Array(wholeBytes / BYTES_PER_SAMPLE);
     for (let index = 0; index < samples.length; index++) samples[index] = bytes.readInt16LE(index * BYTES_PER_SAMPLE);
-    rest = bytes.subarray(whole);
+    rest = bytes.subarray(wholeBytes);
     if (samples.length > 0) yield samples;
   }
 }

@@ -1,6 +1,5 @@
-// Decodes one recording with ffmpeg [measuring.ffmpeg-confined]: a process without a shell and without this process's environment, which
-// sees one file under a generated name, read as the format that its content showed, and no network. Its time and its output are limited.
-// A thread of its own starts it and reads its output.
+// Decodes one recording with ffmpeg in confinement [measuring.ffmpeg-confined]: no shell, no inherited environment, no network, one input file with a generated
+// name and the format that its content showed, limited time and output. A worker thread starts it and reads its output.
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
@@ -20,7 +19,7 @@ export interface FfmpegCall {
   readonly signal: AbortSignal;
 }
 
-/** Never guessed by ffmpeg: a playlist that calls itself a recording would be followed. */
+/** Set explicitly, because ffmpeg's format detection would follow a playlist that is declared as a recording. */
 const DEMUXERS: Readonly<Record<AudioFormat, string>> = {
   mp3: "mp3",
   mp4: "mov",
@@ -30,14 +29,14 @@ const DEMUXERS: Readonly<Record<AudioFormat, string>> = {
   webm: "matroska",
 };
 
-/** Decoding runs at a hundred times the speed of speech and more; a quarter of its length is a machine in distress. */
+/** Decoding is a hundred times faster than speech and more. A quarter of the duration means an overloaded machine. */
 const killAfterMs = (seconds: number): number => Math.round(30_000 + seconds * 250);
-/** What may come beyond the measured length before it is no longer the recording that was measured, and paid for. */
+/** Tolerance beyond the measured duration. With more, it is not the recording that was measured and billed. */
 const SLACK_SECONDS = 5;
 
 export async function* decodeByFfmpeg(call: FfmpegCall): AsyncGenerator<Int16Array> {
   const { audio, signal } = call;
-  // A file, for the index of an MP4 can lie at its end.
+  // A file instead of a pipe, because the index of an MP4 can be at its end.
   const file = createSpoolFile(join(call.directory, spoolFileName()));
   try {
     for await (const chunk of audio.open()) {
@@ -71,10 +70,10 @@ async function* runFfmpeg(call: FfmpegCall, path: string): AsyncGenerator<Int16A
   const worker = openWorker(job);
   const stop = (): void => worker.order("stop");
   signal.addEventListener("abort", stop, { once: true });
-  let left = (audio.durationSeconds + SLACK_SECONDS) * rate * channels;
+  let remainingSamples = (audio.durationSeconds + SLACK_SECONDS) * rate * channels;
   try {
     for (;;) {
-      // A turn for everybody else: answers that come fast would be taken one after the other within one.
+      // Yields to the event loop: answers that arrive fast would otherwise all be handled in one tick.
       await setImmediate();
       signal.throwIfAborted();
       worker.order("next");
@@ -84,8 +83,8 @@ async function* runFfmpeg(call: FfmpegCall, path: string): AsyncGenerator<Int16A
         if (answer.exitCode === 0) return;
         throw new Undecodable("ffmpeg");
       }
-      left -= answer.samples.length;
-      if (left < 0) throw new Undecodable("longer_than_measured");
+      remainingSamples -= answer.samples.length;
+      if (remainingSamples < 0) throw new Undecodable("longer_than_measured");
       yield answer.samples;
     }
   } finally {
@@ -97,9 +96,9 @@ async function* runFfmpeg(call: FfmpegCall, path: string): AsyncGenerator<Int16A
 
 interface FfmpegWorker {
   order(order: FfmpegOrder): void;
-  /** The next one; rejects where the thread itself fails. */
+  /** Resolves with the next answer. Rejects if the thread itself fails. */
   answer(): Promise<FfmpegAnswer>;
-  /** Resolves when the thread and its program are gone. */
+  /** Resolves when the thread and its program have exited. */
   readonly ended: Promise<unknown>;
 }
 
@@ -107,18 +106,18 @@ const WORKER_URL = threadUrl(import.meta.url, "ffmpeg-worker");
 
 function openWorker(job: FfmpegJob): FfmpegWorker {
   const worker = new Worker(WORKER_URL, { workerData: job, env: {}, execArgv: [] });
-  let asked: PromiseWithResolvers<FfmpegAnswer> | null = null;
-  worker.on("message", (answer: FfmpegAnswer) => asked?.resolve(answer));
-  worker.on("error", (error) => asked?.reject(error));
+  let request: PromiseWithResolvers<FfmpegAnswer> | null = null;
+  worker.on("message", (answer: FfmpegAnswer) => request?.resolve(answer));
+  worker.on("error", (error) => request?.reject(error));
   const ended = new Promise((resolve) => worker.once("exit", resolve));
-  // What it said last comes before.
-  void ended.then(() => asked?.resolve({ exitCode: null }));
+  // The thread's last message is delivered before its exit.
+  void ended.then(() => request?.resolve({ exitCode: null }));
   return {
     order: (order) => {
-      if (order === "next") asked = Promise.withResolvers();
+      if (order === "next") request = Promise.withResolvers();
       worker.postMessage(order satisfies FfmpegOrder);
     },
-    answer: () => asked?.promise ?? Promise.reject(new Error("nothing was asked")),
+    answer: () => request?.promise ?? Promise.reject(new Error("nothing was asked")),
     ended,
   };
 }

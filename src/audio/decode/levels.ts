@@ -1,32 +1,32 @@
-// Measures how loud a recording is over time, and detects speech in it [measuring.speech-detection]. A simple measure on purpose: it only
-// decides whether an empty transcript is doubted and one more target is called [transcription.empty-doubted].
+// Measures the loudness of a recording over time and detects speech in it [measuring.speech-detection]. Simple on purpose: it only decides whether an empty
+// transcript is suspicious and one more target is called [transcription.empty-doubted].
 import type { Pcm } from "./pcm.ts";
 
 export const FRAME_SECONDS = 0.02;
 
-/** One entry per 20 ms, of all channels together. */
+/** One entry per 20 ms, for all channels together. */
 export interface Levels {
   readonly frameSamples: number;
   /** Samples per channel. */
   readonly samples: number;
-  /** Decibels below full scale. */
+  /** Decibels relative to full scale. */
   readonly db: Float32Array;
-  /** Changes of sign per second, of the channels on average. */
+  /** Zero crossings per second, averaged over the channels. */
   readonly crossings: Float32Array;
 }
 
-/** Quieter is nothing. */
+/** Lower levels count as silence. */
 const FLOOR_DB = -70;
-/** Speech into a distant microphone is some -40 dB; below, even people strain to hear. */
+/** Speech into a distant microphone has about -40 dB. Below this level even people can hardly hear it. */
 const QUIETEST_SPEECH_DB = -48;
-/** Speech comes and goes: its loud frames stand out of its own pauses; hum, hiss and tones do not. */
+/** Speech is intermittent: its loud frames are louder than its own pauses, unlike hum, hiss and tones. */
 const ABOVE_PAUSES_DB = 9;
-/** Voiced sounds; below lies mains hum, above hiss. */
+/** Voiced sounds: mains hum is below this range, hiss above it. */
 const LEAST_CROSSINGS = 120;
 const MOST_CROSSINGS = 5_000;
-/** A syllable lasts 100 ms and more; a click does not. */
+/** A syllable lasts 100 ms and more. A click does not. */
 const LEAST_RUN_FRAMES = 4;
-/** A short word. */
+/** Length of a short word. */
 const LEAST_SPEECH_FRAMES = 12;
 
 export async function measureLevels(pcm: Pcm): Promise<Levels> {
@@ -41,8 +41,8 @@ export function levelMeter({ sampleRate, channels }: Pick<Pcm, "sampleRate" | "c
 } {
   const frameSamples = Math.max(1, Math.round(sampleRate * FRAME_SECONDS));
   const perFrame = frameSamples * channels;
-  const db = growing();
-  const crossings = growing();
+  const db = createFloatList();
+  const crossings = createFloatList();
   const wasPositive = new Uint8Array(channels);
   let energy = 0;
   let changes = 0;
@@ -79,7 +79,7 @@ export function levelMeter({ sampleRate, channels }: Pick<Pcm, "sampleRate" | "c
   };
 }
 
-/** Whether somebody speaks between two frames; of the whole unless told. */
+/** Whether the frames from `from` to `to` contain speech. Default: all frames. */
 export function holdsSpeech({ db, crossings }: Levels, from = 0, to = db.length): boolean {
   const threshold = Math.max(QUIETEST_SPEECH_DB, levelOfPauses(db.subarray(from, to)) + ABOVE_PAUSES_DB);
   let run = 0;
@@ -95,33 +95,33 @@ export function holdsSpeech({ db, crossings }: Levels, from = 0, to = db.length)
   return false;
 }
 
-/** What a tenth of the recording is no louder than; counted in steps, for sorting hours of it would hold up everybody. */
+/** The level that a tenth of the recording does not exceed. A histogram, because sorting the levels of hours would block the event loop. */
 function levelOfPauses(db: Float32Array): number {
   const counts = new Uint32Array(-FLOOR_DB * STEPS_PER_DB + 1);
   for (const level of db) {
     const step = Math.floor((level - FLOOR_DB) * STEPS_PER_DB);
     counts[step] = (counts[step] ?? 0) + 1;
   }
-  let left = Math.floor(db.length / 10);
-  const step = counts.findIndex((count) => (left -= count) < 0);
+  let remaining = Math.floor(db.length / 10);
+  const step = counts.findIndex((count) => (remaining -= count) < 0);
   return FLOOR_DB + Math.max(0, step) / STEPS_PER_DB;
 }
 
 const STEPS_PER_DB = 4;
 
-function growing(): { push(value: number): void; values(): Float32Array } {
-  let held = new Float32Array(1024);
+function createFloatList(): { push(value: number): void; values(): Float32Array } {
+  let buffer = new Float32Array(1024);
   let used = 0;
   return {
     push(value) {
-      if (used === held.length) {
+      if (used === buffer.length) {
         const larger = new Float32Array(used * 2);
-        larger.set(held);
-        held = larger;
+        larger.set(buffer);
+        buffer = larger;
       }
-      held[used] = value;
+      buffer[used] = value;
       used += 1;
     },
-    values: () => held.subarray(0, used),
+    values: () => buffer.subarray(0, used),
   };
 }

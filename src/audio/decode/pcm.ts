@@ -1,7 +1,7 @@
-// The types of decoding: a recording, what is requested of it, and its samples [measuring.decoder].
+// Types of decoding: a recording, the requested output, and its samples [measuring.decoder].
 import type { AudioFormat } from "../../contract/audio-formats.ts";
 
-/** A recording as it was measured. */
+/** A recording with its measured properties. */
 export interface DecodableAudio {
   readonly format: AudioFormat;
   readonly codec?: string;
@@ -15,19 +15,19 @@ export interface EncodedAudio extends DecodableAudio {
 }
 
 export interface DecodeWish {
-  /** One, mixed from all; or every channel on its own. */
+  /** Mixed to one channel, or all channels separately. */
   readonly channels: "mono" | "all";
   readonly signal: AbortSignal;
 }
 
-/** Samples of all channels side by side; a chunk holds whole frames, and is the reader's. */
+/** Interleaved samples of all channels. A chunk contains whole frames, and its reader may keep it. */
 export interface Pcm {
   readonly sampleRate: number;
   readonly channels: number;
   readonly chunks: AsyncIterable<Int16Array>;
 }
 
-/** The recording cannot be decoded, whatever was tried. Its reason is ours; nothing a decoder wrote. */
+/** The recording cannot be decoded. The reason is this module's own and contains no output of a decoder. */
 export class Undecodable extends Error {
   readonly reason: string;
 
@@ -38,5 +38,5 @@ export class Undecodable extends Error {
   }
 }
 
-/** What speech models are made for; more samples a second would only make more and larger pieces. */
+/** The rate that speech models are trained on. A higher one only makes more and larger pieces. */
 export const SPEECH_RATE = 16_000;

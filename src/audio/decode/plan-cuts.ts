@@ -1,18 +1,18 @@
-// Plans where a long recording is cut [transcription.split-place]: at the quietest place before each piece would be too long. The pieces
-// tile the recording: each begins at the sample after the one before, the first at 0, the last ends with it. Pure.
+// Plans where a long recording is cut [transcription.split-place]: at the quietest place before each piece would be too long. The pieces cover the recording
+// without gap or overlap. Pure.
 import type { Levels } from "./levels.ts";
 
-/** Samples per channel; `to` is the first that is not in it. */
+/** Samples per channel, from `from` up to but not including `to`. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** How far back from the longest possible piece a pause is looked for. */
+/** How far before the longest possible piece a pause is searched for. */
 const SEARCH_SECONDS = 60;
-/** Of 20 ms each: a pause between sentences lasts so long, one between words does not. */
+/** Frames of 20 ms. A pause between sentences lasts this long, one between words does not. */
 const PAUSE_FRAMES = 15;
-/** No piece is shorter, for providers refuse crumbs. */
+/** Minimum length of a piece, because providers refuse very short ones. */
 const LEAST_SECONDS = 1;
 
 export function planCuts(levels: Levels, sampleRate: number, maxSamples: number): readonly Span[] {
@@ -29,13 +29,13 @@ export function planCuts(levels: Levels, sampleRate: number, maxSamples: number)
 
 function endOfPiece(levels: Levels, sampleRate: number, maxSamples: number, from: number): number {
   const half = Math.floor(maxSamples / 2);
-  // More than `maxSamples` is left, so what remains behind either bound is no crumb and something is before it.
+  // More than `maxSamples` remain, so both the next piece and the one after it keep the minimum length.
   const latest = Math.min(from + maxSamples, levels.samples - Math.min(LEAST_SECONDS * sampleRate, half));
   const earliest = Math.max(from + half, latest - SEARCH_SECONDS * sampleRate);
   return quietestPlace(levels, earliest, latest);
 }
 
-/** The middle of the quietest pause; of equally quiet ones the last, which makes the fewest pieces. */
+/** The middle of the quietest pause. Of equally quiet ones the last, which gives the fewest pieces. */
 function quietestPlace({ frameSamples, db }: Levels, earliest: number, latest: number): number {
   const first = Math.ceil(earliest / frameSamples);
   const last = Math.floor(latest / frameSamples);
@@ -56,7 +56,7 @@ function quietestPlace({ frameSamples, db }: Levels, earliest: number, latest: n
   return Math.min(latest, Math.max(earliest, place));
 }
 
-/** A hole or an overlap would be passed off as a whole transcript: nothing is sent then. */
+/** With a gap or an overlap the merged transcript would be wrong without notice, so nothing is sent. */
 function assertTiles(spans: readonly Span[], samples: number, maxSamples: number): void {
   let at = 0;
   for (const { from, to } of spans) {

@@ -1,14 +1,14 @@
-// Decodes WAV without any program: PCM of 8 to 32 bits, floats, A-law and µ-law [measuring.decoder-exact]. Reads on as it comes; its
-// length is the one that was measured (readers/wav.ts), for a header can lie.
+// Streaming WAV decoder without an external program: PCM of 8 to 32 bits, floats, A-law and µ-law [measuring.decoder-exact]. Uses the measured length
+// (readers/wav.ts), because a header can be wrong.
 import { setImmediate } from "node:timers/promises";
 import { hasPadByte } from "../readers/riff-chunks.ts";
 import { type EncodedAudio, Undecodable } from "./pcm.ts";
 
-/** As readers/wav.ts names them. */
+/** Codec names of readers/wav.ts. */
 export const WAV_CODECS: ReadonlySet<string> = new Set(["pcm", "float", "alaw", "mulaw"]);
 
 const FRAMES_AT_ONCE = 16_384;
-/** Chunks before the sound are titles and cover pictures; more is no recording. */
+/** Chunks before the sound are titles and cover pictures. With more bytes it is not a recording. */
 const MAX_BYTES_BEFORE_SOUND = 16_777_216;
 
 export async function* decodeWav(
@@ -18,24 +18,24 @@ export async function* decodeWav(
   const bytes = byteQueue(audio.open()[Symbol.asyncIterator](), signal);
   try {
     const { format, claimedBytes } = await findSound(bytes);
-    const read = sampleReader(format);
+    const readSample = sampleReader(format);
     const { channels, bytesPerSample, sampleRate } = format;
     const frameBytes = channels * bytesPerSample;
-    for (let left = soundFrames(audio, claimedBytes, frameBytes, sampleRate); left > 0; ) {
-      const block = await bytes.take(Math.min(left, FRAMES_AT_ONCE) * frameBytes);
+    for (let remainingFrames = soundFrames(audio, claimedBytes, frameBytes, sampleRate); remainingFrames > 0; ) {
+      const block = await bytes.take(Math.min(remainingFrames, FRAMES_AT_ONCE) * frameBytes);
       const frames = Math.floor(block.byteLength / frameBytes);
       if (frames === 0) return;
-      left -= frames;
-      // A turn for everybody else: bytes in memory come without one.
+      remainingFrames -= frames;
+      // Yields to the event loop: bytes in memory arrive without a tick between them.
       await setImmediate();
-      yield isMono ? mixed(block, frames, format, read) : apart(block, frames, format, read);
+      yield isMono ? mixToMono(block, frames, format, readSample) : readAllChannels(block, frames, format, readSample);
     }
   } finally {
     await bytes.close();
   }
 }
 
-/** The claim where the measurement agrees with it to the millisecond it is rounded to; else what was measured. */
+/** Frames that the header declares, if the measured duration agrees to its rounding of a millisecond. Otherwise the measured ones. */
 function soundFrames(
   { durationSeconds }: EncodedAudio,
   claimedBytes: number,
@@ -57,7 +57,7 @@ interface WavFormat {
 async function findSound(bytes: ByteQueue): Promise<{ readonly format: WavFormat; readonly claimedBytes: number }> {
   await bytes.take(12);
   let format: WavFormat | null = null;
-  for (let passed = 0; passed < MAX_BYTES_BEFORE_SOUND; ) {
+  for (let skippedBytes = 0; skippedBytes < MAX_BYTES_BEFORE_SOUND; ) {
     const head = await bytes.take(8);
     if (head.byteLength < 8) break;
     const id = String.fromCharCode(...new Uint8Array(head.buffer, head.byteOffset, 4));
@@ -70,7 +70,7 @@ async function findSound(bytes: ByteQueue): Promise<{ readonly format: WavFormat
     const body = await bytes.take(size);
     if (id === "fmt ") format = readFormat(body);
     if (size % 2 === 1) await skipPadByte(bytes);
-    passed += 8 + size;
+    skippedBytes += 8 + size;
   }
   throw new Undecodable("wav_structure");
 }
@@ -95,7 +95,7 @@ function readFormat(body: DataView): WavFormat {
   };
 }
 
-/** The sample at an offset, as one of 16 bits. */
+/** Reads the sample at an offset as 16 bits. */
 type ReadSample = (view: DataView, offset: number) => number;
 
 function sampleReader({ codec, bytesPerSample }: WavFormat): ReadSample {
@@ -104,7 +104,7 @@ function sampleReader({ codec, bytesPerSample }: WavFormat): ReadSample {
   if (codec === 3 && bytesPerSample === 4) return (view, offset) => fromFloat(view.getFloat32(offset, true));
   if (codec === 3 && bytesPerSample === 8) return (view, offset) => fromFloat(view.getFloat64(offset, true));
   if (codec === 1 && bytesPerSample === 1) return (view, offset) => (view.getUint8(offset) - 128) << 8;
-  // Wider samples give their two highest bytes.
+  // Wider samples are truncated to their two highest bytes.
   if (codec === 1 && bytesPerSample >= 2) return (view, offset) => view.getInt16(offset + bytesPerSample - 2, true);
   throw new Undecodable("wav_codec");
 }
@@ -129,27 +129,37 @@ function fromMulaw(byte: number): number {
   return value & 0x80 ? -magnitude : magnitude;
 }
 
-function apart(block: DataView, frames: number, { channels, bytesPerSample }: WavFormat, read: ReadSample): Int16Array {
+function readAllChannels(
+  block: DataView,
+  frames: number,
+  { channels, bytesPerSample }: WavFormat,
+  readSample: ReadSample,
+): Int16Array {
   const samples = new Int16Array(frames * channels);
-  for (let index = 0; index < samples.length; index++) samples[index] = read(block, index * bytesPerSample);
+  for (let index = 0; index < samples.length; index++) samples[index] = readSample(block, index * bytesPerSample);
   return samples;
 }
 
-function mixed(block: DataView, frames: number, { channels, bytesPerSample }: WavFormat, read: ReadSample): Int16Array {
+function mixToMono(
+  block: DataView,
+  frames: number,
+  { channels, bytesPerSample }: WavFormat,
+  readSample: ReadSample,
+): Int16Array {
   const samples = new Int16Array(frames);
   let offset = 0;
   for (let frame = 0; frame < frames; frame++) {
     let sum = 0;
-    for (let channel = 0; channel < channels; channel++, offset += bytesPerSample) sum += read(block, offset);
+    for (let channel = 0; channel < channels; channel++, offset += bytesPerSample) sum += readSample(block, offset);
     samples[frame] = Math.round(sum / channels);
   }
   return samples;
 }
 
 interface ByteQueue {
-  /** Exactly so many bytes; fewer only at the end. */
+  /** Returns `length` bytes, fewer only at the end. */
   take(length: number): Promise<DataView>;
-  /** Before what is taken next. */
+  /** Prepends bytes to those that `take` returns next. */
   putBack(bytes: Uint8Array): void;
   close(): Promise<void>;
 }
@@ -158,7 +168,7 @@ function byteQueue(source: AsyncIterator<Uint8Array>, signal: AbortSignal): Byte
   let rest: Uint8Array = new Uint8Array(0);
   return {
     async take(length) {
-      const taken = new Uint8Array(length);
+      const output = new Uint8Array(length);
       let filled = 0;
       while (filled < length) {
         if (rest.length === 0) {
@@ -168,11 +178,11 @@ function byteQueue(source: AsyncIterator<Uint8Array>, signal: AbortSignal): Byte
           rest = next.value;
         }
         const part = rest.subarray(0, length - filled);
-        taken.set(part, filled);
+        output.set(part, filled);
         rest = rest.subarray(part.length);
         filled += part.length;
       }
-      return new DataView(taken.buffer, 0, filled);
+      return new DataView(output.buffer, 0, filled);
     },
     putBack(bytes) {
       rest = Buffer.concat([bytes, rest]);

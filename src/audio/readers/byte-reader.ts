@@ -1,10 +1,10 @@
-// Random access to audio bytes, in memory or in a file, with bounded memory. Synchronous: readers run in a worker thread.
+// Random access to audio bytes, in memory or in a file, with bounded memory. Synchronous, because readers run in a worker thread.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { InvalidAudio } from "./invalid-audio.ts";
 
 export type ByteReader = {
   readonly size: number;
-  /** Up to `length` bytes; fewer only at the end. The result may be a view that the next call overwrites. */
+  /** Up to `length` bytes, fewer only at the end. The result may be a view that the next call overwrites. */
   read(offset: number, length: number): Uint8Array;
   u8(offset: number): number;
   u32(offset: number): number;
@@ -35,7 +35,7 @@ export function readBytes(bytes: Uint8Array): ByteReader {
   };
 }
 
-// Sample tables of one file are read side by side, so several pages stay: 8 × 256 KiB = 2 MiB per job.
+// Several sample tables of one file are read in parallel, so several pages are cached: 8 × 256 KiB = 2 MiB per job.
 const PAGE_BYTES = 262_144;
 const PAGES_KEPT = 8;
 
@@ -48,16 +48,16 @@ export function readFile(path: string, sizeLimit: number): { reader: ByteReader;
 
   const page = (number: number): Uint8Array => {
     if (number === lastNumber) return last;
-    let found = pages.get(number);
-    if (found) {
+    let buffer = pages.get(number);
+    if (buffer) {
       pages.delete(number);
     } else {
-      found = loadPage(descriptor, number, size, pages);
+      buffer = loadPage(descriptor, number, size, pages);
     }
-    pages.set(number, found);
+    pages.set(number, buffer);
     lastNumber = number;
-    last = found;
-    return found;
+    last = buffer;
+    return buffer;
   };
 
   const u8 = (offset: number): number =>
@@ -102,8 +102,8 @@ export function readFile(path: string, sizeLimit: number): { reader: ByteReader;
         position < size;
         position = (Math.floor(position / PAGE_BYTES) + 1) * PAGE_BYTES
       ) {
-        const found = page(Math.floor(position / PAGE_BYTES)).indexOf(byte, position % PAGE_BYTES);
-        if (found >= 0) return Math.floor(position / PAGE_BYTES) * PAGE_BYTES + found;
+        const index = page(Math.floor(position / PAGE_BYTES)).indexOf(byte, position % PAGE_BYTES);
+        if (index >= 0) return Math.floor(position / PAGE_BYTES) * PAGE_BYTES + index;
       }
       return -1;
     },
@@ -125,7 +125,7 @@ function loadPage(descriptor: number, number: number, size: number, pages: Map<n
   return filled === length ? bytes : bytes.subarray(0, filled);
 }
 
-/** The pieces of `reader` one after another, as if they were one file: the payload of one stream in a multiplex. */
+/** Concatenates extents of `reader` as if they were one file: the payload of one stream in a multiplex. */
 export function joinExtents(reader: ByteReader, starts: readonly number[], lengths: readonly number[]): ByteReader {
   const offsets: number[] = [];
   let size = 0;
@@ -136,7 +136,7 @@ export function joinExtents(reader: ByteReader, starts: readonly number[], lengt
   let current = 0;
   const locate = (offset: number): number => {
     if (offset < 0 || offset >= size) return endsEarly();
-    // Steps from the last place, both ways: readers move on, or back by a frame header at most.
+    // Steps from the last position in both directions: readers move forward, or back by at most a frame header.
     while (offset < (offsets[current] ?? 0)) current -= 1;
     while (offset >= (offsets[current] ?? 0) + (lengths[current] ?? 0)) current += 1;
     return current;
@@ -150,8 +150,8 @@ export function joinExtents(reader: ByteReader, starts: readonly number[], lengt
     u8,
     u32(offset) {
       const index = locate(offset);
-      const within = offset - (offsets[index] ?? 0);
-      if (within + 4 <= (lengths[index] ?? 0)) return reader.u32((starts[index] ?? 0) + within);
+      const innerOffset = offset - (offsets[index] ?? 0);
+      if (innerOffset + 4 <= (lengths[index] ?? 0)) return reader.u32((starts[index] ?? 0) + innerOffset);
       return ((u8(offset) << 24) | (u8(offset + 1) << 16) | (u8(offset + 2) << 8) | u8(offset + 3)) >>> 0;
     },
     read(offset, length) {

@@ -1,11 +1,11 @@
-// EBML, the grammar under WebM: one element header at a time, never a recursion, every header at least 2 bytes on.
+// EBML, the grammar of WebM: parses one element header at a time without recursion. Every header advances by at least 2 bytes.
 import type { ByteReader } from "./byte-reader.ts";
 import { CHUNK_LIMIT, InvalidAudio } from "./invalid-audio.ts";
 
 /** `end` is `Infinity` for the reserved unknown size of a live recording. */
 export type Element = { readonly id: number; readonly start: number; readonly end: number };
 
-/** The element at `at`, or `null` where the file ends inside its header. */
+/** The element at `at`. Null if the file ends inside its header. */
 export function readElement(reader: ByteReader, at: number): Element | null {
   if (at >= reader.size) return null;
   const idLength = vintLength(reader.u8(at));
@@ -18,7 +18,7 @@ export function readElement(reader: ByteReader, at: number): Element | null {
   return { id, start: size.next, end: size.isUnknown ? Number.POSITIVE_INFINITY : size.next + size.value };
 }
 
-/** A variable-length number, or `null` where `limit` comes first. */
+/** A variable-length number. Null if `limit` comes first. */
 export function readVint(
   reader: ByteReader,
   at: number,
@@ -48,16 +48,16 @@ function vintLength(first: number): number {
 /** The children of a small master element, all inside it. */
 export function listElements(reader: ByteReader, parent: Element): readonly Element[] {
   if (parent.end > reader.size) throw new InvalidAudio("ends before its structure is complete");
-  const found: Element[] = [];
+  const elements: Element[] = [];
   for (let at = parent.start; at < parent.end; ) {
     const element = readElement(reader, at);
     if (!element || element.end > parent.end)
       throw new InvalidAudio("has an element that is larger than the one around it");
-    found.push(element);
-    if (found.length > CHUNK_LIMIT) throw new InvalidAudio("has more elements than a recording can need");
+    elements.push(element);
+    if (elements.length > CHUNK_LIMIT) throw new InvalidAudio("has more elements than a recording can need");
     at = element.end;
   }
-  return found;
+  return elements;
 }
 
 export function readUnsigned(reader: ByteReader, element: Element): number {

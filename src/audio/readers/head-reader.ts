@@ -1,32 +1,32 @@
-// A recording of which only the beginning is at hand: enough to tell the length of most.
+// A byte reader for a recording of which only the beginning is available, which is enough to measure most recordings.
 import { type ByteReader, readBytes } from "./byte-reader.ts";
 
 export class BeyondHead extends Error {}
 
-/** A reader of the whole that has only its beginning: what lies behind it ends the attempt, before any verdict. */
+/** A reader of the whole recording that has only its beginning: reading beyond it ends the attempt without a result. */
 export function readHead(bytes: Uint8Array, sizeBytes: number): ByteReader {
   const head = readBytes(bytes);
-  const within = (end: number): void => {
+  const requireHead = (end: number): void => {
     if (end > bytes.byteLength) throw new BeyondHead();
   };
   return {
     size: sizeBytes,
     read(offset, length) {
-      within(Math.min(offset + length, sizeBytes));
+      requireHead(Math.min(offset + length, sizeBytes));
       return head.read(offset, length);
     },
     u8(offset) {
-      within(Math.min(offset + 1, sizeBytes));
+      requireHead(Math.min(offset + 1, sizeBytes));
       return head.u8(offset);
     },
     u32(offset) {
-      within(Math.min(offset + 4, sizeBytes));
+      requireHead(Math.min(offset + 4, sizeBytes));
       return head.u32(offset);
     },
     indexOf(byte, from) {
-      const at = head.indexOf(byte, from);
-      if (at === -1) throw new BeyondHead();
-      return at;
+      const index = head.indexOf(byte, from);
+      if (index === -1) throw new BeyondHead();
+      return index;
     },
   };
 }

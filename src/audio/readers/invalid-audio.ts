@@ -1,8 +1,8 @@
-// The one way out of a reader that meets audio it cannot accept; measure-source.ts turns it into the 422 verdict.
+// The error of a reader that finds unacceptable audio. measure-source.ts maps it to a 422 error.
 
 /**
- * Thrown, not returned: a refusal can arise at any depth of a container, and no caller but the outermost has a choice.
- * `reason` finishes the sentence "The audio …" and never holds anything the caller sent.
+ * Thrown, not returned: it can occur at any depth of a container, and only the outermost caller handles it.
+ * `reason` completes the sentence "The audio …" and never contains anything that the caller sent.
  */
 export class InvalidAudio extends Error {
   readonly reason: string;
@@ -14,19 +14,19 @@ export class InvalidAudio extends Error {
   }
 }
 
-/** Sound in a container that is not accepted: 415, where `InvalidAudio` alone is 422. */
+/** Valid sound in an unsupported container: 415 instead of 422. */
 export class UnsupportedContainer extends InvalidAudio {}
 
-/** What a reader found out. */
+/** The result of a reader. */
 export type Reading = {
   readonly codec: string;
   readonly channels: number;
   readonly sampleRate: number;
   readonly durationSeconds: number;
   readonly audioTracks: number;
-  /** Bytes behind the sound that no decoder plays. */
+  /** Bytes after the sound that no decoder plays. */
   readonly trailingBytes?: number;
-  /** How long the whole track would play, where an edit list leaves a part of it out or repeats one. */
+  /** Duration of the whole track, if an edit list skips or repeats a part of it. */
   readonly uneditedSeconds?: number;
 };
 

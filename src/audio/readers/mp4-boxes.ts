@@ -1,4 +1,4 @@
-// The box structure of ISO base media files (mp4, m4a), bounded: no recursion, every step advances, claims are checked.
+// Parses the box structure of ISO base media files (mp4, m4a) with bounded work: no recursion, every step advances, declared sizes are checked.
 import { type ByteReader, text4 } from "./byte-reader.ts";
 import { CHUNK_LIMIT, DEPTH_LIMIT, InvalidAudio } from "./invalid-audio.ts";
 
@@ -8,7 +8,7 @@ export type BoxTree = Box & { readonly children: readonly BoxTree[] };
 const CONTAINERS = new Set(["moov", "trak", "mdia", "minf", "stbl", "edts", "dinf", "mvex", "moof", "traf"]);
 const TREE_LIMIT = 100_000;
 
-/** The box at `at`, whose end may lie beyond `limit` (the caller knows what a cut means there). Size 0 is legal at top level only. */
+/** The box at `at`. Its end may be beyond `limit`: the caller decides what truncation means there. Size 0 is legal only at the top level. */
 export function readBox(reader: ByteReader, at: number, limit: number, isTopLevel: boolean): Box {
   const size = reader.u32(at);
   const type = text4(reader, at + 4);
@@ -36,7 +36,7 @@ export function listBoxes(reader: ByteReader, start: number, end: number): reado
   return boxes;
 }
 
-/** A container with everything below it, walked with a stack of its own: depth is input, not our call stack. */
+/** A container with all its descendants. Uses an explicit stack, because the depth is untrusted input. */
 export function readTree(reader: ByteReader, root: Box): BoxTree {
   type Open = BoxTree & { readonly children: BoxTree[] };
   const top: Open = { ...root, children: [] };
@@ -55,14 +55,14 @@ export function readTree(reader: ByteReader, root: Box): BoxTree {
   return top;
 }
 
-/** The first box down a path such as `["mdia", "minf", "stbl"]`. */
+/** The first box on a path such as `["mdia", "minf", "stbl"]`. */
 export function findBox(tree: BoxTree, ...path: readonly string[]): BoxTree | null {
   let node: BoxTree | null = tree;
   for (const type of path) node = node?.children.find((child) => child.type === type) ?? null;
   return node;
 }
 
-/** How many entries a table has, checked against the bytes its box really has: never a loop from a claim. */
+/** The number of entries of a table, checked against the bytes of its box, so that no loop depends on an untrusted count. */
 export function countEntries(reader: ByteReader, box: Box, countAt: number, entryBytes: number): number {
   const count = reader.u32(box.start + countAt);
   if (box.start + countAt + 4 + count * entryBytes > box.end)

@@ -1,20 +1,20 @@
-// The edit list of an mp4 track: which stretches of it a player plays.
+// Reads the edit list of an mp4 track: the ranges of it that a player plays.
 import type { ByteReader } from "./byte-reader.ts";
 import { type BoxTree, countEntries, findBox } from "./mp4-boxes.ts";
 
-/** A stretch of the track by its clock; `seconds` 0: to its end. */
+/** A range of the track in its clock. `seconds` 0 means up to its end. */
 export type Edit = { readonly start: number; readonly seconds: number };
 
 export type Played = {
   readonly seconds: number;
-  /** More is left out, or repeated, than the silence that encoders add. */
+  /** More is skipped, or repeated, than the silence that encoders add. */
   readonly isNoticeable: boolean;
 };
 
 /** 2,112 samples of priming at 8 kHz are 0.264 s, and an encoder fills its last packet with less than it primes. */
 const ENCODER_SILENCE_SECONDS = 0.3;
 
-/** Empty edits are waits, without sound, and are left out. */
+/** Empty edits are delays without sound and are skipped. */
 export function readEdits(
   reader: ByteReader,
   trak: BoxTree,
@@ -37,13 +37,13 @@ export function readEdits(
   return edits;
 }
 
-/** `seconds` is how long the track's packets are by their codec, `clockSeconds` by the clock that edits are written in. */
+/** `seconds` is the duration of the track's packets by codec, `clockSeconds` by the clock of the edit list. */
 export function applyEdits(
   edits: readonly Edit[],
   track: {
     readonly seconds: number;
     readonly clockSeconds: number;
-    /** AAC primes with one packet at least: an edit that skips less was made by a person. */
+    /** AAC primes with at least one packet: an edit that skips less was made by a person. */
     readonly leastPrimingSeconds: number;
   },
 ): Played {
@@ -53,7 +53,7 @@ export function applyEdits(
     start: Math.min(edit.start, clockSeconds),
     end: edit.seconds === 0 ? clockSeconds : Math.min(edit.start + edit.seconds, clockSeconds),
   }));
-  const played = stretches.reduce((sum, { start, end }) => sum + Math.max(0, end - start), 0);
+  const playedSeconds = stretches.reduce((sum, { start, end }) => sum + Math.max(0, end - start), 0);
   const [first] = stretches;
   const isEncoderSilence =
     stretches.length === 1 &&
@@ -61,6 +61,6 @@ export function applyEdits(
     first.start <= ENCODER_SILENCE_SECONDS &&
     (first.start === 0 || first.start >= leastPrimingSeconds) &&
     clockSeconds - first.end <= ENCODER_SILENCE_SECONDS;
-  // By the codec's own measure: a clock that runs at another speed stretches neither sound nor edit.
-  return { seconds: played * (seconds / clockSeconds), isNoticeable: !isEncoderSilence };
+  // Converted to codec time: a clock that runs at another speed stretches neither sound nor edit.
+  return { seconds: playedSeconds * (seconds / clockSeconds), isNoticeable: !isEncoderSilence };
 }

@@ -1,4 +1,4 @@
-// Movie fragments (moof): what MediaRecorder and streaming encoders write instead of one index.
+// Reads movie fragments (moof), which MediaRecorder and streaming encoders write instead of one index.
 import type { ByteReader } from "./byte-reader.ts";
 import { InvalidAudio } from "./invalid-audio.ts";
 import { type Box, type BoxTree, countEntries, findBox, readTree } from "./mp4-boxes.ts";
@@ -58,7 +58,7 @@ function readFragmentHeader(
   return { base, ticks, size: field(0x10, 4) ?? inherited.size };
 }
 
-/** Returns where the run's data ends: the next run goes on there unless it says otherwise. */
+/** Returns the end of the run's data: the next run starts there unless it states another offset. */
 function addRun(
   reader: ByteReader,
   box: Box,

@@ -1,4 +1,4 @@
-// Walks the sample tables of one mp4 track (stts, stsz, stsc, stco): sizes and positions say which packets are there.
+// Walks the sample tables of one mp4 track (stts, stsz, stsc, stco) to find the size and position of each packet.
 import type { ByteReader } from "./byte-reader.ts";
 import { InvalidAudio } from "./invalid-audio.ts";
 import { type Box, countEntries, findBox } from "./mp4-boxes.ts";
@@ -23,11 +23,11 @@ export function addTableSamples(reader: ByteReader, track: Track, sum: PacketSum
     let offset = isLong ? reader.u32(at) * 2 ** 32 + reader.u32(at + 4) : reader.u32(at);
     const inChunk = Math.min(samplesIn(chunk + 1), total - sample);
     if (fixed > 0) {
-      for (let left = inChunk; left > 0; ) {
-        const run = takeTicks(left);
+      for (let remaining = inChunk; remaining > 0; ) {
+        const run = takeTicks(remaining);
         addPackets(reader, track, sum, { offset, size: fixed, count: run.count, ticks: run.ticks });
         offset += fixed * run.count;
-        left -= run.count;
+        remaining -= run.count;
       }
     } else {
       for (let index = 0; index < inChunk; index++) {
@@ -40,20 +40,20 @@ export function addTableSamples(reader: ByteReader, track: Track, sum: PacketSum
   }
 }
 
-/** Takes up to `count` samples that share one duration; past the table's end the last duration goes on. */
+/** Takes up to `count` samples of one duration. After the table's end the last duration continues. */
 function readTicks(reader: ByteReader, box: Box): (count: number) => { count: number; ticks: number } {
   const entries = countEntries(reader, box, 4, 8);
   let entry = 0;
-  let left = entries > 0 ? reader.u32(box.start + 8) : 0;
+  let remaining = entries > 0 ? reader.u32(box.start + 8) : 0;
   return (count) => {
-    while (left === 0 && entry + 1 < entries) {
+    while (remaining === 0 && entry + 1 < entries) {
       entry += 1;
-      left = reader.u32(box.start + 8 + entry * 8);
+      remaining = reader.u32(box.start + 8 + entry * 8);
     }
     const ticks = entries > 0 ? reader.u32(box.start + 12 + entry * 8) : 0;
-    const taken = left === 0 ? count : Math.min(count, left);
-    left = Math.max(0, left - taken);
-    return { count: taken, ticks };
+    const runLength = remaining === 0 ? count : Math.min(count, remaining);
+    remaining = Math.max(0, remaining - runLength);
+    return { count: runLength, ticks };
   };
 }
 
@@ -71,7 +71,7 @@ function readSizes(reader: ByteReader, box: Box): { total: number; fixed: number
     };
     return { total, fixed: 0, sizeOf };
   }
-  // One size for all: the count is a bare claim, and the bytes present limit it.
+  // One size for all samples: the count is untrusted, and the bytes in the file limit it.
   if (first > 0) return { total: reader.u32(box.start + 8), fixed: first, sizeOf: () => first };
   return {
     total: countEntries(reader, box, 8, 4),
@@ -80,7 +80,7 @@ function readSizes(reader: ByteReader, box: Box): { total: number; fixed: number
   };
 }
 
-/** How many samples chunk `number` (from 1, asked in rising order) has. */
+/** Returns how many samples chunk `number` has. Numbers start at 1 and must be requested in rising order. */
 function readChunkLengths(reader: ByteReader, box: Box): (number: number) => number {
   const entries = countEntries(reader, box, 4, 12);
   let entry = 0;

@@ -1,4 +1,4 @@
-// What one audio track of an mp4 says about itself: codec, frame length, clock, edits.
+// Reads the description of one audio track of an mp4: codec, frame length, clock, edits.
 import { type ByteReader, text4 } from "./byte-reader.ts";
 import { InvalidAudio } from "./invalid-audio.ts";
 import { type Box, type BoxTree, findBox, listBoxes } from "./mp4-boxes.ts";
@@ -10,7 +10,7 @@ export type Track = {
   readonly codec: string;
   readonly channels: number;
   readonly sampleRate: number;
-  /** How long a packet is by the codec's own rules; "clock" when only the container's clock can tell. */
+  /** Duration of a packet by the codec's own rules. "clock" if only the container's clock contains it. */
   readonly packet:
     | { readonly kind: "frames"; readonly seconds: number }
     | { readonly kind: "bytes"; readonly perSecond: number }
@@ -20,7 +20,7 @@ export type Track = {
   readonly table: BoxTree;
 };
 
-/** `null` for a track that is not audio. */
+/** Null: the track is not audio. */
 export function readTrack(reader: ByteReader, trak: BoxTree, movieTimescale: number): Track | null {
   const handler = findBox(trak, "mdia", "hdlr");
   if (!handler || text4(reader, handler.start + 8) !== "soun") return null;
@@ -39,7 +39,7 @@ export function readTrack(reader: ByteReader, trak: BoxTree, movieTimescale: num
     table,
     edits: readEdits(reader, trak, { track: timescale, movie: movieTimescale }),
     ...described,
-    // An entry has room for 65,535 Hz. Of more it says 0, and the track's clock runs at the rate of its samples.
+    // The field is limited to 65,535 Hz. A higher rate is written as 0, and the track's clock then runs at the sample rate.
     sampleRate: sampleRate || timescale,
   };
 }
@@ -54,7 +54,7 @@ function readDescription(reader: ByteReader, box: Box): Description {
     throw new InvalidAudio("has an audio track without a description");
   if (entries.some((candidate) => candidate.type === "enca")) throw new InvalidAudio("is encrypted");
   if (entry.start + 28 > entry.end) throw new InvalidAudio("has a damaged description of its sound");
-  // The longer entries are QuickTime's, which knows no other version of the box around them; ISO's version 1 has boxes at once.
+  // Longer entries are QuickTime's, whose surrounding box has version 0. In ISO's version 1 the boxes follow at once.
   const version = reader.u8(box.start) === 0 ? reader.u32(entry.start + 8) >>> 16 : 0;
   const sizes = reader.u32(entry.start + 16);
   const channels = sizes >>> 16;
@@ -83,11 +83,11 @@ const CODEC_NAMES: Readonly<Record<string, string>> = {
   samr: "amr",
   sawb: "amr-wb",
 };
-/** Anything else by its four characters if they are plain: the name goes to logs and records. */
+/** An unknown codec by its four characters if they are plain ASCII, because the name goes to logs and records. */
 const nameCodec = (type: string): string =>
   CODEC_NAMES[type] ?? (PCM.has(type) ? "pcm" : /^[A-Za-z0-9-]{4}$/.test(type) ? type.toLowerCase() : "unknown");
 
-/** The descriptors of esds: 3 (stream) holds 4 (decoder) holds 5 (AAC configuration). */
+/** The descriptors of esds: 3 (stream) contains 4 (decoder) contains 5 (AAC configuration). */
 function readElementaryStream(reader: ByteReader, box: Box, base: Description): Partial<Description> {
   const bytes = reader.read(box.start + 4, Math.min(box.end - box.start - 4, 512));
   let position = 0;
@@ -130,7 +130,7 @@ const AAC_RATES = [
 ];
 const AAC_CHANNELS = [0, 1, 2, 3, 4, 5, 6, 8];
 
-/** An AAC packet is 1024 (or 960) samples of the core rate, whatever the container's clock claims. */
+/** An AAC packet has 1024 (or 960) samples of the core rate, whatever the container's clock declares. */
 function readAacConfiguration(bytes: Uint8Array, base: Description): Partial<Description> {
   let bit = 0;
   const take = (count: number): number => {
@@ -158,7 +158,7 @@ function readAacConfiguration(bytes: Uint8Array, base: Description): Partial<Des
     channels: objectType === 2 && channels ? channels : base.channels,
     sampleRate: rate || base.sampleRate,
   };
-  // Low-delay and unified variants have other frame lengths; the container's clock counts them.
+  // Low-delay and unified variants have other frame lengths, so the container's clock counts them.
   if (objectType < 1 || objectType > 4) return common;
   return { ...common, packet: { kind: "frames", seconds: (take(1) ? 960 : 1024) / coreRate } };
 }

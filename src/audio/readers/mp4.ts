@@ -1,5 +1,4 @@
-// mp4 and m4a: the length is the sum of the audio packets whose bytes are in the file, by the codec's own frame lengths, as
-// far as its edit list plays them.
+// Measures mp4 and m4a: sums the audio packets whose bytes are in the file, by the codec's own frame lengths, as far as the edit list plays them.
 import { type ByteReader, text4 } from "./byte-reader.ts";
 import { InvalidAudio, type Reading } from "./invalid-audio.ts";
 import { type Box, type BoxTree, findBox, readBox, readTree } from "./mp4-boxes.ts";
@@ -11,24 +10,24 @@ import { readTrack, type Track } from "./mp4-track.ts";
 
 type Counted = { readonly track: Track; readonly sum: PacketSum };
 
-/** Eight channels of 192 kHz lossless stay below; above, a clock was wound back to make a long recording cheap. */
+/** Eight channels of lossless audio at 192 kHz stay below. Above it, a clock was falsified to make a long recording cheap. */
 const MOST_BYTES_PER_SECOND = 5_000_000;
 
 export function readMp4(reader: ByteReader): Reading {
   const { moov, fragments, trailingBytes } = readTopLevel(reader);
   if (!moov) throw new InvalidAudio("is cut off before its index");
-  const counted = readTracks(reader, moov);
-  if (counted.length === 0) throw new InvalidAudio("has no audio track");
-  for (const { track, sum } of counted) {
+  const tracks = readTracks(reader, moov);
+  if (tracks.length === 0) throw new InvalidAudio("has no audio track");
+  for (const { track, sum } of tracks) {
     if (fragments.length === 0 || findBox(track.table, "stco") || findBox(track.table, "co64"))
       addTableSamples(reader, track, sum);
   }
   if (fragments.length > 0) {
-    const byId = new Map(counted.map((entry) => [entry.track.id, entry]));
+    const byId = new Map(tracks.map((entry) => [entry.track.id, entry]));
     const defaults = readDefaults(reader, moov);
     for (const moof of fragments) addFragment(reader, moof, byId, defaults);
   }
-  const longest = counted
+  const longest = tracks
     .map((entry) => ({ ...entry, played: playedSeconds(entry) }))
     .reduce((a, b) => (b.played.seconds > a.played.seconds ? b : a));
   if (longest.sum.packets === 0) throw new InvalidAudio("holds no sound");
@@ -39,13 +38,13 @@ export function readMp4(reader: ByteReader): Reading {
     channels,
     sampleRate,
     durationSeconds: seconds,
-    audioTracks: counted.length,
+    audioTracks: tracks.length,
     trailingBytes,
     ...(isNoticeable ? { uneditedSeconds: Math.round(longest.sum.seconds * 1000) / 1000 } : {}),
   };
 }
 
-/** Fragments are pairs of boxes without end in a long recording, so they are not counted; each box advances by 8 bytes at least. */
+/** Does not count fragments, because a long recording has any number of them. Each box advances by at least 8 bytes. */
 function readTopLevel(reader: ByteReader): {
   moov: BoxTree | null;
   fragments: readonly Box[];
@@ -54,7 +53,7 @@ function readTopLevel(reader: ByteReader): {
   const fragments: Box[] = [];
   let moov: BoxTree | null = null;
   for (let at = 0; at + 8 <= reader.size; ) {
-    // Behind a whole recording: another one, which players do not go on to, or bytes that are no box.
+    // After a complete recording: another one, which players do not play, or bytes that are not a box.
     if (moov && (!BOX_TYPE.test(text4(reader, at + 4)) || (fragments.length === 0 && startsAnother(reader, at))))
       return { moov, fragments, trailingBytes: reader.size - at };
     const box = readBox(reader, at, reader.size, true);
@@ -67,7 +66,7 @@ function readTopLevel(reader: ByteReader): {
   return { moov, fragments, trailingBytes: 0 };
 }
 
-/** Printable, and (C) of QuickTime's. */
+/** Printable ASCII, and the © of QuickTime's types. */
 const BOX_TYPE = /^[\x20-\x7e\xa9]{4}$/;
 
 const startsAnother = (reader: ByteReader, at: number): boolean => at > 0 && text4(reader, at + 4) === "ftyp";
@@ -75,12 +74,12 @@ const startsAnother = (reader: ByteReader, at: number): boolean => at > 0 && tex
 function readTracks(reader: ByteReader, moov: BoxTree): readonly Counted[] {
   const header = findBox(moov, "mvhd");
   const timescale = header ? reader.u32(header.start + (reader.u8(header.start) === 1 ? 20 : 12)) : 0;
-  const counted: Counted[] = [];
+  const tracks: Counted[] = [];
   for (const trak of moov.children) {
     const track = trak.type === "trak" ? readTrack(reader, trak, timescale) : null;
-    if (track) counted.push({ track, sum: emptySum() });
+    if (track) tracks.push({ track, sum: emptySum() });
   }
-  return counted;
+  return tracks;
 }
 
 function playedSeconds({ track, sum }: Counted): Played {

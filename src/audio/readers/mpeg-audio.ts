@@ -1,10 +1,10 @@
-// MPEG audio (mp3, mpga): walks every frame, so a Xing, VBRI or bit rate claim can neither stretch nor shrink the length.
+// Measures MPEG audio (mp3, mpga): walks every frame, so that a false Xing, VBRI or bit rate field cannot change the duration.
 import { type ByteReader, u32le } from "./byte-reader.ts";
 import { InvalidAudio, type Reading } from "./invalid-audio.ts";
 import { type FrameHeader, isUnusableHeader, parseFrameHeader, threeFramesAt } from "./mpeg-frame.ts";
 
 const TAG_LIMIT = 16;
-/** Every decoder of layer III delays by 528 + 1 samples on top of the encoder's delay; LAME's figures leave it out. */
+/** Every layer III decoder delays by 528 + 1 samples in addition to the encoder's delay. LAME's figures do not include it. */
 const DECODER_DELAY = 529;
 
 export function readMpegAudio(reader: ByteReader): Reading {
@@ -25,27 +25,28 @@ export function readMpegAudio(reader: ByteReader): Reading {
   while (position + 4 <= end) {
     const header = parseFrameHeader(reader.u32(position));
     if (header && header.layer === begin.header.layer) {
-      // A frame cut off by the end of the file is not there.
+      // A frame truncated by the end of the file does not count.
       if (position + header.sizeBytes > end) break;
       seconds += header.samples / header.sampleRate;
       frames += 1;
       position += header.sizeBytes;
       continue;
     }
-    // Recordings that were joined bring their tags along.
-    const behind = skipTags(reader, position, end);
-    if (behind.position > position) {
-      position = behind.position;
+    // Concatenated recordings contain their tags.
+    const tags = skipTags(reader, position, end);
+    if (tags.position > position) {
+      position = tags.position;
       continue;
     }
-    // Lost, in a broken or cut tag too: look for the next run of frames. Every position is looked at once, so junk costs linear time.
-    const found = findFrame(reader, position + 1, end);
-    if (found === null) {
-      // Less than a frame is one that was cut off.
+    // Synchronization lost, possibly in a broken or truncated tag: searches for the next run of frames. Every position is checked once, so junk costs linear
+    // time.
+    const match = findFrame(reader, position + 1, end);
+    if (match === null) {
+      // Fewer bytes than a frame are a truncated one.
       if (end - position > begin.header.sizeBytes) trailingBytes = end - position;
       break;
     }
-    position = found.offset;
+    position = match.offset;
   }
   const { layer, channels, sampleRate } = begin.header;
   return {
@@ -82,22 +83,22 @@ function describeUnusable(reader: ByteReader, position: number, end: number): st
 }
 
 /**
- * Behind the ID3v2 and APE tags from here on, up to one that is broken. They are metadata, however large; an endless row of them,
- * without sound between them, is refused.
+ * The position after the ID3v2 and APE tags at `from`, up to a broken one. Tags are metadata of any size. An endless row of them, without sound between them,
+ * is refused.
  */
 function skipTags(reader: ByteReader, from: number, end: number): { position: number; fault: string | null } {
   let position = from;
-  for (let seen = 0; ; seen += 1) {
+  for (let tagCount = 0; ; tagCount += 1) {
     const size = position + 10 <= end ? tagSize(reader, position, end) : 0;
     if (size === null) return { position, fault: "has a tag with an invalid size" };
     if (size === 0) return { position, fault: null };
     if (position + size > end) return { position, fault: "ends inside a tag" };
-    if (seen === TAG_LIMIT) throw new InvalidAudio("has more tags than a recording can need");
+    if (tagCount === TAG_LIMIT) throw new InvalidAudio("has more tags than a recording can need");
     position += size;
   }
 }
 
-/** Null when the size is none; 0 where no tag begins. */
+/** Null: the size is invalid. 0: no tag begins here. */
 function tagSize(reader: ByteReader, position: number, end: number): number | null {
   const first = reader.u32(position);
   if (first >>> 8 === 0x494433 && (first & 0xff) !== 0xff) {
@@ -111,7 +112,7 @@ function tagSize(reader: ByteReader, position: number, end: number): number | nu
   return isApe ? 32 + u32le(reader, position + 12) : 0;
 }
 
-/** Where the frames end: before ID3v1, then APE, at the end of the file. */
+/** The end of the frames: before ID3v1 and then APE tags at the end of the file. */
 function trimTrailingTags(reader: ByteReader): number {
   let end = reader.size;
   if (end >= 128 && reader.u32(end - 128) >>> 8 === 0x544147) end -= 128;
@@ -124,7 +125,7 @@ function trimTrailingTags(reader: ByteReader): number {
 
 type InfoFrame = { readonly claimedFrames: number; readonly delay: number; readonly padding: number };
 
-/** The first frame of many encoders carries no sound but a Xing, Info or VBRI header. */
+/** The first frame of many encoders contains no sound but a Xing, Info or VBRI header. */
 function readInfoFrame(reader: ByteReader, offset: number, header: FrameHeader): InfoFrame | null {
   if (header.layer !== 3 || offset + header.sizeBytes > reader.size) return null;
   const nothing = { claimedFrames: 0, delay: 0, padding: 0 };
@@ -148,7 +149,7 @@ function readInfoFrame(reader: ByteReader, offset: number, header: FrameHeader):
   return { claimedFrames, delay: gapless >>> 12, padding: gapless & 0xfff };
 }
 
-/** Samples of silence the encoder added, at most 8,190 (0.2 s); the padding only if the end of the file is really there. */
+/** Samples of silence that the encoder added, at most 8,190 (0.2 s). The padding counts only if the end of the file is present. */
 function encoderSilence(info: InfoFrame | null, frames: number): number {
   if (!info || (info.delay === 0 && info.padding === 0)) return 0;
   const isWhole = info.claimedFrames > 0 && frames >= info.claimedFrames;

@@ -1,4 +1,4 @@
-// The 4-byte header of an MPEG audio frame (MPEG 1, 2 and 2.5, layers I to III). Pure; shared by sniffing and counting.
+// Parses the 4-byte header of an MPEG audio frame (MPEG 1, 2 and 2.5, layers I to III). Pure. Shared by format detection and measuring.
 
 export type FrameHeader = {
   readonly layer: 1 | 2 | 3;
@@ -19,15 +19,15 @@ const KILOBITS: Readonly<Record<string, readonly number[]>> = {
 };
 const SAMPLE_RATES = [44_100, 48_000, 32_000];
 
-/** One entry for each of the 2^21 header bit patterns would waste memory; the ~6,000 seen in practice are cached. */
+/** A table of all 2^21 header bit patterns would waste memory, so the ~6,000 that occur in practice are cached. */
 const cache = new Map<number, FrameHeader | null>();
 
-/** `null` for anything that is no frame header, or one whose length cannot be known (free format). */
+/** Null: not a frame header, or one whose length cannot be known (free format). */
 export function parseFrameHeader(word: number): FrameHeader | null {
   if ((word & 0xffe00000) >>> 0 !== 0xffe00000) return null;
   const key = word & 0x1fffc0;
-  const known = cache.get(key);
-  if (known !== undefined) return known;
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
   const header = decodeHeader(word);
   if (cache.size < 20_000) cache.set(key, header);
   return header;
@@ -50,11 +50,11 @@ function decodeHeader(word: number): FrameHeader | null {
   return { layer, version, sampleRate, channels: ((word >>> 6) & 3) === 3 ? 1 : 2, samples, sizeBytes };
 }
 
-/** Same stream: what cannot differ between neighbouring frames of one encoder run. */
+/** Compares the fields that cannot differ between neighbouring frames of one encoder run. */
 const sameStream = (a: FrameHeader, b: FrameHeader): boolean =>
   a.layer === b.layer && a.version === b.version && a.sampleRate === b.sampleRate;
 
-/** A sync word with version and layer, but a reserved bit rate or sample rate, or free format: MPEG audio nobody can measure. */
+/** A sync word with version and layer, but with a reserved bit rate or sample rate, or free format: MPEG audio that cannot be measured. */
 export function isUnusableHeader(word: number): boolean {
   if ((word & 0xffe00000) >>> 0 !== 0xffe00000) return false;
   if (((word >>> 19) & 3) === 1 || ((word >>> 17) & 3) === 0) return false;
@@ -62,7 +62,7 @@ export function isUnusableHeader(word: number): boolean {
   return bitRate === 0 || bitRate === 15 || ((word >>> 10) & 3) === 3;
 }
 
-/** 3 consecutive consistent headers; random data passes about once in 10^10 positions. `word` reads big-endian, or null past the end. */
+/** 3 consecutive consistent headers. Random data matches about once in 10^10 positions. `word` reads big-endian, or returns null past the end. */
 export function threeFramesAt(word: (offset: number) => number | null, offset: number): FrameHeader | null {
   const first = headerAt(word, offset);
   if (!first) return null;

@@ -1,10 +1,10 @@
-// How long an Opus packet is, from its first two bytes (RFC 6716 section 3.1). Pure.
+// Computes the duration of an Opus packet from its first two bytes (RFC 6716 section 3.1). Pure.
 
 const SILK_MS = [10, 20, 40, 60];
 const HYBRID_MS = [10, 20];
 const CELT_MS = [2.5, 5, 10, 20];
 
-/** At most 0.12 s, the longest packet there is. */
+/** At most 0.12 s, the longest packet that exists. */
 export function opusPacketSeconds(first: number, second: number): number {
   const configuration = first >>> 3;
   const frameMs =

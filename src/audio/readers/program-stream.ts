@@ -1,4 +1,4 @@
-// MPEG program streams (.mpeg, .mpg): collects the packets of the first MPEG audio stream and walks the frames in them.
+// Measures MPEG program streams (.mpeg, .mpg): collects the packets of the first MPEG audio stream and walks the frames in them.
 import { type ByteReader, joinExtents } from "./byte-reader.ts";
 import { InvalidAudio, type Reading } from "./invalid-audio.ts";
 import { readMpegAudio } from "./mpeg-audio.ts";
@@ -19,7 +19,7 @@ export function readProgramStream(reader: ByteReader): Reading {
       continue;
     }
     if (id === PACK || id === END) {
-      at = id === END ? at + 4 : afterPack(reader, at);
+      at = id === END ? at + 4 : endOfPack(reader, at);
       continue;
     }
     const end = at + 6 + (reader.u32(at + 2) & 0xffff);
@@ -27,7 +27,7 @@ export function readProgramStream(reader: ByteReader): Reading {
       streams.add(id);
       audio ||= id;
       const start = payloadStart(reader, at, end);
-      // A packet cut off by the end of the file gives what is there.
+      // A packet truncated by the end of the file counts as far as it is present.
       const length = Math.min(end, reader.size) - start;
       if (id === audio && length > 0) {
         starts.push(start);
@@ -47,13 +47,13 @@ function nextStartCode(reader: ByteReader, from: number): number {
   return reader.size;
 }
 
-function afterPack(reader: ByteReader, at: number): number {
+function endOfPack(reader: ByteReader, at: number): number {
   const isMpeg2 = reader.u8(at + 4) >>> 6 === 1;
   if (!isMpeg2) return at + 12;
   return at + 13 < reader.size ? at + 14 + (reader.u8(at + 13) & 7) : reader.size;
 }
 
-/** MPEG-2 packets have a header of stated length; MPEG-1 packets stuffing, a buffer size and time stamps. */
+/** MPEG-2 packets declare the length of their header. MPEG-1 packets have stuffing, a buffer size and time stamps. */
 function payloadStart(reader: ByteReader, packet: number, end: number): number {
   const limit = Math.min(end, reader.size);
   const byte = (at: number): number => (at < limit ? reader.u8(at) : 0);

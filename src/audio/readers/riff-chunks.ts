@@ -1,4 +1,4 @@
-// The chunks of a RIFF file: their ids, and where the next one begins behind a chunk of odd size.
+// RIFF chunks: their ids, and where the next one begins after a chunk of odd size.
 
 const CONTAINER_IDS: ReadonlySet<string> = new Set(["RIFF", "RIFX", "RF64", "BW64"]);
 const KNOWN_IDS: ReadonlySet<string> = new Set(
@@ -8,14 +8,14 @@ const KNOWN_IDS: ReadonlySet<string> = new Set(
   ).split(","),
 );
 
-/** Another file that was appended, not a chunk of this one. */
+/** An id of another file that was appended, not of a chunk of this one. */
 export const isContainerId = (id: string): boolean => CONTAINER_IDS.has(id);
 
 export const isChunkId = (id: string): boolean => /^[\x20-\x7e]{4}$/.test(id);
 
 /**
- * A chunk of odd size is followed by a pad byte, which many writers leave out. The id at either place decides; the pad byte of the
- * specification wins where both places look alike.
+ * A chunk of odd size is followed by a pad byte, which many writers omit. The id at either position decides. If both are plausible, the specification's pad
+ * byte wins.
  */
 export function hasPadByte(idWithoutPad: string, idWithPad: string): boolean {
   return rankOf(idWithoutPad) <= rankOf(idWithPad);

@@ -1,4 +1,4 @@
-// How long the bytes of a WAV play: by the rule of the codec that the format tag names, never by the byte rate of the header.
+// Computes the duration of WAV data by the rule of the codec in its format tag, never by the byte rate in the header.
 import { InvalidAudio } from "./invalid-audio.ts";
 
 export type WavFormat = {
@@ -12,10 +12,10 @@ export type WavFormat = {
 
 type Rule = { readonly codec: string; readonly samples: (format: WavFormat, bytes: number) => number };
 
-/** The thinnest speech codecs need twice as much; below, a declared rate would stretch a kilobyte into minutes. */
+/** The most compact speech codecs need twice as much. Below, a declared rate would turn a kilobyte into minutes. */
 const LEAST_BYTES_PER_SECOND = 40;
 
-/** Layers II and III of MPEG audio are counted frame by frame. */
+/** MPEG audio of layers II and III is counted frame by frame. */
 export const isMpegTag = (tag: number): boolean => tag === 0x50 || tag === 0x55;
 
 export function wavSound(
@@ -33,7 +33,7 @@ export function wavSound(
   return { codec: rule?.codec ?? "unknown", durationSeconds };
 }
 
-/** No decoder knows a tag that is in neither table. Only a provider can refuse it, and until it does the header is all there is. */
+/** For a tag that is in neither table, which no decoder supports: the header is all there is until a provider refuses it. */
 const declaredSeconds = ({ byteRate }: WavFormat, bytes: number): number => (byteRate > 0 ? bytes / byteRate : 0);
 
 const RULES: ReadonlyMap<number, Rule> = new Map([
@@ -53,13 +53,13 @@ const RULES: ReadonlyMap<number, Rule> = new Map([
   [0x0040, fixedBits("g726", adpcmBits)],
   [0x0045, fixedBits("g726", adpcmBits)],
   [0x0064, fixedBits("g726", adpcmBits)],
-  // ffmpeg writes twice the byte rate that G.722 has.
+  // ffmpeg writes twice the byte rate of G.722.
   [0x0065, fixedBits("g722", () => 4)],
   [0x0069, { codec: "adpcm", samples: samplesOfImaAdpcm }],
   [0x028f, fixedBits("g722", () => 4)],
 ] satisfies readonly (readonly [number, Rule])[]);
 
-/** Codecs whose packets have lengths of their own, which a WAV keeps no table of. */
+/** Codecs with packets of variable length, for which WAV has no table. */
 const UNMEASURABLE: ReadonlyMap<number, string> = new Map([
   [0x000a, "Windows Media Voice"],
   [0x0038, "AMR"],
@@ -108,7 +108,7 @@ function fixedBits(codec: string, bitsOf: (format: WavFormat) => number): Rule {
   return { codec, samples: (format, bytes) => (bytes * 8) / (bitsOf(format) * format.channels) };
 }
 
-/** Speech codecs of one channel, whose packets all have one size. */
+/** Mono speech codecs, whose packets all have one size. */
 function wholeBlocks(codec: string, blockBytes: number, blockSamples: number): Rule {
   return {
     codec,
@@ -134,7 +134,7 @@ function samplesOfImaAdpcm(format: WavFormat, bytes: number): number {
   return samplesOfBlocks(bytes, { blockAlign, headBytes: 4 * channels, headSamples: 1, sampleBytes });
 }
 
-/** The last block may be cut off: what is in it behind its head is played. */
+/** The last block may be truncated: the part of it after its header is played. */
 function samplesOfBlocks(
   bytes: number,
   block: { blockAlign: number; headBytes: number; headSamples: number; sampleBytes: number },

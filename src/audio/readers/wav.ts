@@ -1,4 +1,4 @@
-// WAV: finds the bytes of the sound. A plausible data size counts; where it is none, the sound goes on to the end of the file.
+// Finds the sound data of a WAV file. A plausible data size counts, otherwise the sound extends to the end of the file.
 import { joinExtents, text4, u32le, type ByteReader } from "./byte-reader.ts";
 import { CHUNK_LIMIT, InvalidAudio, MINIMUM_SECONDS, type Reading } from "./invalid-audio.ts";
 import { readMpegAudio } from "./mpeg-audio.ts";
@@ -40,7 +40,7 @@ function nextChunk(reader: ByteReader, start: number, size: number): number {
 function readFormat(reader: ByteReader, offset: number, size: number): WavFormat {
   if (size < 16) throw new InvalidAudio("describes its format in too few bytes");
   const u16le = (at: number): number => reader.u8(offset + at) + reader.u8(offset + at + 1) * 256;
-  // WAVE_FORMAT_EXTENSIBLE keeps the real tag at the start of its sub-format id.
+  // WAVE_FORMAT_EXTENSIBLE stores the real tag at the start of its sub-format id.
   const tag = u16le(0) === 0xfffe && size >= 26 ? u16le(24) : u16le(0);
   const format = {
     tag,
@@ -50,30 +50,30 @@ function readFormat(reader: ByteReader, offset: number, size: number): WavFormat
     blockAlign: u16le(12),
     bits: u16le(14),
   };
-  // Outside these bounds no recording exists, and a length computed from them would be a caller's wish.
+  // No recording exceeds these bounds, and a duration computed from such values would be arbitrary.
   if (format.channels < 1 || format.channels > 64) throw new InvalidAudio("has an impossible number of channels");
   if (format.sampleRate < 1000 || format.sampleRate > 768_000) throw new InvalidAudio("has an impossible sample rate");
   return format;
 }
 
-/** As decoders do: the data size counts, and further data chunks behind it, but nothing else that follows. */
-function findSound(reader: ByteReader, format: WavFormat, start: number, claimed: number): Sound {
-  const present = reader.size - start;
-  const all = { extents: [{ start, length: present }], trailingBytes: 0 };
-  if (claimed >= present || (claimed > 0 && present - claimed < CHUNK_HEAD_BYTES))
-    return { extents: [{ start, length: Math.min(claimed, present) }], trailingBytes: 0 };
-  const behind = walkBehind(reader, nextChunk(reader, start, claimed));
-  const isPlaceholder = claimed === 0 || (behind.trailingBytes > 0 && isTooShort(format, claimed));
-  if (isPlaceholder && behind.trailingBytes > 0) return all;
-  return { extents: [{ start, length: claimed }, ...behind.extents], trailingBytes: behind.trailingBytes };
+/** As decoders do: counts the declared data size and further data chunks after it, but nothing else that follows. */
+function findSound(reader: ByteReader, format: WavFormat, start: number, declaredBytes: number): Sound {
+  const availableBytes = reader.size - start;
+  const all = { extents: [{ start, length: availableBytes }], trailingBytes: 0 };
+  if (declaredBytes >= availableBytes || (declaredBytes > 0 && availableBytes - declaredBytes < CHUNK_HEAD_BYTES))
+    return { extents: [{ start, length: Math.min(declaredBytes, availableBytes) }], trailingBytes: 0 };
+  const tail = walkChunks(reader, nextChunk(reader, start, declaredBytes));
+  const isPlaceholder = declaredBytes === 0 || (tail.trailingBytes > 0 && isTooShort(format, declaredBytes));
+  if (isPlaceholder && tail.trailingBytes > 0) return all;
+  return { extents: [{ start, length: declaredBytes }, ...tail.extents], trailingBytes: tail.trailingBytes };
 }
 
-/** A recorder that never came back leaves 0, or the size of a header, and no file is made to hold less than the least. */
+/** A recorder that was interrupted leaves 0 or the size of a header as the data size, so a size below the minimum is not used. */
 const isTooShort = (format: WavFormat, bytes: number): boolean =>
   !isMpegTag(format.tag) && wavSound(format, bytes).durationSeconds < MINIMUM_SECONDS;
 
-/** The data chunks among the well-formed ones from here on, and how many bytes at the end are none. */
-function walkBehind(reader: ByteReader, from: number): Sound {
+/** The data chunks among the well-formed ones from here on, and how many trailing bytes belong to no chunk. */
+function walkChunks(reader: ByteReader, from: number): Sound {
   const extents: Extent[] = [];
   let position = from;
   for (let chunks = 0; position + CHUNK_HEAD_BYTES <= reader.size; chunks++) {

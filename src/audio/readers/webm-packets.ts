@@ -1,4 +1,4 @@
-// Adds up the packets of one WebM track: Opus by its own packet lengths, PCM by its bytes, anything else by the clock between packets.
+// Adds up the packets of one WebM track: Opus by its own packet durations, PCM by its bytes, other codecs by the time between packets.
 import type { ByteReader } from "./byte-reader.ts";
 import { readVint } from "./ebml.ts";
 import { opusPacketSeconds } from "./opus.ts";
@@ -10,7 +10,7 @@ export type WebmSum = {
   bytes: number;
   lastSeconds: number;
   lastPaddingSeconds: number;
-  /** A packet whose length the next packet's time will tell, and the most it may be. */
+  /** A packet whose duration depends on the next packet's time, and its upper bound. */
   waiting: { time: number; mostSeconds: number } | null;
 };
 
@@ -23,7 +23,7 @@ export const emptyWebmSum = (): WebmSum => ({
   waiting: null,
 });
 
-/** One block: `start` is behind its track number, time and flags. */
+/** Adds one block. `start` is the position after its track number, time and flags. */
 export function addBlock(
   reader: ByteReader,
   track: WebmTrack,
@@ -45,7 +45,7 @@ export function addBlock(
     return;
   }
   if (!track.isOpus || !starts) {
-    // A frame has one byte at least, whatever the lacing claims.
+    // A frame has at least one byte, whatever the lacing declares.
     sum.waiting = { time, mostSeconds: Math.min(frames, end - start) * track.longestPacketSeconds };
     return;
   }
@@ -56,7 +56,7 @@ export function addBlock(
   sum.seconds += sum.lastSeconds;
 }
 
-/** Gives the waiting packet its length, once the next packet's time or the end of the file is known. */
+/** Sets the waiting packet's duration, once the next packet's time or the end of the file is known. */
 export function settle(sum: WebmSum, elapsed: number): void {
   if (!sum.waiting) return;
   sum.lastSeconds = Math.max(0, Math.min(elapsed, sum.waiting.mostSeconds));
@@ -64,11 +64,11 @@ export function settle(sum: WebmSum, elapsed: number): void {
   sum.waiting = null;
 }
 
-/** Where each frame of a laced block begins, or `null` when the sizes do not fit the block. */
+/** The start of each frame in a laced block. Null if the sizes do not fit the block. */
 function frameStarts(reader: ByteReader, start: number, end: number, lacing: number): readonly number[] | null {
   const count = reader.u8(start) + 1;
-  const read = lacing === 1 ? readXiphSizes : lacing === 3 ? readEbmlSizes : readEqualSizes;
-  const sizes = read(reader, start + 1, end, count);
+  const readSizes = lacing === 1 ? readXiphSizes : lacing === 3 ? readEbmlSizes : readEqualSizes;
+  const sizes = readSizes(reader, start + 1, end, count);
   if (!sizes) return null;
   let at = sizes.next;
   const starts = [at];
@@ -80,7 +80,7 @@ function frameStarts(reader: ByteReader, start: number, end: number, lacing: num
   return at <= end ? starts : null;
 }
 
-/** The sizes of all frames but the last, which takes what is left. */
+/** The sizes of all frames but the last, which takes the remainder. */
 type Sizes = { readonly sizes: readonly number[]; readonly next: number } | null;
 
 function readEqualSizes(_reader: ByteReader, at: number, end: number, count: number): Sizes {
@@ -112,7 +112,7 @@ function readEbmlSizes(reader: ByteReader, from: number, end: number, count: num
     if (!number) return null;
     at = number.next;
     const previous = sizes.at(-1);
-    // The first size is plain, the others are differences around the middle of their range.
+    // The first size is absolute, the others are differences, offset by the middle of their range.
     sizes.push(previous === undefined ? number.value : previous + number.value - (2 ** (7 * number.length - 1) - 1));
   }
   return { sizes, next: at };

@@ -1,4 +1,4 @@
-// The tracks a WebM file announces: those of sound, and whether a browser could have written them all.
+// Reads the tracks that a WebM file declares: those with sound, and whether a browser could have recorded them all.
 import type { ByteReader } from "./byte-reader.ts";
 import { type Element, listElements, readAscii, readFloat, readUnsigned } from "./ebml.ts";
 import { InvalidAudio, UnsupportedContainer } from "./invalid-audio.ts";
@@ -8,11 +8,11 @@ export type WebmTrack = {
   readonly codec: string;
   readonly channels: number;
   readonly sampleRate: number;
-  /** Opus packets tell their own length; of any other codec only the clock does, believed up to this much per packet. */
+  /** Opus packets contain their own duration. For other codecs only the clock does, trusted up to this much per packet. */
   readonly isOpus: boolean;
   readonly longestPacketSeconds: number;
   readonly mostBytesPerSecond: number;
-  /** Of uncompressed samples; their bytes say their length. */
+  /** Rate of uncompressed samples, whose duration is computed from their bytes. */
   readonly bytesPerSecond: number | null;
   readonly delaySeconds: number;
 };
@@ -40,7 +40,7 @@ const CODECS: Readonly<Record<string, string>> = {
   "A_PCM/FLOAT/IEEE": "float",
 };
 const WEBM_CODECS: ReadonlySet<string> = new Set(["A_OPUS", "A_VORBIS", "V_VP8", "V_VP9"]);
-/** What browsers record too, and then call their WebM "matroska", because WebM's own list does not have it. */
+/** Codecs that browsers also record, but then call their WebM "matroska", because WebM's own list does not have them. */
 const BROWSER_CODECS: ReadonlySet<string> = new Set([
   "A_PCM/INT/LIT",
   "A_PCM/FLOAT/IEEE",
@@ -60,9 +60,9 @@ export function readWebmTracks(reader: ByteReader, tracks: Element, docType: str
   return entries.flatMap((fields) => readEntry(reader, fields) ?? []);
 }
 
-/** One track of sound and one picture at most, one of them of a codec that forbids the name WebM. */
+/** At most one audio and one video track, one of them with a codec that WebM does not allow. */
 function isOfBrowser(reader: ByteReader, entries: readonly Fields[]): boolean {
-  const typeOf = (fields: Fields): number => unsignedAt(reader, fields, ID.type);
+  const typeOf = (fields: Fields): number => unsignedField(reader, fields, ID.type);
   const count = (type: number): number => entries.filter((fields) => typeOf(fields) === type).length;
   const codecs = entries.map((fields) => codecId(reader, fields));
   return (
@@ -79,13 +79,13 @@ function codecId(reader: ByteReader, fields: Fields): string {
   return element ? readAscii(reader, element) : "";
 }
 
-function unsignedAt(reader: ByteReader, fields: Fields, id: number): number {
+function unsignedField(reader: ByteReader, fields: Fields, id: number): number {
   const element = fields.get(id);
   return element ? readUnsigned(reader, element) : 0;
 }
 
 function readEntry(reader: ByteReader, fields: Fields): WebmTrack | null {
-  if (unsignedAt(reader, fields, ID.type) !== AUDIO_TYPE) return null;
+  if (unsignedField(reader, fields, ID.type) !== AUDIO_TYPE) return null;
   const isEncoded = refuseEncryption(reader, fields.get(ENCODINGS));
   const audio = fields.get(ID.audio);
   const sound = new Map((audio ? listElements(reader, audio) : []).map((element) => [element.id, element]));
@@ -93,18 +93,18 @@ function readEntry(reader: ByteReader, fields: Fields): WebmTrack | null {
   const rate = sound.get(ID.rate);
   const sampleRate = codec === "opus" ? 48_000 : rate ? Math.round(readFloat(reader, rate)) : 8000;
   if (!(sampleRate >= 1000 && sampleRate <= 768_000)) throw new InvalidAudio("has an impossible sample rate");
-  const channels = unsignedAt(reader, sound, ID.channels) || 1;
+  const channels = unsignedField(reader, sound, ID.channels) || 1;
   const isPcm = (codec === "pcm" || codec === "float") && !isEncoded;
   return {
-    number: unsignedAt(reader, fields, ID.number),
+    number: unsignedField(reader, fields, ID.number),
     codec,
     channels,
     sampleRate,
     isOpus: codec === "opus" && !isEncoded,
     longestPacketSeconds: codec === "vorbis" ? Math.min(1, 8192 / sampleRate) : codec === "opus" ? 0.12 : 1,
     mostBytesPerSecond: codec === "vorbis" || codec === "opus" ? 250_000 : 5_000_000,
-    bytesPerSecond: isPcm ? pcmBytesPerSecond(unsignedAt(reader, sound, ID.bits), channels, sampleRate) : null,
-    delaySeconds: Math.min(unsignedAt(reader, fields, ID.delay) / 1e9, 0.5),
+    bytesPerSecond: isPcm ? pcmBytesPerSecond(unsignedField(reader, sound, ID.bits), channels, sampleRate) : null,
+    delaySeconds: Math.min(unsignedField(reader, fields, ID.delay) / 1e9, 0.5),
   };
 }
 
@@ -114,7 +114,7 @@ function pcmBytesPerSecond(bits: number, channels: number, sampleRate: number): 
   return (bits / 8) * channels * sampleRate;
 }
 
-/** True when packets are stored in another form (WebM forbids it, Matroska knows it): their first bytes are not the codec's. */
+/** Whether the packets are compressed (not allowed in WebM, but in Matroska), so that their first bytes are not the codec's. Throws if encrypted. */
 function refuseEncryption(reader: ByteReader, encodings: Element | undefined): boolean {
   if (!encodings) return false;
   for (const encoding of listElements(reader, encodings)) {

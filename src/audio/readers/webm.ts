@@ -1,5 +1,5 @@
-// WebM: walks every cluster and block, also the endless ones of a browser's live recording, and adds up the audio packets. As decoders
-// do, it goes on behind bytes that are no element at the next cluster.
+// Measures WebM: walks every cluster and block, including those of unknown size in a browser's live recording, and adds up the audio packets. After invalid
+// bytes it continues at the next cluster, as decoders do.
 import type { ByteReader } from "./byte-reader.ts";
 import { type Element, listElements, readAscii, readElement, readUnsigned, readVint } from "./ebml.ts";
 import { CHUNK_LIMIT, InvalidAudio, type Reading } from "./invalid-audio.ts";
@@ -20,7 +20,7 @@ const ID = {
   padding: 0x75a2,
   timeScale: 0x2ad7b1,
 } as const;
-/** SeekHead, Cues, Tags, Chapters, Attachments: with the above, what ends a cluster of unknown size. */
+/** SeekHead, Cues, Tags, Chapters, Attachments: like those above, they end a cluster of unknown size. */
 const SEGMENT_LEVEL: ReadonlySet<number> = new Set([
   ID.ebml,
   ID.segment,
@@ -34,7 +34,7 @@ const SEGMENT_LEVEL: ReadonlySet<number> = new Set([
   0x1941a469,
 ]);
 
-/** What a cluster may hold besides blocks: Position, PrevSize, SilentTracks, EncryptedBlock; Void and CRC-32 are anywhere. */
+/** Other elements of a cluster: Position, PrevSize, SilentTracks, EncryptedBlock. Void and CRC-32 are allowed anywhere. */
 const ANYWHERE: ReadonlySet<number> = new Set([0xec, 0xbf]);
 const CLUSTER_LEVEL: ReadonlySet<number> = new Set([
   ...ANYWHERE,
@@ -70,7 +70,7 @@ export function readWebm(reader: ByteReader): Reading {
 
 const hasSound = (state: State): boolean => state.tracks.values().some(({ sum }) => sum.packets > 0);
 
-/** The element here, or the next cluster where none is; `null` at the end of the file. */
+/** The element at `at`, or the next cluster if there is none. Null at the end of the file. */
 function elementAmongJunk(reader: ByteReader, at: number, state: State): Element | null {
   const element = elementOrJunk(reader, at);
   if (element === null) return null;
@@ -94,7 +94,7 @@ function elementOrJunk(reader: ByteReader, at: number): Element | null | "junk" 
   }
 }
 
-/** Where to go on, or `null` where the recording is cut off. */
+/** The position to continue from. Null: the recording is truncated. */
 function readSegmentLevel(reader: ByteReader, element: Element, state: State): number | null {
   if (element.id === ID.segment) return element.start;
   if (element.id === ID.cluster) return readCluster(reader, element, state);
@@ -132,12 +132,12 @@ function readCluster(reader: ByteReader, cluster: Element, state: State): number
     const isEndless = cluster.end === Number.POSITIVE_INFINITY;
     const element = isEndless && hasSound(state) ? elementOrJunk(reader, at) : readElement(reader, at);
     if (!element) return null;
-    // The next element of the segment, or no element at all, ends a cluster that does not say its size.
+    // A cluster of unknown size ends at the next element of the segment, or at bytes that are not an element.
     if (isEndless && (element === "junk" || !CLUSTER_LEVEL.has(element.id))) return at;
     if (element === "junk") throw new InvalidAudio("has an element without an id or size");
     if (element.end === Number.POSITIVE_INFINITY || element.end > cluster.end)
       throw new InvalidAudio("has an element that is larger than the one around it");
-    // A block cut off by the end of the file is not there.
+    // A block truncated by the end of the file does not count.
     if (element.end > reader.size) return null;
     if (element.id === ID.time) time = readUnsigned(reader, element);
     else if (element.id === ID.simpleBlock) readBlock(reader, element, time, state);
@@ -176,18 +176,18 @@ function readBlock(reader: ByteReader, element: Element, clusterTime: number, st
 }
 
 function conclude(state: State): Reading {
-  const counted = [...state.tracks.values()];
-  if (counted.length === 0) throw new InvalidAudio("has no audio track");
-  const longest = counted
+  const tracks = [...state.tracks.values()];
+  if (tracks.length === 0) throw new InvalidAudio("has no audio track");
+  const longest = tracks
     .map((entry) => ({ ...entry, seconds: playedSeconds(entry.track, entry.sum) }))
     .reduce((a, b) => (b.seconds > a.seconds ? b : a));
   if (longest.sum.packets === 0) throw new InvalidAudio("holds no sound");
   const { codec, channels, sampleRate } = longest.track;
   const { trailingBytes } = state;
-  return { codec, channels, sampleRate, durationSeconds: longest.seconds, audioTracks: counted.length, trailingBytes };
+  return { codec, channels, sampleRate, durationSeconds: longest.seconds, audioTracks: tracks.length, trailingBytes };
 }
 
-/** The last packet's own length, when only the clock tells, is taken to be that of the one before it. */
+/** If only the clock counts, the last packet is assumed to be as long as the one before it. */
 function playedSeconds(track: WebmTrack, sum: WebmSum): number {
   settle(sum, sum.lastSeconds);
   if (
