@@ -1,4 +1,4 @@
-// Converts routing settings and quotas of apps and keys between the API and storage, and checks that the routes they name exist.
+// Converts routing settings and quotas of apps and keys between API and storage, and checks that the routes they reference exist.
 import type { AppView } from "../contract/apps.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
@@ -7,7 +7,7 @@ import { storedSettings } from "../directory/stored.ts";
 import type { Transacting } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 
-/** As the API's schemas leave it: the members of a purpose and of a quota are in the program's spelling already. */
+/** The output of the API's schemas, in which purposes and quotas are already in camel case. */
 export interface GivenSettings {
   readonly route: string | null;
   readonly audio_input_override: string | null;
@@ -17,24 +17,24 @@ export interface GivenSettings {
   readonly quota: object;
 }
 
-/** The JSON that is kept. */
-export function settingsToStore(given: GivenSettings): string {
+/** Returns the JSON that is stored. */
+export function settingsToStore(input: GivenSettings): string {
   return JSON.stringify({
-    route: given.route,
-    audioInputOverride: given.audio_input_override,
-    audioPurposePolicy: given.audio_purpose_policy,
-    defaultPurpose: given.default_purpose ?? null,
-    purposes: given.purposes,
-    quota: given.quota,
+    route: input.route,
+    audioInputOverride: input.audio_input_override,
+    audioPurposePolicy: input.audio_purpose_policy,
+    defaultPurpose: input.default_purpose ?? null,
+    purposes: input.purposes,
+    quota: input.quota,
   });
 }
 
-type ShownSettings = Pick<
+type SettingsView = Pick<
   AppView,
   "route" | "audio_input_override" | "audio_purpose_policy" | "default_purpose" | "purposes" | "quota"
 >;
 
-export function shownSettings(stored: unknown): ShownSettings {
+export function shownSettings(stored: unknown): SettingsView {
   const settings = storedSettings.parse(stored);
   return {
     route: settings.route,
@@ -55,34 +55,34 @@ export function shownSettings(stored: unknown): ShownSettings {
   };
 }
 
-/** Throws 400 with every name that leads nowhere. What was found stays until the transaction ends: a named route is not removed. */
+/** Throws 400 with every reference to a missing route. The routes found cannot be deleted before the transaction ends, because it locks the directory. */
 export async function refuseUnknownRoutes(
   tx: Transacting,
   workspaceId: WorkspaceId,
-  given: GivenSettings,
+  input: GivenSettings,
 ): Promise<void> {
-  const named = [
-    { param: "route", route: given.route },
-    { param: "audio_input_override", route: given.audio_input_override },
-    ...given.purposes.map(({ route }, at) => ({ param: `purposes[${at}].route`, route })),
+  const references = [
+    { param: "route", route: input.route },
+    { param: "audio_input_override", route: input.audio_input_override },
+    ...input.purposes.map(({ route }, at) => ({ param: `purposes[${at}].route`, route })),
   ].flatMap(({ param, route }) => (route === null ? [] : [{ param, route }]));
-  const issues = twice(given.purposes.map(({ purpose }) => purpose));
-  if (named.length > 0) {
+  const issues = duplicateIssues(input.purposes.map(({ purpose }) => purpose));
+  if (references.length > 0) {
     await lockDirectory(tx);
     const rows = await tx
       .selectFrom("routes")
       .select("id")
       .where("scope", "in", [PLATFORM, workspaceId])
-      .where("id", "in", [...new Set(named.map(({ route }) => route))])
+      .where("id", "in", [...new Set(references.map(({ route }) => route))])
       .execute();
-    const known = new Set(rows.map(({ id }) => id));
-    for (const { param, route } of named)
-      if (!known.has(route)) issues.push({ param, message: `\`${param}\`: there is no route \`${route}\`.` });
+    const existing = new Set(rows.map(({ id }) => id));
+    for (const { param, route } of references)
+      if (!existing.has(route)) issues.push({ param, message: `\`${param}\`: there is no route \`${route}\`.` });
   }
   if (issues.length > 0) throw invalidRequests(issues);
 }
 
-function twice(labels: readonly string[]): Issue[] {
+function duplicateIssues(labels: readonly string[]): Issue[] {
   return labels.flatMap((label, at) =>
     labels.indexOf(label) === at
       ? []

@@ -1,5 +1,5 @@
-// Applies the gateway's own configuration file while it runs [configuration.apply-own-file]: what a start does with its objects, returned as
-// a difference.
+// Applies the gateway's own configuration file while it runs [configuration.apply-own-file]: does what a start does with its objects, and returns the
+// difference.
 import type { Applied } from "../contract/apply.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { formatFault } from "../config/fault.ts";
@@ -7,15 +7,15 @@ import type { LoadResult } from "../config/load-configuration.ts";
 import { applyAndCompare, type ApplyServices } from "../directory/apply-configuration.ts";
 import { OtherSecrets } from "../storage/verify-secrets.ts";
 
-/** The file that this gateway was started with. */
+/** The configuration file that this gateway was started with. */
 export interface OwnFile {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly load: () => LoadResult;
 }
 
 export interface ApplyFileServices extends ApplyServices {
-  /** Null: it was started without one. */
+  /** Null: the gateway was started without a file. */
   readonly ownFile: OwnFile | null;
   readonly refreshDirectory: () => Promise<void>;
   readonly forgetKeys: () => void;
@@ -49,7 +49,7 @@ export async function applyFile(
   });
   if (!dryRun) {
     services.forgetKeys();
-    // Committed and announced: a look that fails now is made up for by the next one, and must not make the change seem undone.
+    // The change is committed and announced. A failed refresh is repeated by the next one, and must not make the change look failed.
     await services.refreshDirectory().catch(() => undefined);
   }
   return { object: "configuration_applied", file: ownFile.path, dry_run: dryRun, changes: [...changes] };

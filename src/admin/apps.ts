@@ -1,4 +1,4 @@
-// Apps of a workspace [admin.apps]: each change and its audit entry are one transaction, announced to every process.
+// Apps of a workspace [admin.apps]: create, list, get, replace, delete. Each change and its audit entry are one transaction, announced to every process.
 import { type Selectable, sql } from "kysely";
 import type { AppView } from "../contract/apps.ts";
 import { GatewayError } from "../contract/errors.ts";
@@ -23,7 +23,7 @@ export interface OfWorkspace extends Acting {
 }
 
 export interface OfApp extends OfWorkspace {
-  /** Slug or id. */
+  /** The app's slug or id. */
   readonly app: string;
 }
 
@@ -34,19 +34,19 @@ export interface GivenApp extends GivenSettings {
 export async function createApp(
   { database }: AdminServices,
   { workspaceId, actor }: OfWorkspace,
-  given: GivenApp & { readonly slug: string },
+  input: GivenApp & { readonly slug: string },
 ): Promise<AppView> {
   return database.inWorkspace(workspaceId, async (tx) => {
-    await refuseUnknownRoutes(tx, workspaceId, given);
+    await refuseUnknownRoutes(tx, workspaceId, input);
     await lockWorkspace(tx, workspaceId);
     const row = await tx
       .insertInto("apps")
       .values({
         id: newId("app"),
         workspace_id: workspaceId,
-        slug: given.slug,
-        name: given.name ?? given.slug,
-        settings: settingsToStore(given),
+        slug: input.slug,
+        name: input.name ?? input.slug,
+        settings: settingsToStore(input),
         managed_by: "api",
       })
       .onConflict((conflict) => conflict.columns(["workspace_id", "slug"]).doNothing())
@@ -82,20 +82,20 @@ export async function replaceApp(
   services: KeyChangeServices,
   { workspaceId, actor, app }: OfApp,
   precondition: Precondition,
-  given: GivenApp,
+  input: GivenApp,
 ): Promise<AppView> {
   return changeKeys(services, workspaceId, async (tx) => {
-    await refuseUnknownRoutes(tx, workspaceId, given);
+    await refuseUnknownRoutes(tx, workspaceId, input);
     const before = await lockApp(tx, workspaceId, app);
     requireMatch(precondition, view(before));
     const after = await tx
       .updateTable("apps")
-      .set({ name: given.name ?? before.slug, settings: settingsToStore(given) })
+      .set({ name: input.name ?? before.slug, settings: settingsToStore(input) })
       .where("workspace_id", "=", workspaceId)
       .where("id", "=", before.id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    // The same again is no change.
+    // An identical replacement is not a change.
     if (JSON.stringify(view(before)) !== JSON.stringify(view(after)))
       await record(tx, { workspaceId, actor, action: "app.changed", before, after });
     return view(after);
@@ -110,7 +110,7 @@ export async function deleteApp(
   return changeKeys(services, workspaceId, async (tx) => {
     const before = await lockApp(tx, workspaceId, app);
     allowMatch(precondition, view(before));
-    const working = await tx
+    const activeKey = await tx
       .selectFrom("api_keys")
       .select("id")
       .where("workspace_id", "=", workspaceId)
@@ -120,7 +120,7 @@ export async function deleteApp(
         where.or([where("expires_at", "is", null), where("expires_at", ">", sql<Date>`patchbay_now()`)]),
       )
       .executeTakeFirst();
-    if (working !== undefined) {
+    if (activeKey !== undefined) {
       throw new GatewayError("CONFLICT", {
         message: "The app has keys that still work. Revoke them first.",
         details: { reason: "not_empty" },
@@ -132,15 +132,15 @@ export async function deleteApp(
   });
 }
 
-/** By slug or id; an id wins. Foreign and missing are alike: 404. */
+/** Finds an app by slug or id. An id wins. Missing apps and those of other workspaces are both 404. */
 export async function findApp(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
-  const rows = await ofName(tx, workspaceId, app).execute();
-  return chosen(rows, app);
+  const rows = await selectByName(tx, workspaceId, app).execute();
+  return requireApp(rows, app);
 }
 
-/** The same, and it is there to the end of the transaction. */
+/** The same, and locks the app until the transaction ends. */
 export async function holdApp(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
-  return chosen(await ofName(tx, workspaceId, app).forUpdate().execute(), app);
+  return requireApp(await selectByName(tx, workspaceId, app).forUpdate().execute(), app);
 }
 
 async function lockApp(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
@@ -149,7 +149,7 @@ async function lockApp(tx: Transacting, workspaceId: WorkspaceId, app: string): 
   return row;
 }
 
-function ofName(tx: Transacting, workspaceId: WorkspaceId, app: string) {
+function selectByName(tx: Transacting, workspaceId: WorkspaceId, app: string) {
   return tx
     .selectFrom("apps")
     .selectAll()
@@ -157,7 +157,7 @@ function ofName(tx: Transacting, workspaceId: WorkspaceId, app: string) {
     .where((where) => where.or([where("id", "=", app), where("slug", "=", app)]));
 }
 
-function chosen(rows: readonly AppRow[], app: string): AppRow {
+function requireApp(rows: readonly AppRow[], app: string): AppRow {
   const row = rows.find(({ id }) => id === app) ?? rows[0];
   if (row === undefined) throw noSuch("app");
   return row;

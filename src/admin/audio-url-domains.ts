@@ -1,4 +1,4 @@
-// Reads and replaces a workspace's allowlist for `audio.url` [remote-audio.list-replace]. The caller is authorized before.
+// Reads and replaces a workspace's allowlist for `audio.url` [remote-audio.list-replace]. The caller has been authorized before.
 import type { AudioUrlDomainsView } from "../contract/audio-url-domains.ts";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
@@ -31,24 +31,24 @@ export async function replaceDomains(
   { database, maxDomains }: AudioUrlDomainsServices,
   { workspaceId, actor, precondition, domains }: DomainsChange,
 ): Promise<AudioUrlDomainsView> {
-  const wanted = judged(domains, maxDomains);
+  const validDomains = validateDomains(domains, maxDomains);
   return database.inWorkspace(workspaceId, async (tx) => {
-    // Of two replacements at once the second one sees the first one's.
+    // Serialises concurrent replacements, so that the second sees the first one's list.
     await lockWorkspace(tx, workspaceId, "change");
     allowMatch(precondition, view(await readAudioUrlDomains(tx, workspaceId), maxDomains));
-    await replaceAudioUrlDomains(tx, workspaceId, wanted, actor);
+    await replaceAudioUrlDomains(tx, workspaceId, validDomains, actor);
     return view(await readAudioUrlDomains(tx, workspaceId), maxDomains);
   });
 }
 
-/** Lower case, each once, in the order given; or all faults at once. */
-function judged(domains: readonly string[], maxDomains: number): readonly string[] {
-  const spelled = domains.map(spelledAsHostName);
-  const issues = spelled.flatMap((domain, at): Issue[] => {
+/** Returns the domains in lower case, without duplicates and in order, or throws all faults together. */
+function validateDomains(domains: readonly string[], maxDomains: number): readonly string[] {
+  const spellings = domains.map(spelledAsHostName);
+  const issues = spellings.flatMap((domain, at): Issue[] => {
     const fault = hostNameFault(domain);
     return fault === null ? [] : [{ param: `domains[${at}]`, message: `domains[${at}] ${fault}.` }];
   });
-  const distinct = [...new Set(spelled)];
+  const distinct = [...new Set(spellings)];
   if (distinct.length > maxDomains)
     issues.push({
       param: "domains",

@@ -1,25 +1,25 @@
-// The audit entry of a change that a key requested [admin.one-audit-entry]: the object before and after.
+// Writes the audit entry of a change that a key requested [admin.one-audit-entry], with the object before and after.
 import type { WorkspaceId } from "../contract/ids.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { Acting } from "./services.ts";
 
 export interface Change<Row> extends Acting {
-  /** Null: the platform's. */
+  /** Null: a shared object. */
   readonly workspaceId: WorkspaceId | null;
   readonly action: string;
   readonly object: string;
-  /** Null: there was none, or none is left. */
+  /** Null: the object did not exist before, or does not exist afterwards. */
   readonly before: Row | null;
   readonly after: Row | null;
 }
 
-/** `kept` leaves out what is a secret. */
+/** `toAudit` returns what the audit log may store of a row: no secrets. */
 export async function auditChange<Row>(
   tx: Transacting,
   { actor, before, after, ...change }: Change<Row>,
-  kept: (row: Row) => object,
+  toAudit: (row: Row) => object,
 ): Promise<void> {
-  const shown = (row: Row | null) => (row === null ? null : kept(row));
-  await writeAudit(tx, { ...change, actorKeyId: actor, before: shown(before), after: shown(after) });
+  const toAuditOrNull = (row: Row | null) => (row === null ? null : toAudit(row));
+  await writeAudit(tx, { ...change, actorKeyId: actor, before: toAuditOrNull(before), after: toAuditOrNull(after) });
 }

@@ -1,5 +1,5 @@
-// Signed checkpoints of the audit log [tenancy.audit-checkpoint]: where every chain ended at a moment, in the object store, outside the
-// database. What is rewritten or cut off behind one is found even when all hashes in the database were made to fit.
+// Signed checkpoints of the audit log [tenancy.audit-checkpoint]: the heads of all chains at one moment, in the object store outside the database. A
+// rewritten or truncated log is detected even if all hashes in the database were recomputed.
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { singleChunk } from "../lib/buffered-body.ts";
@@ -8,10 +8,10 @@ import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 import { operatorsSight } from "../storage/system.ts";
 
-/** What of the object store is needed. */
+/** The part of the object store that is needed. */
 export interface CheckpointStore {
   put(key: string, body: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<void>;
-  /** Null when there is none. */
+  /** Null: there is no such object. */
   read(key: string): Promise<Buffer | null>;
 }
 
@@ -38,18 +38,18 @@ const LATEST = "audit/latest";
 const stored = z.object({ body: z.string(), signature: z.string() });
 const storedBody = z.object({
   at: z.string(),
-  /** The signature of the one before: none of them can be taken out of the row unseen. */
+  /** The signature of the previous checkpoint, so that none can be removed from the sequence unnoticed. */
   previous: z.string().nullable(),
   heads: z.array(z.tuple([z.string(), z.string().regex(/^\d+$/), z.string()])),
 });
 
-/** Writes one when a chain has grown since the last; answers whether it did. */
+/** Writes a checkpoint if a chain has grown since the last one. Returns whether it did. */
 export async function writeCheckpoint(services: CheckpointServices): Promise<boolean> {
   const { database, seal, store, now } = services;
-  // Before the heads: another process may write one in between, and what it saw is then behind ours.
+  // Read before the heads, so that a checkpoint that another process writes meanwhile is not ahead of them.
   const latest = await openLatest(services);
   const heads = await readHeads(operatorsSight(database).db);
-  // One that does not hold is evidence, and stays until somebody has looked at it.
+  // An invalid checkpoint is evidence, so it is kept until an operator has examined it.
   if (latest.kind === "bad") throw new Error(`the last checkpoint of the audit log does not hold: ${latest.why}`);
   if (latest.kind === "good" && !hasGrown(heads, latest.checkpoint.heads) && isSignedByCurrent(seal, latest))
     return false;
@@ -76,17 +76,17 @@ type Latest = Exclude<ReadCheckpoint, { kind: "good" }> | GoodLatest;
 async function openLatest({ seal, store }: Omit<CheckpointServices, "database" | "now">): Promise<Latest> {
   const bytes = await store.read(LATEST);
   if (bytes === null) return { kind: "none" };
-  const outer = parsed(stored, bytes.toString());
-  if (outer === null) return { kind: "bad", why: "the signed checkpoint cannot be read" };
-  if (!seal.isSigned(Buffer.from(outer.body), PURPOSE, Buffer.from(outer.signature, "base64url")))
+  const container = parseOrNull(stored, bytes.toString());
+  if (container === null) return { kind: "bad", why: "the signed checkpoint cannot be read" };
+  if (!seal.isSigned(Buffer.from(container.body), PURPOSE, Buffer.from(container.signature, "base64url")))
     return { kind: "bad", why: "the checkpoint's signature is not one of this installation's encryption keys" };
-  const body = parsed(storedBody, outer.body);
+  const body = parseOrNull(storedBody, container.body);
   if (body === null) return { kind: "bad", why: "the signed checkpoint is of another version" };
   const heads = body.heads.map(([chain, seq, hash]) => ({ chain, seq: BigInt(seq), hash }));
-  return { kind: "good", checkpoint: { at: body.at, heads }, body: outer.body, signature: outer.signature };
+  return { kind: "good", checkpoint: { at: body.at, heads }, body: container.body, signature: container.signature };
 }
 
-function parsed<T extends z.ZodType>(schema: T, text: string): z.infer<T> | null {
+function parseOrNull<T extends z.ZodType>(schema: T, text: string): z.infer<T> | null {
   try {
     const result = schema.safeParse(JSON.parse(text));
     return result.success ? result.data : null;
@@ -95,19 +95,19 @@ function parsed<T extends z.ZodType>(schema: T, text: string): z.infer<T> | null
   }
 }
 
-/** The ring's first key may be a new one, and the old one be taken out once nothing needs it. */
+/** Signs again after a key rotation, so that the old key can be removed from the ring once nothing needs it. */
 function isSignedByCurrent(seal: CheckpointServices["seal"], { body, signature }: GoodLatest): boolean {
   return seal.sign(Buffer.from(body), PURPOSE).toString("base64url") === signature;
 }
 
-/** A chain that is behind what was signed is no growth: `verify` tells of it, and no new checkpoint covers it up. */
-function hasGrown(heads: readonly ChainHead[], before: readonly ChainHead[]): boolean {
+/** A chain shorter than its checkpoint is an error: `verify` reports it, and no new checkpoint must hide it. */
+function hasGrown(heads: readonly ChainHead[], previousHeads: readonly ChainHead[]): boolean {
   const now = new Map(heads.map((head) => [head.chain, head]));
-  const lost = before.filter((head) => (now.get(head.chain)?.seq ?? -1n) < head.seq);
-  if (lost.length > 0)
+  const truncated = previousHeads.filter((head) => (now.get(head.chain)?.seq ?? -1n) < head.seq);
+  if (truncated.length > 0)
     throw new Error(
-      `the audit log is shorter than at the last checkpoint: ${lost.map(({ chain }) => chain).join(", ")}`,
+      `the audit log is shorter than at the last checkpoint: ${truncated.map(({ chain }) => chain).join(", ")}`,
     );
-  const known = new Map(before.map((head) => [head.chain, head.seq]));
-  return heads.some((head) => head.seq !== known.get(head.chain));
+  const previousSeqs = new Map(previousHeads.map((head) => [head.chain, head.seq]));
+  return heads.some((head) => head.seq !== previousSeqs.get(head.chain));
 }

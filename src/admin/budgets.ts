@@ -1,5 +1,5 @@
-// Budgets of an app [budgets.change]: one for each period. A limit changes under the row that every reservation locks, so that a new
-// limit holds from the next reservation on.
+// Budgets of an app, one per period [budgets.change]. A change locks the row that every reservation locks, so that a new limit applies from the next
+// reservation on.
 import { type Selectable, sql } from "kysely";
 import type { BudgetView } from "../contract/budgets.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
@@ -38,7 +38,7 @@ export async function listBudgets(
 ): Promise<readonly BudgetView[]> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const { id } = await findApp(tx, workspaceId, app);
-    return views(tx, workspaceId, id, await ofApp(tx, workspaceId, id).orderBy("period").execute());
+    return views(tx, workspaceId, id, await selectBudgets(tx, workspaceId, id).orderBy("period").execute());
   });
 }
 
@@ -48,9 +48,9 @@ export async function describeBudget(
 ): Promise<BudgetView> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const { id } = await findApp(tx, workspaceId, app);
-    const row = await ofApp(tx, workspaceId, id).where("period", "=", period).executeTakeFirst();
+    const row = await selectBudgets(tx, workspaceId, id).where("period", "=", period).executeTakeFirst();
     if (row === undefined) throw noSuch("budget");
-    return one(tx, workspaceId, row);
+    return viewOne(tx, workspaceId, row);
   });
 }
 
@@ -58,30 +58,33 @@ export async function putBudget(
   { database }: AdminServices,
   { workspaceId, actor, app, period }: OfBudget,
   precondition: Precondition,
-  given: GivenLimits,
+  input: GivenLimits,
 ): Promise<{ readonly view: BudgetView; readonly isNew: boolean }> {
-  const limits = limitsOf(given);
+  const limits = limitsOf(input);
   return database.inWorkspace(workspaceId, async (tx) => {
-    // Two first budgets of one period come one after the other.
+    // Serialises concurrent creations of a budget for the same period.
     const owner = await holdApp(tx, workspaceId, app);
-    const before = await ofApp(tx, workspaceId, owner.id).where("period", "=", period).forUpdate().executeTakeFirst();
-    const shown = before === undefined ? null : await one(tx, workspaceId, before);
-    if (before === undefined || shown === null) allowMatch(precondition, null);
+    const before = await selectBudgets(tx, workspaceId, owner.id)
+      .where("period", "=", period)
+      .forUpdate()
+      .executeTakeFirst();
+    const currentView = before === undefined ? null : await viewOne(tx, workspaceId, before);
+    if (before === undefined || currentView === null) allowMatch(precondition, null);
     else {
       refuseManagedByFile(before);
-      requireMatch(precondition, shown);
+      requireMatch(precondition, currentView);
     }
     const name = { id: `${owner.id}/${period}`, workspace_id: workspaceId, app_id: owner.id, period };
     const after = await upsertBudget(tx, { ...name, ...limits, managed_by: "api" }, limits);
-    if (before === undefined || JSON.stringify(shownLimits(before)) !== JSON.stringify(shownLimits(after))) {
+    if (before === undefined || JSON.stringify(viewLimits(before)) !== JSON.stringify(viewLimits(after))) {
       const action = before === undefined ? "budget.created" : "budget.changed";
       await auditChange(
         tx,
         { workspaceId, actor, action, object: after.id, before: before ?? null, after },
-        shownLimits,
+        viewLimits,
       );
     }
-    return { view: await one(tx, workspaceId, after), isNew: before === undefined };
+    return { view: await viewOne(tx, workspaceId, after), isNew: before === undefined };
   });
 }
 
@@ -92,21 +95,24 @@ export async function deleteBudget(
 ): Promise<string> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const owner = await findApp(tx, workspaceId, app);
-    const before = await ofApp(tx, workspaceId, owner.id).where("period", "=", period).forUpdate().executeTakeFirst();
+    const before = await selectBudgets(tx, workspaceId, owner.id)
+      .where("period", "=", period)
+      .forUpdate()
+      .executeTakeFirst();
     if (before === undefined) throw noSuch("budget");
     refuseManagedByFile(before);
-    allowMatch(precondition, await one(tx, workspaceId, before));
+    allowMatch(precondition, await viewOne(tx, workspaceId, before));
     await tx.deleteFrom("budgets").where("workspace_id", "=", workspaceId).where("id", "=", before.id).execute();
     await auditChange(
       tx,
       { workspaceId, actor, action: "budget.deleted", object: before.id, before, after: null },
-      shownLimits,
+      viewLimits,
     );
     return before.id;
   });
 }
 
-function ofApp(tx: Transacting, workspaceId: WorkspaceId, appId: string) {
+function selectBudgets(tx: Transacting, workspaceId: WorkspaceId, appId: string) {
   return tx
     .selectFrom("budgets")
     .selectAll()
@@ -127,7 +133,7 @@ function limitsOf({ limit_usd: usd, limit_audio_seconds, limit_tokens, soft_limi
   return { limit_nano_usd, limit_audio_seconds, limit_tokens, soft_limit };
 }
 
-async function one(tx: Transacting, workspaceId: WorkspaceId, row: BudgetRow): Promise<BudgetView> {
+async function viewOne(tx: Transacting, workspaceId: WorkspaceId, row: BudgetRow): Promise<BudgetView> {
   const [view] = await views(tx, workspaceId, row.app_id ?? "", [row]);
   if (view === undefined) throw new Error("a budget that was read is not there");
   return view;
@@ -150,7 +156,7 @@ async function views(
         object: "budget" as const,
         id: row.id,
         app_id: appId,
-        ...shownLimits(row),
+        ...viewLimits(row),
         managed_by: shownManager(row.managed_by),
         usage: {
           spent_usd: formatUsd(state.spentNanoUsd),
@@ -168,8 +174,8 @@ async function views(
   });
 }
 
-/** Of the object that is shown and of its audit row alike. */
-function shownLimits(row: BudgetRow) {
+/** The limits as shown in the API and in the audit entry. */
+function viewLimits(row: BudgetRow) {
   return {
     period: row.period,
     limit_usd: row.limit_nano_usd === null ? null : formatUsd(row.limit_nano_usd),

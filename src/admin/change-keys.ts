@@ -1,14 +1,14 @@
-// Changes keys, or what they stand for, so that the change is in force at once [keys.change-in-force].
+// Changes keys, or the apps and workspaces behind them, and invalidates the key cache, so that the change is in force immediately [keys.change-in-force].
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { AdminServices } from "./services.ts";
 
 export interface KeyChangeServices extends AdminServices {
-  /** What this process remembers of keys and of what they stand for is looked up again. */
+  /** Invalidates this process's cache of keys with their apps and workspaces. */
   readonly forgetKeys: () => void;
 }
 
-/** A change of keys, or of what they stand for: in force on this process before it is answered; the others hear of it. */
+/** Runs a change of keys. It is in force on this process before the response, and is announced to the others. */
 export async function changeKeys<T>(
   { database, forgetKeys }: KeyChangeServices,
   workspaceId: WorkspaceId,

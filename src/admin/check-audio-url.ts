@@ -1,5 +1,5 @@
-// Checks whether an address would be fetched as `audio.url` [remote-audio.check-same-rules]: the rules of the fetch itself, one by one.
-// A workspace's administrators see what a request would be answered. Only the operator sees what a name resolves to.
+// Checks whether an address would be fetched as `audio.url` [remote-audio.check-same-rules], by each rule of the fetch. A workspace's administrators see what
+// a request would be answered, only the operator sees what a name resolves to.
 import type { AudioUrlCheck, AudioUrlRule } from "../contract/audio-url-check.ts";
 import { AUDIO_URL_RULES } from "../contract/audio-url-check.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
@@ -11,7 +11,7 @@ import type { Database } from "../storage/database.ts";
 export interface AudioUrlCheckServices {
   readonly database: Pick<Database, "inWorkspace">;
   readonly remoteAudio: Pick<GatewayServices["remoteAudio"], "examine">;
-  /** Each of them asks a name server; who comes when all are taken waits in line. */
+  /** Limits concurrent checks, because each one queries a name server. Further ones wait. */
   readonly places: KeyedSemaphore;
 }
 
@@ -22,7 +22,7 @@ export interface AskedUrl {
   readonly signal: AbortSignal;
 }
 
-/** At once on one process: enough for people at their screens, too few to ask name servers for lists of names. */
+/** Concurrent checks per process: enough for people at their screens, too few to resolve lists of names. */
 export const MOST_CHECKS = { total: 8, perOwner: 2 } as const;
 
 const TEXTS: Readonly<Record<AudioUrlRule, string>> = {
@@ -42,7 +42,7 @@ export async function checkAudioUrl(
   const examine = () => remoteAudio.examine({ workspaceId, url, signal });
   const { host, listedAs, addresses, findings } = await places.run("checks", signal, examine, workspaceId);
   const listed = listedAs === null ? null : { entry: listedAs, owner: await ownerOf(database, workspaceId, listedAs) };
-  const first = findings.find(({ broken }) => broken !== null)?.broken ?? null;
+  const firstFailure = findings.find(({ broken }) => broken !== null)?.broken ?? null;
   const rules = AUDIO_URL_RULES.map((rule): AudioUrlCheck["rules"][number] => {
     const finding = findings.find((each) => each.rule === rule);
     const broken = finding?.broken ?? null;
@@ -56,8 +56,8 @@ export async function checkAudioUrl(
   });
   return {
     object: "audio_url_check",
-    allowed: first === null,
-    reason: first?.reason ?? null,
+    allowed: firstFailure === null,
+    reason: firstFailure?.reason ?? null,
     host,
     listed,
     rules,

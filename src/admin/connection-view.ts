@@ -1,4 +1,4 @@
-// A connection as the API shows it, and as the audit log stores it, which is even less [admin.connection-credential].
+// Describes a connection for the API, and for the audit log, which stores even less of it [admin.connection-credential].
 import { inFileForm } from "../config/print-configuration.ts";
 import type { ConnectionView } from "../contract/connections.ts";
 import { connectionSection, type ParsedConnection } from "../contract/set-up/connection.ts";
@@ -32,16 +32,16 @@ interface Facts {
   readonly models: Record<string, unknown>;
 }
 
-/** In the file's words, without the credential. */
+/** The connection in the file's format, without the credential. */
 export function connectionFacts({ id, kind, base_url, settings }: ConnectionRow): Facts {
   const { timeoutSeconds, models } = storedConnection.parse(settings);
-  const shown = inFileForm(connectionSection, { id, kind, baseUrl: base_url, timeoutSeconds, models });
-  const written = shown as { readonly models: Record<string, unknown> };
-  return { id, kind, base_url, timeout_seconds: timeoutSeconds, models: written.models };
+  const fileForm = inFileForm(connectionSection, { id, kind, baseUrl: base_url, timeoutSeconds, models });
+  const section = fileForm as { readonly models: Record<string, unknown> };
+  return { id, kind, base_url, timeout_seconds: timeoutSeconds, models: section.models };
 }
 
-/** But for the credential, which is not shown. */
+/** Compares everything except the credential, which is not shown. */
 export function isSameConnection(row: ConnectionRow, { kind, baseUrl, timeoutSeconds, models }: ParsedConnection) {
-  const wanted = connectionFacts({ ...row, kind, base_url: baseUrl, settings: { timeoutSeconds, models } });
-  return isSameData(connectionFacts(row), wanted);
+  const replacement = connectionFacts({ ...row, kind, base_url: baseUrl, settings: { timeoutSeconds, models } });
+  return isSameData(connectionFacts(row), replacement);
 }

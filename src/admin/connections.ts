@@ -1,5 +1,5 @@
-// Provider accounts of the operator and of workspaces [admin.connections]: judged like the file's, a workspace's address vetted before it is
-// stored, the credential sealed and never shown again.
+// Provider accounts of the operator and of workspaces [admin.connections]. They are validated like the file's, a workspace's address is checked before it is
+// stored, and the credential is sealed and never shown again.
 import type { ConnectionView } from "../contract/connections.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { ParsedConnection } from "../contract/set-up/connection.ts";
@@ -62,8 +62,8 @@ export async function createConnection(
   return changeSetUp(services, change, async (tx) => {
     const name = { scope: change.scope, id: wanted.id };
     if ((await readConnection(tx, name)) !== null) throw taken("connection");
-    await refuseStranded(tx, change, wanted);
-    return keep(services, tx, change, { before: null, wanted, action: "connection.created" });
+    await refuseBrokenRoutes(tx, change, wanted);
+    return saveConnection(services, tx, change, { before: null, wanted, action: "connection.created" });
   });
 }
 
@@ -71,20 +71,22 @@ export async function replaceConnection(
   services: SetUpServices,
   { body, ...change }: ConnectionChange & { readonly body: object },
 ): Promise<ConnectionView> {
-  const held = readAs(services, change, async (db) => openCredential(db, services.seal, await take(db, change)));
-  const credential = await mapDatabaseUnavailable(held);
+  const storedCredential = readAs(services, change, async (db) =>
+    openCredential(db, services.seal, await requireEditable(db, change)),
+  );
+  const credential = await mapDatabaseUnavailable(storedCredential);
   await refuseAddress(services, change, judgeConnection(body, credential));
   return changeSetUp(services, change, async (tx) => {
-    const before = await take(tx, change);
+    const before = await requireEditable(tx, change);
     requireMatch(change.precondition, viewConnection(before));
-    const kept = await openCredential(tx, services.seal, before);
-    const wanted = judgeConnection(body, kept);
-    // Whoever may change the address could otherwise have a credential sent there that was shown to nobody.
-    if (wanted.apiKey !== null && !bringsCredential(body) && isElsewhere(before, wanted))
+    const currentCredential = await openCredential(tx, services.seal, before);
+    const wanted = judgeConnection(body, currentCredential);
+    // Otherwise a caller who may change the address could have an unknown credential sent to a server of their own.
+    if (wanted.apiKey !== null && !bringsCredential(body) && hasNewAddress(before, wanted))
       throw invalidRequest("api_key", "api_key: send the credential again, for it would go to another address.");
-    if (wanted.apiKey === kept && isSameConnection(before, wanted)) return viewConnection(before);
-    await refuseStranded(tx, change, wanted);
-    return keep(services, tx, change, { before, wanted, action: "connection.changed" });
+    if (wanted.apiKey === currentCredential && isSameConnection(before, wanted)) return viewConnection(before);
+    await refuseBrokenRoutes(tx, change, wanted);
+    return saveConnection(services, tx, change, { before, wanted, action: "connection.changed" });
   });
 }
 
@@ -93,23 +95,23 @@ export async function rotateCredential(
   { apiKey, ...change }: ConnectionChange & { readonly apiKey: string },
 ): Promise<ConnectionView> {
   return changeSetUp(services, change, async (tx) => {
-    const before = await take(tx, change);
+    const before = await requireEditable(tx, change);
     allowMatch(change.precondition, viewConnection(before));
     const wanted = judgeConnection({ ...connectionFacts(before), api_key: apiKey }, null);
-    return keep(services, tx, change, { before, wanted, action: "connection.credential_rotated" });
+    return saveConnection(services, tx, change, { before, wanted, action: "connection.credential_rotated" });
   });
 }
 
 export async function removeConnection(services: SetUpServices, change: ConnectionChange): Promise<void> {
   const { scope, id } = change;
   await changeSetUp(services, change, async (tx) => {
-    const before = await take(tx, change);
+    const before = await requireEditable(tx, change);
     allowMatch(change.precondition, viewConnection(before));
-    // Behind a workspace's own account the platform's of its id steps in.
+    // The shared account of the same id takes the place of a workspace's deleted one.
     const successor = scope === PLATFORM ? null : await readConnection(tx, { scope: PLATFORM, id });
     const [route] = await routesOnConnection(tx, scope, id);
     if (route !== undefined && successor === null) throw inUse("connection", nameRoute(change, route));
-    if (successor !== null) await refuseStranded(tx, change, connectionLike(successor));
+    if (successor !== null) await refuseBrokenRoutes(tx, change, connectionLike(successor));
     await deleteConnection(tx, { scope, id });
     await auditSetUp(tx, change, {
       action: "connection.deleted",
@@ -120,25 +122,25 @@ export async function removeConnection(services: SetUpServices, change: Connecti
   });
 }
 
-/** Throws 404, and 409 for the file's. For a change the directory's lock is held. */
-async function take(tx: Handle, { scope, id }: ConnectionChange): Promise<ConnectionRow> {
+/** Throws 404, and 409 for objects of the file. A change holds the directory's lock. */
+async function requireEditable(tx: Handle, { scope, id }: ConnectionChange): Promise<ConnectionRow> {
   const row = await readConnection(tx, { scope, id });
   if (row === null) throw noSuch("connection");
   refuseManagedByFile(row);
   return row;
 }
 
-interface Kept {
+interface ConnectionSave {
   readonly before: ConnectionRow | null;
   readonly wanted: ParsedConnection;
   readonly action: string;
 }
 
-async function keep(
+async function saveConnection(
   { seal }: SetUpServices,
   tx: Transacting,
   actor: SetUpActor,
-  { before, wanted, action }: Kept,
+  { before, wanted, action }: ConnectionSave,
 ): Promise<ConnectionView> {
   await upsertConnection({ tx, seal }, actor.scope, wanted, "api");
   const after = await readConnection(tx, { scope: actor.scope, id: wanted.id });
@@ -152,7 +154,7 @@ async function keep(
   return viewConnection(after);
 }
 
-/** A resolver is asked: before the transaction, and again at every call. */
+/** Resolves the host name, so it runs before the transaction. Every call checks the address again. */
 async function refuseAddress(
   { refusedAddress }: SetUpServices,
   { scope }: SetUpActor,
@@ -163,8 +165,8 @@ async function refuseAddress(
   if (refusal !== null) throw invalidRequest("base_url", `base_url: ${refusal}`);
 }
 
-/** Published routes must be able to go on with it. */
-async function refuseStranded(tx: Transacting, actor: SetUpActor, connection: ConnectionLike): Promise<void> {
+/** Refuses a change that would break a published route. */
+async function refuseBrokenRoutes(tx: Transacting, actor: SetUpActor, connection: ConnectionLike): Promise<void> {
   for (const route of await routesOnConnection(tx, actor.scope, connection.id)) {
     const setUp = await readSetUp(tx, route.scope, { onlyPublished: true, connection });
     const [fault] = storedRouteFaults(route.definition, setUp);
@@ -172,7 +174,7 @@ async function refuseStranded(tx: Transacting, actor: SetUpActor, connection: Co
   }
 }
 
-/** Another workspace's routes have no name here. */
+/** Routes of other workspaces are not named here. */
 function nameRoute({ scope }: SetUpActor, route: { readonly scope: string; readonly id: string }): string {
   return route.scope === scope ? `route \`${route.id}\` names it` : "a workspace's route names it";
 }
@@ -181,7 +183,7 @@ function bringsCredential(body: object): boolean {
   return "api_key" in body && typeof body.api_key === "string" && body.api_key !== "";
 }
 
-function isElsewhere(before: ConnectionRow, wanted: ParsedConnection): boolean {
+function hasNewAddress(before: ConnectionRow, wanted: ParsedConnection): boolean {
   const originOf = (url: string | null) => (url === null ? null : new URL(url).origin);
   return before.kind !== wanted.kind || originOf(before.base_url) !== originOf(wanted.baseUrl);
 }

@@ -19,24 +19,24 @@ import type { AdminServices } from "./services.ts";
 export interface Grant {
   readonly amount_usd: string;
   readonly note: string;
-  /** Under one of a workspace's keys at most one grant is made; null: each is another one. */
+  /** At most one grant is made per key and workspace. Null: not deduplicated. */
   readonly idempotencyKey: string | null;
 }
 
 export interface Granted {
   readonly view: CreditsView;
-  /** It was made before, and nothing was granted now. */
+  /** True: the grant was made earlier, and nothing was granted now. */
   readonly isReplay: boolean;
 }
 
-/** Also of a workspace of the file: what it is granted is no part of what the file says of it. */
+/** Allowed for workspaces of the configuration file too, because grants are not part of the file. */
 export async function grantCredits(
   { database }: AdminServices,
   { workspaceId, actor }: OfWorkspace,
   { amount_usd: amount, note, idempotencyKey }: Grant,
 ): Promise<Granted> {
-  const isTakenBack = amount.startsWith("-");
-  const size = parseUsd(isTakenBack ? amount.slice(1) : amount);
+  const isDeduction = amount.startsWith("-");
+  const size = parseUsd(isDeduction ? amount.slice(1) : amount);
   if (size === null || size === 0n) throw invalidRequest("amount_usd", "`amount_usd` must be an amount other than 0.");
   return database.inWorkspace(workspaceId, async (tx) => {
     await lockDirectory(tx);
@@ -47,15 +47,15 @@ export async function grantCredits(
       .forUpdate()
       .executeTakeFirst();
     if (workspace === undefined) throw noSuch("workspace");
-    const asked = { nano_usd: isTakenBack ? -size : size, note };
-    // Twins wait for one another at the locks above: the second one sees the first one's row.
+    const requested = { nano_usd: isDeduction ? -size : size, note };
+    // Concurrent duplicates wait at the locks above, so the second one sees the first one's row.
     const key_sha256 = idempotencyKey === null ? null : createHash("sha256").update(idempotencyKey).digest();
-    if (key_sha256 !== null && (await wasGranted(tx, workspaceId, key_sha256, asked)))
+    if (key_sha256 !== null && (await hasGrant(tx, workspaceId, key_sha256, requested)))
       return { view: await view(tx, workspaceId), isReplay: true };
     const before = await readGranted(tx, workspaceId);
     await tx
       .insertInto("credit_grants")
-      .values({ id: newId("grant"), workspace_id: workspaceId, ...asked, actor_key_id: actor, key_sha256 })
+      .values({ id: newId("grant"), workspace_id: workspaceId, ...requested, actor_key_id: actor, key_sha256 })
       .execute();
     await putPlanBudgets(tx, workspaceId, workspace.plan);
     await writeAudit(tx, {
@@ -64,27 +64,28 @@ export async function grantCredits(
       action: "credits.granted",
       object: workspaceId,
       before: { granted_usd: formatUsd(before) },
-      after: { granted_usd: formatUsd(before + asked.nano_usd), note },
+      after: { granted_usd: formatUsd(before + requested.nano_usd), note },
     });
     return { view: await view(tx, workspaceId), isReplay: false };
   });
 }
 
-/** Throws `IDEMPOTENCY_KEY_REUSED` where another grant was made under this key. */
-async function wasGranted(
+/** Throws `IDEMPOTENCY_KEY_REUSED` if a different grant was made under this key. */
+async function hasGrant(
   tx: Transacting,
   workspaceId: WorkspaceId,
   keySha256: Buffer,
-  asked: { readonly nano_usd: bigint; readonly note: string },
+  requested: { readonly nano_usd: bigint; readonly note: string },
 ): Promise<boolean> {
-  const made = await tx
+  const existing = await tx
     .selectFrom("credit_grants")
     .select(["nano_usd", "note"])
     .where("workspace_id", "=", workspaceId)
     .where("key_sha256", "=", keySha256)
     .executeTakeFirst();
-  if (made !== undefined && (made.nano_usd !== asked.nano_usd || made.note !== asked.note)) throw keyReused();
-  return made !== undefined;
+  if (existing !== undefined && (existing.nano_usd !== requested.nano_usd || existing.note !== requested.note))
+    throw keyReused();
+  return existing !== undefined;
 }
 
 export async function describeCredits({ database }: AdminServices, workspaceId: WorkspaceId): Promise<CreditsView> {

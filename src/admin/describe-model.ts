@@ -1,4 +1,4 @@
-// What a model of a provider account can do, in the words of the API [providers.model-list]. Pure.
+// Describes the capabilities of a model on a provider account in the API's terms [providers.model-list]. Pure.
 import { type CAPABILITIES, FEATURES } from "../contract/features.ts";
 import type { AccountModel } from "../directory/models-of.ts";
 

@@ -1,5 +1,5 @@
-// Explains a request without running it [admin.explain]: by the published version of a route, and by another version in its place. Nothing
-// is reserved, called or stored.
+// Explains how a request would be routed without running it [admin.explain], by the published version of a route and, for comparison, another version.
+// Nothing is reserved, called or stored.
 import type { Principal } from "../auth/principal.ts";
 import type { LimitsConfiguration } from "../config/configuration.ts";
 import { GatewayError } from "../contract/errors.ts";
@@ -36,32 +36,32 @@ export type ExplanationServices = JudgeServices &
     >;
   };
 
-/** Whose request it would be. */
+/** The caller of the request. */
 export type Whose =
   | { readonly kind: "key"; readonly id: string }
   | { readonly kind: "app"; readonly app: string; readonly testMode: boolean };
 
-type Thought =
+type RequestToExplain =
   | (Omit<AudioExplanation, "principal" | "audio"> & { readonly recording: DeclaredRecording | null })
   | Omit<LiveExplanation, "principal">
   | Omit<ChatExplanation, "principal">;
 
 export interface Explained extends VersionChoice {
   readonly whose: Whose;
-  readonly request: Thought;
+  readonly request: RequestToExplain;
 }
 
-export async function explainRequest(services: ExplanationServices, asked: Explained): Promise<RouteExplanation> {
-  const { scope, request } = asked;
+export async function explainRequest(services: ExplanationServices, options: Explained): Promise<RouteExplanation> {
+  const { scope, request } = options;
   refuseImpossible(services, request);
-  // As it is stored now: it may have been changed on another process a moment ago.
+  // Refreshed first, because another process may have changed the set-up a moment ago.
   await mapDatabaseUnavailable(services.refreshDirectory());
-  const found = await mapDatabaseUnavailable(principalOf(services, scope, asked.whose));
-  // Who administers sees the names, whoever would ask.
+  const found = await mapDatabaseUnavailable(principalOf(services, scope, options.whose));
+  // An administrator sees provider names, whatever the caller may see.
   const principal: Principal = { ...found, scopes: [...found.scopes, "routing:read"] };
   const directory = services.directory();
   const live = await judge(services, principal, request, directory);
-  const other = await mapDatabaseUnavailable(otherVersion(services, asked, principal.workspace.id, live.trace.route));
+  const other = await mapDatabaseUnavailable(otherVersion(services, options, principal.workspace.id, live.trace.route));
   return {
     object: "route_explanation",
     live,
@@ -73,35 +73,39 @@ export async function explainRequest(services: ExplanationServices, asked: Expla
 function judge(
   services: JudgeServices,
   principal: Principal,
-  request: Thought,
+  request: RequestToExplain,
   directory: ReturnType<JudgeServices["directory"]>,
 ): Promise<JudgedRequest> {
-  const by = { ...services, directory: () => directory };
-  if (request.kind !== "audio") return judgeRoute(by, { ...request, principal });
+  const judgeServices = { ...services, directory: () => directory };
+  if (request.kind !== "audio") return judgeRoute(judgeServices, { ...request, principal });
   const { recording, ...audio } = request;
-  return judgeRoute(by, { ...audio, principal, audio: recording === null ? null : declaredFacts(recording) });
+  return judgeRoute(judgeServices, {
+    ...audio,
+    principal,
+    audio: recording === null ? null : declaredFacts(recording),
+  });
 }
 
-/** What this gateway takes of nobody is refused as it would be, whatever the route. */
-function refuseImpossible({ limits }: ExplanationServices, request: Thought): void {
+/** Refuses a request that exceeds the gateway's limits as the real endpoint would, whatever the route. */
+function refuseImpossible({ limits }: ExplanationServices, request: RequestToExplain): void {
   if (request.kind === "chat") return;
   refuseTooManyKeyterms({ limits }, request, "fields.");
   if (request.kind === "live" || request.recording === null) return;
   const { durationSeconds, sizeBytes } = request.recording;
   refuseTooLong({ limits }, durationSeconds, "recording.duration_seconds");
-  const mostBytes =
+  const maxBytes =
     request.fields.mode === "async"
       ? Math.max(limits.maxJobAudioBytes, limits.maxJobAudioUrlBytes)
       : Math.max(limits.maxAudioBytes, limits.maxAudioUrlBytes);
-  if (sizeBytes !== null && sizeBytes > mostBytes)
+  if (sizeBytes !== null && sizeBytes > maxBytes)
     throw new GatewayError("AUDIO_TOO_LARGE", {
-      message: `The audio holds ${sizeBytes} bytes; this gateway takes at most ${mostBytes} bytes this way.`,
+      message: `The audio holds ${sizeBytes} bytes; this gateway takes at most ${maxBytes} bytes this way.`,
       param: "recording.bytes",
-      details: { max_audio_bytes: mostBytes, received_bytes: sizeBytes },
+      details: { max_audio_bytes: maxBytes, received_bytes: sizeBytes },
     });
 }
 
-/** The operator, on the platform's path, names an app by its id or as `workspace/app`; in a workspace its slug is enough. */
+/** The operator names an app by its id or as `workspace/app`. In a workspace its slug is enough. */
 async function principalOf(services: ExplanationServices, scope: DirectoryScope, whose: Whose): Promise<Principal> {
   const workspaceId = workspaceOf(scope);
   if (whose.kind === "key") {

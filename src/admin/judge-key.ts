@@ -1,4 +1,4 @@
-// Validates a key beyond its schema [keys.invalid]: an existing app, routing only with an app, an expiry in the future.
+// Validates a key beyond its schema [keys.invalid]: an existing app, routing settings only with an app, an expiry in the future.
 import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
@@ -20,7 +20,7 @@ export interface NewKey extends GivenKey {
   readonly mode: "live" | "test";
 }
 
-/** In the body a name that leads nowhere is a fault of the body. */
+/** An unknown app in the body is a fault of the body, not a 404. */
 export async function appOf(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<string> {
   try {
     return (await holdApp(tx, workspaceId, app)).id;
@@ -31,7 +31,7 @@ export async function appOf(tx: Transacting, workspaceId: WorkspaceId, app: stri
   }
 }
 
-/** A key without an app administers, and does nothing else. */
+/** A key without an app can only administer. */
 export function refuseMisfit({ app, role, mode, route, audio_input_override, purposes }: NewKey): void {
   if (app !== null) return;
   if (role !== "admin") throw invalidRequest("role", "A key that belongs to no app must have the role `admin`.");

@@ -1,5 +1,5 @@
-// Connections and routes sent to the API are judged by the configuration file's own schema and cross-check: the same refusals in
-// the same words, all at once [admin.all-faults].
+// Validates connections and routes sent to the API with the configuration file's schema and cross-checks, so that both report the same faults, all together
+// [admin.all-faults].
 import type { z } from "zod";
 import { checkConnection } from "../config/check-connection.ts";
 import { checkRoute, type SetUpScope } from "../config/check-route.ts";
@@ -10,29 +10,29 @@ import { invalidRequests } from "../contract/invalid-request.ts";
 import { connectionSection, type ParsedConnection } from "../contract/set-up/connection.ts";
 import { type ParsedRoute, routeSection } from "../contract/set-up/route.ts";
 
-const HERE: FaultPath = [];
+const ROOT: FaultPath = [];
 
-/** `credential`: the one that is kept where the body brings none. */
+/** `credential`: the stored one, which is kept if the body contains none. */
 export function judgeConnection(body: object, credential: string | null): ParsedConnection {
   const parsed = parse(connectionSection, body);
   const value = { ...body, api_key: parsed.apiKey ?? credential };
-  refuse(checkConnection({ path: HERE, value }));
+  throwIfFaulty(checkConnection({ path: ROOT, value }));
   return { ...parsed, apiKey: value.api_key };
 }
 
 export function judgeRoute(body: object, scope: SetUpScope): ParsedRoute {
   const parsed = parse(routeSection, body);
-  refuse(checkRoute({ path: HERE, value: body }, scope));
+  throwIfFaulty(checkRoute({ path: ROOT, value: body }, scope));
   return parsed;
 }
 
-/** A stored definition by what there is now: an account or a route may have gone since it was written. */
+/** Validates a stored definition against current objects: an account or a route may have been deleted since it was written. */
 export function judgeStoredRoute(definition: unknown, scope: SetUpScope): void {
-  refuse(storedRouteFaults(definition, scope));
+  throwIfFaulty(storedRouteFaults(definition, scope));
 }
 
 export function storedRouteFaults(definition: unknown, scope: SetUpScope): readonly SchemaFault[] {
-  return checkRoute({ path: HERE, value: definition }, scope);
+  return checkRoute({ path: ROOT, value: definition }, scope);
 }
 
 export function parse<S extends z.ZodType>(schema: S, body: object): z.output<S> {
@@ -41,7 +41,7 @@ export function parse<S extends z.ZodType>(schema: S, body: object): z.output<S>
   throw refusal(schemaFaults(schema, body, parsed.error.issues, (path) => path.at(-1) !== "api_key"));
 }
 
-function refuse(faults: readonly SchemaFault[]): void {
+function throwIfFaulty(faults: readonly SchemaFault[]): void {
   if (faults.length > 0) throw refusal(faults);
 }
 

@@ -1,5 +1,5 @@
-// The outcome of a connection's test, and what to do about it [admin.test-outcome]. Pure: it contains nothing that a provider wrote except
-// a code that is clearly one.
+// Derives the outcome of a connection test, and advice for the operator [admin.test-outcome]. Pure. Contains nothing that a provider wrote, except for a
+// value that is clearly an error code.
 import type { ConnectionTest, TestOutcome } from "../contract/connection-test.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { AccountAnswer } from "../providers/account-probe.ts";
@@ -7,31 +7,33 @@ import type { ProviderError } from "../providers/io.ts";
 
 type Judgement = Pick<ConnectionTest, "ok" | "outcome" | "message" | "status" | "code">;
 
-interface Known {
+interface TestFacts {
   readonly hasCredential: boolean;
   readonly models: ConnectionTest["models"];
   readonly undeclared: readonly string[] | null;
 }
 
-/** `answer` is null where nothing was asked, for want of a credential. */
-export function judgeTest(answer: AccountAnswer | ProviderError | null, known: Known): Judgement {
-  if (answer === null) return judged("no_credential", NO_CREDENTIAL);
-  if (answer instanceof Error) return failed(answer, known);
+/** `answer` is null if nothing was sent because there is no credential. */
+export function judgeTest(answer: AccountAnswer | ProviderError | null, known: TestFacts): Judgement {
+  if (answer === null) return judgement("no_credential", NO_CREDENTIAL);
+  if (answer instanceof Error) return judgeFailure(answer, known);
   const { kind, status } = answer;
   switch (kind) {
     case "accepted":
-      return { ...judged("accepted", `${taken(known)} ${found(known)}`, { status }), ok: true };
+      return { ...judgement("accepted", `${credentialText(known)} ${modelsText(known)}`, { status }), ok: true };
     case "whisper_cpp":
-      if (answer.path === null) return judged("unexpected", WHISPER_CPP_ELSEWHERE, { status });
+      if (answer.path === null) return judgement("unexpected", WHISPER_CPP_ELSEWHERE, { status });
       return known.hasCredential
-        ? judged("unproven", `${whisperCpp(answer.path)} It has no credentials, so this one is not needed.`, { status })
-        : { ...judged("accepted", whisperCpp(answer.path), { status }), ok: true };
+        ? judgement("unproven", `${whisperCpp(answer.path)} It has no credentials, so this one is not needed.`, {
+            status,
+          })
+        : { ...judgement("accepted", whisperCpp(answer.path), { status }), ok: true };
     case "open":
-      return judged("unproven", `${OPEN} ${found(known)}`, { status });
+      return judgement("unproven", `${OPEN} ${modelsText(known)}`, { status });
     case "restricted":
       return known.hasCredential
-        ? judged("restricted", restricted(status), answer)
-        : judged("refused", WANTS_CREDENTIAL, answer);
+        ? judgement("restricted", restrictedText(status), answer)
+        : judgement("refused", WANTS_CREDENTIAL, answer);
     default:
       return assertNever(kind);
   }
@@ -49,7 +51,7 @@ function whisperCpp(path: string): string {
   return `whisper.cpp's server answers here and takes audio at \`${path}\`, which calls find by themselves: declare its models with \`dialect: whisper-cpp\`.`;
 }
 
-function judged(
+function judgement(
   outcome: TestOutcome,
   message: string,
   { status = null, code = null }: { readonly status?: number | null; readonly code?: string | null } = {},
@@ -57,11 +59,11 @@ function judged(
   return { ok: false, outcome, message, status, code };
 }
 
-function taken({ hasCredential }: Known): string {
+function credentialText({ hasCredential }: TestFacts): string {
   return hasCredential ? "The provider takes the credential." : "The server answers without a credential.";
 }
 
-function found({ models, undeclared }: Known): string {
+function modelsText({ models, undeclared }: TestFacts): string {
   if (undeclared === null) return "It does not say which models the account may use; the first call will.";
   if (models.length === 0)
     return `It lists ${count(undeclared.length, "model")}: declare those that routes are to name under \`models\`.`;
@@ -72,55 +74,55 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
 
-function restricted(status: number): string {
+function restrictedText(status: number): string {
   return `The provider does not let this credential ask (HTTP ${status}): it may be restricted, and fit for calls all the same. Allow it this question too, or try a call.`;
 }
 
-function failed(error: ProviderError, known: Known): Judgement {
+function judgeFailure(error: ProviderError, known: TestFacts): Judgement {
   const { kind, status, reason: code } = error;
   const facts = { status, code };
   const http = status === null ? "" : ` (HTTP ${status})`;
   switch (kind) {
     case "unauthorized":
-      if (status === null) return judged("refused", UNUSABLE, facts);
-      return judged("refused", known.hasCredential ? refused(http) : WANTS_CREDENTIAL, facts);
+      if (status === null) return judgement("refused", UNUSABLE, facts);
+      return judgement("refused", known.hasCredential ? refusedText(http) : WANTS_CREDENTIAL, facts);
     case "payment":
-      return judged(
+      return judgement(
         "out_of_credit",
         `The provider knows the credential and wants to be paid${http}: top up the account.`,
         facts,
       );
     case "rate_limited":
-      return judged(
+      return judgement(
         "busy",
-        `The provider asks to wait${http}, which says nothing about the credential. Test again ${whenever(error)}.`,
+        `The provider asks to wait${http}, which says nothing about the credential. Test again ${retryText(error)}.`,
         facts,
       );
     case "connect":
       return code === ADDRESS_REFUSED
-        ? judged("address_refused", NOT_CALLED)
-        : judged("unreachable", NO_CONNECTION, facts);
+        ? judgement("address_refused", NOT_CALLED)
+        : judgement("unreachable", NO_CONNECTION, facts);
     case "timeout":
-    // Nobody is left to read it.
+    // The client has disconnected, so the result is not read.
     case "aborted":
-      return judged("unreachable", NO_ANSWER, facts);
+      return judgement("unreachable", NO_ANSWER, facts);
     case "unknown":
-      return status === null ? judged("unreachable", BROKEN, facts) : judged("failing", failing(http), facts);
+      return status === null ? judgement("unreachable", BROKEN, facts) : judgement("failing", failingText(http), facts);
     case "server_error":
       return status !== null && status >= 500
-        ? judged("failing", failing(http), facts)
-        : judged("unexpected", unexpected(status, http), facts);
+        ? judgement("failing", failingText(http), facts)
+        : judgement("unexpected", unexpectedText(status, http), facts);
     case "not_found":
     case "rejected":
     case "bad_reply":
     case "feature_dropped":
-      return judged("unexpected", unexpected(status, http), facts);
+      return judgement("unexpected", unexpectedText(status, http), facts);
     default:
       return assertNever(kind);
   }
 }
 
-/** As `make-io` names what the guard refused. */
+/** The reason that `make-io` sets when the guarded connector refuses an address. */
 const ADDRESS_REFUSED = "address_refused";
 
 const NOT_CALLED =
@@ -131,19 +133,19 @@ const NO_CONNECTION =
 const NO_ANSWER = "No answer came in time. See that `base_url` is right, or test again later.";
 const BROKEN = "The connection broke before the answer. See that `base_url` is right, or test again later.";
 
-function refused(http: string): string {
+function refusedText(http: string): string {
   return `The provider refuses the credential${http}. Give it anew and whole, and see that it is in force, and of this provider and region.`;
 }
 
-function whenever({ retryAfterSeconds }: ProviderError): string {
+function retryText({ retryAfterSeconds }: ProviderError): string {
   return retryAfterSeconds === null ? "later" : `in ${Math.ceil(retryAfterSeconds)} s`;
 }
 
-function failing(http: string): string {
+function failingText(http: string): string {
   return `The provider has trouble of its own${http}, which says nothing about the credential. Test again later.`;
 }
 
-function unexpected(status: number | null, http: string): string {
+function unexpectedText(status: number | null, http: string): string {
   if (status !== null && status >= 300 && status < 400)
     return `The address leads elsewhere${http}, and nobody is followed with a credential. Give the address it leads to as \`base_url\`.`;
   if (status === 404 || status === 405)

@@ -1,4 +1,4 @@
-// An API key as it is read, shown and audited [keys.shown-once]: never its hash, and its secret in one answer only.
+// Describes an API key for the API and the audit log [keys.shown-once]: never its hash, and its secret only in the response that created it.
 import { type Selectable, sql } from "kysely";
 import type { KeyView } from "../contract/keys.ts";
 import { SCOPES, type Scope } from "../contract/scopes.ts";
@@ -9,10 +9,7 @@ import { shownManager } from "./managed.ts";
 /** `now`: the database's clock, read with the row. */
 export type KeyRow = Omit<Selectable<Tables["api_keys"]>, "secret_hash"> & { readonly now: Date };
 
-/**
- * The operator's keys may hang on a workspace, and are none of its administrators' business: whoever rotated one would be the
- * operator.
- */
+/** Excludes the operator's keys, which may belong to a workspace: an administrator who rotated one would become the operator. */
 export const isOfWorkspace = sql<boolean>`role <> 'operator'`;
 
 export const KEY_COLUMNS = [
@@ -35,7 +32,7 @@ export const KEY_COLUMNS = [
 
 export const DATABASE_NOW = sql<Date>`patchbay_now()`.as("now");
 
-/** Nothing that could be used, and nothing that moves by itself. */
+/** The audited part of a key: nothing secret, and nothing that changes by itself. */
 export function audited(row: KeyRow) {
   return {
     app_id: row.app_id,
@@ -50,7 +47,7 @@ export function audited(row: KeyRow) {
   };
 }
 
-/** `secret` only for the call that made it. */
+/** `secret` is set only in the response that created it. */
 export function keyView(row: KeyRow, secret: string | null = null): KeyView {
   const { default_purpose: _appsOnly, ...settings } = shownSettings(row.settings);
   return {

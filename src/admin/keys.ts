@@ -1,5 +1,5 @@
-// API keys of a workspace: created and shown once, replaced, rotated with overlap [keys.rotate], revoked. A change and its audit entry are
-// one transaction, announced to every process.
+// API keys of a workspace: created and shown once, replaced, rotated with overlap [keys.rotate], revoked. Each change and its audit entry are one
+// transaction, announced to every process.
 import { sql } from "kysely";
 import { generateKey, hashKey, KEY_PREFIXES, type KeyKind, visibleParts } from "../auth/key-format.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
@@ -29,22 +29,22 @@ export interface OfKey extends OfWorkspace {
 export async function createKey(
   { database, pepper }: KeyServices,
   { workspaceId, actor }: OfWorkspace,
-  given: NewKey,
+  input: NewKey,
 ): Promise<KeyView> {
-  refuseMisfit(given);
+  refuseMisfit(input);
   return database.inWorkspace(workspaceId, async (tx) => {
-    await refuseUnknownRoutes(tx, workspaceId, given);
+    await refuseUnknownRoutes(tx, workspaceId, input);
     await lockWorkspace(tx, workspaceId);
-    const app = given.app === null ? null : await appOf(tx, workspaceId, given.app);
-    const secret = generateKey(app === null ? "admin" : given.mode);
+    const app = input.app === null ? null : await appOf(tx, workspaceId, input.app);
+    const secret = generateKey(app === null ? "admin" : input.mode);
     const row = await insert(tx, pepper, secret, {
       workspace_id: workspaceId,
       app_id: app,
-      name: given.name ?? (app === null ? "administrator" : "key"),
-      role: given.role,
-      scopes: app === null ? [] : [...given.scopes],
-      settings: settingsToStore(given),
-      expires_at: given.expires_at === null ? null : new Date(given.expires_at),
+      name: input.name ?? (app === null ? "administrator" : "key"),
+      role: input.role,
+      scopes: app === null ? [] : [...input.scopes],
+      settings: settingsToStore(input),
+      expires_at: input.expires_at === null ? null : new Date(input.expires_at),
       replaces: null,
     });
     refusePast(row);
@@ -54,7 +54,7 @@ export async function createKey(
 }
 
 export async function describeKey({ database }: AdminServices, { workspaceId, key }: OfKey): Promise<KeyView> {
-  const row = await database.inWorkspace(workspaceId, (tx) => ofId(tx, workspaceId, key).executeTakeFirst());
+  const row = await database.inWorkspace(workspaceId, (tx) => selectById(tx, workspaceId, key).executeTakeFirst());
   if (row === undefined) throw noSuch("key");
   return keyView(row);
 }
@@ -63,21 +63,21 @@ export async function replaceKey(
   services: KeyChangeServices,
   { workspaceId, actor, key }: OfKey,
   precondition: Precondition,
-  given: GivenKey,
+  input: GivenKey,
 ): Promise<KeyView> {
   return changeKeys(services, workspaceId, async (tx) => {
-    await refuseUnknownRoutes(tx, workspaceId, given);
-    const before = await lock(tx, workspaceId, key);
+    await refuseUnknownRoutes(tx, workspaceId, input);
+    const before = await lockKey(tx, workspaceId, key);
     requireMatch(precondition, keyView(before));
     refuseEnded(before);
-    if (before.app_id === null) refuseMisfit({ ...given, app: null, role: "admin", mode: "live" });
+    if (before.app_id === null) refuseMisfit({ ...input, app: null, role: "admin", mode: "live" });
     const after = await tx
       .updateTable("api_keys")
       .set({
-        name: given.name ?? before.name,
-        scopes: before.app_id === null ? [] : [...given.scopes],
-        settings: settingsToStore(given),
-        expires_at: given.expires_at === null ? null : new Date(given.expires_at),
+        name: input.name ?? before.name,
+        scopes: before.app_id === null ? [] : [...input.scopes],
+        settings: settingsToStore(input),
+        expires_at: input.expires_at === null ? null : new Date(input.expires_at),
       })
       .where("workspace_id", "=", workspaceId)
       .where("id", "=", before.id)
@@ -90,7 +90,7 @@ export async function replaceKey(
   });
 }
 
-/** The new key has everything of the old one; the old one stops when the overlap is over, and never later than it would have. */
+/** The new key copies the old one's settings. The old one expires after the overlap, and never later than it would have. */
 export async function rotateKey(
   services: KeyServices,
   { workspaceId, actor, key }: OfKey,
@@ -98,13 +98,13 @@ export async function rotateKey(
   overlapSeconds: number,
 ): Promise<KeyView> {
   return changeKeys(services, workspaceId, async (tx) => {
-    const before = await lock(tx, workspaceId, key);
+    const before = await lockKey(tx, workspaceId, key);
     allowMatch(precondition, keyView(before));
     refuseEnded(before);
     const secret = generateKey(kindOf(before));
     const { id, workspace_id, app_id, name, role, scopes, expires_at } = before;
     const settings = JSON.stringify(before.settings);
-    const made = await insert(tx, services.pepper, secret, {
+    const newKey = await insert(tx, services.pepper, secret, {
       workspace_id,
       app_id,
       name,
@@ -114,28 +114,28 @@ export async function rotateKey(
       expires_at,
       replaces: id,
     });
-    const ends =
+    const expiry =
       overlapSeconds === 0
         ? { revoked_at: sql<Date>`patchbay_now()` }
         : { expires_at: sql<Date>`least(expires_at, patchbay_now() + make_interval(secs => ${overlapSeconds}))` };
-    const after = await end(tx, before, ends);
-    await record(tx, { workspaceId, actor, action: "key.created", before: null, after: made });
+    const after = await endKey(tx, before, expiry);
+    await record(tx, { workspaceId, actor, action: "key.created", before: null, after: newKey });
     await record(tx, { workspaceId, actor, action: "key.rotated", before, after });
-    return keyView(made, secret);
+    return keyView(newKey, secret);
   });
 }
 
-/** Revoked again it is as it was. */
+/** Idempotent: a key that is revoked already stays unchanged. */
 export async function revokeKey(
   services: KeyChangeServices,
   { workspaceId, actor, key }: OfKey,
   precondition: Precondition,
 ): Promise<KeyView> {
   return changeKeys(services, workspaceId, async (tx) => {
-    const before = await lock(tx, workspaceId, key);
+    const before = await lockKey(tx, workspaceId, key);
     allowMatch(precondition, keyView(before));
     if (before.revoked_at !== null) return keyView(before);
-    const after = await end(tx, before, { revoked_at: sql<Date>`patchbay_now()` });
+    const after = await endKey(tx, before, { revoked_at: sql<Date>`patchbay_now()` });
     await record(tx, { workspaceId, actor, action: "key.revoked", before, after });
     return keyView(after);
   });
@@ -145,7 +145,7 @@ async function insert(
   tx: Transacting,
   pepper: Buffer,
   secret: string,
-  facts: Pick<KeyRow, "workspace_id" | "app_id" | "name" | "role" | "scopes" | "expires_at" | "replaces"> & {
+  columns: Pick<KeyRow, "workspace_id" | "app_id" | "name" | "role" | "scopes" | "expires_at" | "replaces"> & {
     readonly settings: string;
   },
 ): Promise<KeyRow> {
@@ -153,7 +153,7 @@ async function insert(
     .insertInto("api_keys")
     .values({
       id: newId("key"),
-      ...facts,
+      ...columns,
       secret_hash: hashKey(pepper, secret),
       ...visibleParts(secret),
       managed_by: "api",
@@ -162,28 +162,28 @@ async function insert(
     .executeTakeFirstOrThrow();
 }
 
-async function end(
+async function endKey(
   tx: Transacting,
   { id, workspace_id }: KeyRow,
-  ends: { readonly revoked_at: ReturnType<typeof sql<Date>> } | { readonly expires_at: ReturnType<typeof sql<Date>> },
+  expiry: { readonly revoked_at: ReturnType<typeof sql<Date>> } | { readonly expires_at: ReturnType<typeof sql<Date>> },
 ): Promise<KeyRow> {
   return tx
     .updateTable("api_keys")
-    .set(ends)
+    .set(expiry)
     .where("workspace_id", "=", workspace_id)
     .where("id", "=", id)
     .returning([...KEY_COLUMNS, DATABASE_NOW])
     .executeTakeFirstOrThrow();
 }
 
-async function lock(tx: Transacting, workspaceId: WorkspaceId, key: string): Promise<KeyRow> {
-  const row = await ofId(tx, workspaceId, key).forUpdate().executeTakeFirst();
+async function lockKey(tx: Transacting, workspaceId: WorkspaceId, key: string): Promise<KeyRow> {
+  const row = await selectById(tx, workspaceId, key).forUpdate().executeTakeFirst();
   if (row === undefined) throw noSuch("key");
   refuseManagedByFile(row);
   return row;
 }
 
-function ofId(tx: Transacting, workspaceId: WorkspaceId, key: string) {
+function selectById(tx: Transacting, workspaceId: WorkspaceId, key: string) {
   return tx
     .selectFrom("api_keys")
     .select([...KEY_COLUMNS, DATABASE_NOW])

@@ -1,4 +1,4 @@
-// GET /admin/v1/audit and its mirror of one workspace: who changed what, newest first [tenancy.audit-read].
+// GET /admin/v1/audit and the same for one workspace: the audit log, newest first [tenancy.audit-read].
 import type { AuditEntryView } from "../contract/audit.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { pageOf } from "../lib/list-page.ts";
@@ -6,7 +6,7 @@ import { asWorkspaceOrSystem } from "../storage/system.ts";
 import type { AdminServices, Page, PageRequest } from "./services.ts";
 
 export interface AuditFilter extends PageRequest {
-  /** Absent: every workspace's and the platform's. */
+  /** Absent: entries of every workspace and of shared objects. */
   readonly owner?: WorkspaceId | "platform" | undefined;
   readonly from: Date | null;
   readonly to: Date | null;
@@ -47,14 +47,14 @@ export async function listAudit({ database }: AdminServices, filter: AuditFilter
       actor_key_id: row.actor_key_id,
       action: row.action,
       target: row.object,
-      before: record(row.before),
-      after: record(row.after),
+      before: asObject(row.before),
+      after: asObject(row.after),
     })),
     end: nextCursor,
   };
 }
 
-/** `writeAudit` takes objects only. */
-function record(value: unknown): AuditEntryView["before"] {
+/** The cast is safe: `writeAudit` accepts objects only. */
+function asObject(value: unknown): AuditEntryView["before"] {
   return value as AuditEntryView["before"];
 }

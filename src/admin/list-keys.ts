@@ -1,4 +1,4 @@
-// GET …/keys: a workspace's keys, newest first, never with a secret [keys.shown-once].
+// GET …/keys: lists a workspace's keys, newest first, without secrets [keys.shown-once].
 import { sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { KeyView } from "../contract/keys.ts";

@@ -1,5 +1,4 @@
-// The live list of models that routes of a workspace, or shared ones, can name [providers.model-list]: by the existing connections and the
-// workspace's plan.
+// Lists the models that routes of a workspace, or shared ones, can reference [providers.model-list], by the current connections and the workspace's plan.
 import type { BillingClass } from "../contract/billing-class.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { needsCredential, type ProviderKind } from "../contract/provider-kinds.ts";
@@ -36,7 +35,7 @@ export async function listModels(services: ModelListServices, scope: DirectorySc
   return { object: "list", data: [...connected, ...missing] };
 }
 
-/** Null: there is no plan that could run out; the platform has none. */
+/** Null: there is no plan that could be exhausted. Shared routes have none. */
 async function fundsOf({ database }: ModelListServices, workspace: WorkspaceId | null): Promise<PlanFunds | null> {
   return workspace === null ? null : database.inWorkspace(workspace, (tx) => readPlanFunds(tx, workspace));
 }
@@ -61,27 +60,30 @@ function connectedModel(
   return {
     connection: account.connection,
     connection_owner: isOwn ? "workspace" : "platform",
-    ...described(model, provider),
+    ...describeCommon(model, provider),
     billing_class: billing,
     assignable: reason === null,
     reason,
   };
 }
 
-/** As it would be on an own account. */
+/** Describes the model as it would be on an account of one's own. */
 function unconnectedModel(model: AccountModel, provider: ProviderKind): AssignableModel {
-  const own = provider === "sandbox" ? "simulated" : "provider_billed";
+  const ownAccountClass = provider === "sandbox" ? "simulated" : "provider_billed";
   return {
     connection: null,
     connection_owner: null,
-    ...described(model, provider),
-    billing_class: { audio_input: model.speech === null ? null : own, chat: model.chat === null ? null : own },
+    ...describeCommon(model, provider),
+    billing_class: {
+      audio_input: model.speech === null ? null : ownAccountClass,
+      chat: model.chat === null ? null : ownAccountClass,
+    },
     assignable: false,
     reason: "no_connection",
   };
 }
 
-function described(model: AccountModel, provider: ProviderKind) {
+function describeCommon(model: AccountModel, provider: ProviderKind) {
   const { speech, chat } = model;
   const { maxBytes, maxSeconds, maxChannels, formats } = speech?.limits ?? {};
   return {
@@ -99,10 +101,10 @@ function described(model: AccountModel, provider: ProviderKind) {
   };
 }
 
-/** Null: no plan, or the plan pays for one of the things that the model does. */
+/** Null: there is no plan, or the plan pays for at least one of the model's capabilities. */
 function reasonOfPlan(
   model: string,
-  given: {
+  context: {
     readonly provider: ProviderKind;
     readonly ownership: VisibleAccount["ownership"];
     readonly billing: Readonly<Record<Capability, BillingClass | null>>;
@@ -110,16 +112,16 @@ function reasonOfPlan(
     readonly funds: PlanFunds | null;
   },
 ): "unpriced" | "credits_required" | null {
-  const { provider, ownership, billing, prices, funds } = given;
+  const { provider, ownership, billing, prices, funds } = context;
   if (funds === null) return null;
-  const paid = (capability: Capability) =>
+  const classPaidByPlan = (capability: Capability) =>
     isPaidByPlan(prices, { ownership, provider, model }, capability) ? billing[capability] : null;
-  const payable = { audio_input: paid("audio_input"), chat: paid("chat") };
-  if (payable.audio_input === null && payable.chat === null) return "unpriced";
-  return isPaidFor(payable, funds) ? null : "credits_required";
+  const payableClasses = { audio_input: classPaidByPlan("audio_input"), chat: classPaidByPlan("chat") };
+  if (payableClasses.audio_input === null && payableClasses.chat === null) return "unpriced";
+  return isPaidFor(payableClasses, funds) ? null : "credits_required";
 }
 
-/** One payable capability is enough. Plain chat draws on the monthly tokens, the rest on credits [budgets.plan-allowance]. */
+/** One payable capability is enough. Plain chat uses the monthly tokens, the rest uses credits [budgets.plan-allowance]. */
 function isPaidFor(
   { audio_input: audio, chat }: { readonly audio_input: BillingClass | null; readonly chat: BillingClass | null },
   funds: PlanFunds,

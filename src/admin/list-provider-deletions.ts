@@ -1,4 +1,4 @@
-// GET /admin/v1/provider-deletions and its mirror of one workspace: what providers were to delete, newest first [admin.deletions].
+// GET /admin/v1/provider-deletions and the same for one workspace: the deletions requested from providers, newest first [admin.deletions].
 import { type Selectable, sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { DELETION_STATUSES, ProviderDeletionView } from "../contract/provider-deletions.ts";
@@ -10,7 +10,7 @@ import type { Tables } from "../storage/tables.ts";
 import type { AdminServices, Page, PageRequest } from "./services.ts";
 
 export interface DeletionFilter extends PageRequest {
-  /** Absent: every workspace's. */
+  /** Absent: deletions of every workspace. */
   readonly owner?: WorkspaceId | undefined;
   readonly status: (typeof DELETION_STATUSES)[number] | null;
 }

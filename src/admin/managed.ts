@@ -1,13 +1,13 @@
-// Objects of the configuration file are read-only through the API [admin.managed-by-file].
+// Refuses changes through the API of objects that the configuration file manages [admin.managed-by-file].
 import type { ManagedBy } from "../contract/admin.ts";
 import { GatewayError } from "../contract/errors.ts";
 
-/** Keys that a start created may be changed like those that people made. */
+/** Keys that a start created are shown as the API's, because they can be changed like others. */
 export function shownManager(managedBy: string): ManagedBy {
   return isOfFile(managedBy) ? "file" : "api";
 }
 
-/** What a start derives from the environment is written again by the next one: a change through the API would not last. */
+/** The next start overwrites what it derives from the environment, so a change through the API would not last. */
 const isOfFile = (managedBy: string): boolean => managedBy === "file" || managedBy === "bootstrap";
 
 export function refuseManagedByFile(row: { readonly managed_by: string }): void {

@@ -1,4 +1,4 @@
-// The version of a route that is explained next to the published one [admin.explain]: its draft, or the one that is named.
+// Selects the version of a route that is explained next to the published one [admin.explain]: its draft, or an explicit version.
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { RouteVersionView } from "../contract/routes.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
@@ -11,9 +11,9 @@ import { versionState } from "./route-view.ts";
 import { readAs, type SetUpActor, type SetUpServices } from "./set-up-scope.ts";
 
 export interface VersionChoice extends Pick<SetUpActor, "scope"> {
-  /** Null: the one that serves the request. */
+  /** Null: the route that serves the request. */
   readonly route: string | null;
-  /** Null: its draft. */
+  /** Null: the route's draft. */
   readonly version: number | null;
 }
 
@@ -21,14 +21,14 @@ export interface OtherVersion extends RouteOfScope {
   readonly state: RouteVersionView["state"];
 }
 
-/** `workspace`: whose request it is. Null: there is none that was not named. A platform's route is not a workspace's to look into. */
+/** `workspace`: the caller's. Null: there is no draft, and no version was named. A workspace cannot select versions of shared routes. */
 export async function otherVersion(
   services: Pick<SetUpServices, "database">,
   { scope, route, version }: VersionChoice,
   workspace: WorkspaceId,
-  serving: string | null,
+  servingRoute: string | null,
 ): Promise<OtherVersion | null> {
-  const id = route ?? serving;
+  const id = route ?? servingRoute;
   if (id === null) {
     if (version === null) return null;
     throw invalidRequest("route", "route: this request runs on no route, so say which one the version is of.");
@@ -39,15 +39,21 @@ export async function otherVersion(
       if (route === null && version === null) return null;
       throw noSuch("route");
     }
-    const wanted = await readRouteVersion(db, row, version ?? row.latest_version);
-    if (wanted === null) throw noSuch("version");
-    const state = versionState(wanted, row.version);
+    const selected = await readRouteVersion(db, row, version ?? row.latest_version);
+    if (selected === null) throw noSuch("version");
+    const state = versionState(selected, row.version);
     if (version === null && state !== "draft") return null;
-    return { scope: row.scope, id, version: wanted.version, definition: storedRoute.parse(wanted.definition), state };
+    return {
+      scope: row.scope,
+      id,
+      version: selected.version,
+      definition: storedRoute.parse(selected.definition),
+      state,
+    };
   });
 }
 
-/** As a request of the workspace finds it: its own stands before the platform's. */
+/** Finds a route as a request of the workspace does: its own takes precedence over the shared one. */
 async function routeOf(db: Handle, scopes: readonly DirectoryScope[], id: string) {
   for (const scope of scopes) {
     const row = await readRoute(db, { scope, id });

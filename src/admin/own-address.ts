@@ -1,8 +1,8 @@
-// Judges the address of a workspace's own connection before it is stored, by the rules of every later call [admin.connection-own-address].
+// Checks the address of a workspace's own connection before it is stored, by the rules of every later call [admin.connection-own-address].
 import { type Outbound, refusalOf, type RefusalReason } from "../outbound/dial.ts";
 import type { TargetPolicy } from "../outbound/target-policy.ts";
 
-/** Why it is refused, without what a name resolves to from in here; null: it may be dialled now. */
+/** Returns why the address is refused, without what its name resolves to on this network. Null: it may be called now. */
 export function judgeOwnAddress(
   outbound: Pick<Outbound, "vet">,
   policy: TargetPolicy,

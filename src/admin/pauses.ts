@@ -1,4 +1,4 @@
-// Pauses and resumes an account, or one model on it, shared or of a workspace [admin.pause].
+// Pauses and resumes a provider account, or one model on it, shared or of a workspace [admin.pause].
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { PauseList, PauseView, Resumption } from "../contract/pauses.ts";
 import { accountKey, isWithin, placeKey } from "../directory/account-key.ts";
@@ -44,11 +44,11 @@ export async function pauseConnection(services: PauseServices, change: PauseChan
   const { scope, actor, id, model, seconds, reason } = change;
   return changeSetUp(services, change, async (tx) => {
     await requirePlace(services, tx, change);
-    const before = (await pausesOf(tx, change)).find((each) => each.model === model);
+    const before = (await listPausesOf(tx, change)).find((each) => each.model === model);
     const place = { scope, connection: id, model };
     const after = await putPause(tx, place, { seconds, reason, actorKeyId: actor });
-    const facts = { before: before === undefined ? null : factsOf(before), after: factsOf(after) };
-    await auditSetUp(tx, change, { action: "connection.paused", object: id, ...facts });
+    const auditFacts = { before: before === undefined ? null : factsOf(before), after: factsOf(after) };
+    await auditSetUp(tx, change, { action: "connection.paused", object: id, ...auditFacts });
     return viewPause(after);
   });
 }
@@ -58,15 +58,18 @@ export async function resumeConnection(services: PauseServices, change: Place): 
   const place = placeKey(accountKey(scope, id), model);
   const resumed = await changeSetUp(services, change, async (tx) => {
     await requirePlace(services, tx, change);
-    const ended = await endPauses(tx, { scope, connection: id, model });
-    const left = await pausesOf(tx, change);
-    if (ended.length > 0) await wakeParkedJobs(tx);
+    const endedPauses = await endPauses(tx, { scope, connection: id, model });
+    const remaining = await listPausesOf(tx, change);
+    if (endedPauses.length > 0) await wakeParkedJobs(tx);
     await announceChange(tx, "circuits", place);
-    const before = { model, pauses: ended.map(factsOf) };
+    const before = { model, pauses: endedPauses.map(factsOf) };
     await auditSetUp(tx, change, { action: "connection.resumed", object: id, before, after: { model } });
-    return { ended: ended.map(viewPause), still_paused: left.filter((each) => each.model === null).map(viewPause) };
+    return {
+      ended: endedPauses.map(viewPause),
+      still_paused: remaining.filter((each) => each.model === null).map(viewPause),
+    };
   });
-  // The others hear of it.
+  // Other processes learn of it by the announcement.
   services.circuits.close(isWithin(place));
   return { object: "connection_resumption", connection: id, model, ...resumed };
 }
@@ -88,11 +91,11 @@ function factsOf({ model, ends_at: until, reason }: ConnectionPauseRow): object 
   return { model, until: until.toISOString(), reason };
 }
 
-async function pausesOf(tx: Transacting, { scope, id }: Place): Promise<readonly ConnectionPauseRow[]> {
+async function listPausesOf(tx: Transacting, { scope, id }: Place): Promise<readonly ConnectionPauseRow[]> {
   return (await listPauses(tx, scope)).filter(({ connection }) => connection === id);
 }
 
-/** Throws 404 for the connection, 400 for a model that nothing can be sent to there: a slip would look like a pause and be none. */
+/** Throws 404 for an unknown connection and 400 for a model that it does not have, because a pause of a mistyped name would have no effect. */
 async function requirePlace({ adapters }: PauseServices, tx: Transacting, { scope, id, model }: Place): Promise<void> {
   const row = await readConnection(tx, { scope, id });
   if (row === null) throw noSuch("connection");
@@ -100,7 +103,7 @@ async function requirePlace({ adapters }: PauseServices, tx: Transacting, { scop
   const { models } = storedConnection.parse(row.settings);
   const names = modelsOf({ kind: providerKind.parse(row.kind), models }, adapters).map(({ name }) => name);
   if (names.includes(model)) return;
-  const near = suggest(model, names);
-  const hint = near === undefined ? "Leave it out for the whole connection." : `Did you mean ${near}?`;
+  const similarName = suggest(model, names);
+  const hint = similarName === undefined ? "Leave it out for the whole connection." : `Did you mean ${similarName}?`;
   throw invalidRequest("model", `model: connection ${id} has no such model. ${hint}`);
 }

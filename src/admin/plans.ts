@@ -1,5 +1,5 @@
-// Plans [budgets.plan-change]: what a plan includes holds for every workspace on it, from the change on. Under the directory's lock,
-// as everything that puts a workspace on a plan or grants it credits: the limit is the sum of both.
+// Plans [budgets.plan-change]: a change applies immediately to every workspace on the plan. It holds the directory's lock, like everything that assigns a
+// plan or grants credits, because the limit is the sum of both.
 import type { Selectable } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { brand } from "../contract/ids.ts";
@@ -31,14 +31,14 @@ export interface OfPlan extends Acting {
 export async function createPlan(
   { database }: AdminServices,
   { actor, plan }: OfPlan,
-  given: GivenPlan,
+  input: GivenPlan,
 ): Promise<PlanView> {
-  const facts = factsOf(given);
+  const columns = columnsOf(input);
   return operatorsSight(database).transaction(async (tx) => {
     await lockDirectory(tx);
     const row = await tx
       .insertInto("plans")
-      .values({ id: plan, ...facts, managed_by: "api" })
+      .values({ id: plan, ...columns, managed_by: "api" })
       .onConflict((conflict) => conflict.column("id").doNothing())
       .returningAll()
       .executeTakeFirst();
@@ -72,16 +72,16 @@ export async function replacePlan(
   { database }: AdminServices,
   { actor, plan }: OfPlan,
   precondition: Precondition,
-  given: GivenPlan,
+  input: GivenPlan,
 ): Promise<PlanView> {
-  const facts = factsOf(given);
+  const columns = columnsOf(input);
   return operatorsSight(database).transaction(async (tx) => {
     await lockDirectory(tx);
-    const before = await lock(tx, plan);
+    const before = await lockPlan(tx, plan);
     requireMatch(precondition, view(before));
     const after = await tx
       .updateTable("plans")
-      .set(facts)
+      .set(columns)
       .where("id", "=", plan)
       .returningAll()
       .executeTakeFirstOrThrow();
@@ -100,10 +100,10 @@ export async function deletePlan(
 ): Promise<void> {
   await operatorsSight(database).transaction(async (tx) => {
     await lockDirectory(tx);
-    const before = await lock(tx, plan);
+    const before = await lockPlan(tx, plan);
     allowMatch(precondition, view(before));
-    const used = await tx.selectFrom("workspaces").select("id").where("plan", "=", plan).executeTakeFirst();
-    if (used !== undefined) {
+    const workspace = await tx.selectFrom("workspaces").select("id").where("plan", "=", plan).executeTakeFirst();
+    if (workspace !== undefined) {
       throw new GatewayError("CONFLICT", {
         message: "Workspaces are on this plan. Put them on another one first.",
         details: { reason: "in_use" },
@@ -114,14 +114,14 @@ export async function deletePlan(
   });
 }
 
-async function lock(tx: Transacting, plan: string): Promise<PlanRow> {
+async function lockPlan(tx: Transacting, plan: string): Promise<PlanRow> {
   const row = await tx.selectFrom("plans").selectAll().where("id", "=", plan).forUpdate().executeTakeFirst();
   if (row === undefined) throw noSuch("plan");
   refuseManagedByFile(row);
   return row;
 }
 
-function factsOf({ monthly_chat_tokens, credits_usd }: GivenPlan) {
+function columnsOf({ monthly_chat_tokens, credits_usd }: GivenPlan) {
   const credits_nano_usd = parseUsd(credits_usd);
   if (credits_nano_usd === null) throw invalidRequest("credits_usd", "`credits_usd` is no amount that can be counted.");
   return { monthly_chat_tokens, credits_nano_usd };

@@ -1,17 +1,17 @@
-// Refuses lost updates [admin.lost-update]: a change names the state it was made from, judged under the lock of the row.
+// Prevents lost updates [admin.lost-update]: a change names the state that it is based on, which is compared under the row's lock.
 import { GatewayError } from "../contract/errors.ts";
 import { etagOf } from "../lib/etag.ts";
 
-/** What `If-Match` said: tags, `any` for `*`; `absent` for `If-None-Match: *`; or null when neither was sent. */
+/** `If-Match` as its tags, or `any` for `*`. `absent` for `If-None-Match: *`. Null: neither was sent. */
 export type Precondition = readonly string[] | "any" | "absent" | null;
 
-/** Moves by itself, is in one answer only, or belongs to somebody whose change undoes nothing of the editor's. */
+/** Fields that change by themselves, are shown only once, or belong to others whose change does not conflict with the editor's. */
 const UNSTABLE: ReadonlySet<string> = new Set([
   "failing_since",
   "global_domains",
   "last_used_at",
   "max_domains",
-  // Ended by its hour. Whoever makes or ends one also moves `updated_at`.
+  // Expires by itself. Setting or ending it also changes `updated_at`.
   "previous_secret_until",
   "secret",
   "usage",
@@ -21,7 +21,7 @@ export function viewEtag(view: object): string {
   return etagOf(view, UNSTABLE);
 }
 
-/** Of a change that replaces the whole: it must say what it replaces. */
+/** For a change that replaces the whole object: a precondition is required. */
 export function requireMatch(precondition: Precondition, current: object): void {
   if (precondition === null) {
     throw new GatewayError("PRECONDITION_REQUIRED", {
@@ -32,7 +32,7 @@ export function requireMatch(precondition: Precondition, current: object): void 
   allowMatch(precondition, current);
 }
 
-/** Of any other change: what was sent must hold. `null`: there is no such object yet. */
+/** For any other change: a precondition is optional. `current` null: there is no such object yet. */
 export function allowMatch(precondition: Precondition, current: object | null): void {
   if (precondition === null || isMet(precondition, current)) return;
   throw new GatewayError("PRECONDITION_FAILED", {

@@ -1,5 +1,5 @@
-// Provider health [admin.health]: which models on which accounts are unavailable, by the circuits of this process, and what all processes
-// recorded of their calls.
+// Reports provider health [admin.health]: which models on which accounts are unavailable, by the circuits of this process, and statistics of the calls of all
+// processes.
 import { KEY_PREFIXES } from "../auth/key-format.ts";
 import { endpointName } from "../contract/endpoint.ts";
 import { postJobContract } from "../contract/endpoint-jobs.ts";
@@ -38,7 +38,7 @@ export async function describeProviderHealth(
   return {
     object: "provider_health",
     checked_at: now().toISOString(),
-    circuits: ofAccounts(circuits).map(describeCircuit),
+    circuits: accountCircuits(circuits).map(describeCircuit),
     pauses: (await listPauses(operatorsSight(database).db, null)).map(viewPause),
     since: since.toISOString(),
     sampled: isCut,
@@ -48,8 +48,8 @@ export async function describeProviderHealth(
   };
 }
 
-/** The sandbox is nobody's account. */
-function ofAccounts(circuits: ProviderHealthServices["circuits"]): readonly CircuitReport[] {
+/** Excludes the sandbox, which is not an account. */
+function accountCircuits(circuits: ProviderHealthServices["circuits"]): readonly CircuitReport[] {
   return circuits.report().filter(({ key }) => !key.startsWith(TEST_CIRCUITS));
 }
 
@@ -68,7 +68,7 @@ function describeCircuit(circuit: CircuitReport): ProviderHealth["circuits"][num
   };
 }
 
-/** Of one model on one account, its outcomes. */
+/** Describes one model on one account by its outcomes. */
 function describeModel(groups: readonly CallGroup[]): readonly SeenModel[] {
   const [first] = groups;
   if (first === undefined) return [];
@@ -84,8 +84,8 @@ function describeModel(groups: readonly CallGroup[]): readonly SeenModel[] {
       calls: callsOf(() => true),
       succeeded: served?.calls ?? 0,
       failed: callsOf(({ outcome }) => outcome !== "succeeded" && outcome !== "aborted"),
-      duration_p50_ms: rounded(served?.p50_ms),
-      duration_p95_ms: rounded(served?.p95_ms),
+      duration_p50_ms: roundOrNull(served?.p50_ms),
+      duration_p95_ms: roundOrNull(served?.p95_ms),
       outcomes: groups
         .map(({ outcome, calls }) => ({ outcome, calls }))
         .toSorted((left, right) => right.calls - left.calls || (left.outcome < right.outcome ? -1 : 1)),
@@ -102,6 +102,6 @@ function workspaceOf(scope: string): string | null {
   return scope === PLATFORM ? null : scope;
 }
 
-function rounded(ms: number | null | undefined): number | null {
+function roundOrNull(ms: number | null | undefined): number | null {
   return typeof ms === "number" ? Math.round(ms) : null;
 }

@@ -1,5 +1,5 @@
-// Purposes that a route publishes [admin.purposes]: each change is a version of the route, made from the published one and published at
-// once, because an administrator who switches a purpose means what callers see.
+// Changes the purposes that a route publishes [admin.purposes]. Each change creates a version from the published one and publishes it immediately, because an
+// administrator who changes a purpose means what callers see.
 import { GatewayError } from "../contract/errors.ts";
 import type { PurposeList } from "../contract/routes.ts";
 import { purposeSection } from "../contract/set-up/route.ts";
@@ -16,9 +16,9 @@ import { auditSetUp, changeSetUp, readAs, readSetUp, type SetUpServices } from "
 
 export async function listPurposes(
   services: SetUpServices,
-  whose: Pick<RouteChange, "scope" | "id">,
+  routeName: Pick<RouteChange, "scope" | "id">,
 ): Promise<PurposeList> {
-  const { version, definition } = await readAs(services, whose, (db) => find(db, whose));
+  const { version, definition } = await readAs(services, routeName, (db) => find(db, routeName));
   if (version === null) throw unpublished();
   return viewPurposes(version, storedRoute.parse(definition));
 }
@@ -41,9 +41,9 @@ export async function putPurpose(
 
 export async function removePurpose(services: SetUpServices, change: PurposeChange): Promise<PurposeList> {
   return changePurposes(services, change, "purpose.removed", (purposes) => {
-    const left = purposes.filter(({ purpose }) => purpose !== change.label);
-    if (left.length === purposes.length) throw noSuch("purpose");
-    return left;
+    const remaining = purposes.filter(({ purpose }) => purpose !== change.label);
+    if (remaining.length === purposes.length) throw noSuch("purpose");
+    return remaining;
   });
 }
 
@@ -59,18 +59,18 @@ async function changePurposes(
     const before = await take(tx, change);
     if (before.version === null) throw unpublished();
     const stored = storedRoute.parse(before.definition);
-    const shown = viewPurposes(before.version, stored);
-    allowMatch(change.precondition, shown);
+    const currentView = viewPurposes(before.version, stored);
+    allowMatch(change.precondition, currentView);
     const definition = { ...stored, purposes: edit(stored.purposes) };
-    if (isSameData(storedRoute.parse(definition), stored)) return shown;
+    if (isSameData(storedRoute.parse(definition), stored)) return currentView;
     judgeStoredRoute(definition, await readSetUp(tx, change.scope, { onlyPublished: true }));
     const version = await republish(tx, change, definition);
     const after = viewPurposes(version, definition);
     await auditSetUp(tx, change, {
       action,
       object: `${change.id}/${change.label}`,
-      before: { version: before.version, purpose: found(shown, change.label) },
-      after: { version, purpose: found(after, change.label) },
+      before: { version: before.version, purpose: findPurpose(currentView, change.label) },
+      after: { version, purpose: findPurpose(after, change.label) },
     });
     return after;
   });
@@ -82,7 +82,7 @@ async function republish(tx: Transacting, change: PurposeChange, definition: obj
   return version;
 }
 
-function found({ data }: PurposeList, label: string): PurposeList["data"][number] | null {
+function findPurpose({ data }: PurposeList, label: string): PurposeList["data"][number] | null {
   return data.find(({ purpose }) => purpose === label) ?? null;
 }
 

@@ -1,4 +1,4 @@
-// Refusals that all objects of the administration share.
+// Refusals that all objects of the admin API share.
 import { type ErrorDetails, GatewayError } from "../contract/errors.ts";
 
 export function noSuch(what: string): GatewayError {

@@ -1,4 +1,4 @@
-// All versions of a route [admin.route-versions]: the definition, when it was first published, and whether it is now.
+// Lists all versions of a route [admin.route-versions]: the definition, when it was first published, and whether it is published now.
 import type { RouteVersionView } from "../contract/routes.ts";
 import { pageOf } from "../lib/list-page.ts";
 import { listRouteVersions, readRouteVersion } from "../storage/routes.ts";
@@ -8,11 +8,11 @@ import { find, type RouteChange } from "./routes.ts";
 import type { Page, PageRequest } from "./services.ts";
 import { readAs, type SetUpServices } from "./set-up-scope.ts";
 
-type Whose = Pick<RouteChange, "scope" | "id">;
+type RouteName = Pick<RouteChange, "scope" | "id">;
 
 export async function listVersionViews(
   services: SetUpServices,
-  { scope, id, limit, after }: Whose & PageRequest,
+  { scope, id, limit, after }: RouteName & PageRequest,
 ): Promise<Page<RouteVersionView>> {
   const before = after === null ? null : Number(after);
   const [route, rows] = await readAs(services, { scope }, async (db) => [
@@ -28,11 +28,11 @@ export async function listVersionViews(
 
 export async function describeVersion(
   services: SetUpServices,
-  { version, ...whose }: Whose & { readonly version: number },
+  { version, ...routeName }: RouteName & { readonly version: number },
 ): Promise<RouteVersionView> {
-  const [route, row] = await readAs(services, whose, async (db) => [
-    await find(db, whose),
-    await readRouteVersion(db, whose, version),
+  const [route, row] = await readAs(services, routeName, async (db) => [
+    await find(db, routeName),
+    await readRouteVersion(db, routeName, version),
   ]);
   if (row === null) throw noSuch("version");
   return viewVersion(row, route.version);

@@ -1,4 +1,4 @@
-// A route and its versions as the API shows them: definitions in the configuration file's own words.
+// Describes a route and its versions for the API, with definitions in the configuration file's format.
 import { inFileForm } from "../config/print-configuration.ts";
 import type { PurposeList, RouteVersionView, RouteView } from "../contract/routes.ts";
 import { purposeSection, routeSection } from "../contract/set-up/route.ts";
@@ -13,9 +13,9 @@ export function viewRoute(row: RouteRow, latest: RouteVersionRow | null): RouteV
     object: "route",
     id: row.id,
     version: row.version,
-    definition: row.definition === null ? null : written(row.id, row.definition),
+    definition: row.definition === null ? null : inFileFormat(row.id, row.definition),
     previous_version: row.previous_version,
-    draft: isDraft ? { version: latest.version, definition: written(row.id, latest.definition) } : null,
+    draft: isDraft ? { version: latest.version, definition: inFileFormat(row.id, latest.definition) } : null,
     managed_by: shownManager(row.managed_by),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
@@ -28,19 +28,19 @@ export function viewVersion(row: RouteVersionRow, live: number | null): RouteVer
     id: row.route_id,
     version: row.version,
     state: versionState(row, live),
-    definition: written(row.route_id, row.definition),
+    definition: inFileFormat(row.route_id, row.definition),
     created_at: row.created_at.toISOString(),
     actor_key_id: row.actor_key_id,
     published_at: row.published_at?.toISOString() ?? null,
   };
 }
 
-/** `live`: the version that serves. */
+/** `live`: the published version. */
 export function versionState(
-  { version, published_at: published }: Pick<RouteVersionRow, "version" | "published_at">,
+  { version, published_at: publishedAt }: Pick<RouteVersionRow, "version" | "published_at">,
   live: number | null,
 ): RouteVersionView["state"] {
-  return published === null ? "draft" : version === live ? "live" : "retired";
+  return publishedAt === null ? "draft" : version === live ? "live" : "retired";
 }
 
 export function viewPurposes(version: number, { purposes }: StoredRoute): PurposeList {
@@ -54,6 +54,6 @@ export function viewPurposes(version: number, { purposes }: StoredRoute): Purpos
   };
 }
 
-function written(id: string, definition: unknown): Record<string, unknown> {
+function inFileFormat(id: string, definition: unknown): Record<string, unknown> {
   return inFileForm(routeSection, { id, ...storedRoute.parse(definition) }) as Record<string, unknown>;
 }

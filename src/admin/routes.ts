@@ -1,5 +1,5 @@
-// Routes of the operator and of workspaces [admin.route-draft]: written as drafts, judged like the file's, published, rolled back. Each
-// change has its audit entry, and no version ever changes.
+// Routes of the operator and of workspaces [admin.route-draft]: saved as drafts, validated like the file's, published, rolled back. Each change has an audit
+// entry, and versions are immutable.
 import type { Kysely } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
@@ -40,8 +40,8 @@ export interface RouteChange extends SetUpActor {
   readonly precondition: Precondition;
 }
 
-type Whose = Pick<RouteChange, "scope" | "id">;
-type Reading = Pick<Kysely<Tables>, "selectFrom">;
+type RouteName = Pick<RouteChange, "scope" | "id">;
+type ReadHandle = Pick<Kysely<Tables>, "selectFrom">;
 
 export async function listRouteViews(
   services: SetUpServices,
@@ -55,8 +55,8 @@ export async function listRouteViews(
   });
 }
 
-export async function describeRoute(services: SetUpServices, whose: Whose): Promise<RouteView> {
-  return readAs(services, whose, (db) => view(db, whose));
+export async function describeRoute(services: SetUpServices, routeName: RouteName): Promise<RouteView> {
+  return readAs(services, routeName, (db) => view(db, routeName));
 }
 
 export async function createRoute(
@@ -64,11 +64,11 @@ export async function createRoute(
   { body, ...change }: SetUpActor & { readonly body: object },
 ): Promise<RouteView> {
   return changeSetUp(services, change, async (tx) => {
-    const { id, ...definition } = judgeRoute(body, await withItself(tx, change.scope, body));
+    const { id, ...definition } = judgeRoute(body, await readSetUpWithRoute(tx, change.scope, body));
     const name = { scope: change.scope, id };
     if ((await readRoute(tx, name)) !== null) throw taken("route");
     await refuseOtherScope(tx, name);
-    return draft(tx, { ...change, id }, definition, "route.created");
+    return addDraft(tx, { ...change, id }, definition, "route.created");
   });
 }
 
@@ -79,17 +79,19 @@ export async function reviseRoute(
   return changeSetUp(services, change, async (tx) => {
     const before = await take(tx, change);
     const latest = await latestOf(tx, before);
-    const shown = viewRoute(before, latest);
-    requireMatch(change.precondition, shown);
+    const currentView = viewRoute(before, latest);
+    requireMatch(change.precondition, currentView);
     const { id: _, ...definition } = judgeRoute(body, await readSetUp(tx, change.scope));
-    // The same again is no change: as what is to serve next, or serves and has nothing behind it.
-    const last = latest === null ? before.definition : shown.draft === null ? null : latest.definition;
-    if (last !== null && isSameData(storedRoute.parse(last), storedRoute.parse(definition))) return shown;
-    return draft(tx, change, definition, "route.revised");
+    // An identical revision is not a change: neither of the draft, nor of the published version if there is no draft.
+    const latestDefinition =
+      latest === null ? before.definition : currentView.draft === null ? null : latest.definition;
+    if (latestDefinition !== null && isSameData(storedRoute.parse(latestDefinition), storedRoute.parse(definition)))
+      return currentView;
+    return addDraft(tx, change, definition, "route.revised");
   });
 }
 
-/** `version` null: the latest. */
+/** `version` null: the latest version. */
 export async function publishRoute(
   services: SetUpServices,
   { version, ...change }: RouteChange & { readonly version: number | null },
@@ -105,7 +107,7 @@ export async function publishRoute(
   });
 }
 
-/** `version` null: the one that served before. */
+/** `version` null: the previously published version. */
 export async function rollBackRoute(
   services: SetUpServices,
   { version, ...change }: RouteChange & { readonly version: number | null },
@@ -144,16 +146,20 @@ export async function removeRoute(services: SetUpServices, change: RouteChange):
   });
 }
 
-const WORDS: Readonly<Record<RouteUser["object"], string>> = { app: "app", key: "key", route: "a purpose of route" };
+const USER_LABELS: Readonly<Record<RouteUser["object"], string>> = {
+  app: "app",
+  key: "key",
+  route: "a purpose of route",
+};
 
 function namesOf(users: readonly RouteUser[]): string {
   const named = users.map(
-    ({ object, id, workspace }) => `${WORDS[object]} \`${id}\`${workspace === null ? "" : ` (${workspace})`}`,
+    ({ object, id, workspace }) => `${USER_LABELS[object]} \`${id}\`${workspace === null ? "" : ` (${workspace})`}`,
   );
   return new Intl.ListFormat("en").format(named);
 }
 
-async function draft(tx: Transacting, change: SetUpActor & Whose, definition: object, action: string) {
+async function addDraft(tx: Transacting, change: SetUpActor & RouteName, definition: object, action: string) {
   const { actor, id } = change;
   const version = await addRouteVersion(tx, change, { definition, managedBy: "api", actorKeyId: actor });
   await auditSetUp(tx, change, { action, object: id, before: null, after: { draft: version } });
@@ -168,14 +174,14 @@ interface Publication {
 
 async function publish(
   tx: Transacting,
-  change: SetUpActor & Whose,
+  change: SetUpActor & RouteName,
   before: RouteRow,
   { version, action, isFit }: Publication,
 ): Promise<RouteView> {
   const row = await readRouteVersion(tx, change, version);
   if (row === null || !isFit(row)) throw invalidRequest("version", `version: the route has no such version to go to.`);
   const setUp = await readSetUp(tx, change.scope, { onlyPublished: true });
-  judgeStoredRoute(row.definition, including(setUp, change.id));
+  judgeStoredRoute(row.definition, withRoute(setUp, change.id));
   if (before.version !== version) {
     await publishRouteVersion(tx, change, version);
     await auditSetUp(tx, change, {
@@ -188,18 +194,18 @@ async function publish(
   return view(tx, change);
 }
 
-/** A purpose may select the very route that publishes it. */
-async function withItself(tx: Transacting, scope: string, body: object) {
+/** A purpose may select the route that publishes it. */
+async function readSetUpWithRoute(tx: Transacting, scope: string, body: object) {
   const setUp = await readSetUp(tx, scope);
-  return "id" in body && typeof body.id === "string" ? including(setUp, body.id) : setUp;
+  return "id" in body && typeof body.id === "string" ? withRoute(setUp, body.id) : setUp;
 }
 
-function including(setUp: Awaited<ReturnType<typeof readSetUp>>, id: string): typeof setUp {
+function withRoute(setUp: Awaited<ReturnType<typeof readSetUp>>, id: string): typeof setUp {
   return { ...setUp, routes: new Map([...setUp.routes, [id, { path: [], value: { id } }]]) };
 }
 
-/** As in the file: one name means one route, for whoever reads it. */
-async function refuseOtherScope(tx: Transacting, { scope, id }: Whose): Promise<void> {
+/** As in the file, a name means one route for every reader. */
+async function refuseOtherScope(tx: Transacting, { scope, id }: RouteName): Promise<void> {
   const others = tx.selectFrom("routes").select("id").where("id", "=", id);
   const other = await (scope === PLATFORM
     ? others.where("scope", "<>", PLATFORM)
@@ -214,25 +220,25 @@ async function refuseOtherScope(tx: Transacting, { scope, id }: Whose): Promise<
   );
 }
 
-/** Throws 404, and 409 for the file's. The directory's lock is held. */
-export async function take(tx: Transacting, whose: Whose): Promise<RouteRow> {
-  const row = await find(tx, whose);
+/** Throws 404, and 409 for objects of the file. The caller holds the directory's lock. */
+export async function take(tx: Transacting, routeName: RouteName): Promise<RouteRow> {
+  const row = await find(tx, routeName);
   refuseManagedByFile(row);
   return row;
 }
 
-export async function find(db: Reading, whose: Whose): Promise<RouteRow> {
-  const row = await readRoute(db, whose);
+export async function find(db: ReadHandle, routeName: RouteName): Promise<RouteRow> {
+  const row = await readRoute(db, routeName);
   if (row === null) throw noSuch("route");
   return row;
 }
 
-async function view(db: Reading, whose: Whose): Promise<RouteView> {
-  const row = await find(db, whose);
+async function view(db: ReadHandle, routeName: RouteName): Promise<RouteView> {
+  const row = await find(db, routeName);
   return viewRoute(row, await latestOf(db, row));
 }
 
-/** Null where it serves: there is no draft to be shown. */
-async function latestOf(db: Reading, row: RouteRow): Promise<RouteVersionRow | null> {
+/** Null: the latest version is published, so there is no draft. */
+async function latestOf(db: ReadHandle, row: RouteRow): Promise<RouteVersionRow | null> {
   return row.latest_version === row.version ? null : readRouteVersion(db, row, row.latest_version);
 }

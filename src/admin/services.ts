@@ -1,4 +1,4 @@
-// What the verbs of this room need from the outside, and who asks.
+// The dependencies of the functions of this folder, and the types of the acting key and of pages.
 import type { KeyId } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";
 
@@ -6,12 +6,12 @@ export interface AdminServices {
   readonly database: Database;
 }
 
-/** The key that acts, as the audit log keeps it. */
+/** The acting key, as stored in the audit log. */
 export interface Acting {
   readonly actor: KeyId;
 }
 
-/** A page of a list: `after` is the position where the page before ended. */
+/** A page of a list. `after`: the cursor at the end of the previous page. */
 export interface PageRequest {
   readonly limit: number;
   readonly after: string | null;
@@ -19,6 +19,6 @@ export interface PageRequest {
 
 export interface Page<View> {
   readonly data: readonly View[];
-  /** Where this page ends; null: it is the last. */
+  /** Cursor of the next page. Null: this is the last page. */
   readonly end: string | null;
 }

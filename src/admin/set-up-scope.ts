@@ -1,5 +1,5 @@
-// What a connection or a route of one scope can refer to, and what refers to it [admin.connection-in-use] [admin.route-in-use]: shared
-// objects and, in a workspace, its own. Read under the directory's lock, so that it still holds at the commit.
+// Reads what a connection or route of a scope can reference, and what references it [admin.connection-in-use] [admin.route-in-use]: shared objects and, in a
+// workspace, its own. Read under the directory's lock, so that it still holds at the commit.
 import { sql } from "kysely";
 import type { Entry } from "../config/raw-data.ts";
 import type { SetUpScope } from "../config/check-route.ts";
@@ -14,25 +14,25 @@ import { asWorkspaceOrSystem, changeAsWorkspaceOrSystem, type Handle } from "../
 import type { ConnectionRow } from "../storage/tables.ts";
 import { noSuch } from "./refusals.ts";
 
-/** For the edge, which does not import the directory. */
+/** For the HTTP layer, which does not import the directory. */
 export const PLATFORM_SCOPE = PLATFORM;
 
 export interface SetUpServices {
   readonly database: Database;
   readonly seal: Seal;
-  /** Why a workspace's `base_url` is refused; null: it may be dialled now. */
+  /** Returns why a workspace's `base_url` is refused. Null: it may be called now. */
   readonly refusedAddress: (url: string) => Promise<string | null>;
-  /** What was committed is in force on this process when it resolves; the others hear of it. */
+  /** Resolves when everything committed is in force on this process. Others are notified. */
   readonly refreshDirectory: () => Promise<void>;
 }
 
-/** Whose set-up is changed, and by whom. */
+/** The scope that is changed, and the acting key. */
 export interface SetUpActor {
   readonly scope: DirectoryScope;
   readonly actor: KeyId;
 }
 
-/** One change at a time, announced, and in force here before it is answered. */
+/** Runs one change at a time under the directory's lock. It is announced, and in force on this process before the response. */
 export async function changeSetUp<T>(
   { database, refreshDirectory }: SetUpServices,
   { scope }: SetUpActor,
@@ -45,19 +45,19 @@ export async function changeSetUp<T>(
     await announceChange(tx, "directory", scope);
     return changed;
   });
-  // Committed and announced: a look that fails now is made up for by the next one, and must not make the change seem undone.
+  // The change is committed and announced. A failed refresh is repeated by the next one, and must not make the change look failed.
   await refreshDirectory().catch(() => undefined);
   return answer;
 }
 
-/** Nothing but its id holds what is set up to its workspace: what came after the workspace went would stay for ever. */
+/** Only its id links an object to its workspace, so an object that was created after the workspace was deleted would stay for ever. */
 async function requireScope(tx: Transacting, scope: DirectoryScope): Promise<void> {
   if (scope === PLATFORM) return;
   const workspace = await tx.selectFrom("workspaces").select("id").where("id", "=", scope).executeTakeFirst();
   if (workspace === undefined) throw noSuch("workspace");
 }
 
-/** Reads with the sight of whose set-up it is. */
+/** Reads with the row-level security of the scope. */
 export async function readAs<T>(
   { database }: Pick<SetUpServices, "database">,
   { scope }: Pick<SetUpActor, "scope">,
@@ -69,7 +69,7 @@ export async function readAs<T>(
 export interface SetUpChange {
   readonly action: string;
   readonly object: string;
-  /** Never a credential. */
+  /** Never contains a credential. */
   readonly before: object | null;
   readonly after: object | null;
 }
@@ -78,7 +78,7 @@ export async function auditSetUp(tx: Transacting, { scope, actor }: SetUpActor, 
   await writeAudit(tx, { workspaceId: workspaceOf(scope), actorKeyId: actor, ...change });
 }
 
-/** `routes`: those that a purpose may select; `connection`: as it is about to be. */
+/** `routes`: those that a purpose may select. `connection`: as it is about to be. */
 export async function readSetUp(
   tx: Transacting,
   scope: DirectoryScope,
@@ -86,13 +86,13 @@ export async function readSetUp(
 ): Promise<SetUpScope> {
   const scopes = [...new Set([PLATFORM, scope])];
   const connections = await tx.selectFrom("connections").selectAll().where("scope", "in", scopes).execute();
-  const heads = tx.selectFrom("routes").select(["scope", "id"]).where("scope", "in", scopes);
-  const routes = await (options.onlyPublished ? heads.where("version", "is not", null) : heads).execute();
-  // A workspace's own replaces the platform's of its id.
-  const inOrder = connections.toSorted((a, b) => Number(a.scope !== PLATFORM) - Number(b.scope !== PLATFORM));
+  const query = tx.selectFrom("routes").select(["scope", "id"]).where("scope", "in", scopes);
+  const routes = await (options.onlyPublished ? query.where("version", "is not", null) : query).execute();
+  // A workspace's own connection replaces the shared one of its id.
+  const sorted = connections.toSorted((a, b) => Number(a.scope !== PLATFORM) - Number(b.scope !== PLATFORM));
   const changed = options.connection === undefined ? [] : [options.connection];
   return {
-    connections: new Map([...inOrder.map(connectionLike), ...changed].map((each) => [each.id, entryOf(each)])),
+    connections: new Map([...sorted.map(connectionLike), ...changed].map((each) => [each.id, entryOf(each)])),
     routes: new Map(routes.map(({ id }) => [id, { path: [], value: { id } }])),
   };
 }
@@ -118,7 +118,7 @@ export interface LiveRoute {
   readonly definition: unknown;
 }
 
-/** Published routes that reach this very account: in a workspace with an own one of its id, the platform's is not meant. */
+/** Returns published routes that use this very account. In a workspace with an own connection of the id, the shared one is not used. */
 export async function routesOnConnection(
   tx: Transacting,
   scope: DirectoryScope,
@@ -136,31 +136,31 @@ export async function routesOnConnection(
 
 export interface RouteUser {
   readonly object: "app" | "key" | "route";
-  /** Of an app its slug. */
+  /** An app's slug, otherwise the id. */
   readonly id: string;
-  /** The workspace's slug; null: the platform. */
+  /** The workspace's slug. Null: a shared route. */
   readonly workspace: string | null;
 }
 
-const MOST_USERS = 10;
+const MAX_USERS = 10;
 
-/** Apps, keys in use and other routes' purposes that name it: the first of them. */
+/** Returns the first apps, active keys, and purposes of other routes that reference the route. */
 export async function usersOfRoute(tx: Transacting, scope: DirectoryScope, id: string): Promise<readonly RouteUser[]> {
   const purposes = JSON.stringify({ purposes: [{ route: id }] });
-  const whose = scope === PLATFORM ? null : scope;
+  const ownerId = scope === PLATFORM ? null : scope;
   const { rows } = await sql<RouteUser>`select named.object, named.id, workspaces.slug as workspace from (
       select 1 as rank, 'app' as object, slug as id, workspace_id as owner from apps
-        where (${whose}::text is null or workspace_id = ${whose}) and ${namesRoute(id, purposes)}
+        where (${ownerId}::text is null or workspace_id = ${ownerId}) and ${referencesRoute(id, purposes)}
       union all select 2, 'key', id, workspace_id from api_keys
-        where (${whose}::text is null or workspace_id = ${whose}) and revoked_at is null and ${namesRoute(id, purposes)}
+        where (${ownerId}::text is null or workspace_id = ${ownerId}) and revoked_at is null and ${referencesRoute(id, purposes)}
       union all select 3, 'route', id, scope from routes
-        where (${whose}::text is null or scope = ${whose}) and not (scope = ${scope} and id = ${id}) and definition @> ${purposes}::jsonb
+        where (${ownerId}::text is null or scope = ${ownerId}) and not (scope = ${scope} and id = ${id}) and definition @> ${purposes}::jsonb
     ) as named left join workspaces on workspaces.id = named.owner
-    order by named.rank, workspaces.slug nulls first, named.id limit ${MOST_USERS}`.execute(tx);
+    order by named.rank, workspaces.slug nulls first, named.id limit ${MAX_USERS}`.execute(tx);
   return rows;
 }
 
-function namesRoute(id: string, purposes: string) {
+function referencesRoute(id: string, purposes: string) {
   return sql`(settings ->> 'route' = ${id} or settings ->> 'audioInputOverride' = ${id} or settings @> ${purposes}::jsonb)`;
 }
 

@@ -1,5 +1,4 @@
-// Tests the credential of a connection with the one free question of its provider [admin.test-outcome]: over the same client as calls,
-// without anything that counts them.
+// Tests a connection's credential with the one free request of its provider [admin.test-outcome], over the same client as calls, but without counting it.
 import { type ConnectionTest, MOST_UNDECLARED } from "../contract/connection-test.ts";
 import { needsCredential } from "../contract/provider-kinds.ts";
 import { accountKey } from "../directory/account-key.ts";
@@ -22,7 +21,7 @@ export interface ConnectionTestServices
   extends Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl" | "openIo" | "now">,
     Pick<SetUpServices, "refreshDirectory"> {
   readonly probes: Readonly<Record<ProviderKind, AccountProbe>>;
-  /** Each of them holds a connection for as long as a provider is silent; who comes when all are taken waits in line. */
+  /** Limits concurrent tests, because each one occupies a connection while a provider is silent. Further ones wait. */
   readonly places: KeyedSemaphore;
 }
 
@@ -31,30 +30,30 @@ export interface Tested extends Pick<SetUpActor, "scope"> {
   readonly signal: AbortSignal;
 }
 
-/** Somebody waits for it. */
+/** Short, because a person waits for the result. */
 export const TEST_TIMEOUT_MS = 10_000;
-/** At once on one process. */
+/** Concurrent tests per process. */
 export const MOST_TESTS = { total: 16, perOwner: 4 } as const;
 
 export async function testConnection(
   services: ConnectionTestServices,
   { scope, id, signal }: Tested,
 ): Promise<ConnectionTest> {
-  // As it is stored now: it may have been made on another process a moment ago.
+  // Refreshed first, because another process may have created the connection a moment ago.
   await mapDatabaseUnavailable(services.refreshDirectory());
   const account = services.directory().account(accountKey(scope, id));
   if (account === undefined) throw noSuch("connection");
   const { kind, credential } = account;
   const probe = services.probes[kind];
-  const isAsked = credential !== null || !needsCredential(kind);
-  const { answer, tookMs } = isAsked ? await inTurn(services, account, scope, signal) : { answer: null, tookMs: 0 };
-  const known = modelsOf(account, { speech: services.providers, chat: services.chatProviders });
+  const canTest = credential !== null || !needsCredential(kind);
+  const { answer, tookMs } = canTest ? await runQueued(services, account, scope, signal) : { answer: null, tookMs: 0 };
+  const declaredModels = modelsOf(account, { speech: services.providers, chat: services.chatProviders });
   const listed = answer !== null && "listed" in answer ? answer.listed : null;
   const names = listed === null ? null : namesIn(listed);
-  const foundOf = ({ name }: AccountModel) =>
+  const isListed = ({ name }: AccountModel) =>
     names?.has(name) === true ? true : listed?.isWhole === true ? false : null;
-  const models = known.map((model) => ({ ...whatModelDoes(model), found: foundOf(model) }));
-  const undeclared = listed === null ? null : undeclaredIn(listed, known);
+  const models = declaredModels.map((model) => ({ ...whatModelDoes(model), found: isListed(model) }));
+  const undeclared = listed === null ? null : undeclaredIn(listed, declaredModels);
   return {
     object: "connection_test",
     connection: id,
@@ -68,27 +67,27 @@ export async function testConnection(
   };
 }
 
-interface Asked {
+interface TimedAnswer {
   readonly answer: AccountAnswer | ProviderError;
-  /** Without the wait for a place. */
+  /** Excludes the wait for a slot. */
   readonly tookMs: number;
 }
 
-function inTurn(
+function runQueued(
   services: ConnectionTestServices,
   account: Account,
   owner: string,
   signal: AbortSignal,
-): Promise<Asked> {
-  const work = async (): Promise<Asked> => {
+): Promise<TimedAnswer> {
+  const work = async (): Promise<TimedAnswer> => {
     const startedMs = performance.now();
-    const answer = await ask(services, account, owner, signal);
+    const answer = await sendProbe(services, account, owner, signal);
     return { answer, tookMs: Math.round(performance.now() - startedMs) };
   };
   return services.places.run("tests", signal, work, owner);
 }
 
-async function ask(
+async function sendProbe(
   services: ConnectionTestServices,
   account: Account,
   owner: string,
@@ -111,13 +110,13 @@ async function ask(
   }
 }
 
-/** Thousands may be listed, and as many be declared. */
+/** A set, because thousands of models may be listed and declared. */
 function namesIn({ models }: ListedModels): ReadonlySet<string> {
   return new Set(models.flatMap(({ id, alias }) => (alias === null ? [id] : [id, alias])));
 }
 
-function undeclaredIn({ models }: ListedModels, known: readonly AccountModel[]): readonly string[] {
-  const names = new Set(known.map(({ name }) => name));
+function undeclaredIn({ models }: ListedModels, declaredModels: readonly AccountModel[]): readonly string[] {
+  const names = new Set(declaredModels.map(({ name }) => name));
   const others = models.filter(({ id, alias }) => !names.has(id) && (alias === null || !names.has(alias)));
   return [...new Set(others.map(({ id }) => id))].toSorted();
 }

@@ -1,4 +1,4 @@
-// Workspaces as the operator creates and changes them [admin.workspaces]: each change and its audit entry are one transaction.
+// Workspaces as the operator creates, replaces and deletes them [admin.workspaces]. Each change and its audit entry are one transaction.
 import type { Selectable } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
@@ -79,7 +79,7 @@ export async function replaceWorkspace(
 ): Promise<WorkspaceView> {
   return changeKeys(services, workspaceId, async (tx) => {
     await lockDirectory(tx);
-    const before = await lock(tx, workspaceId);
+    const before = await lockRow(tx, workspaceId);
     requireMatch(precondition, view(before));
     if (before.plan === plan) return view(before);
     const after = await tx
@@ -90,7 +90,7 @@ export async function replaceWorkspace(
       .executeTakeFirstOrThrow();
     await putPlan(tx, workspaceId, plan);
     await audit(tx, { workspaceId, actor, action: "workspace.changed", before, after });
-    // A key's workspace, plan included, is remembered with it.
+    // The key cache contains a key's workspace, plan included.
     await announceChange(tx, "keys", workspaceId);
     return view(after);
   });
@@ -102,7 +102,7 @@ export async function deleteWorkspace(
 ): Promise<void> {
   await changeKeys(services, workspaceId, async (tx) => {
     await lockDirectory(tx);
-    const before = await lock(tx, workspaceId);
+    const before = await lockRow(tx, workspaceId);
     allowMatch(precondition, view(before));
     const app = await tx.selectFrom("apps").select("id").where("workspace_id", "=", workspaceId).executeTakeFirst();
     if (app !== undefined) {
@@ -120,8 +120,8 @@ export async function deleteWorkspace(
   });
 }
 
-/** Held to the end: what is judged here is what is changed. Throws 404, and 409 for the file's. */
-async function lock(tx: Transacting, workspaceId: WorkspaceId): Promise<WorkspaceRow> {
+/** Locks the workspace until the transaction ends, so that what was checked is what is changed. Throws 404, and 409 for objects of the file. */
+async function lockRow(tx: Transacting, workspaceId: WorkspaceId): Promise<WorkspaceRow> {
   const row = await tx
     .selectFrom("workspaces")
     .selectAll()

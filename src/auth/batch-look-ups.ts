@@ -1,22 +1,22 @@
-// Looks up API keys that this process does not know in batches, one query for all that wait, and starts at most one each 100 ms while
-// keys are being guessed: a flood of unknown keys costs a bounded share of the database and of the event loop.
+// Looks up API keys that this process does not know in batches: one query for all that wait. While keys are being guessed, it starts at most one query per
+// 100 ms, so that a flood of unknown keys costs a bounded share of database and event loop.
 import { GatewayError } from "../contract/errors.ts";
 
 export interface BatchLookUps<Found> {
-  /** null: there is no such key. Rejects with OVERLOADED when too many wait. */
+  /** Null: there is no such key. Rejects with OVERLOADED when too many requests wait. */
   find(secretHash: Buffer): Promise<Found | null>;
 }
 
 export interface BatchLookUpServices<Found> {
-  /** By the hash in base64. */
+  /** Returns keys by hash in base64. */
   readonly findKeys: (secretHashes: readonly Buffer[]) => Promise<ReadonlyMap<string, Found>>;
   readonly monotonicMs: () => number;
   readonly schedule?: (run: () => void, ms: number) => void;
 }
 
-/** A key that is used for the first time waits at most this long for its look-up, and not at all unless keys are being guessed. */
+/** A key's first use waits at most this long for its look-up, and only while keys are being guessed. */
 const PACE_MS = 100;
-/** Keys count as being guessed for this long after an unknown one. */
+/** Keys are considered as being guessed for this long after an unknown one. */
 const GUESSING_MS = 1_000;
 const MAX_RUNNING = 4;
 const MAX_BATCH = 500;
@@ -65,7 +65,7 @@ export function createBatchLookUps<Found>(services: BatchLookUpServices<Found>):
   };
 }
 
-/** Whether one of them is unknown. */
+/** Returns whether one of the keys is unknown. */
 async function lookUpAll<Found>(
   batch: readonly Waiting<Found>[],
   findKeys: BatchLookUpServices<Found>["findKeys"],

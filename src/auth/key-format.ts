@@ -1,12 +1,12 @@
-// The format of API keys and of what is stored of them [keys.format]: a typed prefix, 190 random bits, and a checksum that refuses a
-// mistyped key without asking the database. Only an HMAC, the prefix and the last four characters are stored.
+// The format of API keys and of their stored form [keys.format]: a typed prefix, 190 random bits, and a checksum that rejects a mistyped key without a
+// database query. Only an HMAC, the prefix and the last four characters are stored.
 import { createHmac, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 export const KEY_PREFIXES = { live: "svc_live_", test: "svc_test_", admin: "svc_admin_", root: "svc_root_" } as const;
 export type KeyKind = keyof typeof KEY_PREFIXES;
 
-/** Finds keys of ours in text, for secret scanners. */
+/** Finds Patchbay keys in text, for secret scanners. */
 export const KEY_PATTERN = /svc_(?:live|test|admin|root)_[0-9A-Za-z]{38}/u;
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -22,7 +22,7 @@ export function generateKey(kind: KeyKind): string {
   return body + checksum(body);
 }
 
-/** Whether a key can exist at all. A key chosen by the operator has no `svc_` prefix and 24 to 128 visible ASCII characters. */
+/** Whether a key is well-formed. A key chosen by the operator has no `svc_` prefix and 24 to 128 visible ASCII characters. */
 export function checkFormat(key: string): KeyFormat {
   if (key.startsWith("svc_")) {
     if (!WHOLE_KEY.test(key))
@@ -37,12 +37,12 @@ export function checkFormat(key: string): KeyFormat {
     : { ok: false, reason: "is not 24 to 128 visible ASCII characters" };
 }
 
-/** What is stored and looked up. Keys are long and random, so a slow hash would only help those who flood us. */
+/** The hash that is stored and looked up. Keys are long and random, so a slow hash would only help attackers who flood the gateway. */
 export function hashKey(pepper: Buffer, key: string): Buffer {
   return createHmac("sha256", pepper).update(key, "utf8").digest();
 }
 
-/** What may be shown of a key later: its typed prefix (none for an operator's own) and the last four characters. */
+/** What may be shown of a key later: its typed prefix (none for the operator's own keys) and its last four characters. */
 export function visibleParts(key: string): { readonly prefix: string; readonly last4: string } {
   const prefix = Object.values(KEY_PREFIXES).find((candidate) => key.startsWith(candidate)) ?? "";
   return { prefix, last4: key.slice(-4) };
@@ -50,8 +50,12 @@ export function visibleParts(key: string): { readonly prefix: string; readonly l
 
 function checksum(body: string): string {
   let digits = "";
-  for (let rest = crc32(body); digits.length < CHECKSUM_DIGITS; rest = Math.floor(rest / BASE62.length)) {
-    digits = BASE62.charAt(rest % BASE62.length) + digits;
+  for (
+    let remainder = crc32(body);
+    digits.length < CHECKSUM_DIGITS;
+    remainder = Math.floor(remainder / BASE62.length)
+  ) {
+    digits = BASE62.charAt(remainder % BASE62.length) + digits;
   }
   return digits;
 }

@@ -1,10 +1,10 @@
-// The caller that a verified key stands for. Built by verify-key, read by the HTTP layer and the gateway.
+// The principal: the caller that a verified key identifies. Built by `verify-key.ts`, read by the HTTP layer and the gateway.
 import type { AppId, KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { Scope } from "../contract/scopes.ts";
 
 export type Role = "member" | "admin" | "operator";
 
-/** Limits of a key or an app; each optional. The smaller of the two applies. */
+/** Limits of a key or an app, each optional. The smaller of the two applies. */
 export interface Quota {
   readonly requestsPerMinute: number | null;
   readonly concurrent: number | null;
@@ -12,7 +12,7 @@ export interface Quota {
   readonly tokensPerMinute: number | null;
 }
 
-/** Routing settings as stored: of an app, or a key's own on top of it (null: inherited). */
+/** Stored routing settings of an app, or of a key that overrides its app's. Null: inherited. */
 export interface RoutingSettings {
   readonly route: string | null;
   readonly audioInputOverride: string | null;
@@ -51,14 +51,14 @@ export interface AppInfo {
 
 export interface Principal {
   readonly key: KeyInfo;
-  /** `plan`: null for a workspace without a credit check. */
+  /** `plan`: null if the workspace has no credit check. */
   readonly workspace: { readonly id: WorkspaceId; readonly slug: string; readonly plan: string | null };
-  /** null for administrators' and operators' keys, which belong to no app. */
+  /** Null for keys of administrators and operators, which belong to no app. */
   readonly app: AppInfo | null;
   readonly scopes: readonly Scope[];
-  /** `svc_test_…`: every target is replaced by the sandbox speaking that target's wire format. */
+  /** True for `svc_test_…` keys: every target is replaced by the sandbox, which speaks that target's wire format. */
   readonly testMode: boolean;
 }
 
-/** What is stored of a key; whether it was sent as a test key is not. */
+/** The stored part of a key. Whether the request used its test form is not stored. */
 export type StoredKey = Omit<Principal, "testMode">;

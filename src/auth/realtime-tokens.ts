@@ -1,4 +1,4 @@
-// Tokens that stand for a key once, for 60 s, so that a browser never holds the key itself [keys.realtime-token].
+// Realtime tokens: each replaces a key once, within 60 s, so that a browser never has the key itself [keys.realtime-token].
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
 import type { Database } from "../storage/database.ts";
@@ -8,21 +8,21 @@ import type { KeyVerifier, VerifyKeyServices } from "./verify-key.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import { lookUps } from "../storage/system.ts";
 
-const LIFE_SECONDS = 60;
-/** Every character is one that a subprotocol's name may have. */
+const TTL_SECONDS = 60;
+/** Contains only characters that a WebSocket subprotocol name allows. */
 const TOKEN = /^[A-Za-z0-9_-]{32}$/u;
 
 export const isRealtimeToken = (text: string): boolean => TOKEN.test(text);
 
 export interface RealtimeTokens {
   issue(principal: Principal): Promise<{ readonly token: string; readonly expiresAt: Date }>;
-  /** Rejects with UNAUTHENTICATED for an unknown, used or expired token, and for one whose key was revoked meanwhile. */
+  /** Rejects with UNAUTHENTICATED if the token is unknown, used or expired, or its key was revoked meanwhile. */
   redeem(token: string): Promise<RedeemedToken>;
 }
 
 export interface RedeemedToken {
   readonly principal: Principal;
-  /** The token's key as it is now; rejects once it is revoked or expired. */
+  /** Verifies the token's key again. Rejects once it is revoked or expired. */
   readonly authenticate: () => MaybePromise<Principal>;
 }
 
@@ -37,19 +37,19 @@ export function createRealtimeTokens({ database, pepper, findKeys, keys }: Realt
       const token = createToken(pepper);
       const owner = { workspaceId: workspace.id, appId: app?.id ?? null, keyId: key.id, testMode };
       const expiresAt = await database.inWorkspace(workspace.id, (tx) =>
-        insertRealtimeToken(tx, hashOf(token), owner, LIFE_SECONDS),
+        insertRealtimeToken(tx, hashOf(token), owner, TTL_SECONDS),
       );
       return { token, expiresAt };
     },
     redeem: async (token) => {
-      const taken = isAuthentic(token, pepper) ? await takeRealtimeToken(lookUps(database).db, hashOf(token)) : null;
-      const key = taken === null ? undefined : (await findKeys([taken.secretHash])).values().next().value;
-      if (taken === null || key === undefined) {
+      const redeemed = isAuthentic(token, pepper) ? await takeRealtimeToken(lookUps(database).db, hashOf(token)) : null;
+      const key = redeemed === null ? undefined : (await findKeys([redeemed.secretHash])).values().next().value;
+      if (redeemed === null || key === undefined) {
         throw new GatewayError("UNAUTHENTICATED", {
           message: "The token is unknown, used or expired. Fetch a new one for every connection.",
         });
       }
-      const { secretHash, testMode } = taken;
+      const { secretHash, testMode } = redeemed;
       return { principal: { ...key, testMode }, authenticate: () => keys.verifyStored(secretHash, testMode) };
     },
   };
@@ -63,7 +63,7 @@ function createToken(pepper: Buffer): string {
   return Buffer.concat([random, macOf(pepper, random)]).toString("base64url");
 }
 
-/** Made by a process of this installation: a flood of guessed tokens costs no look-up. */
+/** Whether this installation issued the token. Checked first, so that a flood of guessed tokens costs no look-up. */
 function isAuthentic(token: string, pepper: Buffer): boolean {
   if (!isRealtimeToken(token)) return false;
   const bytes = Buffer.from(token, "base64url");
@@ -74,7 +74,7 @@ function macOf(pepper: Buffer, random: Buffer): Buffer {
   return createHmac("sha256", pepper).update("realtime-token").update(random).digest().subarray(0, MAC_BYTES);
 }
 
-/** Random enough that no slow hash is needed. */
+/** The token is random enough that a fast hash is safe. */
 function hashOf(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }

@@ -1,12 +1,12 @@
-// Authorizes a change of a workspace's settings [tenancy.workspace-admin]: its administrators and the operator. Callers from elsewhere
-// learn nothing: for them the workspace does not exist.
+// Authorizes a change of a workspace's settings for its administrators and the operator [tenancy.workspace-admin]. For callers from other workspaces it does
+// not exist.
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";
 import type { Principal } from "./principal.ts";
 import { lookUps } from "../storage/system.ts";
 
-/** `tenantId` is the workspace's slug or id as it stood in the path. Throws 403 or 404. */
+/** `tenantId` is the workspace's slug or id from the path. Throws 403 or 404. */
 export async function requireWorkspaceAdmin(
   database: Pick<Database, "db">,
   principal: Principal,
@@ -28,7 +28,7 @@ async function findWorkspace(database: Pick<Database, "db">, tenantId: string): 
     .select(["id"])
     .where((where) => where.or([where("id", "=", tenantId), where("slug", "=", tenantId)]))
     .execute();
-  // A slug may look like another workspace's id: the id wins, so that it always names one and the same.
+  // A slug may look like another workspace's id. The id wins, so that an id always names the same workspace.
   const found = rows.find(({ id }) => id === tenantId) ?? rows[0];
   if (found === undefined) throw noSuchWorkspace();
   return brand("workspace", found.id);

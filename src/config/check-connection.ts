@@ -1,4 +1,4 @@
-// What the schema cannot see of a connection: whether its kind accepts its fields.
+// Validates a connection beyond its schema: whether its kind accepts its fields.
 import { isKind, needsAddress, needsCredential } from "../contract/provider-kinds.ts";
 import { credentialFault } from "./known-models.ts";
 import { type Entry, text } from "./raw-data.ts";

@@ -1,5 +1,5 @@
-// What the schema cannot see of a route: connections that exist, models that they have and that can be called [configuration.models],
-// settings that these accept [configuration.target-settings], purposes that lead somewhere.
+// Validates a route beyond its schema: existing connections, models that they have and that can be called [configuration.models], settings that these accept
+// [configuration.target-settings], and purposes with existing routes.
 import type { Capability } from "../contract/features.ts";
 import { isKind } from "../contract/provider-kinds.ts";
 import { checkSettings } from "./check-settings.ts";
@@ -9,7 +9,7 @@ import { entries, type Entry, field, map, text, unique } from "./raw-data.ts";
 import { type SchemaFault, suggestion } from "./schema-faults.ts";
 import { suggest } from "../lib/text/suggest.ts";
 
-/** What can be referred to, by id. */
+/** The objects that can be referenced, by id. */
 export interface SetUpScope {
   readonly connections: ReadonlyMap<string, Entry>;
   readonly routes: ReadonlyMap<string, Entry>;
@@ -28,16 +28,16 @@ function checkTarget(target: Entry, scope: SetUpScope): readonly SchemaFault[] {
   if (connection === undefined)
     return [dangling([...target.path, "connection"], "connection", id, scope.connections.keys())];
   const kind = text(connection.value, "kind");
-  // A kind that does not exist is one fault, not one more for every target.
+  // An unknown kind is reported once, not again for every target.
   if (model === undefined || kind === undefined || !isKind(kind)) return [];
   const path = [...target.path, "model"];
   const capabilities = capabilitiesOf(connection, model);
   if (capabilities === null) {
     const names = [...Object.keys(map(field(connection.value, "models"))), ...knownModelNames(kind)];
-    const near = suggest(model, names);
-    const others = near === undefined && names.length > 0 ? `; it knows ${someOf(names)}` : "";
+    const similarName = suggest(model, names);
+    const others = similarName === undefined && names.length > 0 ? `; it knows ${someOf(names)}` : "";
     const message = `the catalogue does not know \`${model}\` of kind '${kind}'${others}; declare it under \`models\` of connection \`${id}\``;
-    return [{ path, message, ...suggestion(near) }];
+    return [{ path, message, ...suggestion(similarName) }];
   }
   if (capabilities.length === 0)
     return [{ path, message: `\`${model}\` is declared without any capability, so nothing can be routed to it` }];
@@ -51,18 +51,18 @@ function checkTarget(target: Entry, scope: SetUpScope): readonly SchemaFault[] {
   return checkSettings(target, kind, capabilities, text(map(field(connection.value, "models"))[model], "dialect"));
 }
 
-const SHOWN_NAMES = 3;
+const MAX_SHOWN_NAMES = 3;
 
-/** For a name that resembles none. */
+/** Lists some names as a hint for a name that resembles none. */
 function someOf(names: readonly string[]): string {
-  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more (docs/providers.md)` : "";
+  const more = names.length > MAX_SHOWN_NAMES ? ` and ${names.length - MAX_SHOWN_NAMES} more (docs/providers.md)` : "";
   return `${names
-    .slice(0, SHOWN_NAMES)
+    .slice(0, MAX_SHOWN_NAMES)
     .map((name) => `\`${name}\``)
     .join(", ")}${more}`;
 }
 
-/** A declaration beats the catalogue; null: neither has the model. */
+/** A declaration overrides the catalogue. Null: neither has the model. */
 function capabilitiesOf(connection: Entry, model: string): readonly Capability[] | null {
   const models = map(field(connection.value, "models"));
   const kind = text(connection.value, "kind");

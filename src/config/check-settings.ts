@@ -1,4 +1,4 @@
-// A target's settings, judged by the schema its provider declares: a mistyped one is a fault, not silence.
+// Validates a target's settings by the schema of its provider, so that a mistyped setting is a fault and not ignored.
 import { z } from "zod";
 import { type Capability, PROFILES } from "../contract/features.ts";
 import type { ProviderKind } from "../contract/provider-kinds.ts";
@@ -6,7 +6,7 @@ import { settingsSchema } from "./known-models.ts";
 import { type Entry, field, map } from "./raw-data.ts";
 import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
 
-/** `dialect` is the declared model's own, on which the target's settings stand. */
+/** `dialect` is the declared model's own, which the target's settings extend. */
 export function checkSettings(
   target: Entry,
   kind: ProviderKind,
@@ -16,12 +16,12 @@ export function checkSettings(
   const schema = settingsSchema(kind, capabilities);
   if (schema === undefined) return [];
   const path = [...target.path, "settings"];
-  const written = Object.entries(map(field(target.value, "settings")));
+  const settingEntries = Object.entries(map(field(target.value, "settings")));
   const isProfile = (name: string) => PROFILES.some((profile) => profile === name);
   const takesDialect = schema instanceof z.ZodObject && Object.hasOwn(schema.shape, "dialect");
   const base = dialect === undefined || !takesDialect ? {} : { dialect };
-  const common = Object.fromEntries(written.filter(([name]) => !isProfile(name)));
-  const profiles = written
+  const common = Object.fromEntries(settingEntries.filter(([name]) => !isProfile(name)));
+  const profiles = settingEntries
     .filter(([name]) => isProfile(name))
     .map(([name, own]) => ({ path: [...path, name], own: map(own) }));
   return [{ path, own: common }, ...profiles].flatMap(({ path: place, own }) => {

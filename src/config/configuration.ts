@@ -1,4 +1,4 @@
-// The configuration as the program sees it: the parsed file with its paths and addresses resolved.
+// The types of the configuration as the program uses it: the parsed file with resolved paths and addresses.
 import type { ParsedConfiguration } from "./schema/file.ts";
 
 export type DeepReadonly<T> = T extends readonly (infer Item)[]
@@ -13,20 +13,20 @@ export type Configuration = Omit<Parsed, "server" | "storage"> & {
   readonly server: Omit<Parsed["server"], "publicUrl" | "admin"> & {
     /** Without a trailing slash. */
     readonly publicUrl: string;
-    /** Null: none. */
+    /** Null: no admin listener. */
     readonly admin: { readonly host: string; readonly port: number; readonly allowedHosts: readonly string[] } | null;
   };
   readonly storage: Omit<Parsed["storage"], "dataDir" | "migrateUrl"> & {
-    /** Absolute. */
+    /** Absolute path. */
     readonly dataDir: string;
-    /** The schema owner's URL; the database's own when none is set. */
+    /** The database URL of the schema's owner. Without its own setting, the same as `databaseUrl`. */
     readonly migrateUrl: string | null;
   };
-  /** Added by a start that finds no workspace in the database; null: the file has workspaces, or there is no file. */
+  /** Added by a start that finds no workspace in the database. Null: the file has workspaces, or there is no file. */
   readonly bootstrap:
     | (Pick<Parsed, "connections" | "routes" | "workspaces"> & { readonly notes: readonly string[] })
     | null;
-  /** What an operator without a file should be told at start; empty when a file was read. */
+  /** Messages for an operator who starts without a file. Empty if a file was read. */
   readonly notes: readonly string[];
 };
 

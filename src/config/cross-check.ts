@@ -1,5 +1,5 @@
-// What a schema cannot see [configuration.references]: references that dangle, names and secrets used twice, halves of pairs.
-// Works on the plain data as written, however broken, so that these faults come together with the schema's.
+// Validates what a schema cannot express [configuration.references]: dangling references, duplicate names and secrets, incomplete pairs. Works on the raw
+// data, however broken, so that these faults are reported together with the schema's.
 import { checkConnection } from "./check-connection.ts";
 import { checkPurposes, checkReference, checkRoute, dangling, type SetUpScope, takesAudio } from "./check-route.ts";
 import { checkKeySecrets } from "./check-secrets.ts";
@@ -38,7 +38,7 @@ export function crossCheck(data: unknown): CrossCheck {
 
 const AMOUNTS = ["usd_per_audio_hour", "usd_per_million_input_tokens", "usd_per_million_output_tokens"];
 
-/** What costs something says where that was read; what is free costs nothing. */
+/** A price requires its source. A free model must not have prices. */
 function checkPrice({ value, path }: Entry): readonly SchemaFault[] {
   const isSet = (name: string): boolean => (field(value, name) ?? null) !== null;
   if (field(value, "free") === true)
@@ -51,15 +51,15 @@ function checkPrice({ value, path }: Entry): readonly SchemaFault[] {
     .map((name) => ({ path: [...path, name], message: "is required" }));
 }
 
-/** Half a credential would send the driver looking for another one elsewhere. */
+/** With half a credential the driver would search for another one elsewhere. */
 function checkObjectStore(objects: unknown): readonly SchemaFault[] {
   if (text(objects, "kind") !== "s3") return [];
-  const halves = ["access_key_id", "secret_access_key"];
-  const missing = halves.filter((name) => (text(objects, name) ?? "") === "");
+  const pairNames = ["access_key_id", "secret_access_key"];
+  const missing = pairNames.filter((name) => (text(objects, name) ?? "") === "");
   if (missing.length !== 1) return [];
   return missing.map((name) => ({
     path: ["storage", "objects", name],
-    message: `is required: ${halves.join(" and ")} go together`,
+    message: `is required: ${pairNames.join(" and ")} go together`,
   }));
 }
 
@@ -97,7 +97,7 @@ function checkWorkspace(
   }
 }
 
-/** Route, override and purposes of an app or a key. */
+/** Checks the route, override and purposes of an app or a key. */
 function checkRouting(owner: Entry, scope: SetUpScope, faults: SchemaFault[], warnings: SchemaFault[]): void {
   faults.push(
     ...checkReference(owner, "route", scope.routes),
@@ -129,7 +129,7 @@ function checkDefaultPurpose(app: Entry, scope: SetUpScope, faults: SchemaFault[
   if (!labels.has(label)) faults.push(dangling([...app.path, "default_purpose"], "purpose", label, labels));
 }
 
-/** Files made beside an embedded database would be lost to the other processes of a server database. */
+/** With a server database, secrets in the data directory of one process would be missing on the others. */
 function checkInstallationSecrets(data: unknown): readonly SchemaFault[] {
   const secrets = field(data, "secrets");
   if ((text(field(data, "storage"), "database_url") ?? "") === "") return [];

@@ -1,5 +1,5 @@
-// The objects of a start without a file: one app routed to the provider keys in the environment, else to the sandbox
-// [configuration.default-routes]. Built as a file's data and parsed like one, so nothing here can differ from what a file could say.
+// Creates the objects of a start without a file: one app, routed to the providers whose keys are in the environment, otherwise to the sandbox
+// [configuration.default-routes]. Built as a file's data and parsed like one, so that it cannot differ from what a file allows.
 import { type Environment, environmentSettings, readVariable } from "./environment-settings.ts";
 import { entries, text } from "./raw-data.ts";
 import type { ConfigurationFile } from "./schema/file.ts";
@@ -14,17 +14,17 @@ interface SetUp {
 export interface DefaultFile {
   readonly data: ConfigurationFile;
   readonly notes: readonly string[];
-  /** Where each value came from, for faults: formatted path prefix → name of the variable. */
+  /** Source of each value, for faults: formatted path prefix → name of the variable. */
   readonly origins: ReadonlyMap<string, string>;
 }
 
 export interface Bootstrap {
-  /** Sections that replace the file's. */
+  /** Sections that replace those of the file. */
   readonly data: Pick<ConfigurationFile, "connections" | "routes" | "workspaces">;
   readonly notes: readonly string[];
 }
 
-/** A provider account that a variable connects, and the models that requests go to, in this order. */
+/** A provider account that a variable connects, and the models for requests in this order. */
 interface Account {
   readonly variable: string;
   readonly property: "api_key" | "base_url";
@@ -34,20 +34,20 @@ interface Account {
 }
 
 const ACCOUNTS: readonly Account[] = [
-  account("DEEPGRAM_API_KEY", "deepgram", ["nova-3"], []),
-  account("ASSEMBLYAI_API_KEY", "assemblyai", ["universal-3-pro", "universal-2"], []),
-  account("ELEVENLABS_API_KEY", "elevenlabs", ["scribe_v2"], []),
-  account("OPENAI_API_KEY", "openai", ["gpt-4o-transcribe-diarize", "whisper-1"], ["gpt-4o-mini"]),
-  // A general model last: it alone translates into any language, and it alone is asked in words.
-  account("GEMINI_API_KEY", "gemini", ["gemini-3.5-transcribe", "gemini-2.5-flash"], ["gemini-3.5-flash"]),
-  account("ANTHROPIC_API_KEY", "anthropic", [], ["claude-haiku-4-5"]),
+  accountOf("DEEPGRAM_API_KEY", "deepgram", ["nova-3"], []),
+  accountOf("ASSEMBLYAI_API_KEY", "assemblyai", ["universal-3-pro", "universal-2"], []),
+  accountOf("ELEVENLABS_API_KEY", "elevenlabs", ["scribe_v2"], []),
+  accountOf("OPENAI_API_KEY", "openai", ["gpt-4o-transcribe-diarize", "whisper-1"], ["gpt-4o-mini"]),
+  // The general model is last: it alone translates into any language, but it is instructed by a prompt.
+  accountOf("GEMINI_API_KEY", "gemini", ["gemini-3.5-transcribe", "gemini-2.5-flash"], ["gemini-3.5-flash"]),
+  accountOf("ANTHROPIC_API_KEY", "anthropic", [], ["claude-haiku-4-5"]),
   {
     variable: "PATCHBAY_LOCAL_STT_URL",
     property: "base_url",
     connection: {
       id: "local",
       kind: "openai-compatible",
-      // Only times are assumed: a server that cannot give them fails its receipt instead of passing off plain text.
+      // Only timestamps are assumed: a server that returns none fails the check of its response instead of passing off plain text.
       models: { "whisper-1": { capabilities: ["audio_input"], features: { timestamps: ["segment"] } } },
     },
     speech: ["whisper-1"],
@@ -55,7 +55,7 @@ const ACCOUNTS: readonly Account[] = [
   },
 ];
 
-function account(
+function accountOf(
   variable: string,
   kind: Exclude<Connection["kind"], "openai-compatible">,
   speech: readonly string[],
@@ -64,7 +64,7 @@ function account(
   return { variable, property: "api_key", connection: { id: kind, kind }, speech, chat };
 }
 
-/** The whole configuration of a start without a file. */
+/** Returns the whole configuration of a start without a file. */
 export function defaultFile(env: Environment): DefaultFile {
   const settings = environmentSettings(env);
   const connected = ACCOUNTS.flatMap((each) => {
@@ -78,7 +78,7 @@ export function defaultFile(env: Environment): DefaultFile {
   return { data: { ...settings.data, ...setUp, workspaces: ownerOf(setUp.routes) }, notes, origins };
 }
 
-/** What a start adds to a file without workspaces where the database has none either; null: the file names its own. */
+/** Returns what a start adds if neither file nor database has a workspace. Null: the file has its own. */
 export function bootstrapOf(file: unknown, env: Environment): Bootstrap | null {
   if (entries(file, ["workspaces"]).length > 0) return null;
   const routes = entries(file, ["routes"]).flatMap(({ value }) => {
@@ -113,7 +113,7 @@ function setUpOf(connected: readonly Account[]): { readonly setUp: SetUp; readon
     speech.push(
       { connection: "sandbox", model: "simulated-speech" },
       { connection: "sandbox", model: "openai/gpt-4o-transcribe-diarize" },
-      // The others cannot translate.
+      // The other sandbox models cannot translate.
       { connection: "sandbox", model: "openai/whisper-1" },
     );
     notes.push(
@@ -128,10 +128,10 @@ function setUpOf(connected: readonly Account[]): { readonly setUp: SetUp; readon
   return { setUp: { connections, routes }, notes };
 }
 
-/** Its app and workspace have no keys yet: creating them is the start's business. Audio goes to `speech` where another route has the chats. */
+/** The owner's workspace and app, without keys, which the start creates. Audio uses `speech` if another route serves the chats. */
 function ownerOf(routes: readonly { readonly id: string }[]): NonNullable<ConfigurationFile["workspaces"]> {
-  const has = (id: string) => routes.some((each) => each.id === id);
-  const route = has("chat") ? "chat" : has("speech") ? "speech" : (routes[0]?.id ?? "speech");
-  const audio = route !== "speech" && has("speech") ? "speech" : null;
+  const hasRoute = (id: string) => routes.some((each) => each.id === id);
+  const route = hasRoute("chat") ? "chat" : hasRoute("speech") ? "speech" : (routes[0]?.id ?? "speech");
+  const audio = route !== "speech" && hasRoute("speech") ? "speech" : null;
   return [{ id: "owner", apps: [{ id: "default", route, audio_input_override: audio }] }];
 }

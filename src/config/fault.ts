@@ -1,12 +1,12 @@
-// One fault of the configuration, and how it is printed: `file:line:column path: message` [configuration.all-faults].
+// A fault of the configuration, printed as `file:line:column path: message` [configuration.all-faults].
 
 export interface Fault {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** `routes[0].targets[1].connection`; empty for the file as a whole. */
+  /** `routes[0].targets[1].connection`. Empty for the file as a whole. */
   readonly path: string;
-  /** Never holds a secret, nor any value that came by interpolation. */
+  /** Never contains a secret or an interpolated value. */
   readonly message: string;
   readonly suggestion?: string;
 }
@@ -15,10 +15,10 @@ export interface Fault {
 export type FaultPath = readonly (string | number)[];
 
 export function formatFault(fault: Fault): string {
-  const place = `${fault.file}:${fault.line}:${fault.column}`;
+  const location = `${fault.file}:${fault.line}:${fault.column}`;
   const subject = fault.path === "" ? "" : ` ${fault.path}:`;
   const hint = fault.suggestion === undefined ? "" : ` (did you mean \`${fault.suggestion}\`?)`;
-  return `${place}${subject} ${fault.message}${hint}`;
+  return `${location}${subject} ${fault.message}${hint}`;
 }
 
 export function formatPath(path: FaultPath): string {
@@ -29,7 +29,7 @@ export function formatPath(path: FaultPath): string {
   }, "");
 }
 
-/** In the order of the file, so that a reader can walk through it once. */
+/** Sorts by position, so that a reader can go through the file once. */
 export function compareFaults(a: Fault, b: Fault): number {
   return a.line - b.line || a.column - b.column || (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
 }

@@ -1,10 +1,10 @@
-// Which configuration file is meant: that of `--config FILE`, PATCHBAY_CONFIG or ./patchbay.yaml. Apart from what reads it, which a command
-// that asks a gateway has no need of.
+// Finds the configuration file: `--config FILE`, PATCHBAY_CONFIG or ./patchbay.yaml. Separate from the parser, which commands that only call a gateway do not
+// need.
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 
 export interface Search {
-  /** What `--config` named; null: search. */
+  /** The value of `--config`. Null: search. */
   readonly file: string | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -12,10 +12,10 @@ export interface Search {
 
 const DEFAULT_NAME = "patchbay.yaml";
 
-/** Absolute path of the file to read; one that was named is taken even if it is missing, which is then the fault. */
+/** Absolute path of the file to read. An explicit file is returned even if it is missing, which the reader reports. */
 export function findFile({ file, env, cwd }: Search): string | null {
-  const named = file ?? env["PATCHBAY_CONFIG"];
-  if (named !== undefined && named !== "") return resolve(cwd, named);
-  const inPlace = resolve(cwd, DEFAULT_NAME);
-  return statSync(inPlace, { throwIfNoEntry: false }) === undefined ? null : inPlace;
+  const explicitFile = file ?? env["PATCHBAY_CONFIG"];
+  if (explicitFile !== undefined && explicitFile !== "") return resolve(cwd, explicitFile);
+  const defaultFile = resolve(cwd, DEFAULT_NAME);
+  return statSync(defaultFile, { throwIfNoEntry: false }) === undefined ? null : defaultFile;
 }

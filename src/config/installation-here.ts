@@ -1,5 +1,5 @@
-// The installation that a command is called in: its data directory, and where its configuration says that it listens. Read leniently and
-// without the schema: a configuration with faults elsewhere still says this, and a command that asks a gateway does not wait for more.
+// Finds the installation of the current directory: its data directory and its configured listeners. Reads leniently and without the schema, so that a command
+// that calls a gateway works despite faults elsewhere in the configuration.
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { findFile, type Search } from "./find-file.ts";
@@ -11,7 +11,7 @@ import { readRunningGateway } from "./running-gateway.ts";
 
 export interface InstallationHere {
   readonly dataDir: string;
-  /** What the configuration names; null: it leaves the place to the gateway. */
+  /** The configured URL. Null: not configured, so the gateway chooses it. */
   readonly url: string | null;
   readonly adminUrl: string | null;
 }
@@ -29,14 +29,14 @@ export function installationHere(search: Search): InstallationHere {
   const dataDir = text(field(data, "storage"), "data_dir") ?? "";
   return {
     dataDir: resolve(directory, dataDir === "" ? "data" : dataDir),
-    url: placeOf("url", server),
-    adminUrl: placeOf("adminUrl", field(server, "admin")),
+    url: urlOf("url", server),
+    adminUrl: urlOf("adminUrl", field(server, "admin")),
   };
 }
 
 /**
- * The configuration's place, and where it names none that of the gateway that runs on its data directory. One that was started with a place
- * of its own on the command line is there, whatever the configuration says.
+ * The configured listener, otherwise that of the gateway that runs on the data directory. If that gateway's command line overrode the listener, the override
+ * wins over the configuration.
  */
 export function listenerOf(listener: Listener, { dataDir, ...configured }: InstallationHere): string | null {
   const running = readRunningGateway(dataDir);
@@ -45,11 +45,11 @@ export function listenerOf(listener: Listener, { dataDir, ...configured }: Insta
     : (configured[listener] ?? running?.[listener] ?? null);
 }
 
-/** Null: neither host nor port are set, or the port is any free one. */
-function placeOf(listener: Listener, section: unknown): string | null {
+/** Null: neither host nor port is set, or the port is any free one. */
+function urlOf(listener: Listener, section: unknown): string | null {
   const host = text(section, "host");
-  const given = field(section, "port");
-  const port = given === undefined || given === null ? null : Number(given);
+  const configuredPort = field(section, "port");
+  const port = configuredPort === undefined || configuredPort === null ? null : Number(configuredPort);
   if ((host === undefined && port === null) || port === 0 || Number.isNaN(port)) return null;
   return `http://${reachableHost(host ?? DEFAULT_HOST)}:${port ?? DEFAULT_PORTS[listener]}`;
 }

@@ -1,5 +1,5 @@
-// `${env:NAME}`, `${env:NAME:-default}` and `${file:PATH}` inside values; `$${` stands for `${` [configuration.interpolation].
-// An inserted value is not read again, so a variable cannot name another one [configuration.interpolation-once].
+// Interpolates `${env:NAME}`, `${env:NAME:-default}` and `${file:PATH}` in values, with `$${` as the escape of `${` [configuration.interpolation]. An
+// inserted value is not interpolated again, so a variable cannot reference another one [configuration.interpolation-once].
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Document, isScalar, visit } from "yaml";
@@ -9,20 +9,20 @@ import { pathOf } from "./read-yaml.ts";
 
 export interface InterpolationSources {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Directory that `${file:PATH}` starts from. */
+  /** Base directory of `${file:PATH}`. */
   readonly directory: string;
 }
 
 export interface Interpolation {
   readonly faults: readonly { readonly path: FaultPath; readonly message: string }[];
-  /** Formatted paths whose value, or part of it, came from outside the file. */
+  /** Formatted paths of values that contain something from outside the file. */
   readonly interpolatedPaths: ReadonlySet<string>;
 }
 
 const MAX_FILE_BYTES = 65_536;
 const REFERENCE = /\$\$\{|\$\{([^}]*)\}|\$\{/g;
 
-/** Changes the document's scalars in place: their positions stay. */
+/** Changes the document's scalars in place, which keeps their positions. */
 export function interpolate(document: Document, sources: InterpolationSources): Interpolation {
   const faults: { path: FaultPath; message: string }[] = [];
   const interpolatedPaths = new Set<string>();
@@ -45,12 +45,12 @@ function interpolateText(source: string, sources: InterpolationSources) {
   const text = source.replaceAll(REFERENCE, (match, reference: string | undefined) => {
     if (match === "$${") return "${";
     hasReference = true;
-    const found =
+    const resolved =
       reference === undefined
         ? { ok: false as const, message: "`${` is not closed by `}`; write `$${` for the characters themselves" }
         : resolveReference(reference, sources);
-    if (found.ok) return found.text;
-    messages.push(found.message);
+    if (resolved.ok) return resolved.text;
+    messages.push(resolved.message);
     return "";
   });
   return { text, hasReference, messages };
@@ -70,7 +70,7 @@ function resolveReference(reference: string, sources: InterpolationSources): Res
   };
 }
 
-/** An empty variable is one that is not set: process managers and compose files make them so. */
+/** An empty variable counts as not set, because process managers and compose files create empty ones. */
 function resolveVariable(name: string, fallback: string | undefined, env: InterpolationSources["env"]): Resolved {
   const value = env[name];
   if (value !== undefined && value !== "") return { ok: true, text: value };
@@ -83,16 +83,16 @@ function resolveVariable(name: string, fallback: string | undefined, env: Interp
 
 function resolveFile(path: string, directory: string): Resolved {
   try {
-    const place = resolve(directory, path);
-    const about = statSync(place);
-    // A device or a pipe may have no end.
-    if (!about.isFile()) return { ok: false, message: `the file ${path} cannot be read (it is no ordinary file)` };
-    if (about.size > MAX_FILE_BYTES)
+    const filePath = resolve(directory, path);
+    const stats = statSync(filePath);
+    // A device or a pipe may be endless.
+    if (!stats.isFile()) return { ok: false, message: `the file ${path} cannot be read (it is no ordinary file)` };
+    if (stats.size > MAX_FILE_BYTES)
       return { ok: false, message: `the file ${path} is larger than ${MAX_FILE_BYTES} bytes` };
-    const bytes = readFileSync(place);
-    // Editors end a file with a line break that is no part of the secret.
+    const bytes = readFileSync(filePath);
+    // Editors end a file with a line break that is not part of the secret.
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/, "");
-    // As a variable that is not set: a secret that is missing must not look like one that nobody wants.
+    // Refused like an unset variable: a missing secret must not look like one that is left unset on purpose.
     return text.trim() === "" ? { ok: false, message: `the file ${path} is empty` } : { ok: true, text };
   } catch (error) {
     return { ok: false, message: `the file ${path} cannot be read (${reasonOf(error)})` };

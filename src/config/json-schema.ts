@@ -1,8 +1,8 @@
-// JSON Schema of patchbay.yaml, for editors and `patchbay config schema`; the documentation page is made of it too.
+// The JSON Schema of patchbay.yaml, for editors, `patchbay config schema` and the generated documentation page.
 import { z } from "zod";
 import { configurationFile } from "./schema/file.ts";
 
-/** As much of JSON Schema as ours uses. */
+/** The part of JSON Schema that this schema uses. */
 export interface JsonSchema {
   readonly $schema?: string;
   readonly title?: string;
@@ -26,12 +26,12 @@ export interface JsonSchema {
 
 const INTERPOLATED: JsonSchema = { type: "string", pattern: "\\$\\{(env|file):" };
 
-/** Exactly the settings. */
+/** The schema of the settings themselves. */
 export function settingsSchema(): JsonSchema {
   return z.toJSONSchema(configurationFile, { io: "input", unrepresentable: "any" }) as JsonSchema;
 }
 
-/** For editors: every value may also be written as `${env:…}` or `${file:…}`. */
+/** For editors: every value may also be `${env:…}` or `${file:…}`. */
 export function configSchemaJson(): JsonSchema {
   return { ...openToInterpolation(settingsSchema()), title: "patchbay.yaml" };
 }
@@ -46,16 +46,16 @@ function openToInterpolation(schema: JsonSchema): JsonSchema {
       : {}),
     ...(schema.items === undefined ? {} : { items: openToInterpolation(schema.items) }),
     ...(schema.anyOf === undefined ? {} : { anyOf: schema.anyOf.map(openToInterpolation) }),
-    // A value in its own form and an interpolated one may both fit, which `oneOf` would refuse.
+    // A literal and an interpolated value may both match, which `oneOf` would refuse.
     ...(oneOf === undefined ? {} : { anyOf: oneOf.map(openToInterpolation) }),
   };
   if (!isScalar(schema)) return inner;
-  const { description, default: fallback, writeOnly, ...rest } = inner;
+  const { description, default: fallback, writeOnly, ...constraints } = inner;
   return {
     ...(description === undefined ? {} : { description }),
     ...(fallback === undefined ? {} : { default: fallback }),
     ...(writeOnly === undefined ? {} : { writeOnly }),
-    anyOf: [rest, INTERPOLATED],
+    anyOf: [constraints, INTERPOLATED],
   };
 }
 

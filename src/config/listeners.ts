@@ -1,25 +1,25 @@
-// Where a gateway listens: the file's settings under the command line's, and that its two listeners do not stand in each other's way.
+// Resolves the addresses that a gateway listens on, with command-line overrides, and checks that its two listeners do not conflict.
 import type { z } from "zod";
 import { field } from "./raw-data.ts";
 import type { SchemaFault } from "./schema-faults.ts";
 import { adminListener, serverSection } from "./schema/file.ts";
 
-/** From the command line; they win over the file. */
+/** Command-line options, which override the file. */
 export interface ListenerOverrides {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
-  /** Opens an admin listener also where the file has none. */
+  /** Opens an admin listener even if the file configures none. */
   readonly adminPort?: number | undefined;
 }
 
 const ADMIN_PORT = 8081;
 
 export function listenersOf(
-  { host: written, port: chosen, admin }: z.output<typeof serverSection>,
+  { host: configuredHost, port: configuredPort, admin }: z.output<typeof serverSection>,
   overrides: ListenerOverrides,
 ) {
-  const host = overrides.host ?? written;
-  const port = overrides.port ?? chosen;
+  const host = overrides.host ?? configuredHost;
+  const port = overrides.port ?? configuredPort;
   const listener = admin ?? (overrides.adminPort === undefined ? null : adminListener.parse({}));
   return {
     host,
@@ -31,13 +31,13 @@ export function listenersOf(
   };
 }
 
-/** Otherwise the second one would be told at the start that another process has its port. */
+/** Reports a shared port here, because at start the second listener would blame another process for it. */
 export function checkListeners(data: unknown, overrides: ListenerOverrides): readonly SchemaFault[] {
   const server = serverSection.safeParse(field(data, "server") ?? {});
   if (!server.success) return [];
   const { host, port, admin } = listenersOf(server.data, overrides);
   const isShared = admin !== null && port !== 0 && admin.port === port;
-  if (!isShared || (host !== admin.host && !isEverywhere(host) && !isEverywhere(admin.host))) return [];
+  if (!isShared || (host !== admin.host && !isAnyAddress(host) && !isAnyAddress(admin.host))) return [];
   return [
     {
       path: ["server", "admin", "port"],
@@ -46,6 +46,6 @@ export function checkListeners(data: unknown, overrides: ListenerOverrides): rea
   ];
 }
 
-function isEverywhere(host: string): boolean {
+function isAnyAddress(host: string): boolean {
   return host === "0.0.0.0" || host === "::";
 }

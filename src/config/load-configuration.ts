@@ -1,5 +1,5 @@
-// Every setting, from `--config FILE`, PATCHBAY_CONFIG or ./patchbay.yaml, else from the environment alone [configuration.search-order].
-// All faults are reported together, before anything listens.
+// Loads every setting from `--config FILE`, PATCHBAY_CONFIG or ./patchbay.yaml, otherwise from the environment alone [configuration.search-order]. All faults
+// are reported together, before anything listens.
 import { readFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
@@ -36,7 +36,7 @@ export function loadConfiguration(options: LoadOptions): LoadResult {
 }
 
 function loadFile(path: string, options: LoadOptions): LoadResult {
-  const file = shownName(path, options.cwd);
+  const file = displayName(path, options.cwd);
   const directory = directoryOf(path, options.cwd);
   const text = readText(path);
   if (!text.ok) return { ok: false, faults: [{ file, line: 1, column: 1, path: "", message: text.message }] };
@@ -50,7 +50,7 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
   if (!yaml.isUsable) return { ok: false, faults: syntax.toSorted(compareFaults) };
 
   const interpolation = interpolate(yaml.document, { env: options.env, directory });
-  const place = (fault: SchemaFault) => placed(file, yaml, fault);
+  const locateInFile = (fault: SchemaFault) => locateFault(file, yaml, fault);
   const plain = toPlainData(yaml.document);
   if (plain === null)
     return {
@@ -65,27 +65,29 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
     notes: [],
   };
   const parsed = parseConfiguration(data, context);
-  // A value whose variable is missing is empty now; what the schema says about that is no news.
-  const missing = interpolation.faults.map((fault) => formatPath(fault.path));
-  const isOfMissing = (path: string) => missing.some((each) => each === path || each.startsWith(`${path}[`));
-  const placeOrOrigin = (fault: SchemaFault) => atOrigin(fault, origins) ?? place(fault);
-  const judged = parsed.faults.filter((fault) => !isOfMissing(formatPath(fault.path)));
-  const faults = [...syntax, ...interpolation.faults.map(place), ...judged.map(placeOrOrigin)].toSorted(compareFaults);
+  // A value whose variable is missing is empty now, so the schema's complaint about it would be a duplicate.
+  const missingPaths = interpolation.faults.map((fault) => formatPath(fault.path));
+  const dependsOnMissing = (path: string) => missingPaths.some((each) => each === path || each.startsWith(`${path}[`));
+  const locateOrigin = (fault: SchemaFault) => atOrigin(fault, origins) ?? locateInFile(fault);
+  const relevantFaults = parsed.faults.filter((fault) => !dependsOnMissing(formatPath(fault.path)));
+  const faults = [...syntax, ...interpolation.faults.map(locateInFile), ...relevantFaults.map(locateOrigin)].toSorted(
+    compareFaults,
+  );
   if (faults.length > 0 || parsed.configuration === null) return { ok: false, faults };
   return {
     ok: true,
     configuration: { ...parsed.configuration, bootstrap: parseBootstrap(data, options.env, context) },
     file: path,
-    warnings: parsed.warnings.map(place).toSorted(compareFaults),
+    warnings: parsed.warnings.map(locateInFile).toSorted(compareFaults),
   };
 }
 
-/** What a shell hands in (`<(...)`, /dev/stdin) lies in no directory that anything else could lie in. */
+/** A file that a shell passes (`<(...)`, /dev/stdin) is in no useful base directory. */
 function directoryOf(path: string, cwd: string): string {
   return /^\/(?:dev|proc)\//.test(path) ? cwd : dirname(path);
 }
 
-/** Its app and workspace have no keys yet: making them is the start's business. */
+/** The workspace and app have no keys yet. The start creates them. */
 function loadDefault(options: LoadOptions): LoadResult {
   const { data, notes, origins } = defaultFile(options.env);
   const parsed = parseConfiguration(data, {
@@ -101,7 +103,7 @@ function loadDefault(options: LoadOptions): LoadResult {
   return { ok: false, faults };
 }
 
-/** Null: it would be no configuration, which the file's own faults explain. */
+/** Null: there is no bootstrap, or it would be invalid because of faults that the file's own report explains. */
 function parseBootstrap(data: unknown, env: LoadOptions["env"], context: ParseContext): Configuration["bootstrap"] {
   const bootstrap = bootstrapOf(data, env);
   if (bootstrap === null) return null;
@@ -111,7 +113,7 @@ function parseBootstrap(data: unknown, env: LoadOptions["env"], context: ParseCo
   return { connections, routes, workspaces, notes: bootstrap.notes };
 }
 
-/** A fault of a value that a variable gave is that variable's; null: of no variable. */
+/** Reports the fault of a value at the variable that it came from. Null: it came from none. */
 function atOrigin(fault: SchemaFault, origins: ReadonlyMap<string, string>): Fault | null {
   const path = formatPath(fault.path);
   const variable = [...origins].find(([prefix]) => path.startsWith(prefix))?.[1];
@@ -122,15 +124,15 @@ function inEnvironment(path: string, message: string): Fault {
   return { file: "environment", line: 1, column: 1, path, message };
 }
 
-function placed(file: string, yaml: YamlFile, fault: SchemaFault): Fault {
+function locateFault(file: string, yaml: YamlFile, fault: SchemaFault): Fault {
   const position = fault.key === undefined ? yaml.locate(fault.path) : yaml.locate(fault.path.slice(0, -1), fault.key);
   const suggestion = fault.suggestion === undefined ? {} : { suggestion: fault.suggestion };
   return { file, ...position, path: formatPath(fault.path), message: fault.message, ...suggestion };
 }
 
-type Read = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string };
+type ReadResult = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string };
 
-function readText(path: string): Read {
+function readText(path: string): ReadResult {
   try {
     const bytes = readFileSync(path);
     if (bytes.length > MAX_FILE_BYTES) return { ok: false, message: `the file is larger than ${MAX_FILE_BYTES} bytes` };
@@ -145,8 +147,8 @@ function readText(path: string): Read {
   }
 }
 
-/** As the operator would write it. */
-function shownName(path: string, cwd: string): string {
-  const fromHere = relative(cwd, path);
-  return fromHere.startsWith("..") || fromHere === "" ? path : fromHere;
+/** The file's name as the operator would write it. */
+function displayName(path: string, cwd: string): string {
+  const relativePath = relative(cwd, path);
+  return relativePath.startsWith("..") || relativePath === "" ? path : relativePath;
 }

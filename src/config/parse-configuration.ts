@@ -1,4 +1,4 @@
-// Plain data to a Configuration: schema, cross references, then paths and addresses resolved.
+// Parses plain data into a Configuration: schema, cross-checks, then resolved paths and addresses.
 import { resolve } from "node:path";
 import type { Configuration } from "./configuration.ts";
 import { crossCheck } from "./cross-check.ts";
@@ -10,9 +10,9 @@ import { reachableHost } from "./reachable-host.ts";
 import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
 
 export interface ParseContext {
-  /** Directory that `data_dir` starts from. */
+  /** Base directory of `data_dir`. */
   readonly directory: string;
-  /** Formatted paths of values that came by interpolation: coerced to the type asked for, never repeated in a fault. */
+  /** Formatted paths of interpolated values: they are coerced to the expected type and never repeated in a fault. */
   readonly interpolatedPaths: ReadonlySet<string>;
   readonly overrides: ListenerOverrides;
   readonly notes: readonly string[];
@@ -26,25 +26,25 @@ export interface ParseResult {
 
 export function parseConfiguration(data: unknown, context: ParseContext): ParseResult {
   const isInterpolated = (path: FaultPath) => context.interpolatedPaths.has(formatPath(path));
-  const typed = coerceInterpolated(data, isInterpolated);
-  const parsed = configurationFile.safeParse(typed);
-  const cross = crossCheck(typed);
-  const found = parsed.success
+  const coerced = coerceInterpolated(data, isInterpolated);
+  const parsed = configurationFile.safeParse(coerced);
+  const cross = crossCheck(coerced);
+  const issueFaults = parsed.success
     ? []
-    : schemaFaults(configurationFile, typed, parsed.error.issues, (path) => !isInterpolated(path));
-  const faults = [...found, ...cross.faults, ...checkListeners(typed, context.overrides)].map((fault) =>
-    hideInterpolated(fault, typed, isInterpolated),
+    : schemaFaults(configurationFile, coerced, parsed.error.issues, (path) => !isInterpolated(path));
+  const faults = [...issueFaults, ...cross.faults, ...checkListeners(coerced, context.overrides)].map((fault) =>
+    hideInterpolated(fault, coerced, isInterpolated),
   );
   const configuration = parsed.success && faults.length === 0 ? resolveConfiguration(parsed.data, context) : null;
   return { configuration, faults: distinct(faults), warnings: cross.warnings };
 }
 
-/** `port: ${env:PORT}` is a text where a number is asked for: the schema's own complaint says which values to read as numbers. */
+/** An interpolated `port: ${env:PORT}` is a string where a number is expected. The schema's own issues show which values to coerce. */
 function coerceInterpolated(data: unknown, isInterpolated: (path: FaultPath) => boolean): unknown {
-  const first = configurationFile.safeParse(data);
-  if (first.success) return data;
+  const firstParse = configurationFile.safeParse(data);
+  if (firstParse.success) return data;
   const copy: unknown = structuredClone(data);
-  for (const issue of first.error.issues) {
+  for (const issue of firstParse.error.issues) {
     const path = issue.path.map((step) => (typeof step === "symbol" ? String(step) : step));
     if (issue.code !== "invalid_type" || !isInterpolated(path)) continue;
     const value = coerce(valueAt(copy, path), issue.expected);
@@ -64,7 +64,7 @@ function coerce(value: unknown, expected: string): unknown {
   return undefined;
 }
 
-/** Messages that name an id or a model would repeat what an environment variable held. */
+/** Hides values that came from environment variables, which messages about ids and models would repeat. */
 function hideInterpolated(
   fault: SchemaFault,
   data: unknown,
@@ -81,12 +81,12 @@ function hideInterpolated(
   return { path: fault.path, message: fault.message.replaceAll(`\`${value}\``, "(the value of the variable)") };
 }
 
-/** The schema and the cross-check may both find a value missing: the first says enough. */
+/** Schema and cross-check may both report a missing value: only the first fault per path is kept. */
 function distinct(faults: readonly SchemaFault[]): readonly SchemaFault[] {
   const seen = new Set<string>();
   return faults.filter((fault) => {
-    const place = formatPath(fault.path);
-    return !seen.has(place) && seen.add(place);
+    const pathText = formatPath(fault.path);
+    return !seen.has(pathText) && seen.add(pathText);
   });
 }
 

@@ -1,25 +1,25 @@
-// The configuration in force in the file's own words, defaults filled in and secrets masked (`patchbay config print`).
+// Prints the effective configuration in the file's format, with defaults filled in and secrets masked (`patchbay config print`).
 import { z } from "zod";
 import type { Configuration } from "./configuration.ts";
 import { configurationFile } from "./schema/file.ts";
 import { camelCase } from "../contract/set-up/kit.ts";
 
-const LOOKS_SECRET = /(^|[_-])(api_?key|secret|token|password|authorization|credentials?)$/i;
+const SECRET_NAME = /(^|[_-])(api_?key|secret|token|password|authorization|credentials?)$/i;
 
 export function printableConfiguration(configuration: Configuration): unknown {
   return inFileForm(configurationFile, configuration);
 }
 
-/** Enough to tell two secrets apart, too little to use one. */
+/** Enough to distinguish two secrets, too little to use one. */
 function maskSecret(secret: string): string {
   return secret.length >= 16 ? `****${secret.slice(-4)}` : "****";
 }
 
-/** Follows the schema back: each section's keys were camelCased by it and nothing else was. */
+/** Reverses parsing along the schema, which converted only the keys of sections to camel case. */
 export function inFileForm(schema: unknown, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (!(schema instanceof z.ZodType)) return value;
-  if (schema.meta()?.["writeOnly"] === true) return masked(value);
+  if (schema.meta()?.["writeOnly"] === true) return mask(value);
   if (
     schema instanceof z.ZodDefault ||
     schema instanceof z.ZodPrefault ||
@@ -43,9 +43,9 @@ function objectInFileForm(schema: z.ZodObject, value: unknown): unknown {
   const members = value as Readonly<Record<string, unknown>>;
   const pairs = Object.entries(schema.shape).flatMap(([key, member]) => {
     const found = Object.hasOwn(members, camelCase(key)) ? members[camelCase(key)] : members[key];
-    // A target's settings per profile stand among its settings in the file.
+    // In the file, a target's settings per profile are among its settings.
     if (key === "settings")
-      return [[key, maskLoosely({ ...(found as object), ...(members["profileSettings"] as object) })] as const];
+      return [[key, maskByName({ ...(found as object), ...(members["profileSettings"] as object) })] as const];
     return found === undefined ? [] : [[key, inFileForm(member, found)] as const];
   });
   return Object.fromEntries(pairs);
@@ -55,7 +55,7 @@ function recordInFileForm(schema: z.ZodRecord, value: unknown): unknown {
   const pairs = Object.entries(value as object).map(
     ([key, member]) => [key, inFileForm(schema.valueType, member)] as const,
   );
-  return maskLoosely(Object.fromEntries(pairs));
+  return maskByName(Object.fromEntries(pairs));
 }
 
 function isOfKind(option: unknown, value: unknown): boolean {
@@ -64,25 +64,25 @@ function isOfKind(option: unknown, value: unknown): boolean {
   return kind instanceof z.ZodType && kind.safeParse((value as { kind?: unknown }).kind).success;
 }
 
-function masked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(masked);
+function mask(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(mask);
   if (typeof value !== "string") return value;
   if (!/^postgres(ql)?:\/\//.test(value)) return maskSecret(value);
   if (!URL.canParse(value)) return "****";
   const url = new URL(value);
   if (url.password !== "") url.password = "****";
-  for (const name of new Set(url.searchParams.keys())) if (LOOKS_SECRET.test(name)) url.searchParams.set(name, "****");
+  for (const name of new Set(url.searchParams.keys())) if (SECRET_NAME.test(name)) url.searchParams.set(name, "****");
   return url.href;
 }
 
-/** In maps of free form no schema says what is secret; the name has to. */
-function maskLoosely(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(maskLoosely);
+/** In free-form maps no schema marks secrets, so the name decides. */
+function maskByName(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(maskByName);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
       key,
-      typeof member === "string" && LOOKS_SECRET.test(key) ? maskSecret(member) : maskLoosely(member),
+      typeof member === "string" && SECRET_NAME.test(key) ? maskSecret(member) : maskByName(member),
     ]),
   );
 }

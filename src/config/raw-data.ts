@@ -1,8 +1,8 @@
-// Reading unchecked data without stumbling: what is absent or of the wrong type is simply not there; the schema reports it.
+// Reads unchecked data safely: a value that is absent or of the wrong type counts as absent, and the schema reports it.
 import type { FaultPath } from "./fault.ts";
 import type { SchemaFault } from "./schema-faults.ts";
 
-/** A member of a list, with its path from the root of the file. */
+/** A list item with its path from the root of the file. */
 export interface Entry {
   readonly path: FaultPath;
   readonly value: unknown;
@@ -15,15 +15,15 @@ export function field(value: unknown, name: string): unknown {
 }
 
 export function text(value: unknown, name: string): string | undefined {
-  const found = field(value, name);
-  return typeof found === "string" ? found : undefined;
+  const content = field(value, name);
+  return typeof content === "string" ? content : undefined;
 }
 
 export function map(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
-/** The maps in the list at `names` below `value`. */
+/** Returns the maps in the list at `names` below `value`. */
 export function entries(value: unknown, names: readonly string[], base: FaultPath = []): readonly Entry[] {
   const list = names.reduce(field, value);
   if (!Array.isArray(list)) return [];
@@ -32,12 +32,12 @@ export function entries(value: unknown, names: readonly string[], base: FaultPat
   );
 }
 
-/** A fault at each entry whose `name` an earlier one has. */
+/** Reports each entry whose `name` an earlier entry has. */
 export function unique(list: readonly Entry[], name: string): readonly SchemaFault[] {
-  const named = list
+  const namedEntries = list
     .filter((entry) => text(entry.value, name) !== undefined)
     .map((entry) => ({ ...entry, path: [...entry.path, name] }));
-  return duplicates(named, (entry) => text(entry.value, name) ?? "", "this name is taken by an earlier entry");
+  return duplicates(namedEntries, (entry) => text(entry.value, name) ?? "", "this name is taken by an earlier entry");
 }
 
 export function duplicates(

@@ -1,6 +1,6 @@
-// An address to listen on is not always one to call.
+// Converts an address to listen on into a host that clients can connect to.
 
-/** For a URL. */
+/** Formatted for a URL. */
 export function reachableHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;

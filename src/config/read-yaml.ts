@@ -1,4 +1,4 @@
-// YAML to plain data with a position for every value [configuration.plain-yaml]: syntax faults, duplicate keys, bounded aliases, no tags.
+// Parses YAML into plain data with a position for every value [configuration.plain-yaml]: syntax faults, duplicate keys, bounded aliases, no tags.
 import {
   type Document,
   isAlias,
@@ -28,9 +28,9 @@ export interface YamlFault {
 export interface YamlFile {
   readonly document: Document;
   readonly faults: readonly YamlFault[];
-  /** Whether the data behind the faults can still be judged. */
+  /** Whether the data can be validated despite the faults. */
   readonly isUsable: boolean;
-  /** Place of the value at a path, or of its nearest parent that exists; of the key itself with `key`. */
+  /** Position of the value at a path, or of its nearest existing parent. With `key`: of the key itself. */
   readonly locate: (path: FaultPath, key?: string) => Position;
 }
 
@@ -38,7 +38,7 @@ const MAX_ALIASES = 100;
 
 export function readYaml(text: string): YamlFile {
   const lineCounter = new LineCounter();
-  // `core` reads no dates, no `yes`, no merge keys: what is not a number, true, false or null is text.
+  // The `core` schema reads no dates, no `yes` and no merge keys: anything but numbers, true, false and null is text.
   const document: Document = parseDocument(text, {
     lineCounter,
     prettyErrors: false,
@@ -46,25 +46,25 @@ export function readYaml(text: string): YamlFile {
     uniqueKeys: false,
     stringKeys: false,
   });
-  const at = (offset: number): Position => {
+  const positionAt = (offset: number): Position => {
     const { line, col } = lineCounter.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
   const lines = text.split("\n");
-  const syntax = uncascaded([...document.errors, ...document.warnings]).map((error) => {
-    const position = at(error.pos[0]);
+  const syntax = dropConsequences([...document.errors, ...document.warnings]).map((error) => {
+    const position = positionAt(error.pos[0]);
     return { path: [], position, message: describe(error, lines[position.line - 1] ?? "") };
   });
-  const structure = document.errors.length > 0 ? [] : structureFaults(document, at);
+  const structure = document.errors.length > 0 ? [] : structureFaults(document, positionAt);
   return {
     document,
     faults: distinct([...syntax, ...structure]),
     isUsable: syntax.length === 0 && structure.every((fault) => fault.isHarmless),
-    locate: (path, key) => at(offsetOf(document, path, key)),
+    locate: (path, key) => positionAt(offsetOf(document, path, key)),
   };
 }
 
-/** The document as plain data; call only when it is usable. null: its aliases multiply beyond the bound. */
+/** Returns the document as plain data, if it is usable. Null: its aliases expand beyond the limit. */
 export function toPlainData(document: Document): { readonly data: unknown } | null {
   try {
     return { data: document.toJS({ maxAliasCount: MAX_ALIASES }) };
@@ -74,7 +74,7 @@ export function toPlainData(document: Document): { readonly data: unknown } | nu
   }
 }
 
-/** One broken line makes the parser complain several times. */
+/** Removes duplicates, because one broken line makes the parser complain several times. */
 function distinct(faults: readonly YamlFault[]): readonly YamlFault[] {
   const seen = new Set<string>();
   return faults.filter(({ position, message }) => {
@@ -83,20 +83,20 @@ function distinct(faults: readonly YamlFault[]): readonly YamlFault[] {
   });
 }
 
-/** Behind the first token out of place everything is. */
-function uncascaded(errors: readonly YAMLError[]): readonly YAMLError[] {
+/** Drops the errors that follow the first unexpected token, because they are its consequence. */
+function dropConsequences(errors: readonly YAMLError[]): readonly YAMLError[] {
   const first = errors.findIndex((error) => error.code === "UNEXPECTED_TOKEN");
   return first < 0 ? errors : errors.slice(0, first + 1);
 }
 
-/** The library's own messages quote the source, which may hold a secret. */
+/** Replaces the library's messages, which quote the source and could show a secret. */
 function describe(error: YAMLError, line: string): string {
-  // `{ port: ${env:PORT} }` ends at the first brace.
+  // In `{ port: ${env:PORT} }` the map ends at the first closing brace.
   if (/[{[,].*[^"']\$\{/.test(line)) return "this is not YAML; inside `{ }` and `[ ]` a value with `${…}` needs quotes";
-  return MEANINGS[error.code] ?? `this is not YAML (${error.code.toLowerCase().replaceAll("_", " ")})`;
+  return MESSAGES[error.code] ?? `this is not YAML (${error.code.toLowerCase().replaceAll("_", " ")})`;
 }
 
-const MEANINGS: { readonly [C in YAMLError["code"]]?: string } = {
+const MESSAGES: { readonly [C in YAMLError["code"]]?: string } = {
   BAD_INDENT: "the indentation does not fit the lines before it, or a `{` or `[` above is not closed",
   TAB_AS_INDENT: "a tab is used for indentation; use blanks",
   MISSING_CHAR: "something is not closed here: a quote, a bracket, a brace, or a blank is missing after `:` or `,`",
@@ -109,10 +109,10 @@ const MEANINGS: { readonly [C in YAMLError["code"]]?: string } = {
     "a key and its value are not told apart here; is a blank after `:` missing, or the value in need of quotes?",
 };
 
-function structureFaults(document: Document, at: (offset: number) => Position) {
+function structureFaults(document: Document, positionAt: (offset: number) => Position) {
   const faults: (YamlFault & { isHarmless: boolean })[] = [];
   const add = (path: FaultPath, offset: number, message: string, isHarmless = false) =>
-    faults.push({ path, position: at(offset), message, isHarmless });
+    faults.push({ path, position: positionAt(offset), message, isHarmless });
   let aliases = 0;
   visit(document, {
     Node(_key, node, ancestors) {
@@ -123,9 +123,9 @@ function structureFaults(document: Document, at: (offset: number) => Position) {
     Alias(_key, node, ancestors) {
       aliases += 1;
       if (aliases === MAX_ALIASES + 1) add([], startOf(node), `more than ${MAX_ALIASES} aliases`);
-      const anchored = node.resolve(document);
-      if (anchored === undefined) add([], startOf(node), "this alias names no anchor before it");
-      else if (ancestors.includes(anchored)) add([], startOf(node), "this alias stands inside what it names");
+      const anchor = node.resolve(document);
+      if (anchor === undefined) add([], startOf(node), "this alias names no anchor before it");
+      else if (ancestors.includes(anchor)) add([], startOf(node), "this alias stands inside what it names");
     },
     Map(_key, node, ancestors) {
       const seen = new Set<string>();
@@ -147,7 +147,7 @@ function isPlainTag(tag: string): boolean {
   return /^tag:yaml\.org,2002:(str|int|float|bool|null|map|seq)$/.test(tag);
 }
 
-/** Keys and indexes that lead through these nested nodes. */
+/** Returns the keys and indexes that lead through these nested nodes. */
 export function pathOf(nodes: readonly unknown[]): FaultPath {
   const path: (string | number)[] = [];
   nodes.forEach((node, depth) => {

@@ -1,4 +1,4 @@
-// Where the gateway of a data directory listens, as it wrote there when it began: commands on its machine find it by that.
+// Reads and writes the file in a data directory that records where its gateway listens, so that commands on the same machine find it.
 import { readFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,13 +13,13 @@ export interface RunningGateway {
   readonly url: string;
   /** Null: it has no admin listener. */
   readonly adminUrl: string | null;
-  /** Listeners whose place the command line chose instead of the configuration. */
+  /** Listeners that the command line overrode. */
   readonly overridden: { readonly url: boolean; readonly adminUrl: boolean };
-  /** It was told to stop, and finishes what runs. */
+  /** It is shutting down and finishes what is in progress. */
   readonly isStopping: boolean;
 }
 
-/** Null: none runs that has this data directory. */
+/** Null: no gateway runs on this data directory. */
 export function readRunningGateway(dataDir: string): RunningGateway | null {
   const source = readOrNull(join(dataDir, RUNNING_FILE));
   const record: unknown = source === null ? null : parseOrNull(source);
@@ -37,7 +37,7 @@ export function readRunningGateway(dataDir: string): RunningGateway | null {
   };
 }
 
-/** Of gateways that share a directory the first keeps its record until it stops. False: another one has it. */
+/** The first of several gateways on a directory keeps its record until it stops. Returns false if another one has it. */
 export async function writeRunningGateway(dataDir: string, gateway: Omit<RunningGateway, "pid">): Promise<boolean> {
   const other = readRunningGateway(dataDir);
   if (other !== null && other.pid !== process.pid && !other.isStopping) return false;
@@ -50,13 +50,13 @@ export async function writeRunningGateway(dataDir: string, gateway: Omit<Running
     stopping: gateway.isStopping,
   };
   const path = join(dataDir, RUNNING_FILE);
-  const aside = `${path}.${process.pid}`;
-  await writeFile(aside, `${JSON.stringify(record)}\n`, { mode: 0o600 });
-  await rename(aside, path);
+  const temporaryPath = `${path}.${process.pid}`;
+  await writeFile(temporaryPath, `${JSON.stringify(record)}\n`, { mode: 0o600 });
+  await rename(temporaryPath, path);
   return true;
 }
 
-/** This process's own, if it is there. */
+/** Removes the record of this process, if there is one. */
 export async function removeRunningGateway(dataDir: string): Promise<void> {
   if (readRunningGateway(dataDir)?.pid === process.pid) await rm(join(dataDir, RUNNING_FILE), { force: true });
 }

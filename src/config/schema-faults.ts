@@ -1,4 +1,4 @@
-// From the schema's issues to faults a reader can act on: every unknown key by itself, names of what was meant, no secret values.
+// Converts a schema's issues to faults that a reader can act on: one per unknown key, with suggestions and without secret values.
 import { z } from "zod";
 import type { FaultPath } from "./fault.ts";
 import { sizeWords, type TypeNames, typeWords, valueAt } from "../lib/text/describe-issue.ts";
@@ -6,13 +6,13 @@ import { suggest } from "../lib/text/suggest.ts";
 
 export interface SchemaFault {
   readonly path: FaultPath;
-  /** The unknown key, when the fault is about a key rather than a value. */
+  /** The unknown key, if the fault is about a key and not about a value. */
   readonly key?: string;
   readonly message: string;
   readonly suggestion?: string;
 }
 
-/** `mayShow` says whether the value at a path was written in the file itself, so that it may be repeated. */
+/** `mayShow` returns whether the value at a path was written in the file itself, so that it may be repeated. */
 export function schemaFaults(
   schema: z.ZodType,
   data: unknown,
@@ -72,7 +72,7 @@ function unionFaults(
   if (issue.discriminator !== undefined) {
     return [{ path, ...choiceFault(value, discriminators(schema, path.slice(0, -1), data), mayShow(path)) }];
   }
-  // Of the alternatives, the one that got furthest into the value says best what is wrong.
+  // The alternative that matched deepest explains best what is wrong.
   const depthOf = (branch: readonly z.core.$ZodIssue[]) => Math.max(0, ...branch.map((inner) => inner.path.length));
   const deepest = issue.errors.toSorted((a, b) => depthOf(b) - depthOf(a))[0];
   if (deepest === undefined || depthOf(deepest) === 0) {
@@ -88,9 +88,9 @@ function unionFaults(
 function choiceFault(value: unknown, choices: readonly string[], isShown: boolean) {
   if (value === undefined) return { message: `is required: one of ${choices.join(", ")}` };
   const nearest = isShown && typeof value === "string" ? suggest(value, choices) : undefined;
-  const written =
+  const introduction =
     isShown && typeof value === "string" && value.length <= 64 ? `\`${value}\` is not one of` : "must be one of";
-  return { message: `${written} ${choices.join(", ")}`, ...suggestion(nearest) };
+  return { message: `${introduction} ${choices.join(", ")}`, ...suggestion(nearest) };
 }
 
 export function suggestion(name: string | undefined): { suggestion?: string } {
@@ -113,23 +113,23 @@ function typeMessage(issue: z.core.$ZodIssueInvalidType, value: unknown): string
   return `${typeWords(issue, TYPE_NAMES)}${hint}`;
 }
 
-const SHOWN_KEYS = 8;
+const MAX_SHOWN_KEYS = 8;
 
-/** A key with nothing behind it. Who wrote it meant to write more, or nothing at all. */
-function emptyMessage(schema: z.ZodType, path: FaultPath, data: unknown, must: string): string {
+/** The message for a key without a value, whose author meant to write more, or nothing at all. */
+function emptyMessage(schema: z.ZodType, path: FaultPath, data: unknown, requirement: string): string {
   const found = schemasAt(schema, path, data);
   const isList = found.some((each) => each instanceof z.ZodArray);
   const keys = isList ? knownKeys(schema, [...path, 0], data) : knownKeys(schema, path, data);
-  const some = keys.length > SHOWN_KEYS ? `${keys.slice(0, SHOWN_KEYS).join(", ")}, …` : keys.join(", ");
+  const some = keys.length > MAX_SHOWN_KEYS ? `${keys.slice(0, MAX_SHOWN_KEYS).join(", ")}, …` : keys.join(", ");
   const content = keys.length === 0 ? "" : isList ? ` of entries with ${some}` : ` with ${some}`;
-  return `is empty; it ${must}${content}${mayBeLeftOut(schema, path, data) ? ", or be left out" : ""}`;
+  return `is empty; it ${requirement}${content}${isOptional(schema, path, data) ? ", or be left out" : ""}`;
 }
 
-function mayBeLeftOut(schema: z.ZodType, path: FaultPath, data: unknown): boolean {
+function isOptional(schema: z.ZodType, path: FaultPath, data: unknown): boolean {
   const step = path.at(-1);
   if (typeof step !== "string") return false;
-  const own = schemasAt(schema, path.slice(0, -1), data).flatMap((parent) => childSchema(parent, step) ?? []);
-  return own.length > 0 && own.every((each) => each.safeParse(undefined).success);
+  const childSchemas = schemasAt(schema, path.slice(0, -1), data).flatMap((parent) => childSchema(parent, step) ?? []);
+  return childSchemas.length > 0 && childSchemas.every((each) => each.safeParse(undefined).success);
 }
 
 function unionNames(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
@@ -145,12 +145,12 @@ function unionNames(branches: readonly (readonly z.core.$ZodIssue[])[]): string 
   return [...new Set(names)].join(", or ");
 }
 
-/** Keys the schema knows at a path; of a choice between objects those of the one the data names. */
+/** Keys that the schema knows at a path. In a discriminated union, only those of the option that the data selects. */
 function knownKeys(schema: z.ZodType, path: FaultPath, data: unknown): readonly string[] {
   const keys = schemasAt(schema, path, data).flatMap((found) =>
     found instanceof z.ZodObject ? Object.keys(found.shape) : [],
   );
-  // Of several forms of one object those that they share are named once.
+  // Keys that several options share are listed once.
   return [...new Set(keys)];
 }
 
@@ -181,7 +181,7 @@ function childSchema(parent: z.ZodType, step: string | number): z.ZodType | unde
   return undefined;
 }
 
-/** Through defaults, nulls and transforms to the schemas that say what the value is. */
+/** Unwraps defaults, nullables and transforms to the schemas of the value itself. */
 function unwrap(schema: z.ZodType, value: unknown, narrow: boolean): readonly z.ZodType[] {
   if (
     schema instanceof z.ZodDefault ||

@@ -1,23 +1,23 @@
-// The name of a stored account, and of a model on it, in circuits, deletions and metrics.
+// Builds and parses the keys of provider accounts, and of models on them, in circuits, deletions and metrics.
 import type { AccountKey } from "../routing/types.ts";
 
 export function accountKey(scope: string, connection: string): AccountKey {
   return `${scope}/${connection}`;
 }
 
-/** A model on an account; null: the account with all of its models. */
+/** The key of a model on an account. Null: of the account with all of its models. */
 export function placeKey(account: AccountKey, model: string | null): string {
   return model === null ? account : `${account}/${model}`;
 }
 
-/** Whether a model's key is of this place, which is an account or that very model. */
+/** Returns whether a model's key belongs to this place, which is an account or that very model. */
 export function isWithin(place: string): (key: string) => boolean {
   const { scope, connection, model } = partsOfKey(place);
   const account = `${accountKey(scope, connection)}/`;
   return (key) => (model === "" ? key.startsWith(account) : key === place);
 }
 
-/** Of an account's key, or of one with a model behind it: only a model has slashes of its own. */
+/** Splits the key of an account or a model. Only a model's name contains slashes. */
 export function partsOfKey(key: string): {
   readonly scope: string;
   readonly connection: string;

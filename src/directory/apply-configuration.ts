@@ -1,6 +1,5 @@
-// Writes the configuration file's objects to storage, at each start and by `patchbay apply` [configuration.same-file]. Idempotent. One
-// transaction, repeated after a deadlock, because it locks budgets while calls are settled [configuration.apply-concurrent]. A key that the
-// file no longer lists is revoked. Everything else becomes unmanaged.
+// Writes the configuration file's objects to storage, at each start and by `patchbay apply` [configuration.same-file]. It is idempotent and one transaction,
+// retried after a deadlock, because it locks budgets while calls are settled [configuration.apply-concurrent].
 import { sql } from "kysely";
 import { checkFormat, hashKey, visibleParts } from "../auth/key-format.ts";
 import type {
@@ -36,17 +35,20 @@ export interface ApplyServices {
 }
 
 export interface ApplyOptions {
-  /** It says all that there is of its own: keys that are missing are revoked, all else is released. False for a start without one. */
+  /** True: the configuration comes from a file, so missing keys are revoked and other missing objects become unmanaged. False: a start without a file. */
   readonly isFile: boolean;
 }
 
-/** What was brought to the database: the configuration, with its bootstrap where that is in force. */
+/** The applied configuration, including the bootstrap objects if they are in force. */
 export interface AppliedConfiguration {
   readonly isBootstrapped: boolean;
   readonly notes: readonly string[];
 }
 
-/** Throws `OtherSecrets` where the database was used with others. */
+/**
+ * Keys that were removed from the file are revoked, all other removed objects become unmanaged. Throws `OtherSecrets` if the database was used with other
+ * secrets.
+ */
 export async function applyConfiguration(
   services: ApplyServices,
   configuration: Configuration,
@@ -55,7 +57,7 @@ export async function applyConfiguration(
   return transact(installation(services.database), (tx) => applyIn({ ...services, tx }, configuration, options));
 }
 
-/** The same for a file, telling what it changed; `dryRun`: would change, for nothing is kept. */
+/** Applies a file and returns what changed. `dryRun`: rolls back and returns what would change. */
 export async function applyAndCompare(
   services: ApplyServices,
   configuration: Configuration,
@@ -66,17 +68,17 @@ export async function applyAndCompare(
     const before = await readSetUpState(tx);
     await applyIn({ ...services, tx }, configuration, { isFile: true });
     const changes = differenceOf(before, await readSetUpState(tx));
-    if (dryRun) throw new Undone(changes);
+    if (dryRun) throw new DryRunRollback(changes);
     return changes;
   });
   return work.catch((error: unknown) => {
-    if (error instanceof Undone) return error.changes;
+    if (error instanceof DryRunRollback) return error.changes;
     throw error;
   });
 }
 
-/** Ends a transaction of which nothing shall stay. */
-class Undone extends Error {
+/** Rolls back a transaction on purpose. */
+class DryRunRollback extends Error {
   readonly changes: readonly SetUpChangeView[];
 
   constructor(changes: readonly SetUpChangeView[]) {
@@ -87,13 +89,13 @@ class Undone extends Error {
 
 async function applyIn(
   services: ApplyServices & Pick<ApplyScope, "tx">,
-  given: Configuration,
+  loaded: Configuration,
   options: ApplyOptions,
 ): Promise<AppliedConfiguration> {
   const { tx } = services;
   await lockDirectory(tx);
   await requireKnownSecrets(tx, services);
-  const { configuration, derived, isBootstrapped } = await withBootstrap(tx, given, options);
+  const { configuration, derived, isBootstrapped } = await withBootstrap(tx, loaded, options);
   const apply: Apply = { ...services, manager: "file", keptKeys: [], keptObjects: new Set<string>() };
   await putOwnScope(apply, PLATFORM, configuration);
   await putOwnScope({ ...apply, manager: "bootstrap" }, PLATFORM, derived);
@@ -122,12 +124,12 @@ async function applyIn(
   return { isBootstrapped, notes: configuration.notes };
 }
 
-/** Under the directory's lock, so that of processes that start together each sees the same. */
+/** Runs under the directory's lock, so that processes that start together see the same state. */
 async function withBootstrap(
   tx: Transacting,
   configuration: Configuration,
   { isFile }: ApplyOptions,
-): Promise<Bootstrapped> {
+): Promise<BootstrappedConfiguration> {
   if (!isFile) return { configuration: { ...configuration, ...NOTHING }, derived: configuration, isBootstrapped: true };
   const { bootstrap } = configuration;
   if (bootstrap === null || !(await needsBootstrap(tx)))
@@ -142,17 +144,17 @@ async function withBootstrap(
 
 const NOTHING: ScopeObjects = { connections: [], routes: [] };
 
-interface Bootstrapped {
-  /** What the configuration lists. */
+interface BootstrappedConfiguration {
+  /** The objects that the configuration lists. */
   readonly configuration: Configuration;
-  /** What the bootstrap adds to it. */
+  /** The objects that the bootstrap adds to it. */
   readonly derived: ScopeObjects;
   readonly isBootstrapped: boolean;
 }
 
 interface Apply extends ApplyServices, ApplyScope {
   readonly keptKeys: Buffer[];
-  /** By `keptName`. */
+  /** Names by `keptName`. */
   readonly keptObjects: Set<string>;
 }
 
@@ -172,7 +174,7 @@ async function putOwnScope(apply: Apply, scope: string, { connections, routes }:
   for (const { id } of routes) apply.keptObjects.add(keptName("route", scope, id));
 }
 
-/** Without a plan the one that is there stays: keys of the operator may hang on a workspace that is somebody's too. */
+/** Without a plan the existing one stays, because the operator's workspace may be a customer's too. */
 async function putWorkspaceRow(
   apply: Apply,
   slug: string,
@@ -203,8 +205,8 @@ async function putApp(apply: Apply, workspaceId: WorkspaceId, app: AppConfigurat
   apply.keptObjects.add(keptName("app", workspaceId, appId));
   await putBudgets(apply.tx, workspaceId, appId, budgets);
   for (const key of keys) {
-    const { id: _id, secret: _secret, name: _name, role, scopes, expiresAt: _expires, ...own } = key;
-    await putKey(apply, { workspaceId, appId, key, role, scopes, settings: own });
+    const { id: _id, secret: _secret, name: _name, role, scopes, expiresAt: _expires, ...keySettings } = key;
+    await putKey(apply, { workspaceId, appId, key, role, scopes, settings: keySettings });
   }
 }
 
@@ -221,7 +223,7 @@ async function putKey(apply: Apply, { workspaceId, appId, key, role, scopes, set
   if (!checkFormat(key.secret).ok) throw new Error(`the secret of key ${key.id} is not a key`);
   const hash = hashKey(apply.pepper, key.secret);
   apply.keptKeys.push(hash);
-  const facts = {
+  const columns = {
     workspace_id: workspaceId,
     app_id: appId,
     name: key.name ?? key.id,
@@ -234,17 +236,17 @@ async function putKey(apply: Apply, { workspaceId, appId, key, role, scopes, set
   };
   await apply.tx
     .insertInto("api_keys")
-    .values({ id: newId("key"), secret_hash: hash, ...visibleParts(key.secret), ...facts })
-    .onConflict((conflict) => conflict.column("secret_hash").doUpdateSet(facts))
+    .values({ id: newId("key"), secret_hash: hash, ...visibleParts(key.secret), ...columns })
+    .onConflict((conflict) => conflict.column("secret_hash").doUpdateSet(columns))
     .execute();
 }
 
-/** A key whose `managed_by` is `file` and which the file did not bring this time. */
-async function revokeMissingKeys(tx: Transacting, kept: readonly Buffer[]): Promise<void> {
+/** Revokes keys whose `managed_by` is `file` and which the file no longer contains. */
+async function revokeMissingKeys(tx: Transacting, listedHashes: readonly Buffer[]): Promise<void> {
   const stale = tx
     .updateTable("api_keys")
     .set({ revoked_at: sql`patchbay_now()` })
     .where("managed_by", "=", "file")
     .where("revoked_at", "is", null);
-  await (kept.length === 0 ? stale : stale.where("secret_hash", "not in", [...kept])).execute();
+  await (listedHashes.length === 0 ? stale : stale.where("secret_hash", "not in", [...listedHashes])).execute();
 }

@@ -1,4 +1,4 @@
-// Writes prices, plans and budgets of the configuration file to storage, and removes what it no longer names.
+// Writes the prices, plans and budgets of the configuration file to storage, and deletes those that it no longer lists.
 import { isDeepStrictEqual } from "node:util";
 import type { AppConfiguration, Configuration } from "../config/configuration.ts";
 import { type AppId, brand, type WorkspaceId } from "../contract/ids.ts";
@@ -10,15 +10,15 @@ import { putPlanBudgets } from "../storage/plan-budgets.ts";
 export async function putPrices(tx: Transacting, configuration: Configuration): Promise<void> {
   const nameOf = ({ provider, model }: { readonly provider: string; readonly model: string }) => `${provider}/${model}`;
   const before = await tx.selectFrom("prices").selectAll().execute();
-  const wanted = new Set(configuration.prices.map(nameOf));
+  const listedNames = new Set(configuration.prices.map(nameOf));
   for (const row of before)
-    if (!wanted.has(nameOf(row)))
+    if (!listedNames.has(nameOf(row)))
       await tx.deleteFrom("prices").where("provider", "=", row.provider).where("model", "=", row.model).execute();
-  const known = new Map(before.map((row) => [nameOf(row), row.definition]));
+  const definitions = new Map(before.map((row) => [nameOf(row), row.definition]));
   for (const { provider, model, ...rest } of configuration.prices) {
-    // Texts also where a free model has none: processes of the version before read them too.
+    // Empty strings where a free model has none, because processes of the previous version parse these rows too.
     const definition = JSON.stringify({ ...rest, source: rest.source ?? "", asOf: rest.asOf ?? "" });
-    if (isDeepStrictEqual(known.get(nameOf({ provider, model })), JSON.parse(definition))) continue;
+    if (isDeepStrictEqual(definitions.get(nameOf({ provider, model })), JSON.parse(definition))) continue;
     await tx
       .insertInto("prices")
       .values({ provider, model, definition })
@@ -27,56 +27,60 @@ export async function putPrices(tx: Transacting, configuration: Configuration): 
   }
 }
 
-/** They hold for whoever is on them, also for workspaces that the file does not know. */
+/** Plans apply to all workspaces that have them, including those that are not in the file. */
 export async function putPlans(tx: Transacting, { plans }: Pick<Configuration, "plans">): Promise<void> {
   for (const { id, monthlyChatTokens, creditsUsd } of plans) {
-    const facts = {
+    const columns = {
       monthly_chat_tokens: monthlyChatTokens,
       credits_nano_usd: parseUsd(creditsUsd) ?? 0n,
       managed_by: "file",
     };
     await tx
       .insertInto("plans")
-      .values({ id, ...facts })
-      .onConflict((conflict) => conflict.column("id").doUpdateSet(facts))
+      .values({ id, ...columns })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(columns))
       .execute();
     const workspaces = await tx.selectFrom("workspaces").select("id").where("plan", "=", id).orderBy("id").execute();
     for (const workspace of workspaces) await putPlanBudgets(tx, brand("workspace", workspace.id), id);
   }
 }
 
-/** A plan that the file no longer lists goes, unless a workspace is on it: then the API rules it from now on. */
+/** Deletes a plan that the file no longer lists. If a workspace still has it, the plan becomes editable through the API instead. */
 export async function releasePlans(tx: Transacting, { plans }: Pick<Configuration, "plans">): Promise<void> {
   const listed = new Set(plans.map(({ id }) => id));
   const owned = await tx.selectFrom("plans").select("id").where("managed_by", "=", "file").execute();
   for (const { id } of owned) {
     if (listed.has(id)) continue;
-    const used = await tx.selectFrom("workspaces").select("id").where("plan", "=", id).executeTakeFirst();
-    if (used === undefined) await tx.deleteFrom("plans").where("id", "=", id).execute();
+    const workspace = await tx.selectFrom("workspaces").select("id").where("plan", "=", id).executeTakeFirst();
+    if (workspace === undefined) await tx.deleteFrom("plans").where("id", "=", id).execute();
     else await tx.updateTable("plans").set({ managed_by: "api" }).where("id", "=", id).execute();
   }
 }
 
-/** A budget is the same one as long as its app and period are: what it has spent stays spent when its limit changes. */
+/** A budget keeps its identity, and what it has spent, while its app and period are the same. */
 export async function putBudgets(
   tx: Transacting,
   workspaceId: WorkspaceId,
   appId: AppId,
   budgets: AppConfiguration["budgets"],
 ): Promise<void> {
-  const kept: string[] = [];
+  const listedIds: string[] = [];
   for (const budget of budgets) {
     const id = `${appId}/${budget.period}`;
-    kept.push(id);
-    const facts = {
+    listedIds.push(id);
+    const columns = {
       limit_nano_usd: budget.limitUsd === null ? null : parseUsd(budget.limitUsd),
       limit_audio_seconds: budget.limitAudioSeconds,
       limit_tokens: budget.limitTokens,
       soft_limit: budget.softLimit,
       managed_by: "file",
     };
-    await upsertBudget(tx, { id, workspace_id: workspaceId, app_id: appId, period: budget.period, ...facts }, facts);
+    await upsertBudget(
+      tx,
+      { id, workspace_id: workspaceId, app_id: appId, period: budget.period, ...columns },
+      columns,
+    );
   }
   const stale = tx.deleteFrom("budgets").where("app_id", "=", appId).where("managed_by", "=", "file");
-  await (kept.length === 0 ? stale : stale.where("id", "not in", kept)).execute();
+  await (listedIds.length === 0 ? stale : stale.where("id", "not in", listedIds)).execute();
 }

@@ -1,5 +1,5 @@
-// Writes the connections and routes of one scope as the configuration file has them [configuration.same-file]. What is unchanged is not
-// written, so that a start changes nothing, and whatever did change is a version and an audit entry.
+// Writes the connections and routes of one scope from the configuration file [configuration.same-file]. Unchanged objects are not written, so that a start
+// changes nothing, and each change is a version and an audit entry.
 import { isDeepStrictEqual } from "node:util";
 import type { Configuration, ConnectionConfiguration, RouteConfiguration } from "../config/configuration.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
@@ -16,7 +16,7 @@ import { type DirectoryScope, PLATFORM } from "./snapshot.ts";
 export interface ApplyScope {
   readonly tx: Transacting;
   readonly seal: Seal;
-  /** Of what is put. */
+  /** The value of `managed_by` for the written objects. */
   readonly manager: "file" | "bootstrap";
 }
 
@@ -39,11 +39,11 @@ async function applyConnection(
   const { id, kind, baseUrl } = connection;
   const name = { scope, id };
   const before = await readConnection(tx, name);
-  const asBefore = before !== null && (await isSame({ tx, seal }, before, connection));
-  if (asBefore && before.managed_by === manager) return;
-  if (asBefore) await setConnectionManager(tx, name, manager);
+  const isUnchanged = before !== null && (await isSame({ tx, seal }, before, connection));
+  if (isUnchanged && before.managed_by === manager) return;
+  if (isUnchanged) await setConnectionManager(tx, name, manager);
   else await upsertConnection({ tx, seal }, scope, connection, manager);
-  await auditFile(tx, scope, "connection.applied", id, before === null ? null : shown(before), {
+  await auditFile(tx, scope, "connection.applied", id, before === null ? null : auditView(before), {
     kind,
     base_url: baseUrl,
     managed_by: manager,
@@ -56,14 +56,14 @@ async function isSame(
   { id: _id, kind, apiKey, baseUrl, ...settings }: ConnectionConfiguration,
 ): Promise<boolean> {
   if (before.kind !== kind || before.base_url !== baseUrl) return false;
-  if (!isDeepStrictEqual(before.settings, asStored(settings))) return false;
-  // Shown since a later version than the one that stored it.
+  if (!isDeepStrictEqual(before.settings, roundTrip(settings))) return false;
+  // `credential_last4` is newer than rows that an earlier version stored.
   if (apiKey !== null && before.credential_last4 !== lastFour(apiKey)) return false;
-  return (await openedOrNull(apply, before)) === apiKey;
+  return (await openOrUndefined(apply, before)) === apiKey;
 }
 
-/** What no key of the ring opens any more is written anew. */
-async function openedOrNull(
+/** Undefined: no key of the key ring opens the credential, so it is written again. */
+async function openOrUndefined(
   { tx, seal }: Pick<ApplyScope, "tx" | "seal">,
   before: ConnectionRow,
 ): Promise<string | null | undefined> {
@@ -81,10 +81,10 @@ async function applyRoute(
 ): Promise<void> {
   const name = { scope, id };
   const before = await readRoute(tx, name);
-  const asBefore = before !== null && isDeepStrictEqual(before.definition, asStored(definition));
-  if (asBefore && before.managed_by === manager) return;
+  const isUnchanged = before !== null && isDeepStrictEqual(before.definition, roundTrip(definition));
+  if (isUnchanged && before.managed_by === manager) return;
   let version = before?.version ?? null;
-  if (asBefore) await setRouteManager(tx, name, manager);
+  if (isUnchanged) await setRouteManager(tx, name, manager);
   else {
     version = await addRouteVersion(tx, name, { definition, managedBy: manager, actorKeyId: null });
     await publishRouteVersion(tx, name, version);
@@ -99,16 +99,16 @@ async function applyRoute(
   );
 }
 
-function shown({ kind, base_url, managed_by }: ConnectionRow): object {
+function auditView({ kind, base_url, managed_by }: ConnectionRow): object {
   return { kind, base_url, managed_by };
 }
 
-/** As it comes back from storage. */
-function asStored(value: object): unknown {
+/** The value as storage returns it. */
+function roundTrip(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** A change of the file's: nobody's key made it. */
+/** Writes an audit entry for a change by the file, which has no acting key. */
 export async function auditFile(
   tx: Transacting,
   scope: DirectoryScope,

@@ -1,4 +1,4 @@
-// Whether a start has to create the owner's workspace: nothing is set up yet, or an earlier start created it and the file still names none.
+// Decides whether a start must create the owner's workspace: the database is empty, or an earlier start created it and the file still lists none.
 import { sql } from "kysely";
 import { readConnection } from "../storage/connections.ts";
 import type { Transacting } from "../storage/database.ts";
@@ -6,11 +6,11 @@ import { readRoute } from "../storage/routes.ts";
 import type { ScopeObjects } from "./apply-scope.ts";
 import { PLATFORM } from "./snapshot.ts";
 
-/** The workspace that operator keys hang on. */
+/** The workspace to which operator keys belong. */
 export const OPERATOR_WORKSPACE = "operator";
 export const OWNER_WORKSPACE = "owner";
 export const OWNER_APP = "default";
-/** Of keys that a start created, in `managed_by`. */
+/** The value of `managed_by` for keys that a start created. */
 export const BY_START = "start";
 
 export async function needsBootstrap(tx: Transacting): Promise<boolean> {
@@ -23,11 +23,11 @@ export async function needsBootstrap(tx: Transacting): Promise<boolean> {
         where w.slug = ${OWNER_WORKSPACE} and w.managed_by = 'file' and a.slug = ${OWNER_APP} and a.managed_by = 'file'
           and not exists (select from api_keys k where k.workspace_id = w.id and k.managed_by = 'file')
       ) as is_ours`.execute(tx);
-  const [found] = rows;
-  return found !== undefined && (found.is_empty || found.is_ours);
+  const [state] = rows;
+  return state !== undefined && (state.is_empty || state.is_ours);
 }
 
-/** Of what a bootstrap adds to the file's own: what does not exist, or was derived before. What a file once listed is never replaced. */
+/** Returns the bootstrap objects that do not exist yet, or were derived by an earlier bootstrap. An object that a file once listed is never replaced. */
 export async function replaceable(
   tx: Transacting,
   listed: ScopeObjects,

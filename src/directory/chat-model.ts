@@ -1,4 +1,4 @@
-// What a chat model on a connection can do: the catalogue entry with the operator's declaration on top [providers.declaration-wins]. Pure.
+// Determines what a chat model on a connection supports: the catalogue entry, overridden by the operator's declaration [providers.declaration-wins]. Pure.
 import { CHAT_FEATURES, type ChatFeature } from "../contract/features.ts";
 import { ownMember } from "../lib/json/own-member.ts";
 import { CHAT_MODELS } from "../providers/catalog.ts";
@@ -8,17 +8,17 @@ import type { StoredModel } from "./stored.ts";
 
 const NOTHING: ChatModel = { features: [], preferences: [], limits: {} };
 
-/** null: the model does not chat there. */
+/** Null: the model does not support chat there. */
 export function chatModel(
   kind: ProviderKind,
   provider: ChatProvider | undefined,
   name: string,
   declared: StoredModel | undefined,
 ): ChatModel | null {
-  const known = ownMember(provider?.models ?? {}, name) ?? ownMember(CHAT_MODELS[kind] ?? {}, name);
-  if (declared === undefined) return known ?? null;
+  const catalogueModel = ownMember(provider?.models ?? {}, name) ?? ownMember(CHAT_MODELS[kind] ?? {}, name);
+  if (declared === undefined) return catalogueModel ?? null;
   if (!declared.capabilities.includes("chat")) return null;
-  const base = known ?? provider?.unknownModel ?? NOTHING;
+  const base = catalogueModel ?? provider?.unknownModel ?? NOTHING;
   const { maxOutputTokens } = declared.limits;
   return {
     ...base,
@@ -27,8 +27,11 @@ export function chatModel(
   };
 }
 
-/** One by one: `true` adds, `false` takes away, silence leaves the catalogue's word. */
-function declaredFeatures(known: readonly ChatFeature[], features: StoredModel["features"]): readonly ChatFeature[] {
+/** Merges feature by feature: `true` adds, `false` removes, unset keeps the catalogue's value. */
+function declaredFeatures(
+  catalogueFeatures: readonly ChatFeature[],
+  features: StoredModel["features"],
+): readonly ChatFeature[] {
   const json = (mode: "json_object" | "json_schema") => features.responseFormat?.includes(mode) ?? null;
   const declared: { readonly [F in ChatFeature]: boolean | null } = {
     tools: features.tools,
@@ -39,5 +42,5 @@ function declaredFeatures(known: readonly ChatFeature[], features: StoredModel["
     image_parts: features.imageParts,
     audio_parts: features.audioParts,
   };
-  return CHAT_FEATURES.filter((feature) => declared[feature] ?? known.includes(feature));
+  return CHAT_FEATURES.filter((feature) => declared[feature] ?? catalogueFeatures.includes(feature));
 }

@@ -1,5 +1,4 @@
-// A provider account's credential at rest [admin.connection-credential]: how it is sealed, opened to be compared or stored, and what may be
-// shown of it.
+// Seals and opens the stored credential of a provider account, and extracts the part of it that may be shown [admin.connection-credential].
 import type { Transacting } from "../storage/database.ts";
 import { readDataKeys, sealSecret } from "../storage/data-keys.ts";
 import type { Seal } from "../storage/seal.ts";
@@ -25,7 +24,7 @@ export async function openCredential(
   return (await readDataKeys(db, seal, scope)).open(credential, credentialPlace(scope, id));
 }
 
-/** Enough to tell two credentials apart; nothing of a short one, nor of a key file, whose end is a bracket. */
+/** Enough to distinguish two credentials. Null for a short one, and for a key file, which ends with a brace. */
 export function lastFour(credential: string): string | null {
   return credential.length >= 12 && !credential.trimStart().startsWith("{") ? credential.slice(-4) : null;
 }

@@ -1,4 +1,4 @@
-// Stored keys with their workspace and app, by the hashes of their secrets.
+// Finds stored keys, with their workspace and app, by the hashes of their secrets.
 import { sql } from "kysely";
 import type { KeyInfo, Principal, StoredKey } from "../auth/principal.ts";
 import { brand } from "../contract/ids.ts";
@@ -7,13 +7,13 @@ import type { Database } from "../storage/database.ts";
 import { lookUps } from "../storage/system.ts";
 import { settingsOf } from "./stored.ts";
 
-/** null: unknown, revoked, or expired by the database's clock. */
+/** Null: the key is unknown, revoked, or expired by the database's clock. */
 export async function findKey(database: Database, secretHash: Buffer, testMode: boolean): Promise<Principal | null> {
   const [found] = (await findKeys(database, [secretHash])).values();
   return found === undefined ? null : { ...found, testMode };
 }
 
-/** Each key that is valid by the database's clock, by its hash in base64. */
+/** Returns the keys that are valid by the database's clock, by hash in base64. */
 export async function findKeys(
   database: Database,
   secretHashes: readonly Buffer[],
@@ -48,7 +48,7 @@ function selectKeys(database: Database, secretHashes: readonly Buffer[]) {
       "app.settings as app_settings",
     ])
     .where((where) =>
-      // One hash is compared as it is: the usual look-up keeps its short plan.
+      // A single hash is compared with `=`, so that the usual look-up keeps its cheap plan.
       secretHashes.length === 1
         ? where("key.secret_hash", "=", secretHashes[0] ?? Buffer.alloc(0))
         : sql<boolean>`key.secret_hash = any(${secretHashes}::bytea[])`,

@@ -1,4 +1,4 @@
-// Finds the caller of an explanation [admin.explain]: a stored key by its id, or an app as a key without settings of its own.
+// Finds the caller of a dry run [admin.explain]: a stored key by its id, or an app, as if by a key without settings of its own.
 import type { Principal } from "../auth/principal.ts";
 import { brand } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";
@@ -6,7 +6,7 @@ import { lookUps } from "../storage/system.ts";
 import { findKey } from "./find-key.ts";
 import { settingsOf } from "./stored.ts";
 
-/** null: unknown, revoked or expired. */
+/** Null: the key is unknown, revoked or expired. */
 export async function findKeyById(database: Database, id: string): Promise<Principal | null> {
   const row = await lookUps(database)
     .db.selectFrom("api_keys")
@@ -16,7 +16,7 @@ export async function findKeyById(database: Database, id: string): Promise<Princ
   return row === undefined ? null : findKey(database, row.secret_hash, false);
 }
 
-/** By its id, or as `workspace/app` by both slugs. */
+/** Finds an app by its id, or by both slugs as `workspace/app`. */
 export async function findAppPrincipal(database: Database, name: string): Promise<Principal | null> {
   const [workspace = "", slug = ""] = name.split("/");
   const row = await lookUps(database)
@@ -40,7 +40,7 @@ export async function findAppPrincipal(database: Database, name: string): Promis
       role: "member",
       createdAt: new Date(0),
       expiresAt: null,
-      // Whatever is its app's.
+      // Empty settings inherit everything from the app.
       ...settingsOf({}),
     },
     workspace: { id: brand("workspace", row.workspace_id), slug: row.slug, plan: row.plan },

@@ -1,5 +1,5 @@
-// The directory of this process, kept up to date with storage [admin.immediate]: read again when its number has changed, which is checked
-// on a timer, on notice of a change, and after each change that this process made. No request ever waits for it.
+// Keeps this process's directory up to date with storage [admin.immediate]: it is reloaded when its version has changed, which is checked on a timer, on
+// notification, and after each change by this process. No request waits for it.
 import type { PriceBook } from "../metering/price.ts";
 import { readDirectoryVersion } from "../storage/directory-state.ts";
 import { type DirectoryServices, loadDirectory, loadPrices } from "./load-directory.ts";
@@ -9,7 +9,7 @@ import { installation } from "../storage/system.ts";
 export interface FollowedDirectory {
   readonly directory: () => Directory;
   readonly prices: () => PriceBook;
-  /** Whatever was committed before the call is in force here when it resolves. */
+  /** When it resolves, everything committed before the call is in force in this process. */
   readonly refresh: () => Promise<void>;
 }
 
@@ -21,34 +21,34 @@ interface Loaded {
 
 export async function followDirectory(services: DirectoryServices): Promise<FollowedDirectory> {
   const { database } = services;
-  let loaded = await load(services, await readDirectoryVersion(installation(database).db));
+  let loaded = await loadAll(services, await readDirectoryVersion(installation(database).db));
   let running: Promise<void> | null = null;
-  let next: Promise<void> | null = null;
+  let queued: Promise<void> | null = null;
 
-  const look = async (): Promise<void> => {
+  const reloadIfChanged = async (): Promise<void> => {
     const version = await readDirectoryVersion(installation(database).db);
-    if (version !== loaded.version) loaded = await load(services, version);
+    if (version !== loaded.version) loaded = await loadAll(services, version);
   };
   const refresh = (): Promise<void> => {
     if (running === null) {
-      running = look().finally(() => {
+      running = reloadIfChanged().finally(() => {
         running = null;
       });
       return running;
     }
-    // The look under way may have begun too early; those who come while it lasts share the one behind it.
-    next ??= running
+    // The check in progress may have begun too early. All calls during it share the next one.
+    queued ??= running
       .catch(() => undefined)
       .then(() => {
-        next = null;
+        queued = null;
         return refresh();
       });
-    return next;
+    return queued;
   };
   return { directory: () => loaded.directory, prices: () => loaded.prices, refresh };
 }
 
-/** The number is read before the rows: what changes meanwhile is read again at the next look. */
-async function load(services: DirectoryServices, version: bigint): Promise<Loaded> {
+/** The version is read before the rows, so that a change meanwhile is found by the next check. */
+async function loadAll(services: DirectoryServices, version: bigint): Promise<Loaded> {
   return { version, directory: await loadDirectory(services), prices: await loadPrices(services.database) };
 }

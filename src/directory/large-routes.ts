@@ -1,4 +1,4 @@
-// Routes that were stored before a route had a largest number of targets: they keep working, and are reported.
+// Reports routes that were stored before routes had a maximum number of targets. They keep working.
 import type { Logger } from "pino";
 import { sql } from "kysely";
 import { MAX_TARGETS } from "../contract/set-up/route.ts";
@@ -6,25 +6,25 @@ import type { Database } from "../storage/database.ts";
 import { type Handle, installation } from "../storage/system.ts";
 
 export interface LargeRoute {
-  /** The workspace's slug; null: a shared route. */
+  /** The workspace's slug. Null: a shared route. */
   readonly workspace: string | null;
   readonly route: string;
   readonly targets: number;
 }
 
-/** Enough to act on; the rest is found once these are fixed. */
-const MOST_REPORTED = 20;
+/** Maximum number of routes to report. The rest is reported once these are fixed. */
+const MAX_REPORTED = 20;
 
 export async function findLargeRoutes(db: Handle): Promise<readonly LargeRoute[]> {
   const { rows } = await sql<LargeRoute>`
     select workspace.slug as workspace, route.id as route, jsonb_array_length(route.definition -> 'targets') as targets
     from routes as route left join workspaces as workspace on workspace.id = route.scope
     where route.version is not null and jsonb_array_length(route.definition -> 'targets') > ${MAX_TARGETS}
-    order by targets desc, route.id limit ${MOST_REPORTED}`.execute(db);
+    order by targets desc, route.id limit ${MAX_REPORTED}`.execute(db);
   return rows;
 }
 
-/** A line each in the log of a start. */
+/** Logs one line per route at start. */
 export async function warnOfLargeRoutes(database: Database, logger: Logger): Promise<void> {
   for (const { workspace, route, targets } of await findLargeRoutes(installation(database).db))
     logger.warn(

@@ -1,4 +1,4 @@
-// Reads accounts and routes from storage into a snapshot. Credentials are opened here for the code that calls providers.
+// Loads accounts and routes from storage into a snapshot. Credentials are opened here, for the code that calls providers.
 import {
   type AudioPrice,
   type ChatPrice,
@@ -40,7 +40,7 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
             connection: row.id,
             kind: providerKind.parse(row.kind),
             baseUrl: row.base_url,
-            // What the file names is the operator's word; a constant of ours stands where nothing is named.
+            // An address from the file is the operator's, and without one it is a constant of the adapter: neither is the caller's.
             isCallersAddress: row.scope !== PLATFORM && row.managed_by !== "file" && row.base_url !== null,
             credential: row.credential === null ? null : keys.open(row.credential, credentialPlace(row.scope, row.id)),
             timeoutMs: timeoutSeconds * 1000,
@@ -61,7 +61,7 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
   );
 }
 
-/** The operator's prices on top of the built-in ones. */
+/** Loads the operator's prices, which replace built-in ones. */
 export async function loadPrices(database: Database): Promise<PriceBook> {
   const rows = await installation(database).db.selectFrom("prices").selectAll().execute();
   const audio: AudioPrice[] = [];
@@ -71,9 +71,9 @@ export async function loadPrices(database: Database): Promise<PriceBook> {
     const stored = storedPrice.parse(definition);
     if (stored.free) free.push({ provider, model });
     const { usdPerAudioHour, perChannel, usdPerMillionInputTokens, usdPerMillionOutputTokens } = stored;
-    const about = { provider, model, source: stored.source, asOf: stored.asOf };
-    const audioPrice = usdPerAudioHour === null ? null : parseAudioPrice({ ...about, usdPerAudioHour, perChannel });
-    const chatPrice = parseChatPrice({ ...about, usdPerMillionInputTokens, usdPerMillionOutputTokens });
+    const common = { provider, model, source: stored.source, asOf: stored.asOf };
+    const audioPrice = usdPerAudioHour === null ? null : parseAudioPrice({ ...common, usdPerAudioHour, perChannel });
+    const chatPrice = parseChatPrice({ ...common, usdPerMillionInputTokens, usdPerMillionOutputTokens });
     if (audioPrice !== null) audio.push(audioPrice);
     if (chatPrice !== null) chat.push(chatPrice);
   }

@@ -1,4 +1,4 @@
-// Every model of a provider account, what it can do there, and nothing of the account itself [providers.model-list]. Pure.
+// Lists every model of a provider account with its capabilities, and nothing about the account itself [providers.model-list]. Pure.
 import { ownMember } from "../lib/json/own-member.ts";
 import { CHAT_MODELS } from "../providers/catalog.ts";
 import type { ChatModel } from "../providers/chat-provider.ts";
@@ -9,13 +9,13 @@ import { speechModel } from "./speech-model.ts";
 
 export interface AccountModel {
   readonly name: string;
-  /** null: it takes no audio. */
+  /** Null: it does not accept audio. */
   readonly speech: SpeechModel | null;
-  /** null: it does not chat. */
+  /** Null: it does not support chat. */
   readonly chat: ChatModel | null;
 }
 
-/** Those the adapters know and those the account declares, by name; what nobody can call is left out. */
+/** Returns the models of the adapters and those that the account declares, by name, without those that cannot be called. */
 export function modelsOf({ kind, models }: Pick<Account, "kind" | "models">, adapters: Adapters): AccountModel[] {
   const speech = adapters.speech.get(kind);
   const chat = adapters.chat.get(kind);
@@ -35,7 +35,7 @@ export function modelsOf({ kind, models }: Pick<Account, "kind" | "models">, ada
   });
 }
 
-/** Of the kinds that have an adapter. */
+/** Returns the provider kinds that have an adapter. */
 export function knownKinds({ speech, chat }: Adapters): readonly ProviderKind[] {
   return [...new Set([...speech.keys(), ...chat.keys()])].toSorted();
 }

@@ -1,5 +1,5 @@
-// Objects that the file no longer lists become unmanaged and editable through the API [configuration.release]: no app loses its route by a
-// line less, and nothing is left that neither file nor API may change.
+// Makes objects that the file no longer lists unmanaged, so that the API can edit them [configuration.release]. An app never loses its route because a line
+// was removed, and no object is left that neither file nor API may change.
 import type { Transacting } from "../storage/database.ts";
 import { setConnectionManager } from "../storage/connections.ts";
 import { setRouteManager } from "../storage/routes.ts";
@@ -8,21 +8,21 @@ import type { DirectoryScope } from "./snapshot.ts";
 
 type Noun = "connection" | "route" | "workspace" | "app";
 
-/** `id` is the object's own; of a workspace, which lies in no other, `scope` is its id too. */
+/** `id` is the object's own. For a workspace, which belongs to no scope, `scope` is its id too. */
 export function keptName(noun: Noun, scope: DirectoryScope, id: string): string {
   return `${noun} ${scope}/${id}`;
 }
 
-/** `kept`: what the file brought, by `keptName`. */
+/** `kept`: the names of the objects that the file lists, by `keptName`. */
 export async function unmanageRemoved(tx: Transacting, kept: ReadonlySet<string>): Promise<void> {
-  for (const { noun, scope, id, managed_by, release } of await ownedByFile(tx)) {
+  for (const { noun, scope, id, managed_by, release } of await listManaged(tx)) {
     if (kept.has(keptName(noun, scope, id))) continue;
     await release();
     await auditFile(tx, scope, `${noun}.released`, id, { managed_by }, { managed_by: "api" });
   }
 }
 
-interface Owned {
+interface ManagedObject {
   readonly noun: Noun;
   readonly scope: DirectoryScope;
   readonly id: string;
@@ -30,18 +30,18 @@ interface Owned {
   readonly release: () => Promise<unknown>;
 }
 
-const OWNED = ["file", "bootstrap"];
+const FILE_MANAGERS = ["file", "bootstrap"];
 
-async function ownedByFile(tx: Transacting): Promise<readonly Owned[]> {
+async function listManaged(tx: Transacting): Promise<readonly ManagedObject[]> {
   const connections = await tx
     .selectFrom("connections")
     .select(["scope", "id", "managed_by"])
-    .where("managed_by", "in", OWNED)
+    .where("managed_by", "in", FILE_MANAGERS)
     .execute();
   const routes = await tx
     .selectFrom("routes")
     .select(["scope", "id", "managed_by"])
-    .where("managed_by", "in", OWNED)
+    .where("managed_by", "in", FILE_MANAGERS)
     .execute();
   const workspaces = await tx.selectFrom("workspaces").select("id").where("managed_by", "=", "file").execute();
   const apps = await tx.selectFrom("apps").select(["id", "workspace_id"]).where("managed_by", "=", "file").execute();
@@ -69,7 +69,7 @@ async function ownedByFile(tx: Transacting): Promise<readonly Owned[]> {
   ];
 }
 
-/** With the budgets that the file gave it. */
+/** Releases an app together with the budgets that the file gave it. */
 async function releaseApp(tx: Transacting, id: string): Promise<void> {
   await tx.updateTable("apps").set({ managed_by: "api" }).where("id", "=", id).execute();
   await tx

@@ -1,5 +1,5 @@
-// The difference that `patchbay apply` prints: objects before and after, as storage has them, so that nothing that was written can be missing
-// from it. Never a secret [configuration.apply-no-secrets]: of credentials the last four characters and when they changed.
+// The difference that `patchbay apply` prints: objects before and after, read from storage, so that nothing that was written is missing from it. Never
+// contains a secret [configuration.apply-no-secrets]: of credentials it shows the last four characters.
 import { type RawBuilder, sql } from "kysely";
 import type { SetUpChangeView } from "../contract/apply.ts";
 import type { Transacting } from "../storage/database.ts";
@@ -15,8 +15,8 @@ interface StateRow {
 
 const SLUG = sql`coalesce((select slug from workspaces where workspaces.id = scope), scope)`;
 
-/** Each: kind, name, managed_by, and whatever tells one state from another. */
-const PARTS: readonly RawBuilder<StateRow>[] = [
+/** Each selects kind, name, managed_by, and whatever distinguishes one state from another. */
+const QUERIES: readonly RawBuilder<StateRow>[] = [
   sql`select 'connection' as kind, ${SLUG} || '/' || id as name, managed_by,
     row(kind, base_url, credential_last4, md5(credential), settings)::text as content from connections`,
   sql`select 'route', ${SLUG} || '/' || id, managed_by, row(version)::text from routes`,
@@ -35,24 +35,24 @@ const PARTS: readonly RawBuilder<StateRow>[] = [
 ];
 
 export async function readSetUpState(tx: Transacting): Promise<SetUpState> {
-  const { rows } = await sql<StateRow>`${sql.join(PARTS, sql` union all `)}`.execute(tx);
+  const { rows } = await sql<StateRow>`${sql.join(QUERIES, sql` union all `)}`.execute(tx);
   return new Map(rows.map((row) => [`${row.kind} ${row.name}`, row]));
 }
 
-/** In the order of kinds and names. */
+/** Returns the changes by kind and name. */
 export function differenceOf(before: SetUpState, after: SetUpState): readonly SetUpChangeView[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].toSorted();
   return names.flatMap((name) => {
-    const [was, is] = [before.get(name), after.get(name)];
-    const row = is ?? was;
-    const action = actionOf(was, is);
+    const [previous, current] = [before.get(name), after.get(name)];
+    const row = current ?? previous;
+    const action = actionOf(previous, current);
     return row === undefined || action === null ? [] : [{ action, kind: row.kind, name: row.name }];
   });
 }
 
-function actionOf(was: StateRow | undefined, is: StateRow | undefined): SetUpChangeView["action"] | null {
-  if (was === undefined) return "created";
-  if (is === undefined) return "removed";
-  if (was.managed_by !== "api" && is.managed_by === "api") return "released";
-  return was.content === is.content && was.managed_by === is.managed_by ? null : "changed";
+function actionOf(previous: StateRow | undefined, current: StateRow | undefined): SetUpChangeView["action"] | null {
+  if (previous === undefined) return "created";
+  if (current === undefined) return "removed";
+  if (previous.managed_by !== "api" && current.managed_by === "api") return "released";
+  return previous.content === current.content && previous.managed_by === current.managed_by ? null : "changed";
 }

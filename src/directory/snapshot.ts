@@ -1,5 +1,5 @@
-// Everything the operator configured, as plain data of one moment: accounts, routes as each workspace sees them, and the routing context
-// of a key [keys.inherit]. Built from storage by `load-directory.ts`. Never changed in place.
+// An immutable snapshot of what the operator configured: accounts, routes as each workspace sees them, and the routing context of a key [keys.inherit].
+// `load-directory.ts` builds it from storage.
 import type { AppInfo, PurposeBinding, RoutingSettings } from "../auth/principal.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { ownMember } from "../lib/json/own-member.ts";
@@ -11,13 +11,13 @@ import { chatModel } from "./chat-model.ts";
 import { speechModel } from "./speech-model.ts";
 import type { StoredModel, StoredRoute } from "./stored.ts";
 
-/** A stored provider account, its credential opened. */
+/** A stored provider account with its opened credential. */
 export interface Account {
   readonly key: AccountKey;
   readonly connection: string;
   readonly kind: ProviderKind;
   readonly baseUrl: string | null;
-  /** A workspace named the address: it is dialled as any caller's, behind the guard. */
+  /** True: a workspace set the address, so calls go through the guarded connector like a caller's URL. */
   readonly isCallersAddress: boolean;
   readonly credential: string | null;
   readonly timeoutMs: number;
@@ -25,7 +25,7 @@ export interface Account {
 }
 
 export const PLATFORM = "platform";
-/** `platform` or a workspace id. */
+/** `platform`, for shared objects, or a workspace id. */
 export type DirectoryScope = string;
 
 export interface DirectoryRows {
@@ -34,10 +34,10 @@ export interface DirectoryRows {
   readonly pauses: readonly Pause[];
 }
 
-/** By hand, until then; whether that is over is for whoever asks to say. */
+/** A manual pause. The caller checks whether `until` has passed. */
 export interface Pause {
   readonly account: AccountKey;
-  /** Null: all of them. */
+  /** Null: all models of the account. */
   readonly model: string | null;
   readonly until: Date;
 }
@@ -51,15 +51,15 @@ export interface RouteOfScope {
 
 export interface Directory {
   readonly account: (key: AccountKey) => Account | undefined;
-  /** Until when a model on an account is paused by hand; null: it is not, at that time. */
+  /** Time until which a model on an account is paused manually. Null: it is not paused at `at`. */
   readonly pausedUntil: (key: AccountKey, model: string, at: Date) => Date | null;
   readonly pausedAt: (at: Date) => readonly Pause[];
-  /** The accounts a workspace can name: its own, and the platform's that no own one replaces; of the platform, its own. */
+  /** The accounts that a workspace can reference: its own, and shared ones that no own account replaces. */
   readonly accountsOf: (scope: DirectoryScope) => readonly VisibleAccount[];
   readonly routesOf: (workspace: WorkspaceId) => ReadonlyMap<string, Route>;
-  /** `own` is the key's settings; what it leaves null comes from its app. */
+  /** `own` is the key's settings. Null values are inherited from its app. */
   readonly contextOf: (workspace: WorkspaceId, app: AppInfo, own: RoutingSettings) => RoutingContext;
-  /** The same set-up with this version of a route in the place of the one that serves: what its publishing would make of it. */
+  /** The same snapshot with this version of a route in place of the published one, as if it were published. */
   readonly withRoute: (version: RouteOfScope) => Directory;
 }
 
@@ -69,7 +69,7 @@ export interface VisibleAccount {
   readonly ownership: Ownership;
 }
 
-/** Whose models the routes are built of. */
+/** The adapters whose models the routes can use. */
 export interface Adapters {
   readonly speech: ReadonlyMap<ProviderKind, SpeechProvider>;
   readonly chat: ReadonlyMap<ProviderKind, ChatProvider>;
@@ -81,34 +81,35 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
   const routesByWorkspace = new Map<WorkspaceId, ReadonlyMap<string, Route>>();
 
   const routesOf = (workspace: WorkspaceId): ReadonlyMap<string, Route> => {
-    const known = routesByWorkspace.get(workspace);
-    if (known !== undefined) return known;
-    const built = new Map<string, Route>();
-    // The workspace's own route of an id replaces the platform's, as its connections do.
+    const cached = routesByWorkspace.get(workspace);
+    if (cached !== undefined) return cached;
+    const workspaceRoutes = new Map<string, Route>();
+    // A workspace's own route replaces the shared one of the same id, as its connections do.
     for (const scope of [PLATFORM, workspace]) {
       for (const row of rows.routes) {
-        if (row.scope === scope) built.set(row.id, buildRoute(row, visibleTo(workspace, accounts), providers));
+        if (row.scope === scope)
+          workspaceRoutes.set(row.id, buildRoute(row, visibleTo(workspace, accounts), providers));
       }
     }
-    routesByWorkspace.set(workspace, built);
-    return built;
+    routesByWorkspace.set(workspace, workspaceRoutes);
+    return workspaceRoutes;
   };
 
   return {
     account: (key) => accounts.get(key),
     pausedUntil: (key, model, at) => {
-      const known = pauses.get(key);
-      // Asked twice a call, and hardly any account is.
-      if (known === undefined) return null;
-      const ends = known.filter((each) => (each.model === null || each.model === model) && each.until > at);
-      return ends.map(({ until }) => until).reduce<Date | null>((a, b) => (a !== null && a > b ? a : b), null);
+      const accountPauses = pauses.get(key);
+      // Called twice per provider call, and hardly any account is paused.
+      if (accountPauses === undefined) return null;
+      const active = accountPauses.filter((each) => (each.model === null || each.model === model) && each.until > at);
+      return active.map(({ until }) => until).reduce<Date | null>((a, b) => (a !== null && a > b ? a : b), null);
     },
     pausedAt: (at) => rows.pauses.filter(({ until }) => until > at),
-    accountsOf: (asking) => {
+    accountsOf: (viewingScope) => {
       const names = rows.accounts.flatMap(({ scope, account }) =>
-        scope === PLATFORM || scope === asking ? [account.connection] : [],
+        scope === PLATFORM || scope === viewingScope ? [account.connection] : [],
       );
-      const accountOf = visibleTo(asking, accounts);
+      const accountOf = visibleTo(viewingScope, accounts);
       return [...new Set(names)].toSorted().flatMap((name) => accountOf(name) ?? []);
     },
     routesOf,
@@ -134,7 +135,7 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
 
 type AccountOf = (connection: string) => VisibleAccount | undefined;
 
-/** How a workspace, or the platform, finds an account by the name of its connection. */
+/** Returns how a scope finds an account by the name of its connection. */
 function visibleTo(scope: DirectoryScope, accounts: ReadonlyMap<AccountKey, Account>): AccountOf {
   return (connection) => {
     const own = scope === PLATFORM ? undefined : accounts.get(accountKey(scope, connection));
@@ -191,7 +192,7 @@ function toPurpose(binding: PurposeBinding): Purpose {
   return { label: purpose, description, isEnabled, isPublished, route, defaults };
 }
 
-/** A key whose route is gone has no model, and says so; it does not borrow another route. */
+/** A key whose route was deleted has no models and reports so. It does not use another route instead. */
 function emptyRoute(id: string): Route {
   return {
     id,

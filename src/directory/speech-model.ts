@@ -1,5 +1,5 @@
-// What a model on a connection can do: the adapter's catalogue entry with the operator's declaration on top [providers.declaration-wins].
-// Pure.
+// Determines what a speech model on a connection supports: the adapter's catalogue entry, overridden by the operator's declaration
+// [providers.declaration-wins]. Pure.
 import { type Feature, PREFERENCES, type Preference, REDACTION_GROUPS } from "../contract/features.ts";
 import { ownMember } from "../lib/json/own-member.ts";
 import { primarySubtag } from "../lib/text/primary-subtag.ts";
@@ -10,7 +10,7 @@ import type { StoredModel } from "./stored.ts";
 
 const NOTHING: SpeechModel = { features: {}, preferences: [], limits: {}, languages: "any", defaultLanguage: "auto" };
 
-/** null: the model takes no audio there. */
+/** Null: the model does not accept audio there. */
 export function speechModel(
   provider: SpeechProvider | undefined,
   name: string,
@@ -18,11 +18,14 @@ export function speechModel(
   settings: Readonly<Record<string, unknown>>,
 ): SpeechModel | null {
   if (provider === undefined) return null;
-  const listed = ownMember(provider.models, name);
-  const known = listed === undefined ? undefined : (provider.configured?.(name, listed, settings) ?? listed);
-  if (declared === undefined) return known ?? null;
+  const catalogueModel = ownMember(provider.models, name);
+  const configuredModel =
+    catalogueModel === undefined
+      ? undefined
+      : (provider.configured?.(name, catalogueModel, settings) ?? catalogueModel);
+  if (declared === undefined) return configuredModel ?? null;
   if (!declared.capabilities.includes("audio_input")) return null;
-  const base = known ?? provider.unknownModel ?? NOTHING;
+  const base = configuredModel ?? provider.unknownModel ?? NOTHING;
   const model: SpeechModel = {
     ...base,
     features: declaredFeatures(base.features, declared),
@@ -40,7 +43,7 @@ export function speechModel(
 
 type Features = SpeechModel["features"];
 
-/** One by one: `true` adds, `false` takes away, silence leaves the catalogue's word. */
+/** Merges feature by feature: `true` adds, `false` removes, unset keeps the catalogue's value. */
 function declaredFeatures(known: Features, { features }: StoredModel): Features {
   const merged: { [F in Feature]?: FeatureSupport } = { ...known };
   const declare = (feature: Feature, value: boolean | null) => {
@@ -60,14 +63,14 @@ function declaredFeatures(known: Features, { features }: StoredModel): Features 
 }
 
 function declaredPreferences(known: readonly Preference[], { features }: StoredModel): readonly Preference[] {
-  const given: Readonly<Record<Preference, boolean | null>> = {
+  const declaredSupport: Readonly<Record<Preference, boolean | null>> = {
     detect_language: features.detectLanguage,
     speaker_count_hint: features.speakerCountHint,
     smart_formatting: features.smartFormatting,
     prompt: features.prompt,
     language: features.language,
   };
-  return PREFERENCES.filter((preference) => given[preference] ?? known.includes(preference));
+  return PREFERENCES.filter((preference) => declaredSupport[preference] ?? known.includes(preference));
 }
 
 function declaredLimits({ limits }: StoredModel): SpeechLimits {

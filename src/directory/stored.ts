@@ -1,4 +1,4 @@
-// The shapes kept as JSON in storage: parsed again when read, because another version may have written them.
+// The schemas of values that are stored as JSON. They are parsed when read, because another version may have written them.
 import { z } from "zod";
 import type { Quota, RoutingSettings } from "../auth/principal.ts";
 import { AUDIO_FORMATS } from "../contract/audio-formats.ts";
@@ -38,7 +38,7 @@ export const storedRoute = z.object({
 });
 export type StoredRoute = z.infer<typeof storedRoute>;
 
-/** null: not declared, so what the catalogue says stands. */
+/** Null: not declared, so the catalogue's value applies. */
 const declared = <T extends z.ZodType>(schema: T) => schema.nullable().default(null);
 
 const modelDeclaration = z.object({
@@ -109,7 +109,7 @@ const quota = z
   })
   .prefault({});
 
-/** Settings of an app, or of a key on top of its app's: null means inherited. */
+/** Settings of an app, or of a key that overrides its app's. Null: inherited. */
 export const storedSettings = z.object({
   route: z.string().nullable().default(null),
   audioInputOverride: z.string().nullable().default(null),
@@ -119,7 +119,7 @@ export const storedSettings = z.object({
   quota,
 });
 
-/** As a principal has them. */
+/** Parses stored settings into the form that a principal has. */
 export function settingsOf(stored: unknown): { readonly quota: Quota; readonly routing: RoutingSettings } {
   const { quota: limits, ...routing } = storedSettings.parse(stored);
   return { quota: limits, routing };

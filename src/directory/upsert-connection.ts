@@ -1,4 +1,4 @@
-// Upserts a provider account: its credential sealed, next to what may be shown of it [admin.connection-credential].
+// Upserts a provider account: its credential is sealed and stored with the part of it that may be shown [admin.connection-credential].
 import type { ConnectionConfiguration } from "../config/configuration.ts";
 import { putConnection } from "../storage/connections.ts";
 import type { Transacting } from "../storage/database.ts";

@@ -1,5 +1,5 @@
-// Serializes a worker's transactions that move money, per app in this process. They wait for each other at the app's budgets anyway, but
-// if several waited there when the process is frozen, each would delay the app in its turn.
+// Runs a worker's transactions that move money one at a time per app. They would wait for each other at the app's budgets anyway, but several that wait in
+// the database while this process is frozen would each delay the app.
 import { createKeyedSemaphore, type KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { claims } from "../storage/system.ts";

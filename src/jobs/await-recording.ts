@@ -1,5 +1,5 @@
-// A recording that the store cannot return for a while does not end its job [jobs.recording-unreadable]: the call that was to send it was
-// certainly not made, so the reservation stays and the attempt waits until the recording can be read whole again, up to the job's deadline.
+// Waits while the object store cannot return a job's recording [jobs.recording-unreadable]. The call that would send it was certainly not made, so the
+// reservation stays and the job waits, at most until its deadline.
 import { setTimeout as wait } from "node:timers/promises";
 import { claims } from "../storage/system.ts";
 import { withdrawCall } from "../storage/job-work.ts";
@@ -11,10 +11,10 @@ import type { Recording, RecordingFault } from "./recording.ts";
 import type { WorkerServices } from "./services.ts";
 import { JobStop } from "./stop.ts";
 
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 15_000;
+const MIN_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 15_000;
 
-/** The job as its row tells it by now. Throws what ends the wait otherwise. */
+/** Returns the job as its row is after the wait. Throws the reason if the job must stop instead. */
 export async function awaitRecording(
   services: WorkerServices,
   job: OpenJob,
@@ -23,24 +23,24 @@ export async function awaitRecording(
   signal: AbortSignal,
 ): Promise<OpenJob> {
   const { gateway, database, stopping } = services;
-  const insistence = retryPolicyFor(job, services, signal);
+  const retryPolicy = retryPolicyFor(job, services, signal);
   gateway.logger.warn({ job_id: job.id, err: first.error.cause, event: "job.recording_unreadable" });
-  const withdrawn = await retryUntilDeadline(insistence, () => withdrawCall(claims(database).db, job));
-  if (withdrawn === null) throw new JobStop("lost");
-  const wake = AbortSignal.any([signal, stopping]);
+  const withdrawnRow = await retryUntilDeadline(retryPolicy, () => withdrawCall(claims(database).db, job));
+  if (withdrawnRow === null) throw new JobStop("lost");
+  const stopSignal = AbortSignal.any([signal, stopping]);
   let fault: RecordingFault | null = first;
-  for (let pauseMs = FIRST_PAUSE_MS; fault !== null; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  for (let pauseMs = MIN_PAUSE_MS; fault !== null; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     if (!fault.mayPass || gateway.now() >= job.deadlineAt) throw fault.error;
-    await wait(pauseMs, undefined, { signal: wake, ref: false }).catch(() => undefined);
+    await wait(pauseMs, undefined, { signal: stopSignal, ref: false }).catch(() => undefined);
     if (stopping.aborted) throw new JobStop("handed_back");
     if (signal.aborted) throw new JobStop("lost");
-    await retryUntilDeadline(insistence, () => enterStage(services, job, { stage: "transcribing", fraction: null }));
-    fault = await readThrough(reopen());
+    await retryUntilDeadline(retryPolicy, () => enterStage(services, job, { stage: "transcribing", fraction: null }));
+    fault = await findFault(reopen());
   }
-  return openJob(services.seal, withdrawn);
+  return openJob(services.seal, withdrawnRow);
 }
 
-async function readThrough(recording: Recording): Promise<RecordingFault | null> {
+async function findFault(recording: Recording): Promise<RecordingFault | null> {
   try {
     for await (const _ of recording.open());
   } catch (error) {

@@ -1,6 +1,5 @@
-// What a job records of its calls in its own row: the reservation of a call; that it is about to be made, before the first paid byte;
-// the provider's run, before its first poll; that it failed, before the next target is tried. A successor reads it and never calls
-// twice [jobs.resume].
+// Records a job's provider calls in the job's row: the reservation, the announcement before the first paid byte, the provider's run before its first poll,
+// and a failure before the next target is tried. A successor reads it and never calls twice [jobs.resume].
 import { budgetExceeded } from "../gateway/calls/budget-exceeded.ts";
 import { uncharged } from "../gateway/calls/call-accounting.ts";
 import type { CallJournal } from "../gateway/calls/candidate-run.ts";
@@ -16,7 +15,7 @@ import { withAppMutex } from "./app-mutex.ts";
 import { retryAfterReclaim } from "./retry-after-reclaim.ts";
 import { claims } from "../storage/system.ts";
 
-/** `maxChargeNanoUsd`: the most that any target of the job can cost. */
+/** `maxChargeNanoUsd`: the highest charge of any target of the job. */
 export function createJobCallJournal(
   services: JobServices,
   job: OpenJob,
@@ -24,24 +23,24 @@ export function createJobCallJournal(
   signal: AbortSignal,
 ): CallJournal {
   const { database, gateway } = services;
-  const insistence = retryPolicyFor(job, services, signal);
-  /** After a call: what it came to is known here alone. */
-  const keep = (work: (tx: Transacting) => Promise<void>) =>
-    retryUntilDeadline(insistence, () => withAppMutex(services, job.appId, work));
+  const retryPolicy = retryPolicyFor(job, services, signal);
+  /** Retried, because only this process knows the outcome of the call. */
+  const writeWithRetry = (work: (tx: Transacting) => Promise<void>) =>
+    retryUntilDeadline(retryPolicy, () => withAppMutex(services, job.appId, work));
   let call: JobCall | null = job.call;
 
-  /** The reservation made at submission, or by the attempt before, gives way to this one. */
-  const exchange = (next: JobCall, reservation: Reservation): Promise<void> =>
+  /** Replaces the reservation of the submission or of the previous attempt. */
+  const replaceReservation = (next: JobCall, reservation: Reservation): Promise<void> =>
     retryAfterReclaim(services, job, () =>
       withAppMutex(services, job.appId, async (tx) => {
-        if (!(await writeCall(tx, job, next))) throw await whyNot(tx, job);
+        if (!(await writeCall(tx, job, next))) throw await stopReasonOf(tx, job);
         if (call !== null) {
-          const unused = uncharged(brand("attempt", call.attemptId), "failed:not_called");
-          await gateway.ledger.settleIn(tx, unused);
+          const unusedSettlement = uncharged(brand("attempt", call.attemptId), "failed:not_called");
+          await gateway.ledger.settleIn(tx, unusedSettlement);
         }
-        const most = await gateway.ledger.reserveIn(tx, { ...reservation, reserveNanoUsd: maxChargeNanoUsd });
-        if (most.ok) return;
-        // There is no money for the dearest target: what this one costs may do.
+        const maximum = await gateway.ledger.reserveIn(tx, { ...reservation, reserveNanoUsd: maxChargeNanoUsd });
+        if (maximum.ok) return;
+        // The budget does not cover the most expensive target: it may still cover this one.
         const reserved = await gateway.ledger.reserveIn(tx, reservation);
         if (reserved.ok) return;
         throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : new Error("a job's attempt has no slot");
@@ -50,10 +49,10 @@ export function createJobCallJournal(
 
   return {
     reserve: async (reservation) => {
-      const mine = call?.position === reservation.position ? call : null;
-      if (mine !== null) return brand("attempt", mine.attemptId);
+      const ownCall = call?.position === reservation.position ? call : null;
+      if (ownCall !== null) return brand("attempt", ownCall.attemptId);
       const next: JobCall = { attemptId: reservation.attemptId, position: reservation.position, state: "reserved" };
-      await exchange(next, reservation);
+      await replaceReservation(next, reservation);
       call = next;
       return reservation.attemptId;
     },
@@ -61,19 +60,19 @@ export function createJobCallJournal(
       if (call === null) throw new Error("a call without its reservation");
       if (call.state !== "reserved") return;
       const next: JobCall = { ...call, state: "submitting" };
-      // Left to a successor, an announcement whose commit is unknown would read as a call that may have been made.
-      await retryUntilDeadline(insistence, async () => {
-        if (!(await writeCall(claims(database).db, job, next))) throw await whyNot(claims(database).db, job);
+      // An announcement whose commit is unknown is retried, because a successor would read it as a call that may have been made.
+      await retryUntilDeadline(retryPolicy, async () => {
+        if (!(await writeCall(claims(database).db, job, next))) throw await stopReasonOf(claims(database).db, job);
       });
       call = next;
     },
     recordRemoteRun: async (candidate, run, part) => {
       if (call === null) throw new Error("a run without its call");
-      // What answered at once and only keeps a copy cannot be asked again: its call stays one in flight. Nor can a run over one piece
-      // be followed by whoever takes the job over: it would pass for the whole.
+      // A provider that answered synchronously cannot be polled, so its call stays in flight. A run over one piece is not recorded either: a successor would
+      // take it for the whole recording.
       const isPolled = part === "whole" && gateway.providers.get(candidate.target.provider)?.remote !== undefined;
       const next: JobCall = isPolled ? { ...call, state: "submitted" } : call;
-      await keep(async (tx) => {
+      await writeWithRetry(async (tx) => {
         if (isPolled && !(await writeCall(tx, job, next, run))) throw new JobStop("lost");
         await gateway.deletions.owe(
           {
@@ -92,28 +91,28 @@ export function createJobCallJournal(
       call = next;
     },
     settle: async (settlement, failure) => {
-      // Stopped by us, not by the provider: whoever takes the job over finds the row as it is, and judges.
+      // This process aborted the call, not the provider: the successor finds the row unchanged and decides.
       if (failure.kind === "aborted") throw new JobStop("lost");
-      await keep(async (tx) => {
+      await writeWithRetry(async (tx) => {
         if (!(await writeFailure(tx, job, failure))) throw new JobStop("lost");
         await gateway.ledger.settleIn(tx, settlement);
       });
       call = null;
     },
     setAside: async (failure) => {
-      await keep(async (tx) => {
+      await writeWithRetry(async (tx) => {
         if (!(await writeFailure(tx, job, failure))) throw new JobStop("lost");
       });
       call = null;
     },
-    drop: (settlement) => keep(async (tx) => void (await gateway.ledger.settleIn(tx, settlement))),
+    drop: (settlement) => writeWithRetry(async (tx) => void (await gateway.ledger.settleIn(tx, settlement))),
   };
 }
 
-/** The job's end releases it long before; this is for an end that never came. */
+/** The job's end releases the deletion long before. This grace period covers jobs that never end. */
 const DUE_GRACE_SECONDS = 3_600;
 
-async function whyNot(db: Parameters<typeof writeCall>[0], job: OpenJob): Promise<JobStop> {
+async function stopReasonOf(db: Parameters<typeof writeCall>[0], job: OpenJob): Promise<JobStop> {
   const row = await db
     .selectFrom("jobs")
     .select(["cancel_requested"])

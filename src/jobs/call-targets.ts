@@ -1,5 +1,5 @@
-// Calls a job's targets in order, each announced in the row before its first byte [jobs.fallback]. A run at a provider is followed from
-// where the previous attempt stopped [jobs.resume].
+// Calls a job's targets in order and announces each call in the job's row before its first byte [jobs.fallback]. An asynchronous run is polled from where the
+// previous attempt stopped [jobs.resume].
 import type { Execute } from "../gateway/calls/attempt.ts";
 import { createAttemptAllowance } from "../gateway/calls/attempt-allowance.ts";
 import { quoteFor } from "../gateway/calls/quote.ts";
@@ -30,15 +30,15 @@ export async function callTargets(
 ): Promise<Served> {
   const gateway = atPricesOf(job, services.gateway);
   const { request, payer, deadlineAt, failures } = job;
-  const judged = judgeTargets(gateway, job, measured);
-  const recorded = recordCandidates(request.route.targets, judged, "audio_input");
-  await enterStage(services, job, { stage: "transcribing", fraction: null }, recorded);
-  const used = calledBefore(job);
+  const evaluated = judgeTargets(gateway, job, measured);
+  const recordedCandidates = recordCandidates(request.route.targets, evaluated, "audio_input");
+  await enterStage(services, job, { stage: "transcribing", fraction: null }, recordedCandidates);
+  const attemptsUsed = countFailedTargets(job);
   const { maxAttemptsPerRequest } = gateway.limits;
-  // Not to wait for a paused target that could not be called any more.
-  if (used >= maxAttemptsPerRequest && job.call === null)
-    throw allFailed(gateway, failures, judged, maxAttemptsPerRequest);
-  const candidates = chooseTargets(gateway, job, judged);
+  // Checked first, so that the job does not wait for a paused target that it may no longer call.
+  if (attemptsUsed >= maxAttemptsPerRequest && job.call === null)
+    throw allFailed(gateway, failures, evaluated, maxAttemptsPerRequest);
+  const candidates = chooseTargets(gateway, job, evaluated);
   const quotes = candidates.map(
     ({ target, verdict }) => quoteFor(gateway, payer, target, audioAmount(speech, verdict)).chargeNanoUsd,
   );
@@ -50,7 +50,7 @@ export async function callTargets(
     mayPayTwice: request.route.mayPayTwice,
     deadlineAtMs: deadlineAt.getTime(),
     signal,
-    allowance: createAttemptAllowance(maxAttemptsPerRequest, used),
+    allowance: createAttemptAllowance(maxAttemptsPerRequest, attemptsUsed),
     journal: createJobCallJournal(
       services,
       job,
@@ -66,9 +66,10 @@ export async function callTargets(
       return outcome;
     case "exhausted": {
       if (gateway.now() >= deadlineAt) throw deadlinePassed(null);
-      const all = [...failures, ...outcome.failures];
-      if (outcome.attemptLimit === null && waitsForPaused(gateway, payer, judged, all)) throw new JobStop("paused");
-      throw allFailed(gateway, all, judged, outcome.attemptLimit);
+      const allFailures = [...failures, ...outcome.failures];
+      if (outcome.attemptLimit === null && waitsForPaused(gateway, payer, evaluated, allFailures))
+        throw new JobStop("paused");
+      throw allFailed(gateway, allFailures, evaluated, outcome.attemptLimit);
     }
     case "unknown":
       throw gateway.now() >= deadlineAt
@@ -81,17 +82,17 @@ export async function callTargets(
   }
 }
 
-/** Over all attempts of the job: the targets that have failed. One whose run goes on is called, and counted, again. */
-function calledBefore({ failures }: OpenJob): number {
+/** Counts the targets that failed in any attempt of the job. A target whose run goes on is called, and counted, again. */
+function countFailedTargets({ failures }: OpenJob): number {
   return new Set(failures.map(({ position }) => position)).size;
 }
 
-/** In one go; or submitted, kept and followed, from where the attempt before left off. */
+/** Transcribes in one call, or submits a run and polls it, continuing the run of a previous attempt. */
 function executeFor(services: WorkerServices, job: OpenJob, lease: Lease): Execute {
   return async ({ provider, candidate, audio }, plan, openIo) => {
     const { remote } = provider;
-    const isBegun = job.call?.state === "submitted" && job.call.position === candidate.target.position;
-    let run = isBegun ? job.remoteRun : null;
+    const hasRun = job.call?.state === "submitted" && job.call.position === candidate.target.position;
+    let run = hasRun ? job.remoteRun : null;
     if (remote === undefined || (run === null && remote.takes?.(plan) === false))
       return provider.transcribe(plan, audio, openIo());
     if (run === null) {
@@ -99,8 +100,8 @@ function executeFor(services: WorkerServices, job: OpenJob, lease: Lease): Execu
       run = await remote.submit(plan, audio, io);
       await io.onRemoteRun(run);
     }
-    const news = newsOf(services.queue, cancelTopic(job.id));
-    const wake = AbortSignal.any([lease.lost, services.stopping]);
+    const updates = newsOf(services.queue, cancelTopic(job.id));
+    const stopSignal = AbortSignal.any([lease.lost, services.stopping]);
     try {
       return await followRun({
         remote,
@@ -112,10 +113,10 @@ function executeFor(services: WorkerServices, job: OpenJob, lease: Lease): Execu
           await enterStage(services, job, { stage: "transcribing", fraction });
           if (services.stopping.aborted) throw new JobStop("handed_back");
         },
-        pause: (milliseconds) => news.next(milliseconds, wake),
+        pause: (milliseconds) => updates.next(milliseconds, stopSignal),
       });
     } finally {
-      news.stop();
+      updates.stop();
     }
   };
 }

@@ -1,5 +1,5 @@
-// DELETE of a job: cancels it at once while it is queued, sets a flag for its worker while it is processing, and does nothing once it has
-// ended [jobs.cancel-queued] [jobs.cancel-processing].
+// DELETE of a job: cancels it immediately while it is queued, sets a flag for its worker while it is processing, and does nothing after its end
+// [jobs.cancel-queued] [jobs.cancel-processing].
 import type { AnswerRoom } from "../lib/answer-room.ts";
 import { wakeCancelled } from "../storage/job-work.ts";
 import { type JobOwner, lockJob, requestCancel } from "../storage/jobs.ts";
@@ -10,7 +10,7 @@ import { findJob, noSuchJob } from "./read-job.ts";
 import { cancelTopic, type JobServices, jobTopic } from "./services.ts";
 import { openSettlement } from "./settle-open.ts";
 
-/** The job as it is afterwards: a cancellation that came too late says how it ended. */
+/** Returns the job after the change. If the job had already ended, its status shows how. */
 export async function cancelJob(
   services: JobServices,
   owner: JobOwner,

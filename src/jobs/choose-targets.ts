@@ -1,5 +1,5 @@
-// Which targets a job tries, and what it requests of them: the route as of its submission, health and order as of now
-// [jobs.fixed-at-submission]. Times are requested wherever a target has them, so that a result can be exported in every form [jobs.export].
+// Chooses the targets that a job tries, by the route at submission and current health and order [jobs.fixed-at-submission]. Timestamps are requested wherever
+// a target supports them, so that a result can be exported in every format [jobs.export].
 import type { GatewayError } from "../contract/errors.ts";
 import { audioFacts } from "../gateway/transcription/audio-call.ts";
 import { type FailedAttempt, exhausted, outcomeUnknown } from "../gateway/calls/judge-failure.ts";
@@ -25,7 +25,7 @@ export function judgeTargets(
   return pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), restsFor(services, payer)).candidates;
 }
 
-/** At least one of those judged; what has failed is not tried again. Throws the refusal, or that there is nothing to do but wait. */
+/** Returns at least one of the candidates, without those that failed. Throws a refusal, or a stop if the job can only wait. */
 export function chooseTargets(
   services: Pick<GatewayServices, "directory">,
   job: OpenJob,
@@ -40,19 +40,21 @@ export function chooseTargets(
       : ({ kind: "unsupported", missing } as const);
     throw refusalError(refusal, candidates, job.request.showNames);
   }
-  const left = notFailed(services, capable, failures);
-  // A run that was begun is polled on, whatever became of its target since.
-  const begun = left.filter(({ target }) => job.call?.state === "submitted" && job.call.position === target.position);
-  const callable = left.filter(({ rest }) => rest?.kind !== "paused");
-  // A job can wait no better than by trying: where all rest after failures, they are tried all the same.
+  const remaining = notFailed(services, capable, failures);
+  // A run in progress is polled further, even if its target became unavailable or paused.
+  const inProgress = remaining.filter(
+    ({ target }) => job.call?.state === "submitted" && job.call.position === target.position,
+  );
+  const callable = remaining.filter(({ rest }) => rest?.kind !== "paused");
+  // Waiting helps no more than trying: if the circuits of all targets are open, they are tried nevertheless.
   const healthy = callable.filter(({ rest }) => rest === null);
   const chosen = healthy.length > 0 ? healthy : callable;
-  if (chosen.length === 0 && begun.length === 0)
-    throw left.length > 0 ? new JobStop("paused") : allFailed(services, failures, candidates);
-  return [...begun, ...chosen.filter((candidate) => !begun.includes(candidate))];
+  if (chosen.length === 0 && inProgress.length === 0)
+    throw remaining.length > 0 ? new JobStop("paused") : allFailed(services, failures, candidates);
+  return [...inProgress, ...chosen.filter((candidate) => !inProgress.includes(candidate))];
 }
 
-/** Of those that have not failed one was passed over because it was paused, when they were chosen or since. */
+/** Whether a capable target that has not failed was skipped because it was paused, at the choice or since. */
 export function waitsForPaused(
   services: RestServices,
   payer: OpenJob["payer"],
@@ -78,7 +80,7 @@ function notFailed(
   );
 }
 
-/** None is left: what became of one that may have been paid is what there is to say. */
+/** The error after the last target failed. A call that may have been paid takes precedence over the other failures. */
 export function allFailed(
   services: Pick<GatewayServices, "directory">,
   failures: readonly FailedAttempt[],
@@ -102,29 +104,29 @@ export function unknownOf(failures: readonly FailedAttempt[]): "unknown" | "time
   return null;
 }
 
-/** With times, where asking for them costs no feature that is wanted. */
+/** Adds timestamps to the request, unless they cost a feature that the caller wants. */
 export function requestWithTimes(
   decoder: GatewayServices["decoder"],
   measured: JobAudio,
 ): (candidate: Candidate, wanted: Requirements) => SpeechRequest {
   const facts = audioFacts(decoder, measured.facts);
   return (candidate, wanted) => {
-    const asked = speechRequest(candidate, wanted);
+    const request = speechRequest(candidate, wanted);
     const { speech } = candidate.target;
-    if (speech === null) return asked;
+    if (speech === null) return request;
     const extra: Feature[] = [];
     for (const feature of ["timestamps.segment", "timestamps.word"] as const) {
       if (wanted.features.includes(feature) || speech.features[feature]?.support === "weak") continue;
       const features = [...wanted.features, ...extra, feature];
       const allowed = { acceptWeak: wanted.features, splitLongAudio: candidate.verdict.cut !== null };
       const { missing, cut } = judgeTarget(speech, { ...wanted, features }, facts, allowed);
-      // More pieces, for times that nobody asked for, would be more cuts.
+      // Not if the audio would be cut into more pieces only for timestamps that the caller did not request.
       if (missing.length === 0 && cut?.maxFrames === candidate.verdict.cut?.maxFrames) extra.push(feature);
     }
     return {
-      ...asked,
-      segments: asked.segments || extra.includes("timestamps.segment"),
-      words: asked.words || extra.includes("timestamps.word"),
+      ...request,
+      segments: request.segments || extra.includes("timestamps.segment"),
+      words: request.words || extra.includes("timestamps.word"),
     };
   };
 }

@@ -1,4 +1,4 @@
-// A job's row as callers see it.
+// Describes a job's row as API responses show it.
 import type { ListedJobView } from "../contract/job-list.ts";
 import type { Job, JobError, SubmittedJob } from "../contract/jobs.ts";
 import type { PurposeFields, TranscriptionEnvelope } from "../contract/transcription.ts";
@@ -21,14 +21,14 @@ export function describeSubmitted(jobId: string, createdAt: Date): SubmittedJob 
   };
 }
 
-/** A job, and its result as JSON that is not parsed on its way to the caller. */
+/** A job and its result as JSON text, which is not parsed on its way to the caller. */
 export interface JobView {
-  /** Its `result` is null whether there is an envelope or not. */
+  /** Its `result` is always null: the envelope is inserted into the response text. */
   readonly job: Job;
   readonly envelope: Buffer | null;
 }
 
-/** With its result: inline where it is in the row, else a fresh signed address. */
+/** Includes the result inline if it is in the row, otherwise as a freshly signed URL. */
 export async function describeJob(
   services: Pick<JobServices, "seal" | "objects" | "tokens" | "limits" | "gateway" | "database" | "resultReads">,
   row: VisibleJob,
@@ -38,7 +38,7 @@ export async function describeJob(
   return { job: { ...summarise(row), result_url: resultUrl(services, row) }, envelope };
 }
 
-/** The JSON columns are written by this room alone. */
+/** The casts are safe: only this folder writes the JSON columns. */
 export function summarise(row: JobSummary): Job {
   return {
     object: "transcription.job",
@@ -64,7 +64,7 @@ export function summarise(row: JobSummary): Job {
   };
 }
 
-/** For whoever administers it. */
+/** For the admin API: without the caller's metadata and result. */
 export function describeListed(row: JobSummary): ListedJobView {
   const { poll_url: _poll, metadata: _metadata, result: _result, result_url: _url, ...job } = summarise(row);
   return {

@@ -1,5 +1,5 @@
-// How a job ends: state, result, usage, charge, the life of its key and the event for its webhook are one transaction
-// [jobs.end-transaction]. The locked row decides: a cancellation that was committed before wins over a success and over a failure.
+// Ends a job: status, result, usage, charge, expiry of its idempotency key and webhook event are one transaction [jobs.end-transaction]. The locked row
+// decides: a cancellation that was committed earlier wins over a success and over a failure.
 import { brand, newId } from "../contract/ids.ts";
 import type { JobError } from "../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription.ts";
@@ -20,11 +20,11 @@ export interface JobEnd {
   readonly stored?: StoredResult;
   readonly error?: JobError;
   readonly usage?: TranscriptionEnvelope["usage"];
-  /** Of the attempt that was open. */
+  /** Of the attempt that is still open. Null: none is. */
   readonly settlement: Settlement | null;
 }
 
-/** False: the job is another worker's by now, and nothing was changed. */
+/** Returns false, without any change, if another worker has taken over the job. */
 export async function endJob(
   services: JobServices,
   fence: Fence & { readonly appId: string },
@@ -58,7 +58,7 @@ export async function endJob(
   return true;
 }
 
-/** The caller has locked the row, in a state that has this end. */
+/** The caller has locked the row and checked that the status may change to this end. */
 export async function endLocked(services: JobServices, tx: Transacting, row: JobRow, end: JobEnd): Promise<void> {
   const { gateway, limits, queue, onTerminal } = services;
   const { finishedAt, expiresAt } = await endRow(tx, row, {
@@ -85,6 +85,6 @@ export async function endLocked(services: JobServices, tx: Transacting, row: Job
   await insertWebhookEvent(tx, event);
   await onTerminal(tx, event);
   await queue.publish(jobTopic(row.id), tx);
-  // Last: others of the app wait while its budgets are held.
+  // Last, because other requests of the app wait while its budgets are locked.
   if (end.settlement !== null) await gateway.ledger.settleIn(tx, end.settlement);
 }

@@ -1,5 +1,5 @@
-// The boundary between two stages of a job's work: records progress, and checks whether the job is still wanted and still this worker's
-// [jobs.cancel-processing] [jobs.fenced-writes].
+// Records that a job enters the next stage of its work, and stops the worker if the job was cancelled or taken over [jobs.cancel-processing]
+// [jobs.fenced-writes].
 import type { RecordedCandidate } from "../gateway/request-record.ts";
 import { type Progress, writeProgress } from "../storage/job-work.ts";
 import { claims } from "../storage/system.ts";
@@ -7,7 +7,7 @@ import type { OpenJob } from "./job-request.ts";
 import { type JobServices, jobTopic } from "./services.ts";
 import { JobStop } from "./stop.ts";
 
-/** Here cancellation is honoured. */
+/** Throws `JobStop` if the job was cancelled or is another worker's. */
 export async function enterStage(
   services: JobServices,
   job: OpenJob,

@@ -27,7 +27,7 @@ export async function exportJob(
   { format, waiting }: ExportRequest,
 ): Promise<GatewayReply> {
   return awaitEnd(services, owner, id, waiting, async (row) => {
-    const reply = await withResult(services, row, waiting.room, (result) => exported(result, format));
+    const reply = await withResult(services, row, waiting.room, (result) => exportReply(result, format));
     if (reply === null) throw noResult("The job has no result: it has not succeeded, or its result has expired.");
     return reply;
   });
@@ -38,15 +38,15 @@ export interface SignedResult {
   readonly simulated: boolean;
 }
 
-/** By a signed address (`GET /v1/transcription/results/{token}`). */
+/** Returns the result behind a signed URL (`GET /v1/transcription/results/{token}`). */
 export async function fetchSignedResult(services: JobServices, token: string, room: AnswerRoom): Promise<SignedResult> {
   const claim = services.tokens.verify(token, { method: "GET", now: services.gateway.now() });
-  const gone = () => noResult("This address opens no result, or no longer. Poll the job for a fresh one.");
-  if (claim === null) throw gone();
+  const notFound = () => noResult("This address opens no result, or no longer. Poll the job for a fresh one.");
+  if (claim === null) throw notFound();
   const row = await readSigned(services, brand("workspace", claim.workspaceId), claim.jobId);
-  if (row === null) throw gone();
+  if (row === null) throw notFound();
   const envelope = await loadEnvelope(services, row, room);
-  if (envelope === null) throw gone();
+  if (envelope === null) throw notFound();
   return { envelope, simulated: row.simulated };
 }
 
@@ -54,7 +54,7 @@ function readSigned({ database }: JobServices, workspaceId: WorkspaceId, jobId: 
   return database.inWorkspace(workspaceId, (tx) => readJobOfWorkspace(tx, workspaceId, jobId));
 }
 
-async function exported({ envelope, kept }: JobResult, format: ExportFormat): Promise<GatewayReply> {
+async function exportReply({ envelope, kept }: JobResult, format: ExportFormat): Promise<GatewayReply> {
   const { content, segments, words } = kept;
   const facts = { ...markOf(envelope), ...factsOf(envelope) };
   if (format === "text") return textReply(DELIVERY_TYPES.text, toPlainText(content, segments), facts);

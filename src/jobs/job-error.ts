@@ -1,4 +1,4 @@
-// The error of a failed job: a code of the catalogue, or one of the two that only jobs have.
+// The error of a failed job: a code of the error catalogue, or one of two codes that only jobs have.
 import { ERRORS, GatewayError } from "../contract/errors.ts";
 import type { JobError, JobErrorCode } from "../contract/jobs.ts";
 import { outcomeUnknown } from "../gateway/calls/judge-failure.ts";
@@ -6,7 +6,7 @@ import type { JobCall } from "../storage/job-work.ts";
 
 type JobOnlyCode = Exclude<JobErrorCode, keyof typeof ERRORS>;
 
-/** An end that no synchronous request can come to. */
+/** A failure that no synchronous request can have. */
 export class JobFailure extends Error {
   override readonly name = "JobFailure";
   readonly code: JobOnlyCode;
@@ -17,14 +17,14 @@ export class JobFailure extends Error {
   }
 }
 
-/** Of a job whose deadline passed; a call that was in flight then may have been done and paid. */
+/** The error of a job whose deadline passed. A call that was in flight may have been executed and paid. */
 export function deadlinePassed(callState: JobCall["state"] | null): GatewayError | JobFailure {
   if (callState === null || callState === "reserved")
     return new JobFailure("JOB_DEADLINE_EXCEEDED", "The job did not finish before its deadline. Nothing was charged.");
   return unknownOutcome("The job's deadline passed while a call to a provider was in flight.");
 }
 
-/** A job waits as long as it may: a call that took too long is one whose outcome is unknown, and never PROVIDER_TIMEOUT. */
+/** A call that exceeds its timeout has an unknown outcome. It is never PROVIDER_TIMEOUT, because a job waits for its provider as long as it may. */
 export function jobOutcomeUnknown(how: "unknown" | "timeout", wasFollowed = false): GatewayError {
   return how === "timeout"
     ? unknownOutcome("The provider did not answer within the timeout of its connection.")

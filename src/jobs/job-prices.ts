@@ -1,5 +1,5 @@
-// The cost of a job, by the prices of its submission [jobs.charge]. Its budget was judged by them, and a charge by a price that was raised
-// since would exceed the reservation.
+// Prices a job by the price list of its submission [jobs.charge]. The budget check used those prices, so a charge at a price that was raised since would
+// exceed the reservation.
 import type { GatewayServices } from "../gateway/services.ts";
 import {
   createPriceBook,
@@ -22,7 +22,7 @@ export function pricesFor({ prices }: Pick<GatewayServices, "prices">, route: Ro
 export function atPricesOf({ request }: Pick<OpenJob, "request">, services: GatewayServices): GatewayServices {
   if (request.prices === undefined) return services;
   const book = createPriceBook(request.prices.map(readAudioPrice));
-  // What is given away is so by now; a model without a price of that time costs nothing either way.
+  // Whether a model is free is current. A model that had no price at submission costs nothing either way.
   const current = services.prices();
   const isFree: PriceBook["isFree"] = (provider, model) => current.isFree(provider, model);
   return { ...services, prices: () => ({ ...book, isFree }) };

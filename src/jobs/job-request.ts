@@ -1,5 +1,5 @@
-// What a job stores of its submission: the request, the purpose and the route as they were then [jobs.fixed-at-submission]. Sealed in
-// its row, because it can contain a signed URL, a prompt and a caller's vocabulary [jobs.encrypted-at-rest]. The purge removes it.
+// What a job's row stores of its submission: request, purpose and route as they were then [jobs.fixed-at-submission]. It is sealed until the purge removes
+// it, because it can contain a signed URL, a prompt and a caller's vocabulary [jobs.encrypted-at-rest].
 import type { KeyInfo, AppInfo } from "../auth/principal.ts";
 import { brand, type AppId, type JobId, type KeyId, type RequestId, type WorkspaceId } from "../contract/ids.ts";
 import type { Profile } from "../contract/features.ts";
@@ -17,9 +17,9 @@ import type { Seal } from "../storage/seal.ts";
 import type { JobRow } from "../storage/tables.ts";
 
 export interface JobRequest {
-  /** Null: it was uploaded. */
+  /** Null: the audio was uploaded. */
   readonly url: string | null;
-  /** What its caller says of the audio behind a URL; absent of jobs from before it was kept. */
+  /** The caller's hints about the audio behind a URL. Absent: the job was submitted before hints were stored. */
   readonly hints?: { readonly mediaType: string | null; readonly fileName: string | null };
   readonly endpoint: string;
   readonly testMode: boolean;
@@ -27,7 +27,7 @@ export interface JobRequest {
   readonly showNames: boolean;
   readonly holders: { readonly key: Pick<KeyInfo, "id" | "quota">; readonly app: Pick<AppInfo, "id" | "quota"> };
   readonly route: Route;
-  /** Of its targets that have one; absent of jobs from before they were kept. */
+  /** Prices of the targets that have one. Absent: the job was submitted before prices were stored. */
   readonly prices?: readonly StoredAudioPrice[];
   readonly profile: Profile | null;
   readonly wanted: Requirements;
@@ -35,11 +35,11 @@ export interface JobRequest {
   readonly warnings: readonly Warning[];
 }
 
-/** What was measured; nothing of what was said. */
+/** Measurements of the audio, without any of its content. */
 export interface JobAudio {
   readonly facts: Omit<SpeechAudio, "open">;
   readonly warnings: readonly Warning[];
-  /** Of the recording, hexadecimal; absent of jobs from before it was kept. */
+  /** SHA-256 of the recording, hexadecimal. Absent: the job was submitted before hashes were stored. */
   readonly sha256?: string;
 }
 
@@ -48,11 +48,11 @@ export function jobAudio({ speech, warnings }: MeasuredAudio, sha256: string): J
   return { facts, warnings, sha256 };
 }
 
-/** A row as its worker understands it. */
+/** A job's row with its request unsealed. */
 export interface OpenJob {
   readonly id: JobId;
   readonly attempt: number;
-  /** How many of its attempts only found that it has to wait. */
+  /** Number of attempts that were parked or postponed without any work. */
   readonly laidAside: number;
   readonly workspaceId: WorkspaceId;
   readonly appId: AppId;
@@ -68,13 +68,15 @@ export interface OpenJob {
 }
 
 export function sealRequest(seal: Seal, workspaceId: string, jobId: string, request: JobRequest): Buffer {
-  return seal.seal(Buffer.from(JSON.stringify(request)), place(workspaceId, jobId));
+  return seal.seal(Buffer.from(JSON.stringify(request)), sealContext(workspaceId, jobId));
 }
 
-/** The JSON columns and the sealed request are written by this room alone. */
+/** The casts are safe: only this folder writes the JSON columns and the sealed request. */
 export function openJob(seal: Seal, row: JobRow): OpenJob {
   if (row.request === null) throw new Error("the job was purged");
-  const request = JSON.parse(seal.open(row.request, place(row.workspace_id, row.id)).toString("utf8")) as JobRequest;
+  const request = JSON.parse(
+    seal.open(row.request, sealContext(row.workspace_id, row.id)).toString("utf8"),
+  ) as JobRequest;
   const call =
     row.call_attempt_id === null || row.call_position === null || row.call_state === null
       ? null
@@ -103,6 +105,6 @@ export function openJob(seal: Seal, row: JobRow): OpenJob {
   };
 }
 
-function place(workspaceId: string, jobId: string): readonly string[] {
+function sealContext(workspaceId: string, jobId: string): readonly string[] {
   return ["jobs.request", workspaceId, jobId];
 }

@@ -1,5 +1,5 @@
-// The leases of the jobs that this process works on: renewed together every 10 s, a third of their life [jobs.dead-worker].
-// A renewal also reports which jobs were taken over.
+// Renews the leases of all jobs of this process together every 10 s, a third of their duration [jobs.dead-worker]. A renewal also reports which jobs were
+// taken over.
 import type { Database } from "../storage/database.ts";
 import { type Fence, renewJobLeases } from "../storage/job-work.ts";
 import { claims } from "../storage/system.ts";
@@ -18,7 +18,7 @@ export interface Leases {
 
 export interface LeasesOptions {
   readonly database: Pick<Database, "db">;
-  /** A renewal that failed; the next one may succeed before the lease ends. */
+  /** Called when a renewal failed. The next one may succeed before the lease ends. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -27,13 +27,13 @@ const RENEW_EVERY_MS = 10_000;
 export function createLeases({ database, onError }: LeasesOptions): Leases {
   const held = new Map<Fence, AbortController>();
   const renew = async (): Promise<void> => {
-    const asked = [...held.keys()];
-    const still = await renewJobLeases(
+    const fences = [...held.keys()];
+    const renewed = await renewJobLeases(
       claims(database).db,
-      asked.map(({ id, attempt }) => ({ id, attempt })),
+      fences.map(({ id, attempt }) => ({ id, attempt })),
     );
-    for (const fence of asked) {
-      if (still.some(({ id, attempt }) => id === fence.id && attempt === fence.attempt)) continue;
+    for (const fence of fences) {
+      if (renewed.some(({ id, attempt }) => id === fence.id && attempt === fence.attempt)) continue;
       held.get(fence)?.abort(new Error("the lease was lost"));
     }
   };

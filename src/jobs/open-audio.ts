@@ -1,5 +1,5 @@
-// The audio of a job as its worker sends it: from the object store, where an upload is since its 202. The file of a URL is fetched, judged
-// by the rules of an upload and stored there first, so that a successor need not fetch it again [jobs.url-judged-late].
+// Opens a job's audio from the object store, where an upload is since its 202 response. A URL is fetched, validated like an upload and stored there first, so
+// that a successor need not fetch it again [jobs.url-judged-late].
 import { objectBody } from "../audio/spool.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { measureAudio } from "../gateway/transcription/measure-audio.ts";
@@ -17,26 +17,26 @@ export interface ReadyAudio {
   readonly speech: SpeechAudio;
   readonly measured: JobAudio;
   readonly recording: Recording;
-  /** Of another reading, without the fault of this one. */
+  /** Opens the recording again, without the fault of the first read. */
   readonly reopen: () => Recording;
 }
 
 export async function openAudio(services: JobServices, job: OpenJob, signal: AbortSignal): Promise<ReadyAudio> {
-  if (job.audio !== null && job.audioKey !== null) return ready(services, job.audio, job.audioKey);
+  if (job.audio !== null && job.audioKey !== null) return readyAudio(services, job.audio, job.audioKey);
   const { url, hints } = job.request;
   if (url === null) throw new Error("a job with neither audio nor a URL");
   const { workspaceId } = job;
   const holders = { ...job.request.holders, workspace: { id: workspaceId } };
   await takeFetch(services, holders);
   await enterStage(services, job, { stage: "fetching", fraction: null });
-  await using held = new AsyncDisposableStack();
+  await using cleanup = new AsyncDisposableStack();
   const maxBytes = services.limits.maxJobAudioUrlBytes;
   const { spooled, mediaType } = await services.gateway.remoteAudio
     .download({ workspaceId, url, maxBytes, signal })
     .catch((error: unknown) => {
       throw signal.aborted ? new JobStop("lost") : error;
     });
-  held.defer(() => spooled.dispose());
+  cleanup.defer(() => spooled.dispose());
   await enterStage(services, job, { stage: "measuring", fraction: null });
   const audio = jobAudio(
     await measureAudio(services.gateway, {
@@ -44,7 +44,7 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
         kind: "spooled",
         spooled,
         param: "audio.url",
-        // A caller's word about its own audio is weighed before that of the server it lies on.
+        // The caller's hint takes precedence over the header of the server that hosts the file.
         mediaTypeHint: hints?.mediaType ?? mediaType,
         fileNameHint: hints?.fileName ?? null,
       },
@@ -57,21 +57,21 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   );
   await services.gateway.quotas.takeAudio(holders, audio.facts.durationSeconds);
   const audioKey = `audio/${job.id}`;
-  const insistence = retryPolicyFor(job, services, signal);
-  // What was fetched once is not thrown away, nor an attempt spent, because the store has no room or is not there for a while.
+  const retryPolicy = retryPolicyFor(job, services, signal);
+  // Retried, so that a store that is full or unavailable for a while costs neither the fetched file nor an attempt.
   await retryUntilDeadline(
-    insistence,
+    retryPolicy,
     () => services.objects.put(audioKey, objectBody(spooled), spooled.sizeBytes),
     () => true,
   );
-  const written = await retryUntilDeadline(insistence, () =>
+  const isWritten = await retryUntilDeadline(retryPolicy, () =>
     writeAudio(claims(services.database).db, job, audio, audioKey),
   );
-  if (!written) throw new JobStop("lost");
-  return ready(services, audio, audioKey);
+  if (!isWritten) throw new JobStop("lost");
+  return readyAudio(services, audio, audioKey);
 }
 
-/** A job is never refused for a limit that passes: it waits without a worker. */
+/** A rate limit never fails a job: the job waits for it without occupying a worker. */
 async function takeFetch(
   { gateway }: JobServices,
   holders: Parameters<JobServices["gateway"]["quotas"]["takeUrlFetch"]>[0],
@@ -85,7 +85,7 @@ async function takeFetch(
   }
 }
 
-function ready({ objects }: JobServices, measured: JobAudio, audioKey: string): ReadyAudio {
+function readyAudio({ objects }: JobServices, measured: JobAudio, audioKey: string): ReadyAudio {
   const { facts, sha256 } = measured;
   const reopen = () => openRecording(objects, audioKey, { sizeBytes: facts.sizeBytes, sha256 });
   const recording = reopen();

@@ -1,4 +1,4 @@
-// What a caller reads of its jobs: one, at once or when it has ended; its changes as they happen; a page of them.
+// Reads jobs for callers: one job, immediately or at its end, a stream of its changes, and a page of jobs.
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { ListedJobView } from "../contract/job-list.ts";
@@ -14,8 +14,8 @@ import { newsOf } from "./wait.ts";
 
 export type { JobOwner } from "../storage/jobs.ts";
 
-/** For a notification that was lost. */
-const LOOK_AGAIN_MS = 5_000;
+/** Interval of the reads that make up for a lost notification. */
+const RECHECK_MS = 5_000;
 
 export function noSuchJob(): GatewayError {
   return new GatewayError("JOB_NOT_FOUND", { message: "There is no such job." });
@@ -33,17 +33,17 @@ export async function findJob(
 
 export interface Waiting {
   readonly milliseconds: number;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the caller no longer waits. */
   readonly signal: AbortSignal;
   readonly room: AnswerRoom;
 }
 
-/** When it has ended, or the time is up. */
+/** Returns the job when it has ended or the time is up. */
 export async function pollJob(services: JobServices, owner: JobOwner, id: string, waiting: Waiting): Promise<JobView> {
   return awaitEnd(services, owner, id, waiting, (row) => describeJob(services, row, waiting.room));
 }
 
-/** Ended, or the time is up. */
+/** Calls `read` with the row when the job has ended or the time is up. */
 export async function awaitEnd<T>(
   services: Pick<JobServices, "database" | "queue">,
   owner: JobOwner,
@@ -52,40 +52,40 @@ export async function awaitEnd<T>(
   read: (row: VisibleJob) => Promise<T>,
 ): Promise<T> {
   const endsAtMs = performance.now() + waiting.milliseconds;
-  const news = newsOf(services.queue, jobTopic(id));
+  const updates = newsOf(services.queue, jobTopic(id));
   try {
     for (;;) {
       const row = await findJob(services, owner, id);
       const isOver = isTerminal(row.status) || performance.now() >= endsAtMs || waiting.signal.aborted;
       if (isOver) return await read(row);
-      await news.next(Math.min(Math.max(0, endsAtMs - performance.now()), LOOK_AGAIN_MS), waiting.signal);
+      await updates.next(Math.min(Math.max(0, endsAtMs - performance.now()), RECHECK_MS), waiting.signal);
     }
   } finally {
-    news.stop();
+    updates.stop();
   }
 }
 
-/** The job as it is, again at every change, until it has ended. The caller has seen that it exists. */
+/** Yields the job now and after every change until it has ended. The caller has checked that it exists. */
 export async function* watchJob(
   services: JobServices,
   owner: JobOwner,
   id: string,
   { signal, room }: Omit<Waiting, "milliseconds">,
 ): AsyncGenerator<JobView> {
-  const news = newsOf(services.queue, jobTopic(id));
-  let shown = "";
+  const updates = newsOf(services.queue, jobTopic(id));
+  let previous = "";
   try {
     while (!signal.aborted) {
       const row = await findJob(services, owner, id);
-      // The result comes with the status that ends the job.
-      const seen = JSON.stringify(summarise(row));
-      if (seen !== shown) yield await describeJob(services, row, room);
-      shown = seen;
+      // The summary is enough to detect a change: the result arrives with the status that ends the job.
+      const current = JSON.stringify(summarise(row));
+      if (current !== previous) yield await describeJob(services, row, room);
+      previous = current;
       if (isTerminal(row.status)) return;
-      await news.next(LOOK_AGAIN_MS, signal);
+      await updates.next(RECHECK_MS, signal);
     }
   } finally {
-    news.stop();
+    updates.stop();
   }
 }
 
@@ -100,8 +100,8 @@ export async function listOwnJobs(
   owner: JobOwner,
   { status, limit, cursor }: ListRequest,
 ): Promise<JobList> {
-  const asked = { status, id: null, limit: limit + 1, before: cursor };
-  const rows = await database.inWorkspace(owner.workspaceId, (tx) => listJobs(tx, owner, asked));
+  const query = { status, id: null, limit: limit + 1, before: cursor };
+  const rows = await database.inWorkspace(owner.workspaceId, (tx) => listJobs(tx, owner, query));
   const { page, nextCursor } = pageOf(rows, limit);
   return { object: "list", data: page.map(summarise), has_more: nextCursor !== null, next_cursor: nextCursor };
 }
@@ -114,11 +114,11 @@ export interface JobQuestion {
 
 export interface ListedJobs {
   readonly data: readonly ListedJobView[];
-  /** Where this page ends; null: it is the last. */
+  /** Cursor of the next page. Null: this is the last page. */
   readonly end: string | null;
 }
 
-/** For whoever administers them: of a workspace or, for the operator, of all (`workspaceId` null). */
+/** For the admin API: jobs of one workspace or, if `workspaceId` is null, of all. */
 export async function listJobsOf(
   database: JobServices["database"],
   workspaceId: WorkspaceId | null,
@@ -126,8 +126,8 @@ export async function listJobsOf(
   { limit, after }: { readonly limit: number; readonly after: string | null },
 ): Promise<ListedJobs> {
   const scope = { workspaceId, appId: app === undefined ? null : brand("app", app) };
-  const asked = { status: status ?? null, id: job ?? null, limit: limit + 1, before: after };
-  const rows = await asWorkspaceOrSystem(database, workspaceId, (db) => listJobs(db, scope, asked));
+  const query = { status: status ?? null, id: job ?? null, limit: limit + 1, before: after };
+  const rows = await asWorkspaceOrSystem(database, workspaceId, (db) => listJobs(db, scope, query));
   const { page, nextCursor } = pageOf(rows, limit);
   return { data: page.map(describeListed), end: nextCursor };
 }

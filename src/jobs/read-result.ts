@@ -1,4 +1,4 @@
-// Reads a job's result from where it is kept, in pieces: a large one would be held several times over on its way from its row to an answer.
+// Reads a job's stored result in pieces, because a large one would be in memory several times on its way from the row to the response.
 import { brand } from "../contract/ids.ts";
 import type { AnswerRoom } from "../lib/answer-room.ts";
 import { freeBuffer } from "../lib/free-buffer.ts";
@@ -9,12 +9,12 @@ import { readResultPieces, type VisibleJob } from "../storage/jobs.ts";
 import { type PieceRange, piecesOf } from "../storage/read-pieces.ts";
 import type { JobServices } from "./services.ts";
 
-/** Of large results: the reads of small ones never wait. */
+/** Limits for large results. Reads of small ones never wait. */
 export const MOST_RESULT_READS: ConcurrencyLimits = { total: 4, perKind: 4, perOwner: 2 };
 
 export type ResultRow = Pick<VisibleJob, "id" | "workspace_id" | "result" | "result_bytes" | "result_key">;
 
-/** Its sealed bytes; a piece is gone when the next one is asked for. Null: it has none, or none any more. */
+/** Returns the sealed bytes. A piece is freed when the next one is requested. Null: there is no result, or it has expired. */
 export async function openSealedResult(
   services: Pick<JobServices, "database" | "objects">,
   row: ResultRow,
@@ -30,7 +30,7 @@ export async function openSealedResult(
   }
 }
 
-/** Large results are read a few at a time, and workspaces wait in turn. */
+/** Large results are read a few at a time, round-robin by workspace. */
 export function withinResultReads<T>(
   { resultReads }: Pick<JobServices, "resultReads">,
   row: ResultRow,

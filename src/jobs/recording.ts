@@ -1,28 +1,27 @@
-// A job's recording as the object store returns it. One that the store lost or changed ends the job [jobs.recording-lost], one that cannot
-// be read now is waited for [jobs.recording-unreadable]. Either way the call that was to send it is stopped as an internal error, and no
-// provider is blamed for it or called next.
+// A job's recording as the object store returns it: one that was lost or changed ends the job [jobs.recording-lost], an unreadable one is waited for
+// [jobs.recording-unreadable]. Either is an internal error, so no provider is blamed and no other one is called.
 import { createHash } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
 import { ObjectMissing, type ObjectStore } from "../objects/store.ts";
 
 export interface Recording {
-  /** Its last bytes come only when the whole is known to be what was submitted. */
+  /** The last bytes are delivered only after the whole recording has matched the submitted size and hash. */
   readonly open: () => AsyncIterable<Uint8Array>;
-  /** Aborts at the moment it turns out that it cannot be read. */
+  /** Aborts as soon as the recording turns out to be unreadable. */
   readonly unreadable: AbortSignal;
-  /** Null while it could be read. */
+  /** Null: no read has failed so far. */
   fault(): RecordingFault | null;
 }
 
 export interface RecordingFault {
-  /** The store may have it yet, and does not give it out. */
+  /** True: the store may still have the recording and be unable to return it now. */
   readonly mayPass: boolean;
   readonly error: GatewayError;
 }
 
 export interface SubmittedRecording {
   readonly sizeBytes: number;
-  /** Hexadecimal; absent of jobs from before it was kept. */
+  /** Hexadecimal. Absent: the job was submitted before hashes were stored. */
   readonly sha256?: string | undefined;
 }
 
@@ -36,35 +35,36 @@ export function openRecording(
   const unreadable = new AbortController();
   let fault: RecordingFault | null = null;
   const stop = (reason: Reason, cause?: unknown): GatewayError => {
-    fault ??= { mayPass: reason === "recording_unreadable", error: couldNotRead(reason, cause) };
+    fault ??= { mayPass: reason === "recording_unreadable", error: recordingError(reason, cause) };
     unreadable.abort();
     return fault.error;
   };
   return {
     open: async function* () {
       const hash = createHash("sha256");
-      let seenBytes = 0;
-      let held: Uint8Array | null = null;
+      let receivedBytes = 0;
+      let pending: Uint8Array | null = null;
       try {
         for await (const chunk of await objects.open(audioKey)) {
-          if (held !== null) yield held;
-          seenBytes += chunk.byteLength;
+          if (pending !== null) yield pending;
+          receivedBytes += chunk.byteLength;
           hash.update(chunk);
-          held = chunk;
+          pending = chunk;
         }
       } catch (error) {
         throw stop(error instanceof ObjectMissing ? "recording_missing" : "recording_unreadable", error);
       }
       const sha256 = hash.digest("hex");
-      if (seenBytes !== submitted.sizeBytes || sha256 !== (submitted.sha256 ?? sha256)) throw stop("recording_damaged");
-      if (held !== null) yield held;
+      if (receivedBytes !== submitted.sizeBytes || sha256 !== (submitted.sha256 ?? sha256))
+        throw stop("recording_damaged");
+      if (pending !== null) yield pending;
     },
     unreadable: unreadable.signal,
     fault: () => fault,
   };
 }
 
-function couldNotRead(reason: Reason, cause: unknown): GatewayError {
+function recordingError(reason: Reason, cause: unknown): GatewayError {
   return new GatewayError("INTERNAL", {
     message:
       "The gateway could not read this job's recording back from its store, so it was not transcribed. Nothing was charged. Submit it again under a new key; if it comes back, tell the operator the job's id.",

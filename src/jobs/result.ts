@@ -1,5 +1,5 @@
-// A job's result as it is stored: the envelope, and the times that only an export shows. Sealed, in the row or, when its envelope is
-// large, in the object store [jobs.result-url].
+// A job's stored result: the envelope, and the timestamps that only an export shows. It is sealed, and is in the row or, if the envelope is large, in the
+// object store [jobs.result-url].
 import type { Segment, TranscriptionEnvelope, Word } from "../contract/transcription.ts";
 import type { AnswerRoom } from "../lib/answer-room.ts";
 import { jsonBytes } from "../lib/json/write-json.ts";
@@ -13,7 +13,7 @@ import { storedForm, takeEnvelope } from "./stored-result.ts";
 
 export interface JobResult {
   readonly envelope: TranscriptionEnvelope;
-  /** The plain text, its segments and words, whatever the envelope shows of them. */
+  /** The plain text, its segments and its words, whatever the envelope shows of them. */
   readonly kept: {
     readonly content: string;
     readonly segments: readonly Segment[];
@@ -26,24 +26,24 @@ export interface StoredResult {
   readonly resultKey: string | null;
 }
 
-/** Under a name of this attempt's own: an attempt that lost its lease must not write over its successor's. */
+/** The object's name contains the attempt, because an attempt that lost its lease must not overwrite its successor's result. */
 export async function storeResult(
   { seal, objects, limits }: Pick<JobServices, "seal" | "objects" | "limits">,
   job: { readonly id: string; readonly attempt: number; readonly workspaceId: string },
   result: JobResult,
-  insistence: RetryPolicy,
-  /** Told before what takes its time: in the row, the result is stored with the job's end. */
+  retryPolicy: RetryPolicy,
+  /** Called before a slow write to the object store. In the row, the result is stored by the transaction that ends the job. */
   onPut: () => Promise<unknown>,
 ): Promise<StoredResult> {
   const envelope = await jsonBytes(result.envelope);
   const kept = await jsonBytes(result.kept);
-  const sealed = await seal.sealCompressed(storedForm(envelope, kept), place(job.workspaceId, job.id));
+  const sealed = await seal.sealCompressed(storedForm(envelope, kept), sealContext(job.workspaceId, job.id));
   if (envelope.byteLength <= limits.sttJobInlineResultBytes) return { result: sealed, resultKey: null };
   const resultKey = `results/${job.id}/${job.attempt}`;
-  await retryUntilDeadline(insistence, onPut);
-  // A disk that is full now may have room later [jobs.result-storage-retry].
+  await retryUntilDeadline(retryPolicy, onPut);
+  // A full disk may have room later [jobs.result-storage-retry].
   await retryUntilDeadline(
-    insistence,
+    retryPolicy,
     () => objects.put(resultKey, singleChunk(sealed), sealed.length),
     () => true,
   );
@@ -52,15 +52,15 @@ export async function storeResult(
 
 type ReadServices = Pick<JobServices, "seal" | "objects" | "database" | "resultReads">;
 
-/** The envelope as JSON, as it was written. Null when there is none any more, or it is purged between the row's reading and here. */
+/** Returns the envelope as JSON, byte by byte as it was stored. Null: there is no result, or it was purged after the row was read. */
 export function loadEnvelope(services: ReadServices, row: ResultRow, room: AnswerRoom): Promise<Buffer | null> {
   return read(services, row, room, (stored) => takeEnvelope(stored, room));
 }
 
-/** Of a text that is parsed: its bytes, the same as text, and its values. */
+/** Memory per byte of parsed JSON: the bytes, the same as a string, and the parsed values. */
 const PARSED_TIMES = 4;
 
-/** What `use` makes of all of it, null as above. Large ones one after the other until they are used. */
+/** Returns what `use` makes of the whole result, or null as above. Large results take turns until they are used. */
 export function withResult<T>(
   services: ReadServices & Pick<JobServices, "parser">,
   row: ResultRow,
@@ -87,7 +87,7 @@ function read<T>(
     const sealed = await openSealedResult(services, row);
     if (sealed === null) return null;
     try {
-      return await use(services.seal.openPieces(sealed, place(row.workspace_id, row.id)));
+      return await use(services.seal.openPieces(sealed, sealContext(row.workspace_id, row.id)));
     } catch (error) {
       if (error instanceof ValueGone) return null;
       throw error;
@@ -95,6 +95,6 @@ function read<T>(
   });
 }
 
-function place(workspaceId: string, jobId: string): readonly string[] {
+function sealContext(workspaceId: string, jobId: string): readonly string[] {
   return ["jobs.result", workspaceId, jobId];
 }

@@ -1,4 +1,4 @@
-// Repeats a transaction that was rolled back for lack of money that idle leases hold, once that money is reclaimed [jobs.reservation].
+// Reclaims money that idle leases hold, and retries a transaction that was rolled back for lack of it [jobs.reservation].
 import { exceededIn } from "../gateway/calls/budget-exceeded.ts";
 import type { AppOf } from "../storage/budgets.ts";
 import type { JobServices } from "./services.ts";
@@ -8,7 +8,7 @@ export async function retryAfterReclaim<T>(
   payer: AppOf,
   work: () => Promise<T>,
 ): Promise<T> {
-  const tried = await gateway.leases.reclaimer.reserve(payer, async () => {
+  const result = await gateway.leases.reclaimer.reserve(payer, async () => {
     try {
       return { ok: true, value: await work() } as const;
     } catch (error) {
@@ -17,6 +17,6 @@ export async function retryAfterReclaim<T>(
       return { ok: false, exceeded, error } as const;
     }
   });
-  if (!tried.ok) throw tried.error;
-  return tried.value;
+  if (!result.ok) throw result.error;
+  return result.value;
 }

@@ -1,10 +1,10 @@
-// A paid answer is not lost because the database or the object store is unavailable for a moment [jobs.database-outage]: its write is
-// repeated until it succeeds, the job is another worker's, or its time is over. Only for writes that are idempotent.
+// Retries the write of a paid result while the database or the object store is unavailable [jobs.database-outage]: until it succeeds, another worker has the
+// job, or the time is over. Only for idempotent writes.
 import type { RetryPolicy } from "../storage/retry-until-deadline.ts";
 
 export { type RetryPolicy, retryUntilDeadline } from "../storage/retry-until-deadline.ts";
 
-/** Until the job's deadline, while this attempt holds the job. `signal` aborts when the lease is lost or this process can wait no longer. */
+/** Retries until the job's deadline, while this attempt has the job. `signal` aborts when the lease is lost or this process can wait no longer. */
 export function retryPolicyFor(
   { deadlineAt }: { readonly deadlineAt: Date },
   { gateway }: { readonly gateway: { readonly now: () => Date } },

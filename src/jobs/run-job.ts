@@ -1,5 +1,5 @@
-// The life of a job, one named step a line. A worker that claims it reads from the row how far it came, and never makes a call that may
-// have been made before [jobs.resume].
+// Runs a claimed job, one named step per line. A worker reads from the row how far the job has come, and never repeats a call that may already have been made
+// [jobs.resume].
 import { brand } from "../contract/ids.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { answerOf } from "../gateway/transcription/answer.ts";
@@ -35,10 +35,10 @@ import { JobStop, type StopReason } from "./stop.ts";
 import { withAppMutex } from "./app-mutex.ts";
 import { claims } from "../storage/system.ts";
 
-/** Who comes while the database is away asks for so long: given up, the job would wait until somebody is told of it again. */
+/** How long a claim is retried while the database is unavailable. A claim that is given up delays the job until it is offered again. */
 const CLAIM_WITHIN_MS = 10_000;
 
-/** `graceOver` aborts when the process can wait no longer for calls in flight. */
+/** `graceOver` aborts when the process can no longer wait for calls in flight. */
 export async function runJob(services: WorkerServices, jobId: string, graceOver: AbortSignal): Promise<void> {
   const { now } = services.gateway;
   const deadlineAt = new Date(now().getTime() + CLAIM_WITHIN_MS);
@@ -53,20 +53,20 @@ export async function runJob(services: WorkerServices, jobId: string, graceOver:
   try {
     await work(services, job, lease, signal);
   } catch (error) {
-    if (error instanceof JobStop) await leave(services, job, error, reasonOf(error, lease, graceOver), signal);
-    else if (isVerdict(error)) {
+    if (error instanceof JobStop) await stopJob(services, job, error, reasonOf(error, lease, graceOver), signal);
+    else if (isFinalError(error)) {
       if (error.code === "INTERNAL")
         services.gateway.logger.error({ job_id: job.id, err: error.cause, ...error.details, event: "job.fault" });
-      await fail(services, job, error, signal);
+      await failJob(services, job, error, signal);
     }
-    // A fault of ours, or no room for it now: the lease lapses and another attempt is made, a few times.
+    // An internal error, or no capacity: the lease lapses and another attempt follows, up to the maximum.
     else throw error;
   } finally {
     lease.release();
   }
 }
 
-function isVerdict(error: unknown): error is GatewayError | JobFailure {
+function isFinalError(error: unknown): error is GatewayError | JobFailure {
   return error instanceof JobFailure || (error instanceof GatewayError && error.code !== "OVERLOADED");
 }
 
@@ -78,7 +78,7 @@ async function work(services: WorkerServices, claimed: OpenJob, lease: Lease, si
   }
 }
 
-interface StoreAway {
+interface UnreadableRecording {
   readonly audio: ReadyAudio;
   readonly fault: RecordingFault;
 }
@@ -88,44 +88,46 @@ async function workOnce(
   claimed: OpenJob,
   lease: Lease,
   signal: AbortSignal,
-): Promise<"ended" | StoreAway> {
+): Promise<"ended" | UnreadableRecording> {
   if (claimed.cancelRequested) throw new JobStop("cancelled");
-  refuseWornOut(services, claimed);
-  const job = await judgeCallOfTheDead(services, claimed);
+  failIfAttemptsExhausted(services, claimed);
+  const job = await resolveOrphanedCall(services, claimed);
   const audio = await openAudio(services, job, signal);
   const { recording } = audio;
-  const stopped = AbortSignal.any([signal, recording.unreadable]);
+  const stopSignal = AbortSignal.any([signal, recording.unreadable]);
   using holds = new DisposableStack();
-  const served = await callTargets(services, job, audio, lease, { signal: stopped, holds }).catch((error: unknown) => {
-    const fault = recording.fault();
-    // Whatever came of it on the way here.
-    if (fault?.mayPass === true) return { audio, fault };
-    throw fault?.error ?? error;
-  });
+  const served = await callTargets(services, job, audio, lease, { signal: stopSignal, holds }).catch(
+    (error: unknown) => {
+      const fault = recording.fault();
+      // An unreadable recording takes precedence over the error that it caused.
+      if (fault?.mayPass === true) return { audio, fault };
+      throw fault?.error ?? error;
+    },
+  );
   if ("fault" in served) return served;
-  await succeed(services, job, audio, served, signal);
+  await storeSuccess(services, job, audio, served, signal);
   return "ended";
 }
 
-/** A fault that ends every attempt must not go on for ever; polling a run on is cheap and may. */
+/** A bug that ends every attempt must not repeat for ever. Polling an existing run is cheap and may. */
 const MAX_ATTEMPTS = 5;
 const MAX_ATTEMPTS_WITH_RUN = 100;
 
-function refuseWornOut({ gateway }: WorkerServices, job: OpenJob): void {
+function failIfAttemptsExhausted({ gateway }: WorkerServices, job: OpenJob): void {
   if (gateway.now() >= job.deadlineAt) throw deadlinePassed(job.call?.state ?? null);
-  const most = job.call?.state === "submitted" ? MAX_ATTEMPTS_WITH_RUN : MAX_ATTEMPTS;
-  if (job.attempt - job.laidAside <= most) return;
+  const maxAttempts = job.call?.state === "submitted" ? MAX_ATTEMPTS_WITH_RUN : MAX_ATTEMPTS;
+  if (job.attempt - job.laidAside <= maxAttempts) return;
   throw new JobFailure(
     "ATTEMPTS_EXHAUSTED",
-    `The job was taken up ${most} times and never came to an end. Nothing was charged.`,
+    `The job was taken up ${maxAttempts} times and never came to an end. Nothing was charged.`,
   );
 }
 
-/** A call was announced, and who made it or could be asked for it is gone: it may have been done and paid, so it is not made again. */
-async function judgeCallOfTheDead(services: WorkerServices, claimed: OpenJob): Promise<OpenJob> {
+/** The call was announced, and its worker died or its account is gone. It may have been executed and paid, so it is not repeated. */
+async function resolveOrphanedCall(services: WorkerServices, claimed: OpenJob): Promise<OpenJob> {
   const { call } = claimed;
   let job = claimed;
-  if (call !== null && isBeyondAsking(services, claimed, call)) {
+  if (call !== null && isUnresolvable(services, claimed, call)) {
     const failure: FailedAttempt = { position: call.position, kind: "unknown", retryAfterSeconds: null };
     await withAppMutex(services, job.appId, async (tx) => {
       if (!(await writeFailure(tx, job, failure))) throw new JobStop("lost");
@@ -138,13 +140,13 @@ async function judgeCallOfTheDead(services: WorkerServices, claimed: OpenJob): P
   return job;
 }
 
-function isBeyondAsking({ gateway }: WorkerServices, { request }: OpenJob, { state, position }: JobCall): boolean {
+function isUnresolvable({ gateway }: WorkerServices, { request }: OpenJob, { state, position }: JobCall): boolean {
   if (state !== "submitted") return state === "submitting";
   const target = request.route.targets.find((each) => each.position === position);
   return target === undefined || !hasAccount(gateway, target);
 }
 
-async function succeed(
+async function storeSuccess(
   services: WorkerServices,
   job: OpenJob,
   audio: ReadyAudio,
@@ -161,15 +163,15 @@ async function succeed(
     audioSeconds,
     served,
   });
-  const everything = { ...wanted, responseFormat: "json", wantsSegments: true, wantsWords: true } as const;
-  const { content, segments, words } = await finishTranscript(served.transcript, everything, audioSeconds);
+  const fullRequest = { ...wanted, responseFormat: "json", wantsSegments: true, wantsWords: true } as const;
+  const { content, segments, words } = await finishTranscript(served.transcript, fullRequest, audioSeconds);
   const result: JobResult = { envelope, kept: { content, segments, words } };
-  const insistence = retryPolicyFor(job, services, signal);
-  // Cancellation is judged in the transaction that ends the job: whichever is committed first counts.
-  const stored = await storeResult(services, job, result, insistence, () =>
+  const retryPolicy = retryPolicyFor(job, services, signal);
+  // The transaction that ends the job decides about a cancellation: whichever commits first counts.
+  const stored = await storeResult(services, job, result, retryPolicy, () =>
     writeProgress(claims(services.database).db, job, { stage: "storing", fraction: null }),
   );
-  await retryUntilDeadline(insistence, () =>
+  await retryUntilDeadline(retryPolicy, () =>
     endJob(services, job, (locked) =>
       locked.cancel_requested
         ? cancelled(served.settlement.attemptId, served.billing)
@@ -178,12 +180,12 @@ async function succeed(
   );
 }
 
-/** What this process itself cut short is still its own to hand on. */
+/** A call that this process aborted at its shutdown is released to another worker, not lost. */
 function reasonOf({ reason }: JobStop, lease: Lease, graceOver: AbortSignal): StopReason {
   return reason === "lost" && graceOver.aborted && !lease.lost.aborted ? "handed_back" : reason;
 }
 
-async function leave(
+async function stopJob(
   services: WorkerServices,
   job: OpenJob,
   { waitSeconds }: JobStop,
@@ -213,12 +215,12 @@ async function leave(
 
 const MAX_SPREAD_SECONDS = 60;
 
-/** Jobs that wait for the same limit are not looked at together, and less often the longer they wait. */
+/** Jitter, so that jobs that wait for the same limit are not retried together, and less often the longer they wait. */
 function spreadSeconds({ laidAside }: OpenJob): number {
   return Math.random() * Math.min(MAX_SPREAD_SECONDS, 2 ** Math.min(laidAside, 10));
 }
 
-async function fail(
+async function failJob(
   services: WorkerServices,
   job: OpenJob,
   error: GatewayError | JobFailure,

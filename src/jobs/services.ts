@@ -1,4 +1,4 @@
-// What the verbs of this room need from the outside, made once in `app.ts` and handed in as their first argument.
+// The dependencies of the functions of this folder, created once in `app.ts` and passed as their first argument.
 import type { JsonParser } from "../lib/json/json-parser.ts";
 import type { KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import type { GatewayServices } from "../gateway/services.ts";
@@ -18,12 +18,12 @@ export interface JobServices {
   readonly objects: ObjectStore;
   readonly queue: Queue;
   readonly tokens: ResultTokens;
-  /** For large results. */
+  /** Parses large results. */
   readonly parser: JsonParser;
-  /** Of rows with their results, which take many times their size on the way to an answer. */
+  /** Limits reads of large results, which take many times their size in memory on the way to a response. */
   readonly resultReads: KeyedSemaphore;
   readonly appTurns: AppMutex;
-  /** Whoever tells the outside world; called in the transaction that ends a job. */
+  /** Notifies subscribers, in the transaction that ends a job. */
   readonly onTerminal: OnTerminal;
   readonly limits: {
     readonly jobDeadlineSeconds: number;
@@ -36,38 +36,38 @@ export interface JobServices {
 
 export interface WorkerServices extends JobServices {
   readonly leases: Leases;
-  /** Aborts when the process begins to stop: a run at a provider is handed back between two polls. */
+  /** Aborts when the process begins to stop: a run at a provider is released to another worker between two polls. */
   readonly stopping: AbortSignal;
 }
 
-/** The queue that carries jobs; its messages hold a job's id and nothing else. */
+/** The queue of jobs. A message contains a job's id and nothing else. */
 export const JOBS_QUEUE = "transcription-jobs";
 
-/** A message whose worker died comes again by its heartbeat, soon; the job's own lease decides whether it is taken up. */
+/** The message of a dead worker is redelivered soon, by its heartbeat. The job's own lease decides whether the job is claimed. */
 export const JOB_QUEUES: Readonly<Record<string, QueueDefinition>> = {
   [JOBS_QUEUE]: { retryLimit: 20, retryDelaySeconds: 1, expireSeconds: 86_400, heartbeatSeconds: 30, isKeyed: true },
 };
 
-/** Of jobs that have begun, or were forgotten: before the others. */
-const FIRST = 10;
+/** Priority of jobs that have begun or were forgotten. */
+const FIRST_PRIORITY = 10;
 
-/** Tells the workers of a job. Where one message of it waits already, that one is enough. */
+/** Enqueues a job. A second message is not needed while one is waiting. */
 export function enqueueJob(
   queue: Pick<Queue, "send">,
   { id, appId }: { readonly id: string; readonly appId: string },
   { goesFirst }: { readonly goesFirst: boolean },
   tx?: Transacting,
 ): Promise<void> {
-  const priority = goesFirst ? { priority: FIRST } : {};
+  const priority = goesFirst ? { priority: FIRST_PRIORITY } : {};
   return queue.send(JOBS_QUEUE, { job_id: id }, { groupId: appId, key: id, ...priority }, tx);
 }
 
-/** Every change of a job, for those who watch it. */
+/** Topic of every change of a job. */
 export function jobTopic(jobId: string): string {
   return `job:${jobId}`;
 }
 
-/** For its worker. What that one says of its own progress is no news to it: it would cut short each of its own pauses. */
+/** Topic of cancellations, for the job's worker. Separate from its progress, which would cut short each of the worker's own pauses. */
 export function cancelTopic(jobId: string): string {
   return `job.cancel:${jobId}`;
 }

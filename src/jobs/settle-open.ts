@@ -1,4 +1,4 @@
-// Settles the attempt that a job's row still holds open when the job ends without an answer.
+// Settles the open attempt of a job that ends without a result.
 import { brand } from "../contract/ids.ts";
 import type { JobError } from "../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription.ts";
@@ -12,16 +12,16 @@ import { atPricesOf } from "./job-prices.ts";
 import { type OpenJob, openJob } from "./job-request.ts";
 import type { JobServices } from "./services.ts";
 
-/** Of the attempt that the row still holds open; null when there is none. */
+/** Settlement of the attempt that is open in the row. Null: none is. */
 export function openSettlement(
   { call_attempt_id: attemptId, call_state: state }: JobRow,
-  unused: "failed:cancelled" | "failed:not_called",
+  unusedOutcome: "failed:cancelled" | "failed:not_called",
 ): Settlement | null {
   if (attemptId === null) return null;
-  return uncharged(brand("attempt", attemptId), state === "reserved" ? unused : "unknown");
+  return uncharged(brand("attempt", attemptId), state === "reserved" ? unusedOutcome : "unknown");
 }
 
-/** A call that a provider accepted is charged as run. A reservation without a call is returned [jobs.cancel-charge]. */
+/** A call that a provider accepted is charged as executed. A reservation without a call is released [jobs.cancel-charge]. */
 export function cancelledEnd(services: JobServices, locked: JobRow): JobEnd {
   const settlement = openSettlement(locked, "failed:cancelled");
   if (settlement === null || locked.call_state !== "submitted") return { status: "cancelled", settlement };
@@ -29,23 +29,23 @@ export function cancelledEnd(services: JobServices, locked: JobRow): JobEnd {
   return billing === null ? { status: "cancelled", settlement } : cancelled(settlement.attemptId, billing);
 }
 
-/** The end of a job without an answer: a flag that was set before wins over any failure, as over a success [jobs.cancel-processing]. */
+/** The end of a job without a result. A cancellation flag that was set earlier wins over any failure, as over a success [jobs.cancel-processing]. */
 export function failedEnd(services: JobServices, locked: JobRow, error: JobError): JobEnd {
   if (locked.cancel_requested) return cancelledEnd(services, locked);
   return { status: "failed", error, settlement: openSettlement(locked, "failed:not_called") };
 }
 
-/** Null where nobody can say: what it ran on is gone, or the key that sealed it. */
+/** Null if the charge cannot be computed: the target is gone, or the key that sealed the request. */
 function billingOf({ gateway, seal }: JobServices, locked: JobRow): Billing | null {
-  const job = openedOrNull(seal, locked);
+  const job = openJobOrNull(seal, locked);
   const target = job?.request.route.targets.find(({ position }) => position === locked.call_position);
   return job === null || target === undefined || job.audio === null
     ? null
     : quoteFor(atPricesOf(job, gateway), job.payer, target, audioAmount(job.audio.facts));
 }
 
-/** A deadline ends a job that no worker can open, too. */
-function openedOrNull(seal: Seal, locked: JobRow): OpenJob | null {
+/** Null if the row cannot be opened: a deadline ends that job too. */
+function openJobOrNull(seal: Seal, locked: JobRow): OpenJob | null {
   try {
     return openJob(seal, locked);
   } catch {

@@ -1,9 +1,9 @@
-// Deletes the audio of a job that has ended, at once or with the next sweep [jobs.audio-retention].
+// Deletes the audio of a job that has ended, immediately or in the next sweep [jobs.audio-retention].
 import { forgetAudio } from "../storage/job-sweep.ts";
 import type { JobServices } from "./services.ts";
 import { claims } from "../storage/system.ts";
 
-/** False: it is still there. Never throws: the row names what is left, and the sweep comes by. */
+/** Returns false if the audio is still in the store. Never throws: the row still names the object, and the sweep deletes it later. */
 export async function removeAudio(
   { objects, database, gateway }: Pick<JobServices, "objects" | "database" | "gateway">,
   jobId: string,

@@ -1,21 +1,21 @@
-// Why a worker stops working on a job before it has ended, thrown through whatever it was doing.
+// The reasons for which a worker stops working on a job before it has ended, thrown as an error.
 
 export type StopReason =
-  /** Another attempt has the job: nothing of this one may be written. */
+  /** Another attempt has the job: this one may write nothing more. */
   | "lost"
-  /** Its caller wants no more of it. */
+  /** The caller cancelled the job. */
   | "cancelled"
-  /** All that could serve it is paused by hand: it is looked at again later. */
+  /** All eligible targets are paused manually: the job is retried later. */
   | "paused"
-  /** Its app has fetched as many URLs as it may for now: it is looked at again when there is room. */
+  /** The app's rate limit of URL fetches is exhausted: the job is retried when there is room. */
   | "url_fetches"
-  /** This process stops: another worker polls on, or judges what was cut short. */
+  /** This process is shutting down: another worker continues polling, or resolves the aborted call. */
   | "handed_back";
 
 export class JobStop extends Error {
   override readonly name = "JobStop";
   readonly reason: StopReason;
-  /** Of `url_fetches`: so long at least. */
+  /** Of `url_fetches`: minimum wait. */
   readonly waitSeconds: number;
 
   constructor(reason: StopReason, waitSeconds = 0) {

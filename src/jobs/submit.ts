@@ -1,5 +1,5 @@
-// A job's acceptance: an upload is measured, routed, reserved and durable before the 202 [jobs.accepted-durable] [jobs.upload-judged-first].
-// Of a URL, whatever can be judged without fetching it is judged. Row, reservation, queue message and the key's answer are one transaction.
+// Submits a job: an upload is measured, routed, reserved and durable before the 202 [jobs.accepted-durable] [jobs.upload-judged-first], a URL is validated as
+// far as possible without fetching it. Row, reservation, queue message and stored response of the key are one transaction.
 import { newId, type JobId } from "../contract/ids.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { JobRequestFields } from "../contract/jobs.ts";
@@ -44,27 +44,27 @@ import {
 } from "../gateway/calls/database-unavailable.ts";
 
 export interface JobCall extends AudioCall {
-  /** What jobs have beside the fields of a transcription, as it was sent: a key is held to that, and no default is filled in. */
+  /** The fields that only jobs have, as they were sent: the idempotency key compares them, without defaults. */
   readonly ownFields: Pick<JobRequestFields, "task" | "metadata">;
 }
 
-type Decided = Extract<RouteDecision, { ok: true }>;
+type SuccessfulDecision = Extract<RouteDecision, { ok: true }>;
 
-/** Seconds until a first poll is worth while. */
+/** Seconds after which a first poll is worthwhile. */
 const RETRY_AFTER_SECONDS = 2;
-/** An attempt may still be on its way when the deadline ends its job. */
+/** An attempt may still be in flight when the deadline ends its job. */
 const SETTLE_GRACE_SECONDS = 3_600;
-/** How long a commit that was not confirmed is looked up before its caller is answered that the job may exist. */
+/** How long an unconfirmed commit is checked before the caller is answered that the job may exist. */
 const CONFIRM_WITHIN_MS = 30_000;
 
 export async function submitJob(services: JobServices, call: JobCall): Promise<GatewayReply> {
   refuseTooManyKeyterms(services.gateway, call);
-  if (call.fields.dry_run === true) return explain(services.gateway, call, explained(services, call));
+  if (call.fields.dry_run === true) return explain(services.gateway, call, audioRequestOf(services, call));
   const claim = await slotRequest(call, call.ownFields);
-  return withSlot(services.gateway, claim, call.recorder, (slot) => accept(services, call, slot));
+  return withSlot(services.gateway, claim, call.recorder, (slot) => acceptJob(services, call, slot));
 }
 
-async function accept(services: JobServices, call: JobCall, slot: HeldSlot | null): Promise<GatewayReply> {
+async function acceptJob(services: JobServices, call: JobCall, slot: HeldSlot | null): Promise<GatewayReply> {
   const { gateway, objects } = services;
   const jobId = newId("job");
   if (call.audio.kind === "url") {
@@ -73,7 +73,7 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
     return commit(services, call, { jobId, decision, audio: null, audioKey: null, slot });
   }
   const audio = await measureAudio(gateway, { audio: call.audio, workspaceId: call.principal.workspace.id });
-  // Who rests now may be well when the job runs.
+  // Open circuits are ignored: they may be closed when the job runs.
   const decision = decided(call, decideFor(gateway, call, audio.speech, unpricedFor(gateway, call.principal)));
   await mapDatabaseUnavailable(gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
   const audioKey = `audio/${jobId}`;
@@ -84,20 +84,20 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
     const sha256 = await call.audio.spooled.sha256();
     return await commit(services, call, { jobId, decision, audio: { measured: audio, sha256 }, audioKey, slot });
   } catch (error) {
-    // Of any other failure it is unknown whether the job exists. What no row names, this left too, is found and removed later.
+    // After any other error it is unknown whether the job exists. The sweep removes objects that no row names.
     if (error instanceof GatewayError) await objects.remove(audioKey).catch(() => undefined);
     throw error;
   }
 }
 
-function explained({ limits }: JobServices, { audio, principal }: JobCall): AudioRequest {
+function audioRequestOf({ limits }: JobServices, { audio, principal }: JobCall): AudioRequest {
   const signal = new AbortController().signal;
   return { audio, holders: principal, maxUrlBytes: limits.maxJobAudioUrlBytes, signal };
 }
 
 interface Acceptance {
   readonly jobId: JobId;
-  readonly decision: Decided;
+  readonly decision: SuccessfulDecision;
   readonly audio: { readonly measured: MeasuredAudio; readonly sha256: string } | null;
   readonly audioKey: string | null;
   readonly slot: HeldSlot | null;
@@ -114,8 +114,8 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       location: pollUrl(jobId),
       "retry-after": String(RETRY_AFTER_SECONDS),
     });
-  let mayBeMade = false;
-  const take = async (tx: Transacting, reservation: Reservation | null): Promise<GatewayReply> => {
+  let mayExist = false;
+  const insert = async (tx: Transacting, reservation: Reservation | null): Promise<GatewayReply> => {
     const { createdAt, deadlineAt } = await insertJob(tx, owner, {
       id: jobId,
       keyId: call.principal.key.id,
@@ -131,26 +131,26 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       deadlineSeconds: limits.jobDeadlineSeconds,
       beginsSimulated: beginsSimulated(call, decision),
     });
-    // Its id was free, so no earlier try is still being committed.
-    mayBeMade = false;
+    // The id was free, so no earlier try of this submission is still being committed.
+    mayExist = false;
     await enqueueJob(queue, { id: jobId, appId: owner.appId }, { goesFirst: false }, tx);
-    // Behind all that needs no budget: others of the app wait while it is held.
+    // Last of the statements, because other requests of the app wait while its budgets are locked.
     if (reservation !== null) await reserve(services, tx, reservation);
     const reply = submitted(createdAt);
     if (slot !== null) {
-      // Until the job's own end is known; its end moves it.
+      // A preliminary expiry: the end of the job moves it.
       const expiresAt = new Date(deadlineAt.getTime() + limits.sttJobResultTtlSeconds * 1000);
       if (!(await completeReservedSlot(tx, seal, slot.ref, reply, expiresAt))) throw takenOver();
     }
-    mayBeMade = true;
+    mayExist = true;
     return reply;
   };
-  const taken = async (tx: Transacting): Promise<GatewayReply | null> => {
+  const findSubmitted = async (tx: Transacting): Promise<GatewayReply | null> => {
     const row = await readJob(tx, owner, jobId);
     return row === null ? null : submitted(row.created_at);
   };
   const transaction: Database["transaction"] = (work) => database.inWorkspace(owner.workspaceId, work);
-  /** The commit was not confirmed: looked up, and made again where it was not made. */
+  /** After an unconfirmed commit: looks the job up, and inserts it again if it does not exist. */
   const confirm = (reservation: Reservation | null): Promise<GatewayReply> =>
     retryUntilDeadline(
       {
@@ -158,19 +158,24 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
         deadlineAt: new Date(gateway.now().getTime() + CONFIRM_WITHIN_MS),
         now: gateway.now,
       },
-      () => transactExactlyOnce({ transaction }, async (tx) => (await taken(tx)) ?? take(tx, reservation), taken),
+      () =>
+        transactExactlyOnce(
+          { transaction },
+          async (tx) => (await findSubmitted(tx)) ?? insert(tx, reservation),
+          findSubmitted,
+        ),
       isDatabaseUnavailable,
     );
-  const takeWith = (reservation: Reservation | null): Promise<GatewayReply> =>
+  const insertWith = (reservation: Reservation | null): Promise<GatewayReply> =>
     retryAfterReclaim(services, owner, () =>
-      transactExactlyOnce({ transaction }, (tx) => take(tx, reservation), taken),
+      transactExactlyOnce({ transaction }, (tx) => insert(tx, reservation), findSubmitted),
     ).catch((error: unknown) => {
-      if (mayBeMade && isDatabaseUnavailable(error)) return confirm(reservation);
+      if (mayExist && isDatabaseUnavailable(error)) return confirm(reservation);
       throw error;
     });
-  const answer = await firstAffordable(reservations, takeWith).catch((error: unknown) => {
-    // Cut at its commit it may be a job. Only its key, where there is one, keeps a retry from making a second one.
-    if (mayBeMade) throw error;
+  const answer = await firstAffordable(reservations, insertWith).catch((error: unknown) => {
+    // After a connection lost during COMMIT the job may exist. Only an idempotency key keeps a retry from creating a second job.
+    if (mayExist) throw error;
     return throwIfDatabaseUnavailable(error);
   });
   call.recorder.jobMade(jobId);
@@ -178,21 +183,21 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
   return answer;
 }
 
-/** A test key, or a first target in the sandbox. */
-function beginsSimulated({ principal }: JobCall, { candidates }: Decided): boolean {
+/** True for a test key, or if the first target is the sandbox. */
+function beginsSimulated({ principal }: JobCall, { candidates }: SuccessfulDecision): boolean {
   const [first] = candidates;
   return first !== undefined && billingClassOf(principal, first.target, null) === "simulated";
 }
 
-/** Throws the first refusal where there is no money for any. */
+/** Throws the first refusal if the budget covers none of the reservations. */
 async function firstAffordable<T>(
   reservations: readonly (Reservation | null)[],
-  take: (reservation: Reservation | null) => Promise<T>,
+  insert: (reservation: Reservation | null) => Promise<T>,
 ): Promise<T> {
   let refusal: unknown = null;
   for (const reservation of reservations) {
     try {
-      return await take(reservation);
+      return await insert(reservation);
     } catch (error) {
       if (!isMoneyRefusal(error)) throw error;
       refusal ??= error;
@@ -202,13 +207,13 @@ async function firstAffordable<T>(
 }
 
 /**
- * The most that any target can cost, for which of them serves is decided when the job runs; where there is no money for that, what one
- * target costs, in their order.
+ * The highest cost of any target, because the target is chosen when the job runs. Then the lower costs of single targets, in order, in case the budget does
+ * not cover the highest.
  */
 function reservationsFor(
   { gateway, limits }: JobServices,
   call: JobCall,
-  decision: Decided,
+  decision: SuccessfulDecision,
   audio: MeasuredAudio,
 ): readonly Reservation[] {
   const { candidates } = decision;
@@ -219,10 +224,13 @@ function reservationsFor(
   if (first === undefined) throw new Error("a decision without a target");
   const seconds = limits.jobDeadlineSeconds + SETTLE_GRACE_SECONDS;
   const deadlineAtMs = gateway.now().getTime() + seconds * 1000;
-  const own = candidates.map((each) => reservationOf({ payer, deadlineAtMs }, each, quote(each)));
-  const most = own.map(({ reserveNanoUsd }) => reserveNanoUsd).reduce((a, b) => (a > b ? a : b));
-  const ofFirst = reservationOf({ payer, deadlineAtMs }, first, quote(first));
-  return [{ ...ofFirst, reserveNanoUsd: most }, ...own.filter(({ reserveNanoUsd }) => reserveNanoUsd < most)];
+  const perTarget = candidates.map((each) => reservationOf({ payer, deadlineAtMs }, each, quote(each)));
+  const highest = perTarget.map(({ reserveNanoUsd }) => reserveNanoUsd).reduce((a, b) => (a > b ? a : b));
+  const firstReservation = reservationOf({ payer, deadlineAtMs }, first, quote(first));
+  return [
+    { ...firstReservation, reserveNanoUsd: highest },
+    ...perTarget.filter(({ reserveNanoUsd }) => reserveNanoUsd < highest),
+  ];
 }
 
 async function reserve({ gateway }: JobServices, tx: Transacting, reservation: Reservation): Promise<void> {
@@ -231,7 +239,7 @@ async function reserve({ gateway }: JobServices, tx: Transacting, reservation: R
   throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : takenOver();
 }
 
-function requestOf(gateway: JobServices["gateway"], call: JobCall, decision: Decided): JobRequest {
+function requestOf(gateway: JobServices["gateway"], call: JobCall, decision: SuccessfulDecision): JobRequest {
   const { principal, audio } = call;
   const app = appOf(principal);
   return {

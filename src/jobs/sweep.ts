@@ -1,5 +1,5 @@
-// The periodic sweep of jobs: offers a silent worker's jobs again [jobs.dead-worker], ends jobs whose deadline passed in the queue
-// [jobs.deadline], and purges what has expired [jobs.result-retention]. Every process does it.
+// The periodic sweep of jobs: offers a dead worker's jobs again [jobs.dead-worker], ends jobs whose deadline passed in the queue [jobs.deadline] and purges
+// expired data [jobs.result-retention]. Every process runs it.
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import {
   beginOverdueJob,
@@ -23,13 +23,13 @@ import { failedEnd } from "./settle-open.ts";
 import { removeAudio } from "./spent-audio.ts";
 
 /**
- * How often lapsed leases are looked for, independently of other sweeps: a purge takes as long as the object store does. A dead worker's job
- * is with another within 45 s [jobs.dead-worker], being the sum of
- *   30 s  its lease (storage/job-work.ts), from its worker's last sign of life,
- *    2 s  the next look,
- *    2 s  a poll (queue/dispatcher.ts), where the notification was lost, and,
- *    9 s  where the first successor died before it had the job: 5 s until it is offered again (storage/job-sweep.ts), a look, a poll.
- * The time in which the database is unavailable or no worker has a free slot is added.
+ * How often lapsed leases are looked for, independently of other sweeps, because a purge takes as long as the object store does.
+ * Another worker has a dead worker's job within 45 s [jobs.dead-worker], the sum of:
+ *   30 s  the lease (storage/job-work.ts), since the worker's last renewal
+ *    2 s  the next look
+ *    2 s  a poll (queue/dispatcher.ts), if the notification was lost
+ *    9 s  if the first successor died before it had the job: 5 s until it is offered again (storage/job-sweep.ts), a look, a poll
+ * Time in which the database is unavailable or no worker has a free slot is added.
  */
 export const LOOK_FOR_LAPSED_MS = 2_000;
 
@@ -39,20 +39,20 @@ export async function offerLapsed({ database, queue }: Pick<JobServices, "databa
   });
 }
 
-/** Every 10 s. */
+/** Runs every 10 s. */
 export async function sweepJobs(services: JobServices, stopping?: AbortSignal): Promise<void> {
   await offerForgotten(services);
   await runInBatches(1, async () => ((await endOverdue(services)) ? 1 : 0), stopping);
 }
 
 export interface Purging {
-  /** Once it is aborted, nothing further is purged: a stop waits for no object store, nor for all that expired meanwhile. */
+  /** Aborts a purge between two items: a shutdown waits neither for an object store nor for all that has expired. */
   readonly stopping?: AbortSignal;
-  /** Some were, and more may follow. */
+  /** Called after each purged item, since more may follow. */
   readonly onPurged?: () => void;
 }
 
-/** Every 10 s: what expired in its row, and rows of long ago. Asks no object store. */
+/** Every 10 s, purges expired data in rows and deletes old rows. Calls no object store. */
 export async function purgeJobs(services: JobServices, { stopping, onPurged }: Purging = {}): Promise<void> {
   const { db } = sweeps(services.database);
   await runInBatches(SWEPT_AT_ONCE, async () => {
@@ -67,35 +67,38 @@ export async function purgeJobs(services: JobServices, { stopping, onPurged }: P
   await runInBatches(SWEPT_AT_ONCE, () => deleteOldJobs(db), stopping);
 }
 
-/** Every 10 s, by itself: nothing else waits for an object store. The object goes first: a row that still names it brings us back here. */
+/**
+ * Every 10 s, as a task of its own, so that nothing else waits for an object store. The object is deleted first, because a row that still names it is found
+ * again.
+ */
 export async function purgeObjects(services: JobServices, { stopping, onPurged }: Purging = {}): Promise<void> {
   const { db } = sweeps(services.database);
   const purgeResult = async ({ id, key }: DueObject): Promise<boolean> => {
-    if (!(await isRemoved(services, id, key))) return false;
+    if (!(await removeObject(services, id, key))) return false;
     await purgeJob(db, id);
     onPurged?.();
     return true;
   };
-  await inTurn(stopping, (kept) => expiredResults(db, kept), purgeResult);
-  await inTurn(
+  await removeDue(stopping, (skippedCount) => expiredResults(db, skippedCount), purgeResult);
+  await removeDue(
     stopping,
-    (kept) => spentAudio(db, kept),
+    (skippedCount) => spentAudio(db, skippedCount),
     ({ id, key }) => removeAudio(services, id, key),
   );
 }
 
-/** All that is due, each once: however much of it is kept for now, what is behind it has its turn. */
-async function inTurn(
+/** Processes each due object once. Objects that cannot be removed now are skipped, so that those behind them have their turn. */
+async function removeDue(
   stopping: AbortSignal | undefined,
-  dueBehind: (kept: number) => Promise<readonly DueObject[]>,
-  isGone: (object: DueObject) => Promise<boolean>,
+  listDueAfter: (skippedCount: number) => Promise<readonly DueObject[]>,
+  remove: (object: DueObject) => Promise<boolean>,
 ): Promise<void> {
-  let kept = 0;
+  let skippedCount = 0;
   await runInBatches(SWEPT_AT_ONCE, async () => {
-    const due = await dueBehind(kept);
+    const due = await listDueAfter(skippedCount);
     for (const object of due) {
       if (stopping?.aborted === true) return 0;
-      if (!(await isGone(object))) kept += 1;
+      if (!(await remove(object))) skippedCount += 1;
     }
     return due.length;
   });
@@ -107,7 +110,7 @@ async function offerForgotten({ database, queue }: JobServices): Promise<void> {
   });
 }
 
-/** Queued → processing → failed in one transaction; false when there is none. */
+/** Moves a job from queued to processing to failed in one transaction. Returns false if there is none. */
 async function endOverdue(services: JobServices): Promise<boolean> {
   return transact(sweeps(services.database), async (tx) => {
     const row = await beginOverdueJob(tx);
@@ -117,8 +120,8 @@ async function endOverdue(services: JobServices): Promise<boolean> {
   });
 }
 
-/** False: the store keeps it for now. One such object holds up no other; it is come back to. */
-async function isRemoved({ objects, gateway }: JobServices, jobId: string, key: string): Promise<boolean> {
+/** Returns false if the store cannot delete the object now. It is retried in a later sweep and delays no other. */
+async function removeObject({ objects, gateway }: JobServices, jobId: string, key: string): Promise<boolean> {
   try {
     await objects.remove(key);
     return true;
@@ -128,11 +131,11 @@ async function isRemoved({ objects, gateway }: JobServices, jobId: string, key: 
   }
 }
 
-/** A submission or an attempt may still be about to name what it has put there. */
+/** A submission or an attempt may be about to write the row that names its object. */
 const ORPHAN_AFTER_MS = 3_600_000;
 const BATCH = 200;
 
-/** Objects that no row names: of a submission that died before its commit, or an attempt that lost its lease. */
+/** Removes objects that no row names: of a submission that died before its commit, or of an attempt that lost its lease. */
 export async function removeOrphans(services: JobServices, stopping?: AbortSignal): Promise<void> {
   const { database, objects, gateway } = services;
   const before = new Date(gateway.now().getTime() - ORPHAN_AFTER_MS);
@@ -142,7 +145,7 @@ export async function removeOrphans(services: JobServices, stopping?: AbortSigna
       const named = await namedObjects(sweeps(database).db, batch);
       for (const key of batch) {
         if (stopping?.aborted === true) return;
-        if (!named.has(key)) await isRemoved(services, key.split("/")[1] ?? "", key);
+        if (!named.has(key)) await removeObject(services, key.split("/")[1] ?? "", key);
       }
       batch = [];
     };

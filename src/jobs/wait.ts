@@ -1,18 +1,18 @@
-// Waiting for news of one job: the queue's notifications are a hint, so whoever waits looks again now and then all the same.
+// Waits for changes of one job. The queue's notifications are only a hint, so every waiter also re-reads the job periodically.
 import type { Queue } from "../queue/queue.ts";
 
 export interface JobNews {
-  /** Resolves at news since the last call, after so long, or when the signal aborts. */
+  /** Resolves at a notification since the last call, after the timeout, or when the signal aborts. */
   next(milliseconds: number, signal: AbortSignal): Promise<void>;
   stop(): void;
 }
 
 export function newsOf(queue: Pick<Queue, "subscribe">, topic: string): JobNews {
-  let isNews = false;
+  let isNotified = false;
   let wake: (() => void) | null = null;
-  const stop = queue.subscribe((heard) => {
-    if (heard !== null && heard !== topic) return;
-    isNews = true;
+  const stop = queue.subscribe((notifiedTopic) => {
+    if (notifiedTopic !== null && notifiedTopic !== topic) return;
+    isNotified = true;
     wake?.();
   });
   return {
@@ -22,11 +22,11 @@ export function newsOf(queue: Pick<Queue, "subscribe">, topic: string): JobNews 
           clearTimeout(timer);
           signal.removeEventListener("abort", done);
           wake = null;
-          isNews = false;
+          isNotified = false;
           resolve();
         };
         const timer = setTimeout(done, milliseconds);
-        if (isNews || signal.aborted) return done();
+        if (isNotified || signal.aborted) return done();
         wake = done;
         signal.addEventListener("abort", done, { once: true });
         return undefined;

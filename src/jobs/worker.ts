@@ -1,19 +1,19 @@
-// A process that works on jobs: takes them off the queue, several apps next to one another [jobs.fairness], and hands them back in order
-// when it stops [jobs.graceful-stop].
+// Runs jobs from the queue in this process, those of several apps next to one another [jobs.fairness], and releases them in order when the process stops
+// [jobs.graceful-stop].
 import { z } from "zod";
 import { createLeases } from "./leases.ts";
 import { runJob } from "./run-job.ts";
 import { JOBS_QUEUE, type JobServices } from "./services.ts";
 
 export interface Worker {
-  /** Begins to stop: nothing new is taken up by this process, and runs at providers are handed back. */
+  /** Begins the shutdown: claims no more jobs and releases runs at providers. */
   stop(): void;
-  /** After the queue has stopped. */
+  /** Call it after the queue has stopped. */
   close(): void;
 }
 
 export interface WorkerOptions {
-  /** Jobs at once in this process. */
+  /** Number of concurrent jobs in this process. */
   readonly concurrency: number;
   readonly onError: (error: unknown) => void;
 }
@@ -26,9 +26,9 @@ export function startWorker(services: JobServices, { concurrency, onError }: Wor
   const workerServices = { ...services, leases, stopping: stopping.signal };
   services.queue.work(JOBS_QUEUE, {
     concurrency,
-    perGroup: shareOf(concurrency),
+    perGroup: maxPerApp(concurrency),
     handler: async ({ data, signal }) => {
-      // The message comes again, to somebody else.
+      // The queue redelivers the message to another process.
       if (stopping.signal.aborted) throw new Error("this process is stopping");
       await runJob(workerServices, message.parse(data).job_id, signal);
     },
@@ -42,7 +42,7 @@ export function startWorker(services: JobServices, { concurrency, onError }: Wor
   };
 }
 
-/** One app may fill three quarters: another's job finds room at once, and an app that is alone wastes little. */
-function shareOf(concurrency: number): number {
+/** One app may use three quarters of the slots: another app's job starts immediately, and an app that is alone wastes little. */
+function maxPerApp(concurrency: number): number {
   return Math.max(1, Math.floor((concurrency * 3) / 4));
 }

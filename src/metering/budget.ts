@@ -1,10 +1,10 @@
-// What a budget allows, as a pure verdict [metering.budget-hard-limit]. Windows are UTC days, UTC months, or one without an end.
+// Decides whether a budget allows a request, as a pure function [metering.budget-hard-limit]. Windows are UTC days, UTC months, or one window without an end.
 export type BudgetPeriod = "day" | "month" | "total";
 
-/** An app's own budget, or what its workspace's plan pays from: the monthly tokens, or the credits. */
+/** An app's own budget, or what its workspace's plan pays from: the monthly token allowance or the credits. */
 export type BudgetKind = "budget" | "allowance" | "credits";
 
-/** A budget and what its current window holds. */
+/** A budget with the usage of its current window. */
 export interface BudgetState {
   readonly id: string;
   readonly kind: BudgetKind;
@@ -12,7 +12,7 @@ export interface BudgetState {
   readonly limitNanoUsd: bigint | null;
   readonly limitAudioMs: bigint | null;
   readonly limitTokens: bigint | null;
-  /** Fraction of each limit at which whoever looks is warned; refuses nothing. */
+  /** Fraction of each limit at which a warning is shown. Refuses nothing. */
   readonly softLimit: number | null;
   readonly spentNanoUsd: bigint;
   readonly reservedNanoUsd: bigint;
@@ -20,11 +20,11 @@ export interface BudgetState {
   readonly reservedAudioMs: bigint;
   readonly spentTokens: bigint;
   readonly reservedTokens: bigint;
-  /** Part of what is reserved: leases hold it in advance and nobody has spent it. Absent where it was not read. */
+  /** The part of the reserved amounts that leases hold in advance and no call uses yet. Absent: it was not read. */
   readonly leased?: Pick<Amounts, "nanoUsd" | "tokens">;
   readonly windowStart: Date;
   readonly resetsAt: Date | null;
-  /** The database's clock. */
+  /** Time of the read, by the database's clock. */
   readonly readAt: Date;
 }
 
@@ -38,10 +38,10 @@ export interface Amounts {
 export interface BudgetExceeded {
   readonly budgetId: string;
   readonly budgetKind: BudgetKind;
-  /** What of it would be exceeded. */
+  /** The limit that would be exceeded. */
   readonly kind: "usd" | "audio_seconds" | "tokens";
   readonly period: BudgetPeriod;
-  /** These four in nano-USD, in milliseconds of audio, or in tokens. */
+  /** The next four amounts are in nano-USD, milliseconds of audio, or tokens. */
   readonly limit: bigint;
   readonly spent: bigint;
   readonly reserved: bigint;
@@ -49,7 +49,7 @@ export interface BudgetExceeded {
   readonly resetsAt: Date | null;
 }
 
-/** The first limit that the request could exceed. Asking for nothing exceeds nothing, however low a limit was set since. */
+/** Returns the first limit that the request could exceed. A request for nothing exceeds nothing, however low a limit was set since. */
 export function judgeBudget(budget: BudgetState, requested: Amounts): BudgetExceeded | null {
   for (const meter of metersOf(budget, requested)) {
     if (exceeds(meter)) {
@@ -60,24 +60,24 @@ export function judgeBudget(budget: BudgetState, requested: Amounts): BudgetExce
   return null;
 }
 
-/** By what is spent: what is only held may come back. */
+/** Counts only what is spent, because reservations may be released. */
 export function reachesSoftLimit(budget: BudgetState): boolean {
   return metersOf(budget).some((meter) => isSoftlyReached(meter, budget.softLimit));
 }
 
-/** Divided, and not multiplied: 7 of 100 are exactly 0.07. Of a limit of nothing nothing is spent. */
+/** Divides instead of multiplying, so that 7 of 100 is exactly 0.07. With a limit of zero nothing is ever spent. */
 export function isSoftlyReached({ limit, spent }: Pick<Meter, "limit" | "spent">, softLimit: number | null): boolean {
   return limit !== null && softLimit !== null && Number(spent) / Number(limit) >= softLimit;
 }
 
-/** How much of each would still fit; null: no limit. */
+/** How much of each limit is still available. Null: no limit. */
 export function headroomOf(budget: BudgetState): {
   readonly nanoUsd: bigint | null;
   readonly tokens: bigint | null;
 } {
   return {
-    nanoUsd: left(budget.limitNanoUsd, budget.spentNanoUsd + budget.reservedNanoUsd),
-    tokens: left(budget.limitTokens, budget.spentTokens + budget.reservedTokens),
+    nanoUsd: remainder(budget.limitNanoUsd, budget.spentNanoUsd + budget.reservedNanoUsd),
+    tokens: remainder(budget.limitTokens, budget.spentTokens + budget.reservedTokens),
   };
 }
 
@@ -90,7 +90,7 @@ export function addReserved(budget: BudgetState, amounts: Amounts): BudgetState 
   };
 }
 
-/** A budget without end has one window, which starts with the epoch. */
+/** A budget without an end has one window, which starts with the epoch. */
 export function windowStart(period: BudgetPeriod, now: Date): Date {
   if (period === "total") return new Date(0);
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), period === "day" ? now.getUTCDate() : 1));
@@ -102,7 +102,7 @@ export function resetsAt(period: BudgetPeriod, now: Date): Date | null {
   return new Date(period === "day" ? Date.UTC(year, month, now.getUTCDate() + 1) : Date.UTC(year, month + 1));
 }
 
-/** `limit_audio_seconds` is an exact decimal; what is finer than a millisecond is not allowed for. */
+/** `limit_audio_seconds` is an exact decimal. Fractions of a millisecond are dropped. */
 export function limitMs(seconds: string | null): bigint | null {
   if (seconds === null) return null;
   const [whole = "0", fraction = ""] = seconds.split(".");
@@ -148,7 +148,7 @@ export function metersOf(
   ];
 }
 
-function left(limit: bigint | null, used: bigint): bigint | null {
+function remainder(limit: bigint | null, used: bigint): bigint | null {
   if (limit === null) return null;
   return limit > used ? limit - used : 0n;
 }

@@ -1,17 +1,17 @@
-// The spend of a budget at the end of its window, at the present pace [budgets.forecast]. Pure, in whole nano-USD, milliseconds and tokens.
+// Forecasts the spend of a budget at the end of its window [budgets.forecast]. Pure, in whole nano-USD, milliseconds and tokens.
 import { type Amounts, type BudgetState, type Meter, metersOf } from "./budget.ts";
 
 export interface BudgetForecast extends Amounts {
-  /** When the first of its limits is met at that pace, which is now where it is met already; null: not in this window. */
+  /** When the projection reaches the first limit, or now if one is reached already. Null: not in this window. */
   readonly limitReachedAt: Date | null;
 }
 
-/** Before this part of a window has passed, a single call would tell of all of it: 72 min of a day, a day and a half of a month. */
+/** No forecast before this fraction of a window has passed, because a single call would dominate it: 72 min of a day, 1.5 days of a month. */
 const EARLIEST_PART = 20n;
 
 /**
- * A linear projection of what was spent since the window started; it ignores time of day and weekday. What is reserved for calls in flight
- * is added once. What leases hold in advance is not spent by anybody and is left out.
+ * A linear projection of what was spent since the window started. It ignores time of day and weekday. Reservations of calls in flight are added once, those
+ * that leases hold in advance are not.
  */
 export function forecastBudget(budget: BudgetState): BudgetForecast | null {
   const { windowStart, resetsAt, readAt } = budget;
@@ -22,12 +22,12 @@ export function forecastBudget(budget: BudgetState): BudgetForecast | null {
   };
   if (window.passedMs * EARLIEST_PART < window.lengthMs) return null;
   const [usd, audio, tokens] = metersOf(withoutLeased(budget));
-  const reached = [usd, audio, tokens].flatMap((meter) => reachedAfterMs(meter, window) ?? []);
+  const reachedMs = [usd, audio, tokens].flatMap((meter) => reachedAfterMs(meter, window) ?? []);
   return {
     nanoUsd: spentAtEnd(usd, window),
     audioMs: spentAtEnd(audio, window),
     tokens: spentAtEnd(tokens, window),
-    limitReachedAt: reached.length === 0 ? null : new Date(windowStart.getTime() + Math.min(...reached)),
+    limitReachedAt: reachedMs.length === 0 ? null : new Date(windowStart.getTime() + Math.min(...reachedMs)),
   };
 }
 
@@ -50,7 +50,7 @@ interface Window {
   readonly passedMs: bigint;
 }
 
-/** What cannot be counted any more is left off, so that a limit is met in time exactly where it is met in the end. */
+/** Rounded down, so that the forecast reaches a limit exactly when `reachedAfterMs` finds a time for it. */
 function spentAtEnd({ spent, reserved }: Meter, { lengthMs, passedMs }: Window): bigint {
   const atPace = (spent * lengthMs) / passedMs;
   return atPace > spent + reserved ? atPace : spent + reserved;

@@ -1,4 +1,4 @@
-// Requests a slice of an app's budgets for a lease, or more of it, and returns what a lease did not spend [metering.lease-accounting].
+// Grows a lease by a slice of its app's budgets, and returns what a lease did not spend [metering.lease-accounting].
 import { type LeaseId, newId } from "../contract/ids.ts";
 import {
   addGranted,
@@ -25,42 +25,42 @@ export interface Slice {
 export interface GrowLease {
   readonly owner: LeaseOwner;
   readonly holder: string;
-  /** The one held now, with what is left of it. */
+  /** The current lease, with what is left of it. Null: none. */
   readonly lease: (Slice & { readonly id: LeaseId }) | null;
-  /** What the next call must find in it. */
+  /** What the next call needs from it. */
   readonly need: Slice;
-  /** How many further calls like this one it is to be for, where the budgets have room. */
+  /** How many further calls of this size the slice is for, if the budgets have room. */
   readonly calls: bigint;
 }
 
 export type Grown =
   | (Slice & {
       readonly ok: true;
-      /** Another id than before: the windows have changed, and the old lease is to be spent no more. */
+      /** A new id means that the windows have changed, and the old lease may no longer be spent. */
       readonly id: LeaseId;
-      /** Until the first window ends; there may be none that does. */
+      /** Time until the first window ends. Infinite: no window ends. */
       readonly usableMs: number;
     })
-  /** `isOver`: the windows have changed, and the lease held now is to be spent no more. */
+  /** `isOver`: the windows have changed, and the current lease may no longer be spent. */
   | { readonly ok: false; readonly exceeded: BudgetExceeded; readonly isOver: boolean };
 
-/** Of what is left in a budget at most this part is held in advance, so that other processes find some too. */
+/** A lease takes in advance at most this fraction of what is left in a budget, so that other processes find some too. */
 const SHARE = 8n;
 
 export function growLease(database: Database, request: GrowLease): Promise<Grown> {
   return transact(batches(database), async (tx) => {
-    const held = request.lease === null ? undefined : (await lockLeases(tx, [request.lease.id])).get(request.lease.id);
+    const row = request.lease === null ? undefined : (await lockLeases(tx, [request.lease.id])).get(request.lease.id);
     const budgets = await withWindows(tx, await lockBudgetsOf(tx, [request.owner]));
     const windows = budgets.map(({ id, windowStart }) => ({ budgetId: id, windowStart }));
     const windowsKey = keyOf(windows);
-    const isSame = held !== undefined && keyOf(readWindowKeys(held.windows)) === windowsKey;
-    const left = isSame && request.lease !== null ? request.lease : { nanoUsd: 0n, tokens: 0n };
+    const isSame = row !== undefined && keyOf(readWindowKeys(row.windows)) === windowsKey;
+    const remaining = isSame && request.lease !== null ? request.lease : { nanoUsd: 0n, tokens: 0n };
     const exceeded = budgets
-      .map((budget) => judgeBudget(withoutHeld(budget, left), { ...request.need, audioMs: 0n }))
+      .map((budget) => judgeBudget(withoutLease(budget, remaining), { ...request.need, audioMs: 0n }))
       .find((verdict) => verdict !== null);
     if (exceeded !== undefined) return { ok: false, exceeded, isOver: !isSame };
 
-    const slice = sliceOf(budgets, request, left);
+    const slice = sliceOf(budgets, request, remaining);
     const id = isSame && request.lease !== null ? request.lease.id : newId("lease");
     if (!isSame) await insertLease(tx, { ...request.owner, id, holder: request.holder, windows });
     await addGranted(tx, { id, ...slice });
@@ -72,24 +72,24 @@ export function growLease(database: Database, request: GrowLease): Promise<Grown
   });
 }
 
-/** Gives back parts that nobody spends any more; the leases stay open for the calls that they pay for. */
-export async function shrinkLeases(database: Database, rests: readonly LeaseChange[]): Promise<void> {
-  const ids = rests.map(({ id }) => id);
+/** Returns unspent parts to the budgets. The leases stay open for the calls in flight that they pay for. */
+export async function shrinkLeases(database: Database, remainders: readonly LeaseChange[]): Promise<void> {
+  const ids = remainders.map(({ id }) => id);
   await transact(batches(database), async (tx) => {
     const leases = await lockLeases(tx, ids);
-    const back = rests
+    const returned = remainders
       .filter(({ id }) => leases.has(id))
       .map(({ id, nanoUsd, tokens }) => ({ id, nanoUsd: -nanoUsd, tokens: -tokens }));
-    const changes = back.flatMap((reserved) =>
+    const changes = returned.flatMap((reserved) =>
       readWindowKeys(leases.get(reserved.id)?.windows ?? []).map((key) => move(key, { reserved, spent: NOTHING })),
     );
     await lockBudgets(tx, [...new Set(changes.map((change) => change.budgetId))]);
-    for (const change of back) await addGranted(tx, change);
+    for (const change of returned) await addGranted(tx, change);
     await changeWindows(tx, changes);
   });
 }
 
-/** Gives back what is left of leases whose every call is settled. */
+/** Closes leases whose calls are all settled, and returns their remainder to the budgets. */
 export async function closeHeld(database: Database, ids: readonly LeaseId[]): Promise<void> {
   await transact(batches(database), async (tx) => {
     const leases = [...(await lockLeases(tx, ids)).values()];
@@ -102,19 +102,21 @@ export async function closeHeld(database: Database, ids: readonly LeaseId[]): Pr
   });
 }
 
-/** The rows are held. `spent`: nobody knows what became of it, and it counts as used up. */
+/** Releases the remainder of leases. The caller has locked the rows. `spent`: its use is unknown, so it counts as spent. */
 export async function releaseRemainder(
   tx: Transacting,
   leases: readonly LeaseRow[],
   as: "spent" | "unspent",
 ): Promise<void> {
   const changes = leases.flatMap((lease) => {
-    const rest = {
+    const remainder = {
       nanoUsd: lease.granted_nano_usd - lease.settled_nano_usd,
       tokens: lease.granted_tokens - lease.settled_tokens,
     };
-    const reserved = { nanoUsd: -rest.nanoUsd, tokens: -rest.tokens };
-    return readWindowKeys(lease.windows).map((key) => move(key, { reserved, spent: as === "spent" ? rest : NOTHING }));
+    const reserved = { nanoUsd: -remainder.nanoUsd, tokens: -remainder.tokens };
+    return readWindowKeys(lease.windows).map((key) =>
+      move(key, { reserved, spent: as === "spent" ? remainder : NOTHING }),
+    );
   });
   await lockBudgets(tx, [...new Set(changes.map((change) => change.budgetId))]);
   await changeWindows(tx, changes);
@@ -134,28 +136,28 @@ export function move(key: WindowKey, { reserved, spent }: { readonly reserved: S
   };
 }
 
-/** What is missing now, and in advance as much as the slice is for and the tightest budget can spare. */
+/** The missing amount, plus in advance as much as the slice is for and the tightest budget can spare. */
 function sliceOf(
   budgets: readonly BudgetState[],
   { need, calls }: Pick<GrowLease, "need" | "calls">,
-  left: Slice,
+  remaining: Slice,
 ): Slice {
-  const rooms = budgets.map(headroomOf);
+  const headrooms = budgets.map(headroomOf);
   const amountOf = (unit: keyof Slice): bigint => {
-    const missing = need[unit] > left[unit] ? need[unit] - left[unit] : 0n;
-    const spare = rooms.flatMap(({ [unit]: room }) => (room === null ? [] : [(room - missing) / SHARE]));
-    const inAdvance = spare.reduce((least, each) => (each < least ? each : least), need[unit] * calls);
-    return missing + (inAdvance > 0n ? inAdvance : 0n);
+    const missing = need[unit] > remaining[unit] ? need[unit] - remaining[unit] : 0n;
+    const spare = headrooms.flatMap(({ [unit]: room }) => (room === null ? [] : [(room - missing) / SHARE]));
+    const advance = spare.reduce((least, each) => (each < least ? each : least), need[unit] * calls);
+    return missing + (advance > 0n ? advance : 0n);
   };
   return { nanoUsd: amountOf("nanoUsd"), tokens: amountOf("tokens") };
 }
 
-/** What this lease holds already counts as reserved there; to it, it is available. */
-function withoutHeld(budget: BudgetState, held: Slice): BudgetState {
+/** The lease's own holdings count as reserved in the budget, but are available to the lease. */
+function withoutLease(budget: BudgetState, holdings: Slice): BudgetState {
   return {
     ...budget,
-    reservedNanoUsd: budget.reservedNanoUsd - held.nanoUsd,
-    reservedTokens: budget.reservedTokens - held.tokens,
+    reservedNanoUsd: budget.reservedNanoUsd - holdings.nanoUsd,
+    reservedTokens: budget.reservedTokens - holdings.tokens,
   };
 }
 

@@ -1,4 +1,4 @@
-// Judges whether a quote would fit its budgets now, without a reservation [budgets.dry-run].
+// Checks whether a quote fits its budgets now, without reserving anything [budgets.dry-run].
 import type { Kysely } from "kysely";
 import { sumHeld } from "../storage/budget-leases.ts";
 import { type AppOf, readBudgets } from "../storage/budgets.ts";
@@ -11,19 +11,19 @@ export interface Quote {
   readonly amounts: Amounts;
 }
 
-/** What leases hold in advance is there for chats to come: it counts as free, though some of it may be under way. */
+/** Counts what leases hold in advance as free, although calls in flight may use some of it. */
 export async function judgeQuote(db: Kysely<Tables>, { owner, amounts }: Quote): Promise<BudgetExceeded | null> {
   const budgets = await withWindows(db, await readBudgets(db, [owner]));
   if (budgets.length === 0) return null;
-  const held = await sumHeld(db, owner.workspaceId);
+  const leaseSums = await sumHeld(db, owner.workspaceId);
   const verdicts = budgets.map((budget) => {
-    const here = held.find(
+    const leaseSum = leaseSums.find(
       (sum) => sum.budget_id === budget.id && sum.window_start.getTime() === budget.windowStart.getTime(),
     );
     const free = {
       ...budget,
-      reservedNanoUsd: budget.reservedNanoUsd - (here?.nano_usd ?? 0n),
-      reservedTokens: budget.reservedTokens - (here?.tokens ?? 0n),
+      reservedNanoUsd: budget.reservedNanoUsd - (leaseSum?.nano_usd ?? 0n),
+      reservedTokens: budget.reservedTokens - (leaseSum?.tokens ?? 0n),
     };
     return judgeBudget(free, amounts);
   });

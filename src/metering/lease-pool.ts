@@ -11,20 +11,20 @@ export type Taken =
   | { readonly ok: true; readonly lease: Lease }
   | { readonly ok: false; readonly exceeded: BudgetExceeded };
 
-/** What is not in use goes back at once with `giveBack`: somebody else is in want of it. */
+/** `giveBack` returns unused amounts to the budgets immediately, because another request needs them. */
 export interface LeasePool extends Reclaimable {
   take(need: Slice): MaybePromise<Taken>;
-  /** Nothing more is being taken from the budgets. */
+  /** Resolves when no growth is in progress. */
   grown(): Promise<void>;
-  /** All that must be renewed. */
+  /** All leases that must be renewed. */
   leases(): readonly Lease[];
-  /** Those that are to be closed at once. */
+  /** Retires the current lease if it has been idle this long. */
   retireIdle(forMs: number): void;
-  /** What calls of replaced leases did not use. */
+  /** Returns what calls of replaced leases did not use. */
   giveBackRetired(): Promise<void>;
-  /** Retired ones without a call under way: to be closed and then forgotten. */
+  /** Retired leases without a call in flight: close them, then call `forget`. */
   done(): readonly Lease[];
-  /** They were closed, or lapsed and counted as spent; nothing more is taken from them. */
+  /** Removes leases that were closed, or that lapsed and were counted as spent. */
   forget(gone: ReadonlySet<string>): void;
 }
 
@@ -36,13 +36,13 @@ export interface LeasePoolOptions {
   readonly nowMs: () => number;
 }
 
-/** Budgets that are set or lowered meanwhile hold within this time for what is paid from leases. */
+/** A new or lower budget applies within this time to calls that leases pay for. */
 const MAX_AGE_MS = 60_000;
-/** How many calls a slice is for, at least and at most; one that was spent in less than a second is followed by one twice as large. */
+/** Minimum and maximum number of calls that a slice is for. A slice that is spent within a second is followed by one twice as large. */
 const MIN_CALLS = 256n;
 const MAX_CALLS = 16_384n;
 const GROW_EVERY_MS = 1_000;
-/** After so long without another growth a slice is small again. */
+/** After this long without growth a slice is small again. */
 const CALM_MS = 8_000;
 
 export function createLeasePool({ database, owner, holder, reclaimer, nowMs }: LeasePoolOptions): LeasePool {
@@ -55,10 +55,10 @@ export function createLeasePool({ database, owner, holder, reclaimer, nowMs }: L
 
   const giveBack = async (from: () => Iterable<Lease>): Promise<void> => {
     while (changes.underWay() !== null) await changes.underWay();
-    const rests = [...from()].flatMap((lease) => (lease.hasRest ? [{ id: lease.id, ...lease.empty() }] : []));
-    if (rests.length === 0) return;
-    // Where this fails it goes back with the lease's end, which the row alone decides.
-    const returning = changes.make(() => shrinkLeases(database, rests));
+    const remainders = [...from()].flatMap((lease) => (lease.hasRest ? [{ id: lease.id, ...lease.empty() }] : []));
+    if (remainders.length === 0) return;
+    // If this fails, the amounts are returned when the lease ends, because its row decides.
+    const returning = changes.make(() => shrinkLeases(database, remainders));
     reclaimer.returns(returning);
     await returning;
   };
@@ -68,40 +68,40 @@ export function createLeasePool({ database, owner, holder, reclaimer, nowMs }: L
     current = null;
   };
 
-  /** What is left of one that is spent no more is not kept for as long as its calls run. Whoever finds the database gone hears of it. */
+  /** Returns a replaced lease's remainder now, not when its calls end. A database failure is reported by the next growth. */
   const replace = (): void => {
     retire();
     giveBack(() => retired).catch(() => undefined);
   };
 
-  const begin = ({ id, usableMs }: Grown & { readonly ok: true }): Lease => {
+  const startLease = ({ id, usableMs }: Grown & { readonly ok: true }): Lease => {
     replace();
     current = new Lease(id, Math.min(MAX_AGE_MS, usableMs), nowMs);
     return current;
   };
 
-  /** `before` null: another takes the place of the one that is spent. */
-  const grow = (before: Lease | null, need: Slice): Promise<Grown> =>
+  /** `before` null: a new lease replaces one that is spent or ending. */
+  const grow = (previous: Lease | null, need: Slice): Promise<Grown> =>
     changes.make(async () => {
-      const lease = before === null ? null : { id: before.id, ...before.left };
+      const lease = previous === null ? null : { id: previous.id, ...previous.left };
       const calls = reclaimer.isReclaiming(owner) ? 0n : pace.calls();
-      const more = await growLease(database, { owner, holder, lease, need, calls });
-      if (more.ok) {
-        (before?.id === more.id ? before : begin(more)).grow(more, need);
+      const growth = await growLease(database, { owner, holder, lease, need, calls });
+      if (growth.ok) {
+        (previous?.id === growth.id ? previous : startLease(growth)).grow(growth, need);
         pace.grown();
-      } else if (more.isOver && current === before) replace();
-      return more;
+      } else if (growth.isOver && current === previous) replace();
+      return growth;
     });
 
-  /** So that no call waits for it. Whoever is refused, or finds the database gone, hears of it when it is needed. */
+  /** Grows in the background, so that no call waits for it. A refusal or failure is reported by the growth that a call needs. */
   const growAhead = (lease: Lease, need: Slice): void => {
     if (changes.underWay() !== null || !lease.isDue || reclaimer.isReclaiming(owner)) return;
     lease.asked();
     grow(lease.isEnding() ? null : lease, need).catch(() => undefined);
   };
 
-  /** From what is held; null: it is not enough. */
-  const takeHeld = (need: Slice): Lease | null => {
+  /** Takes from the current lease. Null: it has too little. */
+  const takeFromCurrent = (need: Slice): Lease | null => {
     if (current !== null && !current.isUsable()) replace();
     const lease: Lease | null = current;
     if (lease?.take(need) !== true) return null;
@@ -109,27 +109,27 @@ export function createLeasePool({ database, owner, holder, reclaimer, nowMs }: L
     return lease;
   };
 
-  const takeMore = async (need: Slice): Promise<Taken> => {
+  const takeWithGrowth = async (need: Slice): Promise<Taken> => {
     for (;;) {
-      let more: Grown | null = null;
-      // Whoever waits for another's growth looks again before asking for more.
+      let growth: Grown | null = null;
+      // After waiting for another call's growth, look again before growing.
       const underWay = changes.underWay();
       if (underWay !== null) await underWay;
-      else more = await grow(current, need);
-      const lease = takeHeld(need);
+      else growth = await grow(current, need);
+      const lease = takeFromCurrent(need);
       if (lease !== null) return { ok: true, lease };
-      if (more?.ok === false) return { ok: false, exceeded: more.exceeded };
+      if (growth?.ok === false) return { ok: false, exceeded: growth.exceeded };
     }
   };
 
   const pool: LeasePool = {
     owner,
     take: (need) => {
-      const lease = takeHeld(need);
+      const lease = takeFromCurrent(need);
       if (lease !== null) return { ok: true, lease };
       return reclaimer.reserve(
         owner,
-        () => takeMore(need),
+        () => takeWithGrowth(need),
         () => current?.left ?? NOTHING,
       );
     },
@@ -157,18 +157,18 @@ export function createLeasePool({ database, owner, holder, reclaimer, nowMs }: L
   return pool;
 }
 
-/** Of what the budgets hold for a pool one change is made at a time: what a growth counts on is not given back meanwhile. */
+/** Serialises the changes of a pool's holdings, so that what a growth counts on is not returned meanwhile. */
 function createChanges() {
   let underWay: Promise<unknown> | null = null;
   return {
-    /** Whoever has waited for one looks again before he makes another. */
+    /** After waiting for it, look again before making a change. */
     underWay: () => underWay,
-    /** Those who wait go on when it has come to its end, whatever that is. */
-    make: async <T>(begin: () => Promise<T>): Promise<T> => {
-      const begun = begin();
-      underWay = begun.catch(() => undefined);
+    /** Waiters continue when the change has ended, whether it succeeded or failed. */
+    make: async <T>(start: () => Promise<T>): Promise<T> => {
+      const change = start();
+      underWay = change.catch(() => undefined);
       try {
-        return await begun;
+        return await change;
       } finally {
         underWay = null;
       }
@@ -176,7 +176,7 @@ function createChanges() {
   };
 }
 
-/** How many calls the next slice is for. */
+/** Chooses how many calls the next slice is for. */
 function createPace(nowMs: () => number) {
   let calls = MIN_CALLS;
   let grownAtMs = Number.NEGATIVE_INFINITY;

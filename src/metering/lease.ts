@@ -1,18 +1,18 @@
-// A lease as this process knows it: what is left of its slices, and until when they may be spent [metering.lease-lifetime].
+// A lease in this process's memory: how much of its slices is left, and until when it may be spent [metering.lease-lifetime].
 import type { LeaseId } from "../contract/ids.ts";
 import { NOTHING, type Slice } from "./grow-lease.ts";
 
-/** Of a lease's time: from then on the next one is made, while this one is still spent. */
+/** Fraction of a lease's lifetime after which its replacement is created, while it is still in use. */
 const RENEW_AFTER = 0.9;
 
 export class Lease {
   readonly id: LeaseId;
   readonly #nowMs: () => number;
-  /** A lease of yesterday's windows is not spent today, and one of yesterday's limits not for long. */
+  /** Bounds how long a lease pays from a window that has ended, or under limits that have changed. */
   readonly #usableUntilMs: number;
   readonly #renewFromMs: number;
   #left = NOTHING;
-  /** Null: more is taken when a call does not fit, and not before. */
+  /** Null: grow only when a call does not fit. */
   #growBelow: Slice | null = null;
   #running = 0;
   #lastUsedMs: number;
@@ -37,7 +37,7 @@ export class Lease {
     return this.#nowMs() < this.#usableUntilMs;
   }
 
-  /** Another should take its place soon. */
+  /** Whether the lease should be replaced soon. */
   isEnding(): boolean {
     return this.#nowMs() >= this.#renewFromMs;
   }
@@ -46,15 +46,15 @@ export class Lease {
     return !this.isRunning && this.#nowMs() - this.#lastUsedMs >= forMs;
   }
 
-  /** More was taken for calls like one of `need`; the next slice is due when half of what that one leaves is spent. */
+  /** Adds a slice that was taken for calls of size `need`. The next slice is due when half of what that call leaves is spent. */
   grow(more: Slice, need: Slice): void {
     this.#add(more);
     const spare = { nanoUsd: this.#left.nanoUsd - need.nanoUsd, tokens: this.#left.tokens - need.tokens };
-    // The budgets have little room: no other call would fit in what they give in advance.
+    // No advance if the budgets have little room: no other call would fit in it.
     this.#growBelow = covers(spare, need) ? { nanoUsd: spare.nanoUsd / 2n, tokens: spare.tokens / 2n } : null;
   }
 
-  /** Asked for once, whatever comes of it. */
+  /** Growth is requested once per slice, whatever its outcome. */
   get isDue(): boolean {
     return this.#growBelow !== null && (this.isEnding() || !covers(this.#left, this.#growBelow));
   }
@@ -67,7 +67,7 @@ export class Lease {
     return this.#left.nanoUsd > 0n || this.#left.tokens > 0n;
   }
 
-  /** All that is not under way, to be given back. */
+  /** Takes everything that no call in flight uses, to return it to the budgets. */
   empty(): Slice {
     const rest = this.#left;
     this.#left = NOTHING;
@@ -86,7 +86,7 @@ export class Lease {
     return true;
   }
 
-  /** A call has ended: what it did not use comes back. */
+  /** A call has ended: its unused amounts are available again. */
   put(unused: Slice): void {
     this.#add(unused);
     this.#running -= 1;

@@ -1,6 +1,6 @@
-// Chat is paid from leases: this process holds a durable slice of an app's budgets, spends it in memory, and settles in batches, so that
-// no chat waits for a commit of its own. A budget is never exceeded [metering.lease-hard-limit]: what is held here is reserved there. After
-// a crash the sweeper counts what was not settled as spent, and marks it [metering.lease-crash].
+// Pays chats from leases: durable slices of an app's budgets that a process spends in memory and settles in batches, so that no chat waits for a commit.
+// Leases are reserved in the budget, so it is never exceeded [metering.lease-hard-limit], and after a crash unsettled amounts count as spent
+// [metering.lease-crash].
 import { randomUUID } from "node:crypto";
 import type { AppId, LeaseId, WorkspaceId } from "../contract/ids.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
@@ -20,46 +20,46 @@ import { sweepLeases } from "./sweep-leases.ts";
 import { batches, sweeps } from "../storage/system.ts";
 
 export interface Leases {
-  /** What is held already is reserved at once. */
+  /** Synchronous if the lease has enough. */
   reserve(item: Reservation): MaybePromise<Reserved>;
   settle(item: Settlement): Settled;
-  /** Everything settled so far is durable when it resolves. */
+  /** Resolves when everything settled so far is durable. */
   flush(): Promise<void>;
-  /** What this request has used so far is durable when it resolves. */
+  /** Resolves when the settlements of this request are durable. */
   written(requestId: string): Promise<void>;
-  /** Renews what is in use and gives back what is not; the timer calls it. */
+  /** Renews leases in use and closes idle ones. The timer calls it. */
   renew(): Promise<void>;
-  /** What reservations by rows are made with, so that none is refused for what leases hold and do not use. */
+  /** Reclaims unused amounts of leases before a reservation by row is refused. */
   readonly reclaimer: Pick<LeaseReclaimer, "reserve">;
-  /** Gives back at once what is not in use of this workspace's budgets, or of all (null): somebody else's chat was refused for want of it. */
+  /** Returns immediately what is not in use of this workspace's budgets, or of all (null), because another process's chat was refused. */
   giveBack(workspaceId: string | null): Promise<void>;
-  /** Of processes that died. Answers how many. */
+  /** Closes leases of processes that died. Returns how many. */
   sweep(): Promise<number>;
-  /** Settles and gives back everything. */
+  /** Settles everything and returns the remainders. */
   close(): Promise<void>;
 }
 
 export interface LeaseOptions {
   readonly database: Database;
   readonly nowMs?: () => number;
-  /** 150 ms unless said: so long other processes have to give back what they were asked for. */
+  /** Time for other processes to return amounts. Default: 150 ms. */
   readonly waitForOthers?: () => Promise<unknown>;
-  /** A batch that could not be written, or a lease that could not be renewed; both are tried again. */
+  /** Called when a batch could not be written or a lease could not be renewed. Both are retried. */
   readonly onError?: (error: unknown) => void;
 }
 
 const RENEW_EVERY_MS = 10_000;
-/** A lease nobody spent from for so long goes back to its budgets. */
+/** A lease that was not used for this long is returned to its budgets. */
 const IDLE_MS = 10_000;
-/** With so many settlements unwritten, the next reservation waits for a batch: memory is bounded, and a crash loses no more. */
+/** With this many unwritten settlements, the next reservation waits for a batch, which bounds memory and what a crash loses. */
 const MAX_UNWRITTEN = 20_000;
 const OK = { ok: true } as const;
 
 export function createLeases({ database, nowMs = Date.now, waitForOthers, onError }: LeaseOptions): Leases {
   const holder = randomUUID();
-  const tell = (error: unknown) => onError?.(error);
-  const queue = createSettleQueue(database, nowMs, tell);
-  const word = createWording();
+  const reportError = (error: unknown) => onError?.(error);
+  const queue = createSettleQueue(database, nowMs, reportError);
+  const cacheText = createWording();
   const poolsOf = new Map<AppId, Map<Funding, LeasePool>>();
   const pools = new Map<LeasePool, WorkspaceId>();
   const reclaimers = new Map<WorkspaceId, LeaseReclaimer>();
@@ -76,22 +76,22 @@ export function createLeases({ database, nowMs = Date.now, waitForOthers, onErro
   };
 
   const poolOf = ({ workspaceId, appId, funding = "none" }: Reservation): LeasePool => {
-    const ofApp = poolsOf.get(appId) ?? new Map<Funding, LeasePool>();
-    const known = ofApp.get(funding);
-    if (known !== undefined) return known;
+    const appPools = poolsOf.get(appId) ?? new Map<Funding, LeasePool>();
+    const existing = appPools.get(funding);
+    if (existing !== undefined) return existing;
     const owner = { workspaceId, appId, funding };
     const pool = createLeasePool({ database, owner, holder, reclaimer: reclaimerOf(workspaceId), nowMs });
-    poolsOf.set(appId, ofApp.set(funding, pool));
+    poolsOf.set(appId, appPools.set(funding, pool));
     pools.set(pool, workspaceId);
     return pool;
   };
 
-  /** Only after what was settled from them is written. */
+  /** Closes retired leases after their settlements are written. */
   const closeDone = async (): Promise<void> => {
-    const done = [...pools.keys()].flatMap((pool) => pool.done());
-    if (done.length === 0) return;
+    const doneLeases = [...pools.keys()].flatMap((pool) => pool.done());
+    if (doneLeases.length === 0) return;
     await queue.flush();
-    const ids = done.map((lease) => lease.id);
+    const ids = doneLeases.map((lease) => lease.id);
     await closeHeld(database, ids);
     forget(new Set(ids));
   };
@@ -100,47 +100,49 @@ export function createLeases({ database, nowMs = Date.now, waitForOthers, onErro
     for (const pool of pools.keys()) pool.forget(ids);
   };
 
-  const held = (): readonly LeaseId[] => [...pools.keys()].flatMap((pool) => pool.leases().map((lease) => lease.id));
+  const heldIds = (): readonly LeaseId[] => [...pools.keys()].flatMap((pool) => pool.leases().map((lease) => lease.id));
 
-  /** What takes long, or fails, comes after: whoever is not renewed is taken for dead. */
+  /** Slow steps and those that may fail come last, because a holder that does not renew in time is considered dead. */
   const renew = async (): Promise<void> => {
-    const ids = held();
-    const ours = await renewLeases(batches(database).db, holder, ids);
-    forget(new Set(ids.filter((id) => !ours.has(id))));
+    const ids = heldIds();
+    const renewedIds = await renewLeases(batches(database).db, holder, ids);
+    forget(new Set(ids.filter((id) => !renewedIds.has(id))));
     for (const pool of pools.keys()) pool.retireIdle(IDLE_MS);
     await closeDone();
     await Promise.all([...pools.keys()].map((pool) => pool.giveBackRetired()));
   };
 
-  const timer = setInterval(() => void renew().catch(tell), RENEW_EVERY_MS);
+  const timer = setInterval(() => void renew().catch(reportError), RENEW_EVERY_MS);
   timer.unref();
 
-  const reserved = (item: Reservation, taken: Taken): Reserved => {
-    if (!taken.ok) return taken;
-    open.set(item.attemptId, { reservation: item, lease: taken.lease, reservedAtMs: nowMs() });
+  const recordReservation = (item: Reservation, result: Taken): Reserved => {
+    if (!result.ok) return result;
+    open.set(item.attemptId, { reservation: item, lease: result.lease, reservedAtMs: nowMs() });
     return OK;
   };
   const reserveWhenWritten = async (item: Reservation): Promise<Reserved> => {
     while (queue.size() >= MAX_UNWRITTEN) await queue.nextWrite();
-    return reserved(item, await poolOf(item).take(needOf(item)));
+    return recordReservation(item, await poolOf(item).take(needOf(item)));
   };
 
   return {
     reserve: (item) => {
       if (queue.size() >= MAX_UNWRITTEN) return reserveWhenWritten(item);
-      const taken = poolOf(item).take(needOf(item));
-      return taken instanceof Promise ? taken.then((more) => reserved(item, more)) : reserved(item, taken);
+      const result = poolOf(item).take(needOf(item));
+      return result instanceof Promise
+        ? result.then((grown) => recordReservation(item, grown))
+        : recordReservation(item, result);
     },
     settle: (item) => {
-      const held = open.get(item.attemptId);
-      if (held === undefined) return { changed: false, slotEnded: false };
+      const entry = open.get(item.attemptId);
+      if (entry === undefined) return { changed: false, slotEnded: false };
       open.delete(item.attemptId);
-      const { reservation, lease, reservedAtMs } = held;
+      const { reservation, lease, reservedAtMs } = entry;
       const need = needOf(reservation);
-      const counts = item.outcome === "succeeded" || item.outcome === "aborted";
-      const tokens = counts ? spentTokens(item.usage, need.tokens) : 0n;
+      const isBilled = item.outcome === "succeeded" || item.outcome === "aborted";
+      const tokens = isBilled ? spentTokens(item.usage, need.tokens) : 0n;
       lease.put({ nanoUsd: need.nanoUsd - item.chargeNanoUsd, tokens: need.tokens - tokens });
-      queue.push(leasedAttempt(reservation, item, { leaseId: lease.id, tokens, reservedAtMs }, word));
+      queue.push(leasedAttempt(reservation, item, { leaseId: lease.id, tokens, reservedAtMs }, cacheText));
       return { changed: true, slotEnded: false };
     },
     flush: () => queue.flush(),
@@ -150,16 +152,16 @@ export function createLeases({ database, nowMs = Date.now, waitForOthers, onErro
     renew,
     reclaimer: { reserve: (payer, ...attempt) => reclaimerOf(payer.workspaceId).reserve(payer, ...attempt) },
     giveBack: async (workspaceId) => {
-      const asked = [...pools].filter(([, owner]) => workspaceId === null || owner === workspaceId);
-      await Promise.all(asked.map(([pool]) => pool.giveBack())).catch(tell);
+      const requestedPools = [...pools].filter(([, owner]) => workspaceId === null || owner === workspaceId);
+      await Promise.all(requestedPools.map(([pool]) => pool.giveBack())).catch(reportError);
     },
-    sweep: () => sweeps(database).transaction((tx) => sweepLeases(tx, held())),
+    sweep: () => sweeps(database).transaction((tx) => sweepLeases(tx, heldIds())),
     close: async () => {
       clearInterval(timer);
       await Promise.all([...pools.keys()].map((pool) => pool.grown()));
       for (const pool of pools.keys()) pool.retireIdle(0);
       await closeDone();
-      // Of calls that outlive it only what they may use is left to the sweeper.
+      // Only what calls in flight may use is left to the sweep.
       await Promise.all([...pools.keys()].map((pool) => pool.giveBack()));
       await queue.flush();
     },

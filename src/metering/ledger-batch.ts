@@ -1,5 +1,5 @@
-// One transaction of the ledger [metering.batch-isolation]: concurrent reservations and settlements go together, so that each budget is
-// locked once and each of its windows changed once. Locks are taken on attempts, budgets, slots, each in id order.
+// Runs concurrent reservations and settlements as one transaction of the ledger [metering.batch-isolation], so that each budget is locked once and each of
+// its windows updated once. Locks are taken on attempts, then budgets, then slots, each in id order.
 import { changeWindows, windowId } from "../storage/budget-windows.ts";
 import { type AppOf, lockBudgetsOf } from "../storage/budgets.ts";
 import type { Transacting } from "../storage/database.ts";
@@ -15,15 +15,15 @@ export interface LedgerBatch {
   readonly settlements: readonly Settlement[];
 }
 
-/** Both in the order they were given. What is settled makes room for what is reserved. */
+/** Returns both results in the order of the batch. Settlements run first, because they make room for reservations. */
 export async function runLedgerBatch(
   tx: Transacting,
   { seal, nowMs }: { readonly seal: Seal; readonly nowMs: number },
   { reservations, settlements }: LedgerBatch,
 ): Promise<{ readonly reserved: readonly Reserved[]; readonly settled: readonly Settled[] }> {
   const apps = [...new Map(reservations.map((item) => [`${item.appId} ${item.funding}`, item])).values()];
-  const { settling, held: all } = await settleAndHold(tx, settlements, apps);
-  const held = all === null ? await holdWithout(tx, apps, settling) : holdWith(all);
+  const { settling, held: prefetched } = await settleAndHold(tx, settlements, apps);
+  const held = prefetched === null ? await readHeld(tx, apps, settling) : withPrefetched(prefetched);
   const reserving = await judgeReservations(tx, reservations, held, settling.moves);
   const moves = [...settling.moves, ...reserving.moves];
   const windows = new Set(held.states.map(({ id, windowStart }) => windowId({ budgetId: id, windowStart })));
@@ -39,13 +39,13 @@ export async function runLedgerBatch(
 
 type Held = HeldBudgets & { readonly hasWindows: boolean };
 
-function holdWith({ rows, windows }: HeldWindows): Held {
+function withPrefetched({ rows, windows }: HeldWindows): Held {
   return { rows, states: statesOf(rows, windows), hasWindows: true };
 }
 
-/** Some have no window: the first of a day or a month. */
-async function holdWithout(tx: Transacting, apps: readonly AppOf[], { moves }: Settling): Promise<Held> {
-  const moved = new Set(moves.map((move) => move.budgetId));
-  const rows = await lockBudgetsOf(tx, apps, [...moved]);
+/** Some budgets have no window yet: this is the first request of a day or a month. */
+async function readHeld(tx: Transacting, apps: readonly AppOf[], { moves }: Settling): Promise<Held> {
+  const movedIds = new Set(moves.map((move) => move.budgetId));
+  const rows = await lockBudgetsOf(tx, apps, [...movedIds]);
   return { rows, states: await withWindows(tx, rows), hasWindows: false };
 }

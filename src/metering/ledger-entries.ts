@@ -1,4 +1,4 @@
-// What is reserved before a call and settled after it, and what the ledger answers.
+// The types of what is reserved before a call and settled after it, and of the ledger's results.
 import type { BillingClass } from "../contract/billing-class.ts";
 import type { AppId, AttemptId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import type { SlotRef, NewReply } from "../storage/idempotency-slots.ts";
@@ -6,10 +6,10 @@ import type { Funding } from "../storage/tables-metering.ts";
 import type { BudgetExceeded } from "./budget.ts";
 import type { Price } from "./price.ts";
 
-/** `aborted`: the caller hung up or cancelled, and is charged as run. */
+/** `aborted`: the caller disconnected or cancelled, and is charged as if the call had completed. */
 export type AttemptOutcome = "succeeded" | `failed:${string}` | "unknown" | "aborted";
 
-/** `estimated`: the provider reported nothing, and this is our own count. */
+/** `estimated`: the provider reported nothing, so the gateway counted. */
 export interface TokenUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -29,22 +29,22 @@ export interface Reservation {
   readonly model: string;
   readonly position: number;
   readonly billingClass: BillingClass;
-  /** The one that was applied, for usage. */
+  /** The purpose that was applied, for usage reports. */
   readonly purpose?: string | null;
-  /** Whole milliseconds of submitted audio, however many channels; 0 for chat. */
+  /** Whole milliseconds of submitted audio, regardless of channels. 0 for chat. */
   readonly audioMs: number;
-  /** The most tokens that a chat can use. */
+  /** The maximum number of tokens that a chat can use. */
   readonly tokens?: number;
-  /** What of the workspace's plan pays besides the app's budgets; absent: it has no plan, or the provider bills. */
+  /** What the workspace's plan pays from, in addition to the app's budgets. Absent: it has no plan, or the provider bills. */
   readonly funding?: Funding;
-  /** The most that it can cost the app. */
+  /** The maximum charge to the app. */
   readonly reserveNanoUsd: bigint;
-  /** The list price; null when unknown. */
+  /** The estimate at list price. Null: unknown. */
   readonly estimateNanoUsd: bigint | null;
   readonly price: Price | null;
-  /** Still open after it: the sweeper settles it as unknown. */
+  /** After this time the sweep settles an open attempt as unknown. */
   readonly deadlineAt: Date;
-  /** Marked dispatched in the same transaction. */
+  /** The idempotency slot, marked as dispatched in the same transaction. */
   readonly slot?: SlotRef;
 }
 
@@ -61,29 +61,29 @@ export type SlotEnd =
 export interface Settlement {
   readonly attemptId: AttemptId;
   readonly outcome: AttemptOutcome;
-  /** The provider's own figure: kept beside ours, never charged. */
+  /** The provider's own measurement, stored next to ours and never charged. */
   readonly providerMs: number | null;
   readonly billableAudioMs: number;
-  /** Of live audio: how much came of what was reserved. */
+  /** For live audio: how much of the reserved audio arrived. */
   readonly audioMs?: number;
-  /** At most what was reserved. */
+  /** At most the reserved amount. */
   readonly chargeNanoUsd: bigint;
   readonly providerRequestId: string | null;
-  /** Kept as JSON with the attempt. */
+  /** Stored as JSON with the attempt. */
   readonly receipts: readonly unknown[];
-  /** Why it failed, as the provider put it; kept as JSON with the attempt. */
+  /** The provider's failure reason, stored as JSON with the attempt. */
   readonly providerFailure?: object;
-  /** Of a chat, however it ended. */
+  /** For a chat, however it ended. */
   readonly usage?: TokenUsage;
   readonly slot?: SlotEnd;
 }
 
 export interface Settled {
   /**
-   * False: it was settled before (by this very call, where a session was cut after its commit), or never reserved. Nothing changed, but
-   * that a slot still running is burned.
+   * False: it was settled before (by this very call, if a connection was lost after its commit) or never reserved. Nothing changed, except that a slot still
+   * running is burned.
    */
   readonly changed: boolean;
-  /** Whether the slot ended as asked; false when it had been lost, or the answer was too large to keep. */
+  /** Whether the slot ended as requested. False: it had been lost, or the response was too large to store. */
   readonly slotEnded: boolean;
 }

@@ -1,5 +1,5 @@
-// The record of every paid call: reserved before its first byte is sent [metering.reserve-before-call], settled after, both durable and
-// both gathered over concurrent requests into few transactions (ledger-batch.ts).
+// The record of every paid call: reserved before its first byte is sent [metering.reserve-before-call] and settled after it. Both are durable, and concurrent
+// requests share transactions (ledger-batch.ts).
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
 import type { Database, Transacting } from "../storage/database.ts";
@@ -20,55 +20,55 @@ export type { Funding } from "../storage/tables-metering.ts";
 export interface Ledger {
   reserve(reservation: Reservation): Promise<Reserved>;
   settle(settlement: Settlement): Promise<Settled>;
-  /** Several that stand or fall together: one transaction. */
+  /** Settles several attempts atomically, in one transaction. */
   settleTogether(settlements: readonly Settlement[]): Promise<readonly Settled[]>;
-  /** In a transaction of the caller's, which locks nothing of the ledger's before and runs again after a deadlock. */
+  /** Reserves in the caller's transaction, which must lock nothing of the ledger before and must be repeatable after a deadlock. */
   reserveIn(tx: Transacting, reservation: Reservation): Promise<Reserved>;
   settleIn(tx: Transacting, settlement: Settlement): Promise<Settled>;
-  /** Settles what a crash left open, at no charge to the app, and marks it unresolved. Answers how many. */
+  /** Settles attempts that a crash left open, without a charge to the app, and marks them unresolved. Returns how many. */
   sweepReservations(): Promise<number>;
-  /** What reserving this would be refused for, if it were reserved now. */
+  /** The refusal that this reservation would get now. Null: it fits. */
   judge(quote: Quote): Promise<BudgetExceeded | null>;
   budgetsOf(workspaceId: WorkspaceId, appId: AppId): Promise<readonly BudgetState[]>;
 }
 
-/** Larger ones hold budgets longer than they save commits. */
+/** Larger batches lock budgets for longer than the saved commits are worth. */
 const MAX_BATCH = 200;
-/** Each batch is a commit: fewer and larger ones cost a server a quarter less (docs/decisions/0020-one-ledger-batch-and-prepared-statements.md). */
-const REST_FACTOR = 0.5;
+/** Each batch is a commit: fewer, larger batches use a quarter less server CPU (docs/decisions/0020-one-ledger-batch-and-prepared-statements.md). */
+const PAUSE_FACTOR = 0.5;
 
 export interface LedgerOptions {
-  /** Of the leases of this process. */
+  /** The reclaimer of this process's leases. */
   readonly reclaimer?: Pick<LeaseReclaimer, "reserve">;
   readonly database: Database;
   readonly seal: Seal;
-  /** The clock that deadlines are given in; the database keeps them in its own. */
+  /** The clock of the deadlines. The database converts them to its own. */
   readonly nowMs?: () => number;
 }
 
-/** One of either kind, on its way into a batch. */
+/** A reservation or a settlement of a batch. */
 type Entry = { readonly reservation: Reservation } | { readonly settlement: Settlement };
 type Answer = { readonly reserved: Reserved } | { readonly settled: Settled } | { readonly error: unknown };
 
 export function createLedger({ database, seal, reclaimer, nowMs = Date.now }: LedgerOptions): Ledger {
   const runIn = (tx: Transacting, batch: Partial<LedgerBatch>) =>
     runLedgerBatch(tx, { seal, nowMs: nowMs() }, { reservations: [], settlements: [], ...batch });
-  const settleAgain = (settlements: readonly Settlement[]) =>
+  const settleWithRetry = (settlements: readonly Settlement[]) =>
     transactIdempotently(batches(database), (tx) => runIn(tx, { settlements }));
 
-  /** A paid answer in hand is not given up with the session: what was settled stays settled. A reservation is refused with it. */
+  /** Settlements are retried when the database session ends, so that no paid result is lost. Reservations of the batch fail. */
   const run = async (entries: readonly Entry[]): Promise<readonly Answer[]> => {
     const reservations = entries.flatMap((entry) => ("reservation" in entry ? [entry.reservation] : []));
     const settlements = entries.flatMap((entry) => ("settlement" in entry ? [entry.settlement] : []));
     try {
       const { reserved, settled } = await (reservations.length === 0
-        ? settleAgain(settlements)
+        ? settleWithRetry(settlements)
         : transact(batches(database), (tx) => runIn(tx, { reservations, settlements })));
-      return inOrder(entries, reserved.map(asReserved), settled.map(asSettled));
+      return mergeInOrder(entries, reserved.map(asReserved), settled.map(asSettled));
     } catch (error) {
       if (reservations.length === 0 || settlements.length === 0 || !isServerUnavailable(error)) throw error;
-      const { settled } = await settleAgain(settlements);
-      return inOrder(
+      const { settled } = await settleWithRetry(settlements);
+      return mergeInOrder(
         entries,
         reservations.map(() => ({ error })),
         settled.map(asSettled),
@@ -77,7 +77,7 @@ export function createLedger({ database, seal, reclaimer, nowMs = Date.now }: Le
   };
   const enqueue = createBatcher(run, {
     maxItems: MAX_BATCH,
-    pauseFactor: REST_FACTOR,
+    pauseFactor: PAUSE_FACTOR,
     isItemFault: isBadData,
   });
 
@@ -94,9 +94,9 @@ export function createLedger({ database, seal, reclaimer, nowMs = Date.now }: Le
       if ("settled" in answer) return answer.settled;
       throw "error" in answer ? answer.error : new Error("a settlement was answered as a reservation");
     },
-    settleTogether: async (settlements) => (await settleAgain(settlements)).settled,
-    reserveIn: async (tx, reservation) => only((await runIn(tx, { reservations: [reservation] })).reserved),
-    settleIn: async (tx, settlement) => only((await runIn(tx, { settlements: [settlement] })).settled),
+    settleTogether: async (settlements) => (await settleWithRetry(settlements)).settled,
+    reserveIn: async (tx, reservation) => requireOnly((await runIn(tx, { reservations: [reservation] })).reserved),
+    settleIn: async (tx, settlement) => requireOnly((await runIn(tx, { settlements: [settlement] })).settled),
     sweepReservations: () => sweeps(database).transaction((tx) => sweepAttempts(tx)),
     judge: (quote) => database.inWorkspace(quote.owner.workspaceId, (tx) => judgeQuote(tx, quote)),
     budgetsOf: (workspaceId, appId) =>
@@ -107,7 +107,7 @@ export function createLedger({ database, seal, reclaimer, nowMs = Date.now }: Le
 const asReserved = (reserved: Reserved): Answer => ({ reserved });
 const asSettled = (settled: Settled): Answer => ({ settled });
 
-function inOrder(
+function mergeInOrder(
   entries: readonly Entry[],
   reserved: readonly Answer[],
   settled: readonly Answer[],
@@ -120,7 +120,7 @@ function inOrder(
   });
 }
 
-function only<T>(answers: readonly T[]): T {
+function requireOnly<T>(answers: readonly T[]): T {
   const [answer] = answers;
   if (answer === undefined || answers.length !== 1) throw new Error(`${answers.length} answers to one question`);
   return answer;

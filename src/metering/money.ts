@@ -1,7 +1,7 @@
-// Money is integer nano-USD (10^-9) everywhere inside, and an exact decimal string outside [metering.money-exact].
+// Converts money between integer nano-USD (10^-9), used everywhere internally, and exact decimal strings, used in the API [metering.money-exact].
 const NANO_PER_USD = 1_000_000_000n;
 
-/** `"0.22"` → 220000000n. Null when it is not a plain decimal of at most nine places: nothing is rounded silently. */
+/** Converts `"0.22"` to 220000000n. Null if it is not a plain decimal of at most nine places, so that nothing is rounded silently. */
 export function parseUsd(text: string): bigint | null {
   const match = /^(\d{1,9})(?:\.(\d{1,9}))?$/u.exec(text);
   if (match === null) return null;
@@ -9,7 +9,7 @@ export function parseUsd(text: string): bigint | null {
   return BigInt(whole) * NANO_PER_USD + BigInt(fraction.padEnd(9, "0"));
 }
 
-/** Exact, with at least two decimals and no more than it needs: `"50.00"`, `"0.000733"`. */
+/** Formats exactly, with at least two decimals and no more than needed: `"50.00"`, `"0.000733"`. */
 export function formatUsd(nanoUsd: bigint): string {
   const sign = nanoUsd < 0n ? "-" : "";
   const absolute = nanoUsd < 0n ? -nanoUsd : nanoUsd;

@@ -1,4 +1,4 @@
-// What a workspace's plan still pays for [budgets.plan-allowance]: monthly tokens of plain chat, credits for everything else.
+// Reads whether a workspace's plan has funds left [budgets.plan-allowance]: monthly tokens for plain chat, credits for everything else.
 import type { Kysely } from "kysely";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import { readBudgets } from "../storage/budgets.ts";
@@ -11,7 +11,7 @@ export interface PlanFunds {
   readonly hasAllowance: boolean;
 }
 
-/** null: it has no plan, so nothing is checked. */
+/** Null: the workspace has no plan, so nothing is checked. */
 export async function readPlanFunds(db: Kysely<Tables>, workspaceId: WorkspaceId): Promise<PlanFunds | null> {
   const { plan } = await db
     .selectFrom("workspaces")

@@ -1,19 +1,18 @@
-// Prices are data with a source and a date. A model without one is not free: its price is unknown [metering.price-unknown], and its
-// provider bills it.
+// Prices are data with a source and a date. A model without a price is not free: its price is unknown [metering.price-unknown], and its provider bills it.
 import { parseUsd } from "./money.ts";
 
 export interface AudioPrice {
   readonly provider: string;
   readonly model: string;
   readonly nanoUsdPerAudioHour: bigint;
-  /** The provider counts each channel's time. */
+  /** Whether the provider bills each channel separately. */
   readonly perChannel: boolean;
   readonly source: string;
   /** A date, `2026-11-01`. */
   readonly asOf: string;
 }
 
-/** Both sides are known, or the price is not. */
+/** A chat price is known only if both amounts are. */
 export interface ChatPrice {
   readonly provider: string;
   readonly model: string;
@@ -29,7 +28,7 @@ export interface PriceBook {
   /** Null: unknown, which is not 0. */
   audio(provider: string, model: string): AudioPrice | null;
   chat(provider: string, model: string): ChatPrice | null;
-  /** The operator gives it away: workspaces with a plan may use it although it has no price. */
+  /** Whether the operator offers the model for free: workspaces with a plan may use it although it has no price. */
   isFree(provider: string, model: string): boolean;
 }
 
@@ -38,7 +37,7 @@ export interface FreeModel {
   readonly model: string;
 }
 
-/** Spec 1.9: the one dedicated speech model that the gateway itself bills. */
+/** The built-in price of the one dedicated speech model that the gateway itself bills. */
 export const BUILT_IN_PRICES: readonly AudioPrice[] = [
   {
     provider: "elevenlabs",
@@ -66,15 +65,20 @@ export function createPriceBook(
   };
 }
 
-/** Of two prices of a model the last counts. */
+/** The last of several prices of a model wins. */
 function byModel<P extends FreeModel>(prices: readonly P[]): ReadonlyMap<string, ReadonlyMap<string, P>> {
   const ofProviders = Map.groupBy(prices, ({ provider }) => provider);
-  return new Map([...ofProviders].map(([provider, own]) => [provider, new Map(own.map((each) => [each.model, each]))]));
+  return new Map(
+    [...ofProviders].map(([provider, providerPrices]) => [
+      provider,
+      new Map(providerPrices.map((each) => [each.model, each])),
+    ]),
+  );
 }
 
 const MS_PER_HOUR = 3_600_000n;
 
-/** Exact, rounded half up to a nano-USD. `pricedMs` already counts the channels where the price does. */
+/** Exact, rounded half up to a nano-USD. `pricedMs` includes the factor of channels if the price is per channel. */
 export function audioCharge(price: AudioPrice, pricedMs: number): bigint {
   return (price.nanoUsdPerAudioHour * BigInt(pricedMs) + MS_PER_HOUR / 2n) / MS_PER_HOUR;
 }
@@ -89,7 +93,7 @@ export function chatCharge(price: ChatPrice, inputTokens: number, outputTokens: 
   return (millionth + MILLION / 2n) / MILLION;
 }
 
-/** As kept in the `prices` table and beside each attempt: amounts as decimal text, for JSON has no exact numbers. */
+/** A price as stored in the `prices` table and with each attempt. Amounts are decimal text, because JSON has no exact numbers. */
 export interface StoredAudioPrice {
   readonly provider: string;
   readonly model: string;
@@ -112,44 +116,44 @@ export function storePrice(price: AudioPrice): StoredAudioPrice;
 export function storePrice(price: Price): StoredAudioPrice | StoredChatPrice;
 export function storePrice(price: Price): StoredAudioPrice | StoredChatPrice {
   const { provider, model, source, asOf } = price;
-  const about = { provider, model, source, as_of: asOf };
+  const common = { provider, model, source, as_of: asOf };
   if ("nanoUsdPerAudioHour" in price)
     return {
-      ...about,
+      ...common,
       nano_usd_per_audio_hour: price.nanoUsdPerAudioHour.toString(),
       per_channel: price.perChannel,
     };
   return {
-    ...about,
+    ...common,
     nano_usd_per_million_input_tokens: price.nanoUsdPerMillionInputTokens.toString(),
     nano_usd_per_million_output_tokens: price.nanoUsdPerMillionOutputTokens.toString(),
   };
 }
 
-/** What `storePrice` wrote, and nobody else. */
+/** Reads what `storePrice` wrote. */
 export function readAudioPrice(stored: StoredAudioPrice): AudioPrice {
   const { provider, model, source, as_of: asOf, per_channel: perChannel } = stored;
   const nanoUsdPerAudioHour = BigInt(stored.nano_usd_per_audio_hour);
   return { provider, model, nanoUsdPerAudioHour, perChannel, source, asOf };
 }
 
-/** A price as an operator writes it; null when the amount is not an exact decimal. */
+/** Parses a price from the configuration. Null: the amount is not an exact decimal. */
 export function parseAudioPrice(
-  given: Omit<AudioPrice, "nanoUsdPerAudioHour"> & { readonly usdPerAudioHour: string },
+  input: Omit<AudioPrice, "nanoUsdPerAudioHour"> & { readonly usdPerAudioHour: string },
 ): AudioPrice | null {
-  const { usdPerAudioHour, ...rest } = given;
+  const { usdPerAudioHour, ...rest } = input;
   const nanoUsdPerAudioHour = parseUsd(usdPerAudioHour);
   return nanoUsdPerAudioHour === null ? null : { ...rest, nanoUsdPerAudioHour };
 }
 
-/** The same for chat; null also when one of the two amounts is missing. */
+/** Parses a chat price. Null also if one of the two amounts is missing. */
 export function parseChatPrice(
-  given: Pick<ChatPrice, "provider" | "model" | "source" | "asOf"> & {
+  input: Pick<ChatPrice, "provider" | "model" | "source" | "asOf"> & {
     readonly usdPerMillionInputTokens: string | null;
     readonly usdPerMillionOutputTokens: string | null;
   },
 ): ChatPrice | null {
-  const { usdPerMillionInputTokens, usdPerMillionOutputTokens, ...rest } = given;
+  const { usdPerMillionInputTokens, usdPerMillionOutputTokens, ...rest } = input;
   if (usdPerMillionInputTokens === null || usdPerMillionOutputTokens === null) return null;
   const nanoUsdPerMillionInputTokens = parseUsd(usdPerMillionInputTokens);
   const nanoUsdPerMillionOutputTokens = parseUsd(usdPerMillionOutputTokens);

@@ -1,4 +1,4 @@
-// An app's budgets with what their current windows hold, for showing and for judging.
+// Reads an app's budgets with the usage of their current windows.
 import type { Kysely } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { sumHeld } from "../storage/budget-leases.ts";
@@ -20,19 +20,19 @@ async function withLeased(
   workspaceId: WorkspaceId,
   budgets: readonly BudgetState[],
 ): Promise<readonly BudgetState[]> {
-  const held = new Map(
+  const leasedByWindow = new Map(
     (await sumHeld(db, workspaceId)).map((sum) => [
       windowId({ budgetId: sum.budget_id, windowStart: sum.window_start }),
       { nanoUsd: sum.nano_usd, tokens: sum.tokens },
     ]),
   );
   return budgets.map((budget) => {
-    const leased = held.get(windowId({ budgetId: budget.id, windowStart: budget.windowStart }));
+    const leased = leasedByWindow.get(windowId({ budgetId: budget.id, windowStart: budget.windowStart }));
     return leased === undefined ? budget : { ...budget, leased };
   });
 }
 
-/** Of a workspace's apps, or of one of them. */
+/** Reads the budgets of all apps of a workspace, or of one. */
 export async function readBudgetsByApp(
   db: Kysely<Tables>,
   workspaceId: WorkspaceId,
@@ -47,7 +47,7 @@ export async function readBudgetsByApp(
   });
 }
 
-/** In the order of the rows. The time is the database's, read with them. */
+/** Returns the budgets in the order of the rows. The time is the database's, read with them. */
 export async function withWindows(db: Kysely<Tables>, budgets: readonly BudgetRow[]): Promise<readonly BudgetState[]> {
   const windows = await readWindows(
     db,

@@ -1,5 +1,5 @@
-// Logs a budget that has reached its soft limit [budgets.soft-limit-log]: one line for each window, of all processes together. Budgets are
-// searched on a timer, and not at a settlement, so that no call waits for it.
+// Logs each budget that has reached its soft limit, once per window over all processes [budgets.soft-limit-log]. Budgets are checked on a timer, not at a
+// settlement, so that no call waits for it.
 import type { Logger } from "pino";
 import type { Database } from "../storage/database.ts";
 import { findReachedSoftLimits, markSoftLimit, type SoftLimitReached } from "../storage/soft-limits.ts";
@@ -8,17 +8,17 @@ import { isSoftlyReached, type Meter, metersOf } from "./budget.ts";
 import { formatUsd } from "./money.ts";
 import { statesOf } from "./read-budgets.ts";
 
-/** The mark is committed before the line is written: a process that dies between the two leaves no line, and none is ever written twice. */
+/** The mark is committed before the line is logged: a crash in between loses the line, but a line is never logged twice. */
 export async function reportSoftLimits(database: Database, logger: Logger, stopping?: AbortSignal): Promise<void> {
-  const seen = sweeps(database);
-  for (const id of await findReachedSoftLimits(seen.db)) {
+  const sweepDatabase = sweeps(database);
+  for (const id of await findReachedSoftLimits(sweepDatabase.db)) {
     if (stopping?.aborted === true) return;
-    const reached = await seen.transaction((tx) => markSoftLimit(tx, id));
-    if (reached !== null) tell(logger, reached);
+    const reached = await sweepDatabase.transaction((tx) => markSoftLimit(tx, id));
+    if (reached !== null) logReached(logger, reached);
   }
 }
 
-function tell(logger: Logger, reached: SoftLimitReached): void {
+function logReached(logger: Logger, reached: SoftLimitReached): void {
   const meters = statesOf([reached], [reached]).flatMap((budget) =>
     metersOf(budget).filter((meter) => isSoftlyReached(meter, budget.softLimit)),
   );

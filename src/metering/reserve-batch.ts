@@ -1,5 +1,5 @@
-// Judges a batch of reservations against their apps' budgets in the order they came, marks the slots of those that pass as
-// dispatched, and writes their rows (ledger-batch.ts). Nothing is called before that is committed.
+// Checks a batch of reservations against their apps' budgets in order of arrival, marks the slots of admitted ones as dispatched and writes their rows
+// (ledger-batch.ts). No provider is called before the commit.
 import { type RawBuilder, sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
 import { addAmounts, type WindowChange, windowKeyJson } from "../storage/budget-windows.ts";
@@ -11,15 +11,15 @@ import { storePrice } from "./price.ts";
 
 type Verdict = { readonly budgets: readonly BudgetState[] } | { readonly exceeded: BudgetExceeded };
 
-/** Reservations that have been judged, those that pass with their slots dispatched. */
+/** The result of a batch of reservations. Slots of admitted ones are dispatched. */
 export interface Reserving {
   readonly verdicts: readonly Reserved[];
   readonly admitted: readonly Admitted[];
-  /** Of those admitted. */
+  /** Changes of the budget windows by the admitted reservations. */
   readonly moves: readonly WindowChange[];
 }
 
-/** In the same order. */
+/** Locked rows and their states, in the same order. */
 export interface HeldBudgets {
   readonly rows: readonly BudgetRow[];
   readonly states: readonly BudgetState[];
@@ -30,7 +30,7 @@ interface Admitted {
   readonly budgets: readonly BudgetState[];
 }
 
-/** The rows of all their budgets are held. `before`: what changes in the windows besides, and comes first. */
+/** The caller has locked the rows of all budgets. `before`: other changes of the windows that come first. */
 export async function judgeReservations(
   tx: Transacting,
   batch: readonly Reservation[],
@@ -38,20 +38,20 @@ export async function judgeReservations(
   before: readonly WindowChange[],
 ): Promise<Reserving> {
   const ledgers = budgetsOf(held, before);
-  const lost = new Set<Reservation>();
+  const lostItems = new Set<Reservation>();
   let verdicts: ReadonlyMap<Reservation, Verdict>;
-  // A slot lost to another process gives its share of the budget back to those behind it, so they are judged again.
+  // A slot lost to another process frees its share of the budget for those behind it, so they are checked again.
   for (;;) {
-    const remaining = batch.filter((item) => !lost.has(item));
-    verdicts = judgeInTurn(remaining, ledgers);
-    const wanted = remaining.filter((item) => passes(verdicts.get(item)) && item.slot !== undefined);
+    const remaining = batch.filter((item) => !lostItems.has(item));
+    verdicts = judgeInOrder(remaining, ledgers);
+    const withSlot = remaining.filter((item) => isAdmitted(verdicts.get(item)) && item.slot !== undefined);
     const held = await dispatchSlots(
       tx,
-      wanted.flatMap((item) => item.slot ?? []).toSorted((a, b) => Buffer.compare(a.keySha256, b.keySha256)),
+      withSlot.flatMap((item) => item.slot ?? []).toSorted((a, b) => Buffer.compare(a.keySha256, b.keySha256)),
     );
-    const newlyLost = wanted.filter((item) => item.slot !== undefined && !held.has(item.slot.owner));
-    if (newlyLost.length === 0) break;
-    for (const item of newlyLost) lost.add(item);
+    const justLost = withSlot.filter((item) => item.slot !== undefined && !held.has(item.slot.owner));
+    if (justLost.length === 0) break;
+    for (const item of justLost) lostItems.add(item);
   }
 
   const admitted = batch.flatMap((item) => {
@@ -80,35 +80,35 @@ export async function judgeReservations(
   };
 }
 
-/** The budgets that each reservation is judged by, all of them locked. */
+/** The locked budgets that apply to each reservation. */
 interface Ledgers {
   readonly states: ReadonlyMap<string, BudgetState>;
   readonly idsOf: (item: Reservation) => readonly string[];
 }
 
-function budgetsOf({ rows, states: found }: HeldBudgets, before: readonly WindowChange[]): Ledgers {
-  const states = found.map((state) => addMoves(state, before));
-  const paysFor = (row: BudgetRow, item: Reservation) =>
+function budgetsOf({ rows, states: initialStates }: HeldBudgets, before: readonly WindowChange[]): Ledgers {
+  const states = initialStates.map((state) => addMoves(state, before));
+  const isApplicable = (row: BudgetRow, item: Reservation) =>
     row.workspace_id === item.workspaceId &&
     (row.kind === "budget" ? row.app_id === item.appId : row.kind === item.funding);
   return {
     states: new Map(states.map((state) => [state.id, state])),
-    idsOf: (item) => rows.flatMap((row) => (paysFor(row, item) ? [row.id] : [])),
+    idsOf: (item) => rows.flatMap((row) => (isApplicable(row, item) ? [row.id] : [])),
   };
 }
 
 function addMoves(state: BudgetState, moves: readonly WindowChange[]): BudgetState {
-  const own = moves.filter(
+  const ownMoves = moves.filter(
     (move) => move.budgetId === state.id && move.windowStart.getTime() === state.windowStart.getTime(),
   );
-  return own.reduce(addAmounts<BudgetState>, state);
+  return ownMoves.reduce(addAmounts<BudgetState>, state);
 }
 
-function judgeInTurn(batch: readonly Reservation[], { states, idsOf }: Ledgers): ReadonlyMap<Reservation, Verdict> {
-  const running = new Map(states);
+function judgeInOrder(batch: readonly Reservation[], { states, idsOf }: Ledgers): ReadonlyMap<Reservation, Verdict> {
+  const currentStates = new Map(states);
   const verdicts = new Map<Reservation, Verdict>();
   for (const item of batch) {
-    const budgets = idsOf(item).flatMap((id) => running.get(id) ?? []);
+    const budgets = idsOf(item).flatMap((id) => currentStates.get(id) ?? []);
     const amounts = amountsOf(item);
     const exceeded = budgets.map((budget) => judgeBudget(budget, amounts)).find((verdict) => verdict !== null);
     if (exceeded !== undefined) {
@@ -116,7 +116,7 @@ function judgeInTurn(batch: readonly Reservation[], { states, idsOf }: Ledgers):
       continue;
     }
     verdicts.set(item, { budgets });
-    for (const budget of budgets) running.set(budget.id, addReserved(budget, amounts));
+    for (const budget of budgets) currentStates.set(budget.id, addReserved(budget, amounts));
   }
   return verdicts;
 }
@@ -125,7 +125,7 @@ function amountsOf(item: Reservation): Amounts {
   return { nanoUsd: item.reserveNanoUsd, audioMs: BigInt(item.audioMs), tokens: BigInt(item.tokens ?? 0) };
 }
 
-/** The statement that writes them; null: there are none. */
+/** Returns the statement that inserts the attempts. Null: there are none. */
 export function insertAttempts(admitted: readonly Admitted[], nowMs: number): RawBuilder<unknown> | null {
   if (admitted.length === 0) return null;
   const rows = admitted.map(({ item, budgets }) => ({
@@ -147,7 +147,7 @@ export function insertAttempts(admitted: readonly Admitted[], nowMs: number): Ra
     estimate_nano_usd: item.estimateNanoUsd?.toString() ?? null,
     price: item.price === null ? null : storePrice(item.price),
     windows: budgets.map(({ id, windowStart }) => windowKeyJson({ budgetId: id, windowStart })),
-    // How long from now: clocks of machines differ, and only the database's decides when it is over.
+    // Relative to now, because machines' clocks differ and only the database's decides when it has passed.
     deadline_ms: Math.max(0, item.deadlineAt.getTime() - nowMs),
   }));
   const columns = sql.raw(
@@ -160,6 +160,6 @@ export function insertAttempts(admitted: readonly Admitted[], nowMs: number): Ra
       deadline_ms float8)`;
 }
 
-function passes(verdict: Verdict | undefined): boolean {
+function isAdmitted(verdict: Verdict | undefined): boolean {
   return verdict !== undefined && "budgets" in verdict;
 }

@@ -1,5 +1,5 @@
-// Settles a batch of attempts (ledger-batch.ts): outcome and charge on the row, reservation to spent on the budgets, and the end
-// of the idempotency slot [metering.settle-atomic]. A second settlement changes nothing [metering.settle-once].
+// Settles a batch of attempts (ledger-batch.ts): writes outcome and charge, moves the reservation to spent in the budgets and ends the idempotency slot
+// [metering.settle-atomic]. A second settlement changes nothing [metering.settle-once].
 import { sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
 import { readWindowKeys, type WindowChange } from "../storage/budget-windows.ts";
@@ -26,32 +26,32 @@ export interface OpenAttempt {
   readonly windows: unknown;
 }
 
-/** Settlements whose rows are written and held: what they change besides. */
+/** Settlements whose rows are written and locked, with the changes that follow from them. */
 export interface Settling {
   readonly batch: readonly Settlement[];
-  /** Those that settle something; twice in one batch, the first one counts. */
+  /** Settlements that took effect. Of two for the same attempt in one batch, the first wins. */
   readonly changed: ReadonlySet<Settlement>;
   readonly moves: readonly WindowChange[];
 }
 
-/** Where nothing is asked for. */
+/** For a batch without settlements and apps. */
 const NONE: HeldWindows = { rows: [], windows: [] };
 
 export interface SettledAndHeld {
   readonly settling: Settling;
-  /** The budgets of the apps, and those that the settlements move; null as of `holdBudgets`. */
+  /** The budgets of the apps and those that the settlements change. Null as in `holdBudgets`. */
   readonly held: HeldWindows | null;
 }
 
-/** Writes the outcomes, which holds the rows, and then holds the budgets, by one statement; each in id order, as everywhere. */
+/** Writes the outcomes, which locks the attempts, and then locks the budgets, in one statement and each in id order. */
 export async function settleAndHold(
   tx: Transacting,
   batch: readonly Settlement[],
   apps: readonly AppOf[],
 ): Promise<SettledAndHeld> {
-  const firsts = [...new Map(batch.toReversed().map((item) => [item.attemptId, item])).values()];
-  const { open, held } = await writeOutcomes(tx, firsts, apps);
-  const changed = new Set(firsts.filter((item) => open.has(item.attemptId)));
+  const uniqueItems = [...new Map(batch.toReversed().map((item) => [item.attemptId, item])).values()];
+  const { open, held } = await writeOutcomes(tx, uniqueItems, apps);
+  const changed = new Set(uniqueItems.filter((item) => open.has(item.attemptId)));
   const moves = [...changed].flatMap((item) => {
     const attempt = open.get(item.attemptId);
     return attempt === undefined ? [] : movesOf({ attempt, ...spentBy(item, attempt) });
@@ -59,19 +59,19 @@ export async function settleAndHold(
   return { settling: { batch, changed, moves }, held };
 }
 
-/** The budgets are held, and have been moved or will be. */
+/** The caller has locked the budgets, and has updated their windows or will do so. */
 export async function finishSettling(tx: Transacting, seal: Seal, settling: Settling): Promise<readonly Settled[]> {
   const { batch, changed } = settling;
-  const ended = new Set<Settlement>();
+  const endedSlots = new Set<Settlement>();
   const slots = [...changed].flatMap((item) => (item.slot === undefined ? [] : [{ item, slot: item.slot }]));
   for (const { item, slot } of slots.toSorted((a, b) => Buffer.compare(a.slot.ref.keySha256, b.slot.ref.keySha256)))
-    if (await endSlot(tx, seal, slot)) ended.add(item);
-  // Too late, the sweeper called the outcome unknown: so does the key. A slot completed before stays as it is.
+    if (await endSlot(tx, seal, slot)) endedSlots.add(item);
+  // A late settlement: the sweep has settled the outcome as unknown, so the key's is unknown too. A completed slot stays as it is.
   await burnSlots(
     tx,
     batch.flatMap((item) => (changed.has(item) || item.slot === undefined ? [] : [item.slot.ref])),
   );
-  return batch.map((item) => ({ changed: changed.has(item), slotEnded: ended.has(item) }));
+  return batch.map((item) => ({ changed: changed.has(item), slotEnded: endedSlots.has(item) }));
 }
 
 export interface Move {
@@ -81,7 +81,7 @@ export interface Move {
   readonly tokens: bigint;
 }
 
-/** Gives the reservation back and spends what was used, in the windows where it was taken. */
+/** Releases the reservation and adds what was used as spent, in the windows where it was reserved. */
 export function movesOf({ attempt, nanoUsd, audioMs, tokens }: Move): readonly WindowChange[] {
   return readWindowKeys(attempt.windows).map((key) => ({
     ...key,
@@ -94,17 +94,17 @@ export function movesOf({ attempt, nanoUsd, audioMs, tokens }: Move): readonly W
   }));
 }
 
-/** Budgets count what was delivered, or run for a caller who left; failed attempts are the operator's. */
+/** Budgets count what was delivered, or ran for a caller who disconnected. Failed attempts are at the operator's expense. */
 function spentBy(item: Settlement, attempt: OpenAttempt): Omit<Move, "attempt"> {
-  const counts = item.outcome === "succeeded" || item.outcome === "aborted";
+  const isBilled = item.outcome === "succeeded" || item.outcome === "aborted";
   return {
     nanoUsd: item.chargeNanoUsd,
-    audioMs: counts ? BigInt(item.audioMs ?? attempt.audio_ms) : 0n,
-    tokens: counts ? spentTokens(item.usage, attempt.reserved_tokens) : 0n,
+    audioMs: isBilled ? BigInt(item.audioMs ?? attempt.audio_ms) : 0n,
+    tokens: isBilled ? spentTokens(item.usage, attempt.reserved_tokens) : 0n,
   };
 }
 
-/** At most what was reserved: a provider that reports more than its own limit breaks no budget. */
+/** At most the reserved tokens, so that a provider that reports more than its own limit exceeds no budget. */
 export function spentTokens(usage: TokenUsage | undefined, reserved: bigint): bigint {
   if (usage === undefined) return 0n;
   const used = BigInt(usage.inputTokens + usage.outputTokens);
@@ -121,14 +121,14 @@ type SettledRow =
       readonly attempt_windows: unknown;
     };
 
-/** Answers those that were open, as they were reserved. */
+/** Returns the attempts that were open, as they were reserved. */
 async function writeOutcomes(
   tx: Transacting,
   items: readonly Settlement[],
   apps: readonly AppOf[],
 ): Promise<{ readonly open: ReadonlyMap<string, OpenAttempt>; readonly held: HeldWindows | null }> {
   if (items.length === 0) return { open: new Map(), held: apps.length === 0 ? NONE : await holdBudgets(tx, apps) };
-  const given = items.map((item) => ({
+  const values = items.map((item) => ({
     id: item.attemptId,
     outcome: item.outcome,
     provider_ms: item.providerMs,
@@ -143,11 +143,11 @@ async function writeOutcomes(
     cached_input_tokens: item.usage?.cachedInputTokens ?? null,
     usage_source: item.usage?.source ?? null,
   }));
-  const moved = sql`select jsonb_array_elements(attempt_windows) ->> 'budget_id' as id from settled`;
-  // `provider_seconds_flag` is set above a difference of 2 % or 1 s [metering.provider-seconds]. Attempts are selected by their ids alone,
-  // because an index of the open ones would be read as a whole.
+  const movedBudgets = sql`select jsonb_array_elements(attempt_windows) ->> 'budget_id' as id from settled`;
+  // `provider_seconds_flag` is set above a difference of 2 % or 1 s [metering.provider-seconds]. Attempts are selected by id only, because an index of open
+  // attempts would be scanned as a whole.
   const { rows } = await sql<SettledRow & HeldRow>`${PREPARED}
-    with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (id text, outcome text,
+    with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as given (id text, outcome text,
         provider_ms bigint, audio_ms bigint, billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb, provider_failure jsonb,
         input_tokens bigint, output_tokens bigint, cached_input_tokens bigint, usage_source text)),
       found as materialized (select id, state, audio_ms, reserved_nano_usd, reserved_tokens, windows from attempts
@@ -162,10 +162,10 @@ async function writeOutcomes(
         from open join given using (id) where attempts.id = open.id
         returning open.id as attempt_id, open.audio_ms as attempt_audio_ms, open.reserved_nano_usd as attempt_nano_usd,
           open.reserved_tokens as attempt_tokens, open.windows as attempt_windows),
-      ${holding(apps, moved)}
+      ${holding(apps, movedBudgets)}
     select settled.*, ${HELD} from ${COUNTED} left join (settled full join held on false) on true
       order by held.id`.execute(tx);
-  const open = rows.flatMap((row) => (row.attempt_id === null ? [] : [asOpen(row)]));
+  const open = rows.flatMap((row) => (row.attempt_id === null ? [] : [openAttemptOf(row)]));
   return { open: new Map(open.map((attempt) => [attempt.id, attempt])), held: allHeld(rows) };
 }
 
@@ -177,7 +177,7 @@ async function endSlot(tx: Transacting, seal: Seal, slot: SlotEnd): Promise<bool
   return held.size > 0;
 }
 
-function asOpen(row: Exclude<SettledRow, { readonly attempt_id: null }>): OpenAttempt {
+function openAttemptOf(row: Exclude<SettledRow, { readonly attempt_id: null }>): OpenAttempt {
   return {
     id: row.attempt_id,
     audio_ms: row.attempt_audio_ms,

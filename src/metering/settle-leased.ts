@@ -1,5 +1,5 @@
-// Writes a batch of chats that were paid from leases, in one transaction: a settled row for each, and the leases' and their
-// budgets' figures moved from held to spent [metering.lease-shared].
+// Writes a batch of chats that leases paid for in one transaction: a settled row each, and their amounts moved from reserved to spent in the leases and
+// budgets [metering.lease-shared].
 import { sql } from "kysely";
 import type { AttemptId, LeaseId, RequestId } from "../contract/ids.ts";
 import { addSettled, type LeaseChange, lockLeases } from "../storage/budget-leases.ts";
@@ -19,7 +19,7 @@ export interface LeasedAttempt extends SharingRow {
   readonly requestId: RequestId;
   readonly leaseId: LeaseId;
   readonly nanoUsd: bigint;
-  /** What counts against the budgets. */
+  /** Tokens that count against the budgets. */
   readonly tokens: bigint;
   readonly reservedNanoUsd: bigint;
   readonly reservedTokens: number;
@@ -33,7 +33,7 @@ export function leasedAttempt(
   reservation: Reservation,
   settlement: Settlement,
   { leaseId, tokens, reservedAtMs }: Pick<LeasedAttempt, "leaseId" | "tokens" | "reservedAtMs">,
-  word: (shared: object) => string,
+  cacheText: (shared: object) => string,
 ): LeasedAttempt {
   return {
     attemptId: reservation.attemptId,
@@ -47,20 +47,20 @@ export function leasedAttempt(
     estimateNanoUsd: reservation.estimateNanoUsd,
     providerRequestId: settlement.providerRequestId,
     usage: settlement.usage ?? null,
-    shared: word(sharedOf(reservation, settlement, leaseId)),
+    shared: cacheText(sharedOf(reservation, settlement, leaseId)),
   };
 }
 
-/** `nowMs`: of the clock that they were reserved by. `mayBeThere`: they are written again, after a commit whose answer was lost. */
+/** `nowMs`: from the clock of the reservations. `mayBeThere`: the batch is a retry after a commit whose result was lost. */
 export async function settleLeased(
   database: Database,
   batch: readonly LeasedAttempt[],
-  writing: { readonly nowMs: number; readonly mayBeThere: boolean },
+  options: { readonly nowMs: number; readonly mayBeThere: boolean },
 ): Promise<void> {
   await transact(batches(database), async (tx) => {
-    const inserted = await insertSettled(tx, batch, writing);
+    const inserted = await insertSettled(tx, batch, options);
     const leases = await lockLeases(tx, [...new Set(batch.map((item) => item.leaseId))]);
-    // A lease that lapsed was counted as spent as a whole: its calls are put on record, and nothing is counted twice.
+    // A lapsed lease was counted as spent as a whole: its calls are recorded, but not counted again.
     const sums = sumByLease(inserted.filter((item) => leases.has(item.leaseId)));
     const changes = sums.flatMap((sum) => {
       const reserved = { nanoUsd: -sum.nanoUsd, tokens: -sum.tokens };
@@ -137,13 +137,13 @@ const SHARED = {
 
 const COLUMNS = columnsBut("reserved_at_ms", OWN, SHARED);
 
-/** Answers those that were not there already, which count. */
+/** Returns the attempts that were not in the table yet. Only they count. */
 async function insertSettled(
   tx: Transacting,
   batch: readonly LeasedAttempt[],
   { nowMs, mayBeThere }: { readonly nowMs: number; readonly mayBeThere: boolean },
 ): Promise<readonly LeasedAttempt[]> {
-  // Settled when it is written, which the roll-up of usage rests on.
+  // `settled_at` is the time of this insert, on which the usage roll-up depends.
   const insert = sql`${mayBeThere ? PREPARED : PIPELINED} insert into attempts (${COLUMNS}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
     select ${COLUMNS}, 0, 'settled', ${timedBy(nowMs, "reserved_at_ms")}, patchbay_now(), patchbay_now(), 0 from ${insertDeduplicated(batch, OWN, SHARED)}`;
   if (!mayBeThere) {

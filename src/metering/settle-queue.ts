@@ -1,4 +1,4 @@
-// What was settled in memory, on its way to the database: gathered for a moment, written in batches, kept until it is there.
+// Queues settlements in memory, collects them briefly and writes them in batches. They stay in the queue until they are durable.
 import { createWriteBehind, type WriteBehind } from "../lib/concurrency/write-behind.ts";
 import type { Database } from "../storage/database.ts";
 import { isBadData } from "../storage/database-faults.ts";
@@ -8,12 +8,12 @@ export interface SettleQueue extends Pick<WriteBehind<LeasedAttempt>, "size" | "
   push(item: LeasedAttempt): void;
 }
 
-/** A batch costs about the same whether it holds 1 or 100, so the first waits a moment for company. */
+/** A batch costs about the same for 1 or 100 settlements, so the first one waits briefly for others. */
 const LINGER_MS = 50;
 const MAX_BATCH = 500;
 const RETRY_MS = 1_000;
 
-/** A batch that could not be written stays, is told to `onError`, and is tried again. */
+/** A batch that could not be written stays queued, is reported to `onError` and is retried. */
 export function createSettleQueue(
   database: Database,
   nowMs: () => number,
@@ -27,30 +27,30 @@ export function createSettleQueue(
     onSkipped: (_, error) => onError(error),
   });
 
-  const later = (ms: number): void => {
+  const flushLater = (ms: number): void => {
     timer ??= setTimeout(() => {
       timer = null;
-      // The turn under way sees to what came meanwhile.
+      // The write in progress takes care of what arrived meanwhile.
       if (!queue.isWriting()) flush().catch(onError);
     }, ms).unref();
   };
 
-  /** What came meanwhile waits a moment for company too. */
+  /** Settlements that arrived meanwhile wait briefly for others too. */
   const flush = async (): Promise<void> => {
     try {
       await queue.flush();
     } catch (error) {
-      later(RETRY_MS);
+      flushLater(RETRY_MS);
       throw error;
     } finally {
-      if (queue.size() > 0) later(LINGER_MS);
+      if (queue.size() > 0) flushLater(LINGER_MS);
     }
   };
 
   return {
     push: (item) => {
       queue.push(item);
-      later(LINGER_MS);
+      flushLater(LINGER_MS);
     },
     size: () => queue.size(),
     has: (matches) => queue.has(matches),

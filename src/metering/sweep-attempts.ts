@@ -1,12 +1,12 @@
-// After a crash, attempts still open past their deadline have an unknown outcome [metering.crash-unresolved]. The app pays nothing for
-// them, the reservation is returned, and the row says `unresolved` so that the operator can compare it with the provider's bill.
+// Settles attempts that a crash left open past their deadline [metering.crash-unresolved]. Their outcome is unknown: the app pays nothing, the reservation is
+// released, and `unresolved` lets the operator compare them with the provider's bill.
 import { sql } from "kysely";
 import { changeWindows } from "../storage/budget-windows.ts";
 import { lockBudgets } from "../storage/budgets.ts";
 import type { Transacting } from "../storage/database.ts";
 import { movesOf, type OpenAttempt } from "./settle-batch.ts";
 
-/** The settlement of a call that just ended may still be on its way. */
+/** The settlement of a call that has just ended may still be in progress. */
 const GRACE_SECONDS = 30;
 const MAX_SWEPT = 500;
 

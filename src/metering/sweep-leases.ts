@@ -1,12 +1,12 @@
-// Sweeps leases of processes that died [metering.lease-crash]: what they had not settled may have been used, so it counts as spent and is
-// marked unresolved, for the operator to compare with the provider's bill.
+// Closes leases of processes that died [metering.lease-crash]. What they had not settled may have been used, so it counts as spent and is marked unresolved,
+// for the operator to compare with the provider's bill.
 import { closeLeases, lockLapsedLeases } from "../storage/budget-leases.ts";
 import type { Transacting } from "../storage/database.ts";
 import { releaseRemainder } from "./grow-lease.ts";
 
 const MAX_SWEPT = 200;
 
-/** `held`: by this process, which lives. One that it does not know of, for its grant was made and never answered for, is swept. */
+/** `held`: leases of this process, which are skipped. A lease that this process does not know, because the response to its insert was lost, is swept. */
 export async function sweepLeases(tx: Transacting, held: readonly string[] = []): Promise<number> {
   const lapsed = await lockLapsedLeases(tx, MAX_SWEPT, held);
   if (lapsed.length === 0) return 0;

@@ -1,5 +1,5 @@
-// The places that this process holds of a limit on concurrent requests [quotas.concurrent-reuse]: one that falls free serves the next
-// request here, and is returned when none has come for a second.
+// This process's share of a limit on concurrent requests [quotas.concurrent-reuse]. A slot that becomes free serves the next request here, and is returned if
+// none arrives within a second.
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Limit, Standing, Verdict } from "./counters.ts";
 import type { PlaceAsk } from "./draw.ts";
@@ -9,7 +9,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** A refusal is good for so long, unless a place falls free here. */
+/** A refusal is repeated for this long, unless a slot becomes free here. */
 const REFUSED_FOR_MS = 100;
 const OK = { ok: true } as const;
 
@@ -20,15 +20,15 @@ export class PlaceSlice {
   #held = 0;
   #running = 0;
   #leastFree = 0;
-  /** What the other processes held when it was last drawn; null: never was. */
+  /** What other processes held at the last grant. Null: there was none yet. */
   #others: number | null = null;
   #waiting: Waiter[] = [];
   #isDrawing = false;
-  /** Places are to go back, and the row does not know yet. */
+  /** Whether slots must be returned that the row still counts. */
   #isOwing = false;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** `draw` comes to `ask` and then to `drawn` or `failed`. */
+  /** `draw` calls `ask`, and then `drawn` or `failed`. */
   constructor(limit: Limit, nowMs: () => number, draw: () => void) {
     this.#limit = limit;
     this.#nowMs = nowMs;
@@ -84,7 +84,7 @@ export class PlaceSlice {
     return this.#others === null ? null : { left: limit - this.#others - this.#running, moreInMs: null };
   }
 
-  /** Called once a second: places that nobody used since go back. False: there are none to look after. */
+  /** Called once a second: returns slots that were not used since. Returns false if the slice can be dropped. */
   look(): boolean {
     const isUsed = this.#held > 0 || this.#waiting.length > 0 || this.#isDrawing;
     if (this.#leastFree > 0) this.#giveBack(this.#leastFree);
@@ -92,7 +92,7 @@ export class PlaceSlice {
     return isUsed;
   }
 
-  /** Tells that the process lives, before its places count as nobody's. */
+  /** Renews the slots before they expire. */
   renew(): void {
     if (this.#held > 0) this.#ask();
   }
@@ -107,7 +107,7 @@ export class PlaceSlice {
     this.#ask();
   }
 
-  /** For what came while the last draw was under way. */
+  /** For requests that arrived during the last draw. */
   #askAgain(): void {
     if (this.#waiting.length > 0 || this.#isOwing) this.#ask();
   }

@@ -1,5 +1,5 @@
-// Quotas of keys and apps: requests a minute, concurrent requests, seconds of audio an hour, tokens a minute. The smaller of key and app
-// applies [quotas.smaller-applies]. `counters.ts` counts them. What a caller reads is decided here.
+// Quotas of keys and apps: requests per minute, concurrent requests, audio seconds per hour, tokens per minute. The smaller of key and app applies
+// [quotas.smaller-applies], `counters.ts` counts, and this file decides what a caller reads.
 import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
@@ -9,21 +9,21 @@ import { type LimitStanding, rateLimitFields } from "./rate-limit-fields.ts";
 import { UNITS } from "./units.ts";
 
 export interface Quotas {
-  /** Counts a request in; call the answer when it ends. Throws RATE_LIMITED or CONCURRENCY_LIMITED. */
+  /** Counts a request. Call the result when it ends. Throws RATE_LIMITED or CONCURRENCY_LIMITED. */
   enter(holders: QuotaHolders): MaybePromise<() => void>;
   /**
-   * Counts seconds of audio about to be sent to a provider. Throws RATE_LIMITED; then nothing was counted. Where they are not all known
-   * yet, tell the answer how many were sent in the end: the rest is free.
+   * Counts seconds of audio about to be sent to a provider. Throws RATE_LIMITED without counting anything. If the length was an upper bound, call the result
+   * with what was sent: the rest becomes available again.
    */
   takeAudio(holders: QuotaHolders, seconds: number): MaybePromise<(used: number) => void>;
-  /** The same for the tokens a chat may use; those beyond what was taken count too. */
+  /** The same for the tokens that a chat may use. Tokens in excess of the bound count too. */
   takeTokens(holders: QuotaHolders, tokens: number): MaybePromise<(used: number) => void>;
-  /** Counts one fetch of `audio.url`, redirects included, for the app. Throws RATE_LIMITED; then nothing was counted. */
+  /** Counts one fetch of `audio.url`, redirects included, for the app. Throws RATE_LIMITED without counting anything. */
   takeUrlFetch(holders: QuotaHolders): Promise<void>;
-  /** What `takeAudio` would throw; null: there is room. Nothing is counted. */
+  /** The error that `takeAudio` would throw. Null: there is room. Counts nothing. */
   judgeAudio(holders: QuotaHolders, seconds: number): Promise<GatewayError | null>;
   judgeTokens(holders: QuotaHolders, tokens: number): Promise<GatewayError | null>;
-  /** What is left, for an answer's RateLimit fields: out of memory, so that nobody waits for it. Empty where nothing is limited. */
+  /** The RateLimit fields of a response, from memory, so that no response waits for them. Empty if there are no limits. */
   standing(holders: QuotaHolders): Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -42,15 +42,19 @@ export interface QuotaSettings {
 export function createQuotas(counters: Counters, { urlFetchesPerMinute }: QuotaSettings): Quotas {
   const take = async (limits: readonly Limit[], unit: CountUnit, amount: number): Promise<void> => {
     if (limits.length === 0) return;
-    const counted = Math.ceil(amount * UNITS[unit].scale);
-    const verdict = await counters.take(limits, counted);
-    if (!verdict.ok) throw limitReached(unit, verdict, counted);
+    const countedAmount = Math.ceil(amount * UNITS[unit].scale);
+    const verdict = await counters.take(limits, countedAmount);
+    if (!verdict.ok) throw limitReached(unit, verdict, countedAmount);
   };
   const takeUpTo = (holders: QuotaHolders, unit: CountUnit, amount: number): MaybePromise<(used: number) => void> => {
     const limits = limitsOf(holders, unit);
-    return limits.length === 0 ? NOTHING_TO_DO : takeOf(limits, unit, amount);
+    return limits.length === 0 ? NO_OP : takeLimits(limits, unit, amount);
   };
-  const takeOf = async (limits: readonly Limit[], unit: CountUnit, amount: number): Promise<(used: number) => void> => {
+  const takeLimits = async (
+    limits: readonly Limit[],
+    unit: CountUnit,
+    amount: number,
+  ): Promise<(used: number) => void> => {
     await take(limits, unit, amount);
     const { scale } = UNITS[unit];
     return (used) => {
@@ -60,13 +64,13 @@ export function createQuotas(counters: Counters, { urlFetchesPerMinute }: QuotaS
   };
   const enter = async (rates: readonly Limit[], places: readonly Limit[]): Promise<() => void> => {
     await take(rates, "requests", 1);
-    if (places.length === 0) return NOTHING_TO_DO;
+    if (places.length === 0) return NO_OP;
     try {
       const entered = await counters.enter(places);
-      if (entered.ok) return once(entered.leave);
+      if (entered.ok) return runOnce(entered.leave);
       throw tooManyAtOnce(entered.limit);
     } catch (error) {
-      // It was not let in, so it does not count.
+      // The request was refused, so it does not count.
       counters.correct(rates, -1);
       throw error;
     }
@@ -74,14 +78,14 @@ export function createQuotas(counters: Counters, { urlFetchesPerMinute }: QuotaS
   const judge = async (holders: QuotaHolders, unit: CountUnit, amount: number): Promise<GatewayError | null> => {
     const limits = limitsOf(holders, unit);
     if (limits.length === 0) return null;
-    const counted = Math.ceil(amount * UNITS[unit].scale);
-    const verdict = await counters.judge(limits, counted);
-    return verdict.ok ? null : limitReached(unit, verdict, counted);
+    const countedAmount = Math.ceil(amount * UNITS[unit].scale);
+    const verdict = await counters.judge(limits, countedAmount);
+    return verdict.ok ? null : limitReached(unit, verdict, countedAmount);
   };
   return {
     enter: (holders) => {
       const [rates, places] = [limitsOf(holders, "requests"), limitsOf(holders, "concurrent")];
-      return rates.length === 0 && places.length === 0 ? NOTHING_TO_DO : enter(rates, places);
+      return rates.length === 0 && places.length === 0 ? NO_OP : enter(rates, places);
     },
     takeAudio: (holders, seconds) => takeUpTo(holders, "audio", seconds),
     takeTokens: (holders, tokens) => takeUpTo(holders, "tokens", tokens),
@@ -108,24 +112,24 @@ export function createQuotas(counters: Counters, { urlFetchesPerMinute }: QuotaS
 
 const COUNTED = ["requests", "audio", "tokens", "concurrent"] as const satisfies readonly CountUnit[];
 
-/** The smaller of key and app applies: the one of which less is left, and while that is not known, the one that allows less. */
+/** Selects the limit with less left or, while that is unknown, the smaller limit. */
 function tightest(counters: Counters, limits: readonly Limit[]): readonly LimitStanding[] {
   if (limits.length === 0) return NO_STANDINGS;
   const standings = limits.map((limit) => ({ limit, ...(counters.standing(limit) ?? UNKNOWN) }));
-  const roomOf = ({ limit, left }: LimitStanding): number => left ?? limit.limit;
-  return standings.toSorted((one, other) => roomOf(one) - roomOf(other)).slice(0, 1);
+  const availableOf = ({ limit, left }: LimitStanding): number => left ?? limit.limit;
+  return standings.toSorted((one, other) => availableOf(one) - availableOf(other)).slice(0, 1);
 }
 
 const NO_STANDINGS: readonly LimitStanding[] = [];
 const UNKNOWN = { left: null, moreInMs: null } as const;
 
-const NOTHING_TO_DO = (): void => undefined;
+const NO_OP = (): void => undefined;
 
 function limitsOf({ workspace, key, app }: QuotaHolders, unit: CountUnit): readonly Limit[] {
-  const ofKey = limitsOn(key, workspace.id, unit);
-  const ofApp = app === null ? NO_LIMITS : limitsOn(app, workspace.id, unit);
-  // Asked eight times a request, and most keys have no quota.
-  return ofApp.length === 0 ? ofKey : [...ofKey, ...ofApp];
+  const keyLimits = limitsOn(key, workspace.id, unit);
+  const appLimits = app === null ? NO_LIMITS : limitsOn(app, workspace.id, unit);
+  // Called eight times per request, and most keys have no quota.
+  return appLimits.length === 0 ? keyLimits : [...keyLimits, ...appLimits];
 }
 
 function limitsOn(
@@ -140,37 +144,37 @@ function limitsOn(
 
 const NO_LIMITS: readonly Limit[] = [];
 
-function once(leave: () => void): () => void {
-  let left = false;
+function runOnce(leave: () => void): () => void {
+  let hasLeft = false;
   return () => {
-    if (!left) leave();
-    left = true;
+    if (!hasLeft) leave();
+    hasLeft = true;
   };
 }
 
-function limitReached(unit: CountUnit, { limit: refused, waitMs }: Refused, counted: number): GatewayError {
+function limitReached(unit: CountUnit, { limit: refusedLimit, waitMs }: Refused, countedAmount: number): GatewayError {
   const { scale, words } = UNITS[unit];
-  const { limit, periodMs } = refused;
+  const { limit, periodMs } = refusedLimit;
   const quota = limit / scale;
   const period = periodMs / 1000;
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   return new GatewayError("RATE_LIMITED", {
     message:
-      counted > limit
-        ? `This request takes ${counted / scale} ${words}, and the whole quota is ${quota} in ${period} s.`
+      countedAmount > limit
+        ? `This request takes ${countedAmount / scale} ${words}, and the whole quota is ${quota} in ${period} s.`
         : `The quota of ${quota} ${words} in ${period} s is used up. Retry in ${seconds} s.`,
     retryAfterSeconds: seconds,
     details: { limit: quota, unit: words, period_seconds: period },
-    headers: rateLimitFields([{ limit: refused, left: 0, moreInMs: seconds * 1000 }]),
+    headers: rateLimitFields([{ limit: refusedLimit, left: 0, moreInMs: seconds * 1000 }]),
   });
 }
 
-function tooManyAtOnce(refused: Limit): GatewayError {
-  const { limit } = refused;
+function tooManyAtOnce(refusedLimit: Limit): GatewayError {
+  const { limit } = refusedLimit;
   return new GatewayError("CONCURRENCY_LIMITED", {
     message: `${limit} requests of this key or app are running, as many as its quota allows. Retry when one has ended.`,
     retryAfterSeconds: 1,
     details: { limit },
-    headers: rateLimitFields([{ limit: refused, left: 0, moreInMs: 1000 }]),
+    headers: rateLimitFields([{ limit: refusedLimit, left: 0, moreInMs: 1000 }]),
   });
 }

@@ -1,10 +1,10 @@
-// The RateLimit fields of an answer [quotas.rate-limit-fields] (draft-ietf-httpapi-ratelimit-headers): an item for each quota that applies.
+// The RateLimit fields of a response [quotas.rate-limit-fields] (draft-ietf-httpapi-ratelimit-headers): one item for each quota that applies.
 import type { Limit, Standing } from "./counters.ts";
 import { UNITS } from "./units.ts";
 
 export interface LimitStanding extends Omit<Standing, "left"> {
   readonly limit: Limit;
-  /** Null: this process has not looked yet; then the policy is told, and not what is left. */
+  /** Null: this process has not read it yet. Then only the policy is reported. */
   readonly left: number | null;
 }
 
@@ -12,10 +12,10 @@ const NONE: Readonly<Record<string, string>> = {};
 
 export function rateLimitFields(standings: readonly LimitStanding[]): Readonly<Record<string, string>> {
   if (standings.length === 0) return NONE;
-  const left = standings.flatMap(leftOf);
+  const items = standings.flatMap(leftOf);
   return {
     "ratelimit-policy": standings.map(policyOf).join(", "),
-    ...(left.length === 0 ? {} : { ratelimit: left.join(", ") }),
+    ...(items.length === 0 ? {} : { ratelimit: items.join(", ") }),
   };
 }
 

@@ -1,5 +1,5 @@
-// Quotas over several processes on one server [quotas.exact] (docs/decisions/0015): each holds slices that it spends in memory, and takes
-// and returns for all of them in one transaction at a time.
+// Quotas over several processes on one database [quotas.exact] (docs/decisions/0015): each process holds slices that it spends in memory, and draws and
+// returns for all of them in one transaction at a time.
 import { randomUUID } from "node:crypto";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
 import type { Database } from "../storage/database.ts";
@@ -15,22 +15,22 @@ import { type WindowRow, WindowSlice } from "./window-slice.ts";
 
 export interface SharedCountersOptions {
   readonly database: Database;
-  /** Never set back; the database's own clock says what a quota's last minute is. */
+  /** A monotonic clock. The database's clock defines a quota's window. */
   readonly elapsedMs?: () => number;
-  /** Rows of forgotten holders could not be cleared away; it is tried again. */
+  /** Called when old rows could not be deleted. The sweep is repeated. */
   readonly onError?: (error: unknown) => void;
 }
 
 export interface SharedCounters extends Counters {
-  /** What the timer does once a second. */
+  /** The timer calls it once a second. */
   look(): void;
-  /** Tells that this process still holds its places. */
+  /** Renews the slots that this process holds. */
   renew(): void;
-  /** Resolves when nothing is being drawn or returned. */
+  /** Resolves when no draw or return is in progress. */
   quiet(): Promise<void>;
 }
 
-/** One slice's part in a transaction. */
+/** One slice's part of a transaction. */
 interface Drawing {
   readonly limit: Limit;
   change(state: unknown, nowMs: number): unknown;
@@ -47,20 +47,20 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
   const process = randomUUID();
   const windows = new Map<string, WindowSlice>();
   const places = new Map<string, PlaceSlice>();
-  const under = new Set<Promise<void>>();
-  const batched = createBatcher(
-    async (begins: readonly (() => Drawing)[]) => {
+  const inProgress = new Set<Promise<void>>();
+  const enqueue = createBatcher(
+    async (starts: readonly (() => Drawing)[]) => {
       await drawAll(
         database,
-        begins.map((begin) => begin()),
+        starts.map((start) => start()),
       );
-      return begins.map(() => undefined);
+      return starts.map(() => undefined);
     },
     { maxItems: MAX_BATCH, isItemFault: () => false },
   );
-  const draw = (begin: () => Drawing): void => {
-    const drawing: Promise<void> = batched(begin).finally(() => under.delete(drawing));
-    under.add(drawing);
+  const draw = (start: () => Drawing): void => {
+    const drawing: Promise<void> = enqueue(start).finally(() => inProgress.delete(drawing));
+    inProgress.add(drawing);
   };
 
   const windowOf = (limit: Limit): WindowSlice => {
@@ -81,7 +81,7 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
   };
   const renew = (): void => places.forEach((slice) => slice.renew());
   const quiet = async (): Promise<void> => {
-    while (under.size > 0) await Promise.all(under);
+    while (inProgress.size > 0) await Promise.all(inProgress);
   };
   const timers = [
     setInterval(look, LOOK_MS),
@@ -95,7 +95,7 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
 
   return {
     take: (limits, amount) =>
-      together(limits, {
+      takeAll(limits, {
         take: (limit) => windowOf(limit).take(limit, amount),
         undo: (limit) => windowOf(limit).put(amount),
       }),
@@ -103,8 +103,8 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
       const { nowMs, states } = await readCounts(batches(database).db, limits);
       for (const limit of limits) {
         const name = countName(limit);
-        const own = windows.get(name)?.unspent ?? 0;
-        const ask = { limit, own, amounts: [amount], inAdvance: 0, returned: 0, owed: 0 };
+        const unspent = windows.get(name)?.unspent ?? 0;
+        const ask = { limit, own: unspent, amounts: [amount], inAdvance: 0, returned: 0, owed: 0 };
         const [waitMs = null] = drawWindow(states.get(name), ask, nowMs).drawn.waitsMs;
         if (waitMs !== null) return { ok: false, limit, waitMs };
       }
@@ -113,7 +113,7 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
     correct: (limits, difference) => limits.forEach((limit) => windowOf(limit).correct(difference)),
     enter: (limits) => {
       const leave = (limit: Limit): void => placeOf(limit).leave();
-      const entered = together(limits, { take: (limit) => placeOf(limit).enter(limit), undo: leave });
+      const entered = takeAll(limits, { take: (limit) => placeOf(limit).enter(limit), undo: leave });
       const withLeave = (verdict: Verdict) =>
         verdict.ok ? { ...verdict, leave: () => limits.forEach(leave) } : verdict;
       return entered instanceof Promise ? entered.then(withLeave) : withLeave(entered);
@@ -137,11 +137,11 @@ interface Step {
   readonly undo: (this: void, limit: Limit) => void;
 }
 
-/** All of them or none. In turn, so that nothing is drawn of the app's for what the key's own quota refuses. */
-function together(limits: readonly Limit[], step: Step): MaybePromise<Verdict> {
+/** Takes all limits or none. One after the other, so that nothing is drawn of the app's quota if the key's own refuses. */
+function takeAll(limits: readonly Limit[], step: Step): MaybePromise<Verdict> {
   for (const [index, limit] of limits.entries()) {
     const verdict = step.take(limit);
-    if (verdict instanceof Promise) return togetherLater(limits, step, { taken: index, coming: verdict });
+    if (verdict instanceof Promise) return takeAllAsync(limits, step, { taken: index, coming: verdict });
     if (!verdict.ok) {
       limits.slice(0, index).forEach(step.undo);
       return verdict;
@@ -150,18 +150,18 @@ function together(limits: readonly Limit[], step: Step): MaybePromise<Verdict> {
   return { ok: true };
 }
 
-async function togetherLater(
+async function takeAllAsync(
   limits: readonly Limit[],
   step: Step,
-  { taken, coming }: { readonly taken: number; readonly coming: Promise<Verdict> },
+  { taken, coming: pending }: { readonly taken: number; readonly coming: Promise<Verdict> },
 ): Promise<Verdict> {
-  let done = taken;
-  const undo = (): void => limits.slice(0, done).forEach(step.undo);
+  let takenCount = taken;
+  const undo = (): void => limits.slice(0, takenCount).forEach(step.undo);
   try {
-    let verdict = await coming;
+    let verdict = await pending;
     while (verdict.ok) {
-      done += 1;
-      const next = limits[done];
+      takenCount += 1;
+      const next = limits[takenCount];
       if (next === undefined) return verdict;
       verdict = await step.take(next);
     }
@@ -189,7 +189,7 @@ async function drawAll(database: Database, drawings: readonly Drawing[]): Promis
       );
     });
   } catch (error) {
-    // One whose workspace is gone fails the batch: the others are drawn for without it.
+    // A drawing whose workspace was deleted fails the batch, so each one is run alone.
     if (drawings.length > 1 && isBadData(error)) for (const drawing of drawings) await drawAll(database, [drawing]);
     else for (const drawing of drawings) drawing.failed(error);
     return;
@@ -199,32 +199,32 @@ async function drawAll(database: Database, drawings: readonly Drawing[]): Promis
 
 function windowDrawing(slice: WindowSlice): Drawing {
   const ask = slice.ask();
-  let drawn: WindowDrawn = { granted: 0, inAdvance: 0, waitsMs: [] };
+  let result: WindowDrawn = { granted: 0, inAdvance: 0, waitsMs: [] };
   let row: WindowRow = { slots: [], nowMs: 0 };
   return {
     limit: ask.limit,
     change: (state, nowMs) => {
       const change = drawWindow(state, ask, nowMs);
-      drawn = change.drawn;
+      result = change.drawn;
       row = { slots: change.state, nowMs };
       return change.state;
     },
-    done: () => slice.drawn(ask, drawn, row),
+    done: () => slice.drawn(ask, result, row),
     failed: (error) => slice.failed(ask, error),
   };
 }
 
 function placeDrawing(slice: PlaceSlice, process: string): Drawing {
   const ask = slice.ask();
-  let drawn = { granted: 0, others: 0 };
+  let result = { granted: 0, others: 0 };
   return {
     limit: ask.limit,
     change: (state, nowMs) => {
       const change = drawPlaces(state, ask, { process, nowMs });
-      drawn = change;
+      result = change;
       return change.state;
     },
-    done: () => slice.drawn(ask, drawn),
+    done: () => slice.drawn(ask, result),
     failed: (error) => slice.failed(ask, error),
   };
 }

@@ -1,13 +1,13 @@
-// What quotas limit [quotas.units], how it is counted, and its names towards callers.
+// The units of quotas [quotas.units]: what is limited, how it is counted, and how callers see it named.
 import type { Quota } from "../auth/principal.ts";
 import type { CountUnit } from "../storage/quota-counts.ts";
 
 export interface Unit {
   readonly limitOf: (quota: Quota) => number | null;
   readonly periodMs: number;
-  /** How many of what is counted make one of what is limited. */
+  /** Counted units per unit of the limit. */
   readonly scale: number;
-  /** In messages and details. */
+  /** Name in messages and details. */
   readonly words: string;
   /** The policy's name in the RateLimit fields, and its unit (draft-ietf-httpapi-ratelimit-headers, "qu"). */
   readonly policy: string;
@@ -42,7 +42,7 @@ export const UNITS: Readonly<Record<CountUnit, Unit>> = {
     policy: "tokens",
     quotaUnit: "tokens",
   },
-  // Limited by the installation's own setting, the same for every app.
+  // Limited by the installation's own setting, which is the same for every app.
   url_fetches: {
     limitOf: () => null,
     periodMs: MINUTE_MS,

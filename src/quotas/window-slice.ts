@@ -1,5 +1,5 @@
-// What this process holds of a quota of the last minute or hour [quotas.unused-returned]: spent in memory, taken ahead of need while there
-// is plenty, returned when it is not used.
+// This process's share of a quota per minute or hour [quotas.unused-returned]: spent in memory, drawn ahead of need while plenty is left, and returned if it
+// is not used.
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Limit, Refused, Standing, Verdict } from "./counters.ts";
 import type { WindowAsk, WindowDrawn } from "./draw.ts";
@@ -17,7 +17,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** A refusal is good for so long, so that a flood of refused requests draws no more than ten times a second. */
+/** A refusal is repeated for this long, so that a flood of refused requests draws at most ten times a second. */
 const REFUSED_FOR_MS = 100;
 const OK = { ok: true } as const;
 
@@ -31,17 +31,17 @@ export class WindowSlice {
   #owed = 0;
   #waiting: Waiter[] = [];
   #isDrawing = false;
-  /** What the last draw gave in advance; nothing: the quota is too small or too far used up for it. */
+  /** The advance of the last draw. 0: the quota is too small or too far used up for one. */
   #advance = 0;
   #refused: { readonly amount: number; readonly atMs: number; readonly waitMs: number } | null = null;
-  /** As the last draw left it. */
+  /** The row after the last draw. */
   #row: (WindowRow & { readonly seenAtMs: number }) | null = null;
-  /** What was taken since the last look, and between the two looks before. */
+  /** Amounts taken since the last look, and between the two looks before it. */
   #taken = 0;
   #takenBefore = 0;
   #takes = 0;
 
-  /** `draw` comes to `ask` and then to `drawn` or `failed`. */
+  /** `draw` calls `ask`, and then `drawn` or `failed`. */
   constructor(limit: Limit, nowMs: () => number, draw: () => void) {
     this.#limit = limit;
     this.#nowMs = nowMs;
@@ -63,36 +63,36 @@ export class WindowSlice {
     });
   }
 
-  /** Was taken, and another limit had no room for it. */
+  /** Undoes a take after another limit had no room. */
   put(amount: number): void {
     this.#left += amount;
     this.#taken -= amount;
     this.#takes -= 1;
   }
 
-  /** Drawn, and this process may still spend it. */
+  /** Drawn and not yet spent by this process. */
   get unspent(): number {
     return this.#left;
   }
 
-  /** More was used than was taken, or less. */
+  /** Corrects an earlier amount, because more or less was used than was taken. */
   correct(difference: number): void {
-    const own = Math.min(difference, this.#left);
-    this.#left -= own;
+    const covered = Math.min(difference, this.#left);
+    this.#left -= covered;
     this.#leastLeft = Math.min(this.#leastLeft, this.#left);
-    this.#owed += difference - own;
+    this.#owed += difference - covered;
     if (this.#owed > 0) this.#ask();
   }
 
   ask(): WindowAsk {
     const amounts = this.#waiting.map((waiter) => waiter.amount);
-    // Set aside for those who wait; when nobody does, it can be spent meanwhile.
-    const own = amounts.length > 0 ? this.#left : 0;
-    this.#left -= own;
+    // Reserved for the waiting requests. If none is waiting, it can be spent meanwhile.
+    const reserved = amounts.length > 0 ? this.#left : 0;
+    this.#left -= reserved;
     const [returned, owed] = [this.#returned, this.#owed];
     this.#returned = 0;
     this.#owed = 0;
-    return { limit: this.#limit, own, amounts, inAdvance: this.#demand(), returned, owed };
+    return { limit: this.#limit, own: reserved, amounts, inAdvance: this.#demand(), returned, owed };
   }
 
   drawn(ask: WindowAsk, { granted, inAdvance, waitsMs }: WindowDrawn, row: WindowRow): void {
@@ -117,14 +117,14 @@ export class WindowSlice {
   failed(ask: WindowAsk, error: unknown): void {
     this.#isDrawing = false;
     this.#left += ask.own;
-    // Counted with the next draw; it does not try by itself, for the database may be away.
+    // Counted with the next draw. It does not retry by itself, because the database may be unavailable.
     this.#owed += ask.owed;
     this.#advance = 0;
     for (const { reject } of this.#waiting.splice(0, ask.amounts.length)) reject(error);
     if (this.#waiting.length > 0) this.#ask();
   }
 
-  /** What the others drew since this process last did is not known here, so it may be less. */
+  /** An upper bound, because what other processes drew since the last draw is not known here. */
   standing(limit: Limit): Standing | null {
     if (this.#row === null) return null;
     const { slots, nowMs, seenAtMs } = this.#row;
@@ -133,7 +133,7 @@ export class WindowSlice {
     return { left: left + this.#left + this.#returned - this.#owed, moreInMs };
   }
 
-  /** Called once a second: what was not needed since goes back. False: there is nothing left to look after. */
+  /** Called once a second: returns what was not needed since. Returns false if the slice can be dropped. */
   look(): boolean {
     const surplus = Math.min(this.#left, this.#leastLeft - this.#demand());
     this.#takenBefore = this.#taken;
@@ -158,7 +158,7 @@ export class WindowSlice {
     this.#ask();
   }
 
-  /** For what came while the last draw was under way. */
+  /** For requests that arrived during the last draw. */
   #askAgain(): void {
     if (this.#waiting.length > 0 || this.#returned > 0 || this.#owed > 0) this.#ask();
   }
@@ -176,7 +176,7 @@ export class WindowSlice {
     this.#takes += 1;
   }
 
-  /** Of about a second. A single request says nothing of the next. */
+  /** Demand of about a second. A single request does not predict another. */
   #demand(): number {
     return this.#takes > 1 ? Math.max(this.#taken, this.#takenBefore) : this.#takenBefore;
   }

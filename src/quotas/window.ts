@@ -1,12 +1,12 @@
-// How much was taken in the last minute or hour, as plain data [quotas.sliding-window]: sums by slots of a 120th of the period. In any
-// period but one slot no more is taken than the limit. A slot's sum is free again a whole period after the slot began.
+// A sliding window over the last minute or hour, as plain data [quotas.sliding-window]: sums per slot of 1/120 of the period, each available again a whole
+// period after its slot began. In any period minus one slot, at most the limit is taken.
 
 /** `[slot, amount]`, the oldest first. */
 export type Slots = readonly (readonly [slot: number, amount: number])[];
 
 const SLOTS_PER_PERIOD = 120;
 
-/** Those that still count. What a clock that was set back left in the future counts as taken now. */
+/** Returns the slots that still count. Slots in the future, left by a clock that was set back, count as now. */
 export function slotsAt(slots: Slots, nowMs: number, periodMs: number): Slots {
   const now = slotOf(nowMs, periodMs);
   const counted = slots.filter(([slot]) => slot > now - SLOTS_PER_PERIOD);
@@ -27,21 +27,21 @@ export function addTo(slots: Slots, amount: number, nowMs: number, periodMs: num
   return [...slots, [now, amount]];
 }
 
-/** What was taken and not used; the youngest first, for it is not kept long. */
+/** Removes an amount that was taken and not used, from the newest slots first, because unused amounts are returned soon. */
 export function removeFrom(slots: Slots, amount: number): Slots {
-  let rest = amount;
+  let unremoved = amount;
   return slots
     .toReversed()
     .map(([slot, taken]) => {
-      const removed = Math.min(taken, rest);
-      rest -= removed;
+      const removed = Math.min(taken, unremoved);
+      unremoved -= removed;
       return [slot, taken - removed] as const;
     })
     .filter(([, left]) => left > 0)
     .toReversed();
 }
 
-/** Milliseconds until so much has left the window; the whole period when there is not so much in it. */
+/** Milliseconds until this amount has left the window. The whole period if the window contains less. */
 export function msUntilFree(slots: Slots, amount: number, nowMs: number, periodMs: number): number {
   let freed = 0;
   for (const [slot, taken] of slots) {
@@ -51,7 +51,7 @@ export function msUntilFree(slots: Slots, amount: number, nowMs: number, periodM
   return periodMs;
 }
 
-/** What is left beside these, which count now, and until the oldest of them is free again. */
+/** What is left of the limit, and the time until the oldest slot becomes available again. */
 export function standingOf(
   slots: Slots,
   { limit, periodMs }: { readonly limit: number; readonly periodMs: number },

@@ -1,5 +1,5 @@
-// A record as its app or an administrator sees it [requests.contents]: an app sees names of providers only with `routing:read`. The reason
-// why each target was used or skipped comes from the decision and from the calls that were made.
+// Describes a request record for its app or an administrator [requests.contents]: an app sees provider names only with `routing:read`. The reason why a
+// target was used or skipped is derived from the decision and the calls that were made.
 import { GatewayError } from "../contract/errors.ts";
 import type { Principal } from "../auth/principal.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
@@ -23,7 +23,7 @@ import { summarise } from "./summarise.ts";
 export interface RecordServices {
   readonly database: Database;
   readonly deletions: Pick<ProviderDeletions, "state">;
-  /** What waits here to be written of a request is written when it resolves: a caller may ask right behind the answer. */
+  /** Resolves when this process has written its part of the record, because a caller may query it right after the response. */
   readonly written: (requestId: string) => Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export async function findRequest(
   return describeRequest(recorded, principal.scopes.includes("routing:read") ? "names" : "positions");
 }
 
-/** For administrators of its workspace or, with `workspaceId` null, for the operator: names and owner with it. */
+/** For administrators of the workspace or, with `workspaceId` null, for the operator: with provider names and owner. */
 export async function findAnyRequest(
   services: RecordServices,
   workspaceId: WorkspaceId | null,
@@ -57,7 +57,7 @@ async function readRecorded(
   const recorded = await asWorkspaceOrSystem(database, scope.workspaceId, async (db) => {
     const row = await readRequest(db, scope, id);
     if (row === null) throw new GatewayError("NOT_FOUND", { message: "There is no record of such a request." });
-    // Whoever has no key has no app either: nothing was called.
+    // A request without a valid key has no app, so nothing was called.
     if (row.workspace_id === null || row.app_id === null) return { row, attempts: [], job: null, owner: null };
     const owner = { workspaceId: brand("workspace", row.workspace_id), appId: brand("app", row.app_id) };
     return {
@@ -79,20 +79,20 @@ export interface Recorded {
   readonly deletion: RequestRecordView["provider_deletion"];
 }
 
-/** Names of providers, and what they wrote, are not for every caller. */
-type Sight = "positions" | "names" | "all";
+/** How much the caller may see: target positions, provider names, or also what providers wrote. */
+type Visibility = "positions" | "names" | "all";
 
-/** The JSON columns are written by the request log and by the workers of jobs alone. */
-function describeRequest({ row, attempts, job, deletion }: Recorded, sight: Sight): RequestRecordView {
-  const showNames = sight !== "positions";
+/** The casts are safe: only the request log and the job workers write the JSON columns. */
+function describeRequest({ row, attempts, job, deletion }: Recorded, visibility: Visibility): RequestRecordView {
+  const showNames = visibility !== "positions";
   const candidates = row.candidates as readonly RecordedCandidate[] | null;
   const jobCandidates = (job?.candidates ?? []) as readonly RecordedCandidate[];
   const keyUse = row.key_use as KeyUse;
-  // A job reserves before it knows whom it will call, and whether now.
+  // A job reserves before it knows which target it will call, and whether it will call now.
   const calls = job?.call_state === "reserved" ? attempts.filter(({ outcome }) => outcome !== null) : attempts;
   const sum = (of: (attempt: AttemptRow) => bigint | null) =>
     attempts.map((attempt) => of(attempt) ?? 0n).reduce((a, b) => a + b, 0n);
-  const described = {
+  const view = {
     object: "request",
     id: row.id,
     created_at: row.at.toISOString(),
@@ -106,7 +106,7 @@ function describeRequest({ row, attempts, job, deletion }: Recorded, sight: Sigh
     decision: decisionOf(row, keyUse),
     ...(showNames ? { route: row.route, route_version: row.route_version } : {}),
     candidates: (candidates ?? []).map((each) => describeCandidate(each, calls, showNames)),
-    attempts: attempts.map((attempt) => describeAttempt(attempt, sight)),
+    attempts: attempts.map((attempt) => describeAttempt(attempt, visibility)),
     idempotency: { key: keyUse, replayed: keyUse === "replayed" },
     usage: {
       audio_seconds: row.audio_ms === null ? null : toSeconds(row.audio_ms),
@@ -122,12 +122,12 @@ function describeRequest({ row, attempts, job, deletion }: Recorded, sight: Sigh
             id: row.job_id,
             status: job?.status ?? null,
             code: errorCode(job),
-            // A job judges its targets again when it runs: what it says of them counts.
+            // A job evaluates its targets again when it runs, so its own result counts.
             candidates: jobCandidates.map((each) => describeCandidate(each, calls, showNames)),
           },
     provider_deletion: deletion,
   } satisfies Omit<RequestRecordView, "summary">;
-  return { ...described, summary: summarise(described) };
+  return { ...view, summary: summarise(view) };
 }
 
 function decisionOf(row: RequestRow, keyUse: KeyUse): RequestRecordView["decision"] {
@@ -154,14 +154,14 @@ function describeCandidate(
   };
 }
 
-function outcomeOf(calls: readonly AttemptRow[], isTaken: boolean): RecordedCandidateView["outcome"] {
+function outcomeOf(calls: readonly AttemptRow[], isEligible: boolean): RecordedCandidateView["outcome"] {
   const last = calls.at(-1);
-  if (last === undefined) return isTaken ? "not_reached" : "left";
+  if (last === undefined) return isEligible ? "not_reached" : "left";
   if (last.outcome === null) return "called";
   return last.outcome === "succeeded" ? "served" : "failed";
 }
 
-function describeAttempt(attempt: AttemptRow, sight: Sight): RecordedAttemptView {
+function describeAttempt(attempt: AttemptRow, visibility: Visibility): RecordedAttemptView {
   const { connection, provider, model } = attempt;
   return {
     id: attempt.id,
@@ -180,19 +180,19 @@ function describeAttempt(attempt: AttemptRow, sight: Sight): RecordedAttemptView
     output_tokens: attempt.output_tokens === null ? null : Number(attempt.output_tokens),
     usage_source: attempt.usage_source,
     receipts: (attempt.receipts ?? []) as RecordedAttemptView["receipts"],
-    ...(sight === "positions"
+    ...(visibility === "positions"
       ? {}
       : {
           connection,
           provider,
           model,
           provider_request_id: attempt.provider_request_id,
-          provider_error: describeFailure(attempt.provider_failure as StoredFailure | null, sight),
+          provider_error: describeFailure(attempt.provider_failure as StoredFailure | null, visibility),
         }),
   };
 }
 
-/** As the gateway keeps it with the attempt (`providers/provider-failure.ts`). */
+/** The failure as stored with the attempt (`providers/provider-failure.ts`). */
 interface StoredFailure {
   readonly status: number;
   readonly code: string | null;
@@ -202,11 +202,11 @@ interface StoredFailure {
 
 function describeFailure(
   failure: StoredFailure | null,
-  sight: Exclude<Sight, "positions">,
+  visibility: Exclude<Visibility, "positions">,
 ): NonNullable<RecordedAttemptView["provider_error"]> | null {
   if (failure === null) return null;
   const { status, code, requestId, message } = failure;
-  return sight === "all" ? { status, code, request_id: requestId, message } : { status, code };
+  return visibility === "all" ? { status, code, request_id: requestId, message } : { status, code };
 }
 
 function errorCode(job: RecordedJob | null): string | null {

@@ -1,4 +1,4 @@
-// The request log as a list [requests.list]: what an administrator sees of each request before asking for its record.
+// Lists the request log with what an administrator sees of each request before opening its record [requests.list].
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { ListedRequestView, RequestOutcome } from "../contract/request-list.ts";
 import type { RecordedPurpose } from "../gateway/request-record.ts";
@@ -26,17 +26,17 @@ export interface RequestQuestion {
 
 export interface PageRequest {
   readonly limit: number;
-  /** Where the page before ended. */
+  /** Cursor at the end of the previous page. */
   readonly after: string | null;
 }
 
 export interface RequestPage {
   readonly data: readonly ListedRequestView[];
-  /** Null: it is the last. */
+  /** Cursor of the next page. Null: this is the last page. */
   readonly end: string | null;
 }
 
-/** Of a workspace or, for the operator, of all (`workspaceId` null): then those without a valid key too. */
+/** Lists the requests of a workspace or, for the operator (`workspaceId` null), of all, then including those without a valid key. */
 export async function listRequests(
   database: Database,
   workspaceId: WorkspaceId | null,

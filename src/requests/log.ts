@@ -1,5 +1,5 @@
-// Writes the request log to the database [requests.write-batches]: gathered for a moment, written in batches, outside every caller's path.
-// What cannot be written is kept and tried again, up to a bound. Beyond it the oldest are lost, and the log says how many.
+// Writes the request log to the database in batches, without delaying any caller [requests.write-batches]. Records that cannot be written are retried up to a
+// limit, beyond which the oldest are dropped and the log reports how many.
 import type { Logger } from "pino";
 import { type OpenRecord, openRecord, type RecordOpening, type RequestRecord } from "../gateway/request-record.ts";
 import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
@@ -12,15 +12,15 @@ import { batches, sweeps } from "../storage/system.ts";
 import { isBadData } from "../storage/database-faults.ts";
 
 export interface RequestLog {
-  /** Of a request that has just been let in; kept when it ends, with nobody waiting for it. */
+  /** Opens a record for a request that has just been admitted. It is written after the request ends. */
   readonly open: (opening: RecordOpening) => OpenRecord;
-  /** Everything kept so far is durable when it resolves. */
+  /** Resolves when everything recorded so far is durable. */
   flush(): Promise<void>;
-  /** The record of this request is durable when it resolves, if it ended here. */
+  /** Resolves when this request's record is durable, if it ended in this process. */
   written(requestId: string): Promise<void>;
-  /** Forgets what is older than its retention. Answers how many. */
+  /** Deletes records that are older than their retention. Returns how many. */
   sweep(): Promise<number>;
-  /** Writes what is left; what cannot be written now is lost, and the log says so. */
+  /** Writes the remaining records. Those that cannot be written are lost, which is logged. */
   close(): Promise<void>;
 }
 
@@ -29,23 +29,23 @@ export interface RequestLogOptions {
   readonly logger: Logger;
   readonly keptDays: number;
   readonly nowMs: () => number;
-  /** Sees each record as it is complete; only counts, never throws. */
+  /** Called with each complete record, for metrics. Must not throw. */
   readonly onRecord?: (record: RequestRecord) => void;
 }
 
-/** A record is readable within 5 s [requests.readable]. A batch of 1 costs about as much as one of 100. */
+/** A record must be readable within 5 s [requests.readable]. A batch of 1 costs about as much as one of 100. */
 const WRITE_EVERY_MS = 500;
 const MAX_BATCH = 500;
-/** Some minutes of a database that is away, at a few KiB each. */
+/** A few minutes of database outage, at a few KiB per record. */
 const MAX_WAITING = 20_000;
-/** Of requests without a valid key anybody can send any number: at most so many are kept a turn, the others are counted. */
+/** Anyone can send requests without a valid key, so at most this many are recorded per write. The others are only counted. */
 const MAX_UNOWNED = 50;
 const PURGE_EVERY_MS = 60_000;
 const PURGE_BATCH = 5_000;
 
 export function createRequestLog(options: RequestLogOptions): RequestLog {
   const { database, logger, keptDays, nowMs, onRecord } = options;
-  const word = createWording();
+  const cacheText = createWording();
   const queue = createWriteBehind<NewRequest>({
     maxBatch: MAX_BATCH,
     write: (rows, mayBeThere) => insertRequests(batches(database).db, rows, { nowMs: nowMs(), mayBeThere }),
@@ -53,16 +53,16 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     onSkipped: ({ id }, error) =>
       logger.error({ task: "request log", request_id: id, err: error }, "could not keep a record"),
   });
-  let unowned = 0;
+  let unownedCount = 0;
 
-  const keep = (record: RequestRecord): void => {
+  const enqueue = (record: RequestRecord): void => {
     onRecord?.(record);
     if (record.workspaceId === null) {
-      unowned += 1;
-      if (unowned > MAX_UNOWNED) return;
+      unownedCount += 1;
+      if (unownedCount > MAX_UNOWNED) return;
     }
     const waiting = queue.push({
-      shared: word(sharedOf(record)),
+      shared: cacheText(sharedOf(record)),
       id: record.requestId,
       durationMs: Math.max(0, record.endedAtMs - record.receivedAtMs),
       audioMs: record.audioMs,
@@ -77,17 +77,17 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
 
   const sweep = (): Promise<number> => purgeRequests(sweeps(database).db, keptDays, PURGE_BATCH);
   const writer = createPeriodicTask(WRITE_EVERY_MS, logger, "write the request log", async () => {
-    const leftOut = unowned - MAX_UNOWNED;
-    unowned = 0;
-    if (leftOut > 0)
-      logger.warn({ task: "request log", left_out: leftOut }, "requests without a valid key are not all kept");
+    const droppedCount = unownedCount - MAX_UNOWNED;
+    unownedCount = 0;
+    if (droppedCount > 0)
+      logger.warn({ task: "request log", left_out: droppedCount }, "requests without a valid key are not all kept");
     await queue.flush();
   });
   const purger = createPeriodicTask(PURGE_EVERY_MS, logger, "purge the request log", async (stopping) => {
     await runInBatches(PURGE_BATCH, sweep, stopping);
   });
   return {
-    open: (opening) => openRecord(opening, nowMs, keep),
+    open: (opening) => openRecord(opening, nowMs, enqueue),
     flush: () => queue.flush(),
     written: async (requestId) => {
       if (queue.has(({ id }) => id === requestId)) await queue.flush();

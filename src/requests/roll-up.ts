@@ -1,5 +1,5 @@
-// Adds attempts up into hours and removes both after their retention [usage.retention], attempts only once they are in the sums. With
-// them go the leases that paid for them, and the windows of budgets that ended before.
+// Adds attempts up into hourly sums and deletes both after their retention [usage.retention], attempts only once they are in the sums. Leases that paid for
+// them and windows of budgets that have ended are deleted too.
 import type { Logger } from "pino";
 import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
@@ -10,7 +10,7 @@ import { sweeps } from "../storage/system.ts";
 import { purgeAttempts, purgeUsage, rollUsage } from "../storage/usage-hours.ts";
 
 export interface RollUp {
-  /** Everything that is certain by now is in the hours; at once after it, what has come since is one turn behind. */
+  /** Resolves when all settled attempts are in the sums. Those settled just before may be added by the next run. */
   roll(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -18,21 +18,21 @@ export interface RollUp {
 export interface RollUpOptions {
   readonly database: Database;
   readonly logger: Logger;
-  /** Attempts belong to the request log. */
+  /** Retention of attempts, which belong to the request log. */
   readonly requestDays: number;
   readonly usageDays: number;
 }
 
-/** What is not added up yet is read one by one, so it must stay little. */
+/** Reports read attempts that are not yet in the sums one by one, so there must be few. */
 const ROLL_EVERY_MS = 20_000;
 const PURGE_EVERY_MS = 300_000;
 const PURGE_BATCH = 5_000;
 
 export function startRollUp({ database, logger, requestDays, usageDays }: RollUpOptions): RollUp {
-  const roll = async (stopping?: AbortSignal): Promise<void> => {
+  const rollUp = async (stopping?: AbortSignal): Promise<void> => {
     await runInBatches(1, async () => ((await rollUsage(database)) ? 1 : 0), stopping);
   };
-  const roller = createPeriodicTask(ROLL_EVERY_MS, logger, "add up usage", roll);
+  const roller = createPeriodicTask(ROLL_EVERY_MS, logger, "add up usage", rollUp);
   const purger = createPeriodicTask(PURGE_EVERY_MS, logger, "purge usage", async (stopping) => {
     const { db } = sweeps(database);
     await runInBatches(PURGE_BATCH, () => purgeAttempts(db, requestDays, PURGE_BATCH), stopping);
@@ -41,7 +41,7 @@ export function startRollUp({ database, logger, requestDays, usageDays }: RollUp
     await runInBatches(PURGE_BATCH, () => purgeWindows(db, usageDays, PURGE_BATCH), stopping);
   });
   return {
-    roll: () => roll(),
+    roll: () => rollUp(),
     stop: async () => {
       await Promise.all([roller.stop(), purger.stop()]);
     },

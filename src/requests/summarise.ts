@@ -1,17 +1,17 @@
-// A record in one line for people: what happened, where, and why not elsewhere. Pure.
+// Summarises a request record in one line for people: what happened, where, and why not elsewhere. Pure.
 import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } from "../contract/requests.ts";
 
-type Told = Omit<RequestRecordView, "summary">;
+type UnsummarisedRecord = Omit<RequestRecordView, "summary">;
 
-export function summarise(record: Told): string {
+export function summarise(record: UnsummarisedRecord): string {
   if (record.idempotency.replayed) return "Answered with the stored answer of its Idempotency-Key; nothing was called.";
-  const sentences = [opening(record), ...failures(record.attempts), ...leftOut(record)];
+  const sentences = [opening(record), ...failures(record.attempts), ...skippedTargets(record)];
   return sentences.join(" ");
 }
 
-function opening(record: Told): string {
+function opening(record: UnsummarisedRecord): string {
   const { decision, status, code, attempts, asked } = record;
-  // Two where the transcript of one was translated by the other.
+  // Two if a chat model translated another model's transcript.
   const served = attempts.filter(({ outcome }) => outcome === "succeeded");
   switch (decision.outcome) {
     case "none":
@@ -41,14 +41,14 @@ function failures(attempts: readonly RecordedAttemptView[]): readonly string[] {
   });
 }
 
-function leftOut({ candidates, job }: Told): readonly string[] {
-  const judged = job !== null && job.candidates.length > 0 ? job.candidates : candidates;
-  return judged.flatMap((candidate) =>
-    candidate.outcome === "left" ? [`${capital(nameOf(candidate))} ${why(candidate)}.`] : [],
+function skippedTargets({ candidates, job }: UnsummarisedRecord): readonly string[] {
+  const evaluated = job !== null && job.candidates.length > 0 ? job.candidates : candidates;
+  return evaluated.flatMap((candidate) =>
+    candidate.outcome === "left" ? [`${capital(nameOf(candidate))} ${reasonFor(candidate)}.`] : [],
   );
 }
 
-function why({ missing, health, paused_until: until }: RecordedCandidateView): string {
+function reasonFor({ missing, health, paused_until: until }: RecordedCandidateView): string {
   if (missing.length > 0) return `was left out: it lacks ${missing.map(words).join(", ")}`;
   if (until !== undefined) return `was left out: it was paused by hand until ${until}, its provider had not failed`;
   return health === "resting" ? "was left out: it rests after failures" : "was left out";

@@ -1,4 +1,4 @@
-// Usage of an app, of a workspace, or of all of them, as data and as CSV, which agree to the last digit [usage.csv].
+// Reports the usage of an app, a workspace, or all workspaces, as JSON and as CSV with the same figures [usage.csv].
 import type { Principal } from "../auth/principal.ts";
 import { BILLING_CLASSES } from "../contract/billing-class.ts";
 import { GatewayError } from "../contract/errors.ts";
@@ -31,13 +31,13 @@ export interface UsageServices {
 }
 
 const DAY_MS = 86_400_000;
-const USUAL_DAYS = 30;
-const MOST_DAYS = 400;
-/** Hours of many days are many rows. */
-const MOST_DAYS_BY_HOUR = 31;
-const MOST_ROWS = 50_000;
+const DEFAULT_DAYS = 30;
+const MAX_DAYS = 400;
+/** Hourly rows of more days would be too many. */
+const MAX_DAYS_BY_HOUR = 31;
+const MAX_ROWS = 50_000;
 
-/** The app's own, with its budgets. */
+/** The usage of the caller's app, with its budgets. */
 export async function appUsage(
   { database, ledger }: UsageServices,
   principal: Principal,
@@ -47,10 +47,10 @@ export async function appUsage(
   const appId = appOf(principal).id;
   const seesNames = principal.scopes.includes("routing:read");
   const groups = groupsOf(question, seesNames);
-  const hidden = groups.find((group) => group === "provider" || group === "model");
-  if (hidden !== undefined && !seesNames)
+  const restrictedGroup = groups.find((group) => group === "provider" || group === "model");
+  if (restrictedGroup !== undefined && !seesNames)
     throw new GatewayError("FORBIDDEN", {
-      message: `Usage by ${hidden} needs a key with the scope routing:read.`,
+      message: `Usage by ${restrictedGroup} needs a key with the scope routing:read.`,
       details: { required: ["routing:read"] },
     });
   const table = await tableOf(database, { workspaceId, appId, keyId: null }, groups, question);
@@ -58,7 +58,7 @@ export async function appUsage(
   return { ...table, budgets: budgets.map(describeSpent) };
 }
 
-/** Of all apps of a workspace or, for the operator, of all workspaces (`workspaceId` null). */
+/** The usage of all apps of a workspace or, for the operator (`workspaceId` null), of all workspaces. */
 export async function usageOf(
   { database }: Pick<UsageServices, "database">,
   workspaceId: WorkspaceId | null,
@@ -76,7 +76,7 @@ export async function usageOf(
   return { ...table, budgets: budgets.map(({ appId, budget }) => ({ app: appId, ...describeSpent(budget) })) };
 }
 
-/** RFC 4180; the columns are those of the rows. */
+/** Formats a table as CSV (RFC 4180), with the columns of its rows. */
 export function usageCsv({ group_by: groups, data }: UsageTable): string {
   const columns = [...groups, "billing_class", ...AMOUNT_COLUMNS] as const;
   return csvText([columns, ...data.map((row) => columns.map((name) => row[name]))]);
@@ -101,10 +101,10 @@ async function readTable(
   groups: readonly UsageGroup[],
   question: UsageQuestion,
 ): Promise<UsageTable> {
-  const range = rangeOf(question, await readNow(db), groups.includes("hour") ? MOST_DAYS_BY_HOUR : MOST_DAYS);
-  const rows = await readUsage(db, scope, range, groups, MOST_ROWS + 1);
-  if (rows.length > MOST_ROWS)
-    throw invalidRequest("group_by", `That makes more than ${MOST_ROWS} rows. Ask for fewer days, or tell less apart.`);
+  const range = rangeOf(question, await readNow(db), groups.includes("hour") ? MAX_DAYS_BY_HOUR : MAX_DAYS);
+  const rows = await readUsage(db, scope, range, groups, MAX_ROWS + 1);
+  if (rows.length > MAX_ROWS)
+    throw invalidRequest("group_by", `That makes more than ${MAX_ROWS} rows. Ask for fewer days, or tell less apart.`);
   const unresolved = await readUnresolvedLeases(db, scope, range);
   return {
     object: "usage",
@@ -124,7 +124,7 @@ async function readTable(
   };
 }
 
-/** The database gives exactly the columns that were asked for. */
+/** The query selects exactly the requested columns. */
 function groupOf(
   row: { readonly [Group in UsageGroup]?: string | null },
   groups: readonly UsageGroup[],
@@ -132,18 +132,17 @@ function groupOf(
   return Object.fromEntries(groups.map((group) => [group, row[group]]));
 }
 
-function rangeOf({ from, to }: UsageQuestion, now: Date, mostDays: number): UsageRange {
+function rangeOf({ from, to }: UsageQuestion, now: Date, maxDays: number): UsageRange {
   const endMs = Date.parse(to ?? now.toISOString().slice(0, 10)) + DAY_MS;
-  const beginMs = from === undefined ? endMs - USUAL_DAYS * DAY_MS : Date.parse(from);
-  if (beginMs >= endMs) throw invalidRequest("from", "`from` is after `to`.");
-  if (endMs - beginMs > mostDays * DAY_MS)
-    throw invalidRequest("from", `The days asked for are more than ${mostDays}.`);
-  return { from: new Date(beginMs), to: new Date(endMs) };
+  const startMs = from === undefined ? endMs - DEFAULT_DAYS * DAY_MS : Date.parse(from);
+  if (startMs >= endMs) throw invalidRequest("from", "`from` is after `to`.");
+  if (endMs - startMs > maxDays * DAY_MS) throw invalidRequest("from", `The days asked for are more than ${maxDays}.`);
+  return { from: new Date(startMs), to: new Date(endMs) };
 }
 
 function addUp(rows: readonly Amounts[]): Amounts {
   const sums = AMOUNT_NAMES.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0n)] as const);
-  // Every name is there.
+  // Contains every name of `Amounts`.
   return Object.fromEntries(sums) as unknown as Amounts;
 }
 

@@ -1,5 +1,5 @@
-// What `/metrics` shows: the names, their labels, and what is counted. No label holds an id, an address or anything that a caller or a
-// workspace wrote: endpoints, methods, kinds of providers, models that the operator configured, kinds and outcomes.
+// The metrics of `/metrics`: names, labels and what is counted. Labels never contain an id, an address, or text from a caller or a workspace, only endpoints,
+// methods, provider kinds, models that the operator configured, kinds and outcomes.
 import type { CallSeen, Observer } from "../gateway/calls/observer.ts";
 import type { RequestRecord } from "../gateway/request-record.ts";
 import type { ExchangeWatch } from "../http/server/edge.ts";
@@ -11,7 +11,7 @@ export interface Metrics extends Observer, Pick<ExchangeWatch, "exchanged" | "un
   readonly text: MetricRegistry["text"];
 }
 
-/** What is not counted but looked up, at each scrape. */
+/** Values that are read at each scrape instead of being counted. */
 export interface MetricSources {
   readonly version: string;
   readonly jobsByState: () => Promise<readonly Sample[]>;
@@ -20,7 +20,7 @@ export interface MetricSources {
   readonly circuits: () => readonly Sample[];
 }
 
-/** The model of every connection that belongs to a workspace: their names would fill the bounded series of the operator's models. */
+/** Label for all models of workspaces' own connections: their names would exhaust the bounded series of the operator's models. */
 export const WORKSPACE_MODEL = "(workspace)";
 
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -28,7 +28,7 @@ const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600
 const JOB_SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600, 10_800, 21_600];
 const NANO_PER_USD = 1e9;
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]);
-/** A failed call leads to the next one at once: more requests than this are never between the two. */
+/** Bound of the remembered failed calls. A fallback follows its failed call immediately, so there are never more of them in between. */
 const MAX_FAILED = 10_000;
 
 export function createMetrics(sources: MetricSources): Metrics {
@@ -71,9 +71,9 @@ export function createMetrics(sources: MetricSources): Metrics {
     ...routes,
     exchanged: ({ route, method, status, startedAtMs, endedAtMs }) => {
       const path = route ?? "none";
-      const known = METHODS.has(method) ? method : "OTHER";
-      requests.add([path, known, String(status)]);
-      requestSeconds.observe([path, known], (endedAtMs - startedAtMs) / 1000);
+      const methodLabel = METHODS.has(method) ? method : "OTHER";
+      requests.add([path, methodLabel, String(status)]);
+      requestSeconds.observe([path, methodLabel], (endedAtMs - startedAtMs) / 1000);
     },
     unreadable: (code) => unreadable.add([code]),
     jobEnded: ({ waitMs, runMs }) => {
@@ -107,10 +107,10 @@ function countCalls(registry: MetricRegistry): Pick<Metrics, "called"> {
   const cost = registry.counter("svc_cost_usd_total", "What apps were charged.", billed);
   const failed = new Map<string, string>();
 
-  const noteFallback = ({ requestId, operation, outcome }: CallSeen): void => {
-    const before = failed.get(requestId);
-    if (before !== undefined) {
-      fallbacks.add([operation, before]);
+  const countFallback = ({ requestId, operation, outcome }: CallSeen): void => {
+    const previousFailure = failed.get(requestId);
+    if (previousFailure !== undefined) {
+      fallbacks.add([operation, previousFailure]);
       failed.delete(requestId);
     }
     if (outcome === "succeeded") return;
@@ -127,7 +127,7 @@ function countCalls(registry: MetricRegistry): Pick<Metrics, "called"> {
       const model = seen.isWorkspaceOwned ? WORKSPACE_MODEL : seen.model;
       attempts.add([provider, model, operation, outcome]);
       seconds.observe([provider, model, operation], (seen.endedAtMs - seen.startedAtMs) / 1000);
-      if (outcome !== "succeeded" || failed.size > 0) noteFallback(seen);
+      if (outcome !== "succeeded" || failed.size > 0) countFallback(seen);
       if (spent === null) return;
       const labels = [provider, model, spent.billingClass];
       if (spent.audioMs > 0) audio.add(labels, spent.audioMs / 1000);

@@ -1,5 +1,5 @@
-// Spans to a collector over OTLP/HTTP in JSON: in batches, off every request's path. A collector that is away costs spans, never a
-// request: what does not fit or does not get there is dropped, and the log says how many.
+// Exports spans to a collector over OTLP/HTTP as JSON, in batches and without delaying requests. If the collector is unavailable or the queue is full, spans
+// are dropped, and the log reports how many.
 import type { Logger } from "pino";
 import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import { bufferedBody } from "../lib/buffered-body.ts";
@@ -7,33 +7,33 @@ import type { Outbound } from "../outbound/dial.ts";
 import type { Span } from "./traces.ts";
 
 export interface OtlpSettings {
-  /** `OTEL_EXPORTER_OTLP_ENDPOINT`: what precedes `/v1/traces`. */
+  /** `OTEL_EXPORTER_OTLP_ENDPOINT`: the URL before `/v1/traces`. */
   readonly endpoint: string;
-  /** `OTEL_EXPORTER_OTLP_HEADERS`, which may hold a credential. */
+  /** `OTEL_EXPORTER_OTLP_HEADERS`, which may contain a credential. */
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
 }
 
 export interface OtlpExporter {
   readonly give: (span: Span) => void;
-  /** Sends what there is; what does not get there at once is lost. */
+  /** Sends the remaining spans once. Those that fail are lost. */
   readonly close: () => Promise<void>;
 }
 
 const MAX_WAITING = 4_096;
 const BATCH = 512;
-const EVERY_MS = 2_000;
+const EXPORT_EVERY_MS = 2_000;
 const TIMEOUT_MS = 5_000;
 const NANOSECONDS_PER_MS = 1_000_000n;
 
-/** Null: the operator names no collector. The variables are OpenTelemetry's own. */
+/** Null: the operator configured no collector. The variables are OpenTelemetry's own. */
 export function otlpSettings(env: Readonly<Record<string, string | undefined>>): OtlpSettings | null {
   const endpoint = env["OTEL_EXPORTER_OTLP_ENDPOINT"]?.trim() ?? "";
   if (!/^https?:\/\/\S+$/u.test(endpoint) || !URL.canParse(endpoint) || env["OTEL_SDK_DISABLED"] === "true")
     return null;
   const pairs = (env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "").split(",").map((pair) => pair.split("="));
   const headers = pairs.flatMap(([name = "", ...value]) =>
-    /^[\w-]+$/u.test(name.trim()) ? [[name.trim().toLowerCase(), decoded(value.join("=").trim())] as const] : [],
+    /^[\w-]+$/u.test(name.trim()) ? [[name.trim().toLowerCase(), decodeOrKeep(value.join("=").trim())] as const] : [],
   );
   return {
     endpoint: endpoint.replace(/\/+$/u, ""),
@@ -52,10 +52,10 @@ export function createOtlpExporter(
 ): OtlpExporter {
   const url = new URL(`${settings.endpoint}/v1/traces`);
   let waiting: Span[] = [];
-  let lost = 0;
+  let lostCount = 0;
 
   const send = async (spans: readonly Span[]): Promise<void> => {
-    const body = Buffer.from(JSON.stringify(documentOf(spans, settings.serviceName, version)));
+    const body = Buffer.from(JSON.stringify(exportRequestOf(spans, settings.serviceName, version)));
     const reply = await outbound.exchange({
       trust: "operator",
       method: "POST",
@@ -69,7 +69,7 @@ export function createOtlpExporter(
   };
   const flush = async (): Promise<void> => {
     let failure: { readonly err?: unknown } = {};
-    // One that fails ends the turn: a process that stops does not wait for a silent collector eight times.
+    // Stops at the first failure, so that a shutdown does not wait for a silent collector eight times.
     while (waiting.length > 0 && !("err" in failure)) {
       const batch = waiting.slice(0, BATCH);
       waiting = waiting.slice(BATCH);
@@ -77,33 +77,36 @@ export function createOtlpExporter(
         await send(batch);
       } catch (err) {
         failure = { err };
-        lost += batch.length;
+        lostCount += batch.length;
       }
     }
-    tellLost(failure);
+    reportLost(failure);
   };
-  const tellLost = (failure: { readonly err?: unknown }): void => {
-    if (lost === 0) return;
-    logger.warn({ task: "export traces", lost, ...failure }, "spans did not reach the collector and are lost");
-    lost = 0;
+  const reportLost = (failure: { readonly err?: unknown }): void => {
+    if (lostCount === 0) return;
+    logger.warn(
+      { task: "export traces", lost: lostCount, ...failure },
+      "spans did not reach the collector and are lost",
+    );
+    lostCount = 0;
   };
-  const writer = createPeriodicTask(EVERY_MS, logger, "export traces", flush);
+  const writer = createPeriodicTask(EXPORT_EVERY_MS, logger, "export traces", flush);
   return {
     give: (span) => {
       if (waiting.length < MAX_WAITING) waiting.push(span);
-      else lost += 1;
+      else lostCount += 1;
     },
     close: async () => {
       await writer.stop();
       await flush();
-      lost += waiting.length;
+      lostCount += waiting.length;
       waiting = [];
-      tellLost({});
+      reportLost({});
     },
   };
 }
 
-function documentOf(spans: readonly Span[], serviceName: string, version: string): unknown {
+function exportRequestOf(spans: readonly Span[], serviceName: string, version: string): unknown {
   const resource = attributesOf({ "service.name": serviceName, "service.version": version });
   return {
     resourceSpans: [
@@ -143,7 +146,7 @@ function nanoseconds(ms: number): string {
   return String(BigInt(Math.round(ms)) * NANOSECONDS_PER_MS);
 }
 
-function decoded(value: string): string {
+function decodeOrKeep(value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {

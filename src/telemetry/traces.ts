@@ -1,5 +1,5 @@
-// Traces for an OpenTelemetry collector, if the operator names one: a span for each request, its route and each call to a provider
-// [metrics.trace-spans]. Names, kinds and figures, as in the metrics, and ids. Providers receive nothing of it.
+// Creates traces for an OpenTelemetry collector, if one is configured: a span per request, routing decision and provider call [metrics.trace-spans].
+// Attributes are ids and those of the metrics, and providers receive no trace headers.
 import { createHash } from "node:crypto";
 import type { CallSeen } from "../gateway/calls/observer.ts";
 import type { RequestRecord } from "../gateway/request-record.ts";
@@ -10,7 +10,7 @@ export interface Span {
   readonly spanId: string;
   readonly parentSpanId: string | null;
   readonly name: string;
-  /** Of OTLP: 1 internal, 2 server, 3 client. */
+  /** OTLP's span kind: 1 internal, 2 server, 3 client. */
   readonly kind: 1 | 2 | 3;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
@@ -19,9 +19,9 @@ export interface Span {
 }
 
 export interface Traces {
-  /** The caller's own trace, before anything of the request is told. */
+  /** Records the caller's trace context before any span of the request is created. */
   readonly arrived: ExchangeWatch["arrived"];
-  /** Its caller's also where that is not sampled: whoever has the one log finds the other. */
+  /** The caller's trace id even if the caller does not sample, so that logs can be correlated. */
   readonly traceIdOf: (requestId: string) => string;
   readonly exchanged: ExchangeWatch["exchanged"];
   readonly recorded: (record: RequestRecord) => void;
@@ -34,23 +34,23 @@ interface Context {
   readonly isSampled: boolean;
 }
 
-/** W3C Trace Context, version 00 or what later ones have in common with it. */
+/** W3C Trace Context, version 00 and what later versions share with it. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/u;
-/** Jobs make calls long after their request: what is forgotten by then starts a trace of its own. */
-const MAX_REMEMBERED = 20_000;
+/** Jobs call long after their request. If its context has been evicted by then, their spans start a trace of their own. */
+const MAX_CONTEXTS = 20_000;
 
-export function createTraces(give: (span: Span) => void): Traces {
+export function createTraces(exportSpan: (span: Span) => void): Traces {
   const contexts = new Map<string, Context>();
-  const traceIdOf = (requestId: string): string => contexts.get(requestId)?.traceId ?? derived("trace", requestId, 16);
-  const emit = (requestId: string, part: string, span: Omit<Span, "traceId" | "spanId" | "parentSpanId">): void => {
+  const traceIdOf = (requestId: string): string => contexts.get(requestId)?.traceId ?? deriveId("trace", requestId, 16);
+  const emitSpan = (requestId: string, part: string, span: Omit<Span, "traceId" | "spanId" | "parentSpanId">): void => {
     const context = contexts.get(requestId);
     if (context?.isSampled === false) return;
     const isRoot = part === "server";
-    give({
+    exportSpan({
       ...span,
       traceId: traceIdOf(requestId),
-      spanId: derived(part, requestId, 8),
-      parentSpanId: isRoot ? (context?.parentSpanId ?? null) : derived("server", requestId, 8),
+      spanId: deriveId(part, requestId, 8),
+      parentSpanId: isRoot ? (context?.parentSpanId ?? null) : deriveId("server", requestId, 8),
     });
   };
   return {
@@ -60,10 +60,10 @@ export function createTraces(give: (span: Span) => void): Traces {
       if (traceId === undefined || parentSpanId === undefined || flags === undefined) return;
       contexts.set(requestId, { traceId, parentSpanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 });
       const [oldest] = contexts.keys();
-      if (contexts.size > MAX_REMEMBERED && oldest !== undefined) contexts.delete(oldest);
+      if (contexts.size > MAX_CONTEXTS && oldest !== undefined) contexts.delete(oldest);
     },
     exchanged: ({ requestId, method, route, status, startedAtMs, endedAtMs }) =>
-      emit(requestId, "server", {
+      emitSpan(requestId, "server", {
         name: `${method} ${route ?? "none"}`,
         kind: 2,
         startedAtMs,
@@ -78,7 +78,7 @@ export function createTraces(give: (span: Span) => void): Traces {
       }),
     recorded: (record) => {
       if (record.candidates === null) return;
-      emit(record.requestId, "route", {
+      emitSpan(record.requestId, "route", {
         name: "svc.route",
         kind: 1,
         startedAtMs: record.receivedAtMs,
@@ -98,7 +98,7 @@ export function createTraces(give: (span: Span) => void): Traces {
     },
     called: (seen) => {
       const { operation, provider, model, outcome, spent } = seen;
-      emit(seen.requestId, `call ${seen.attemptId}`, {
+      emitSpan(seen.requestId, `call ${seen.attemptId}`, {
         name: `${operation} ${model}`,
         kind: 3,
         startedAtMs: seen.startedAtMs,
@@ -123,8 +123,8 @@ export function createTraces(give: (span: Span) => void): Traces {
   };
 }
 
-/** Whoever tells of a request's part finds the same id, with nothing remembered between them. */
-function derived(part: string, requestId: string, sizeBytes: number): string {
+/** Derives ids from the request id, so that the parts of a request agree without shared state. */
+function deriveId(part: string, requestId: string, sizeBytes: number): string {
   return createHash("sha256")
     .update(`${part} ${requestId}`)
     .digest("hex")

@@ -1,4 +1,4 @@
-// One attempt over the network: signs the body now [webhooks.signed-per-attempt], sends it and judges the answer. No transaction is open.
+// Makes one delivery attempt: signs the body [webhooks.signed-per-attempt], sends it and evaluates the response. No database transaction is open meanwhile.
 import type { AttemptOutcome } from "../contract/webhook.ts";
 import type { ClaimedDelivery } from "./claim.ts";
 import { retryAfterSeconds } from "./schedule.ts";
@@ -14,7 +14,7 @@ export interface Attempted {
   readonly retryAfterSeconds: number | null;
 }
 
-/** Enough to see what a receiver complains about. */
+/** Enough to show the receiver's error message. */
 const MAX_RESPONSE_CHARACTERS = 2_048;
 const GONE = 410;
 const TOO_MANY_REQUESTS = 429;
@@ -29,7 +29,7 @@ export async function attemptDelivery(
   const request = signedRequest(delivery, startedMs);
   const started = performance.now();
   const answer = await receivers.post({ url: delivery.url, ...request, timeoutMs, signal });
-  const verdict = judge(answer, nowMs());
+  const verdict = evaluate(answer, nowMs());
   services.onAttempt?.(verdict.outcome);
   return { startedAt: new Date(startedMs), latencyMs: Math.round(performance.now() - started), ...verdict };
 }
@@ -63,7 +63,7 @@ export function isThrottled(attempted: Attempted): boolean {
   return attempted.outcome === "timeout" || attempted.statusCode === TOO_MANY_REQUESTS;
 }
 
-function judge(
+function evaluate(
   answer: ReceiverAnswer,
   nowMs: number,
 ): Pick<Attempted, "outcome" | "statusCode" | "response" | "retryAfterSeconds"> {
@@ -78,11 +78,11 @@ function judge(
   };
 }
 
-/** Whatever came, as text that can be stored and shown: no control characters but line breaks and tabs. */
+/** The response body as text that can be stored and shown, without control characters other than line breaks and tabs. */
 function readableStart(text: string): string {
   const start = text.slice(0, MAX_RESPONSE_CHARACTERS);
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
   const readable = start.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, "\uFFFD");
-  // A pair cut in two could not be stored.
+  // Half of a surrogate pair could not be stored.
   return readable.toWellFormed();
 }

@@ -1,5 +1,5 @@
-// Claims a delivery for one attempt. The claim is in the database: not twice at once [webhooks.stale-messages], and at most four to one
-// receiver over all processes [webhooks.receiver-concurrency].
+// Claims a delivery for one attempt. The claim is in the database, so that a delivery is never attempted twice at once [webhooks.stale-messages] and a
+// receiver gets at most four attempts at once over all processes [webhooks.receiver-concurrency].
 import { sql } from "kysely";
 import type { WebhookEventBody } from "../contract/webhook.ts";
 import type { Transacting } from "../storage/database.ts";
@@ -12,7 +12,7 @@ import { lockWebhook, openWebhook, type WebhookRow } from "./webhook-row.ts";
 export interface ClaimedDelivery {
   readonly message: DeliveryMessage;
   readonly url: string;
-  /** The settings that the attempt is made under. */
+  /** The settings at the start of the attempt. */
   readonly webhook: WebhookRow;
   readonly secrets: SigningSecrets;
   readonly eventId: string;
@@ -22,9 +22,9 @@ export interface ClaimedDelivery {
 
 export type Claim =
   | { readonly kind: "claimed"; readonly delivery: ClaimedDelivery }
-  /** Done, given up, or due under a later message. */
+  /** The delivery has ended, or is due under a later message. */
   | { readonly kind: "stale" }
-  /** Another attempt of it runs, or as many to this receiver as may. */
+  /** The delivery is being attempted, or its receiver has as many attempts as allowed. */
   | { readonly kind: "busy" };
 
 export async function claimDelivery(
@@ -45,10 +45,10 @@ export async function claimDelivery(
       .executeTakeFirst();
     if (row === undefined) return { kind: "stale" };
     if (webhook === undefined || (!webhook.enabled && !row.is_test)) {
-      await giveUp(tx, message, webhook === undefined ? "deleted" : "disabled");
+      await endDelivery(tx, message, webhook === undefined ? "deleted" : "disabled");
       return { kind: "stale" };
     }
-    if (row.is_claimed || (await runningFor(tx, message)) >= PER_RECEIVER) return { kind: "busy" };
+    if (row.is_claimed || (await countRunning(tx, message)) >= PER_RECEIVER) return { kind: "busy" };
     await tx
       .updateTable("webhook_deliveries")
       .set({ claimed_until: sql<Date>`patchbay_now() + make_interval(secs => ${leaseSeconds(services.timeoutMs)})` })
@@ -68,7 +68,7 @@ export async function claimDelivery(
   });
 }
 
-/** After an attempt that did not happen; a worker that dies leaves its claim to its time. */
+/** For an attempt that was not made. The claim of a worker that dies expires by itself. */
 export async function releaseClaim(
   { database }: Pick<WebhookServices, "database">,
   { workspaceId, deliveryId, turn }: DeliveryMessage,
@@ -84,7 +84,7 @@ export async function releaseClaim(
   );
 }
 
-async function runningFor(tx: Transacting, { workspaceId }: DeliveryMessage): Promise<number> {
+async function countRunning(tx: Transacting, { workspaceId }: DeliveryMessage): Promise<number> {
   const { count } = await tx
     .selectFrom("webhook_deliveries")
     .select((column) => column.fn.countAll<bigint>().as("count"))
@@ -94,7 +94,7 @@ async function runningFor(tx: Transacting, { workspaceId }: DeliveryMessage): Pr
   return Number(count);
 }
 
-async function giveUp(
+async function endDelivery(
   tx: Transacting,
   { deliveryId }: DeliveryMessage,
   endedBy: "disabled" | "deleted",

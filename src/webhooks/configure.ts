@@ -1,5 +1,5 @@
-// PUT /workspace/{tenant_id}/stt-webhook: address rules first [webhooks.url-rules], then the change, its secret shown in this one answer
-// [webhooks.secret-shown-once], and its audit row, in one transaction.
+// PUT /workspace/{tenant_id}/stt-webhook: validates the address [webhooks.url-rules], then saves the change and its audit row in one transaction. A new
+// secret is shown only in this response [webhooks.secret-shown-once].
 import { sql } from "kysely";
 import { allowMatch, type Precondition } from "../admin/precondition.ts";
 import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
@@ -22,7 +22,7 @@ import {
   webhookView,
 } from "./webhook-row.ts";
 
-/** How long a receiver may continue with the previous secret [webhooks.rotation]. */
+/** How long a receiver may use the previous secret [webhooks.rotation]. */
 const PREVIOUS_HOURS = 24;
 
 export interface Change {
@@ -34,15 +34,15 @@ export interface Change {
 
 export async function configureWebhook(
   services: Pick<WebhookServices, "database" | "seal" | "receivers">,
-  asked: Change,
+  requested: Change,
 ): Promise<WebhookView> {
-  const change = { ...asked, wanted: { ...asked.wanted, url: withoutFragment(asked.wanted.url) } };
-  // A resolver is asked: never inside the transaction.
+  const change = { ...requested, wanted: { ...requested.wanted, url: withoutFragment(requested.wanted.url) } };
+  // Resolves the host name, so it must not be inside the transaction.
   const refusal = await services.receivers.refusal(change.wanted.url);
   if (refusal !== null) throw invalidRequest("url", refusal);
   return services.database.inWorkspace(change.workspaceId, async (tx) => {
     await lockWorkspace(tx, change.workspaceId);
-    const before = await lockOrMake(services, tx, change);
+    const before = await lockOrCreate(services, tx, change);
     allowMatch(change.precondition, before.isNew ? null : webhookView(before.row, before.opened.url, null));
     const { row, secret } = before.isNew ? before : await update(services, tx, before, change.wanted);
     const { url } = change.wanted;
@@ -58,7 +58,7 @@ export async function configureWebhook(
   });
 }
 
-/** No delivery takes it along, so that it is not shown either as if one did. */
+/** HTTP does not send a fragment, so the stored address has none either. */
 function withoutFragment(url: string): string {
   return url.split("#", 1)[0] ?? url;
 }
@@ -67,11 +67,11 @@ type Locked =
   | { readonly isNew: true; readonly row: WebhookRow; readonly secret: string }
   | { readonly isNew: false; readonly row: CurrentWebhook; readonly opened: OpenedWebhook };
 
-/** Two first calls at once: one makes the row, the other waits for it and changes it. */
-async function lockOrMake({ seal }: Pick<WebhookServices, "seal">, tx: Transacting, change: Change): Promise<Locked> {
+/** Of two concurrent first calls, one inserts the row, and the other waits for it and updates it. */
+async function lockOrCreate({ seal }: Pick<WebhookServices, "seal">, tx: Transacting, change: Change): Promise<Locked> {
   const { workspaceId, wanted } = change;
   const secret = makeSecret();
-  const made = await tx
+  const created = await tx
     .insertInto("webhooks")
     .values({
       workspace_id: workspaceId,
@@ -85,10 +85,10 @@ async function lockOrMake({ seal }: Pick<WebhookServices, "seal">, tx: Transacti
     .onConflict((conflict) => conflict.column("workspace_id").doNothing())
     .returningAll()
     .executeTakeFirst();
-  if (made !== undefined) return { isNew: true, row: made, secret };
+  if (created !== undefined) return { isNew: true, row: created, secret };
   const row = await lockWebhook(tx, workspaceId);
-  // Deleted between the two statements: then there is room for a new one.
-  if (row === undefined) return lockOrMake({ seal }, tx, change);
+  // The row was deleted between the two statements, so the insert can succeed now.
+  if (row === undefined) return lockOrCreate({ seal }, tx, change);
   return { isNew: false, row, opened: await openWebhook(tx, seal, row) };
 }
 
@@ -101,10 +101,11 @@ async function update(
   const workspaceId = brand("workspace", before.workspace_id);
   const secret = wanted.rotate_secret ? makeSecret() : null;
   const previous = secret === null || wanted.revoke_previous ? null : opened.secrets.current;
-  const place = (field: WebhookSecret) => webhookSecretPlace(workspaceId, field);
-  const sealed = secret === null ? null : await sealSecret(tx, seal, place("secret"), secret);
-  const sealedUrl = await sealSecret(tx, seal, place("sealed_url"), wanted.url);
-  const sealedPrevious = previous === null ? null : await sealSecret(tx, seal, place("previous_secret"), previous);
+  const sealContext = (field: WebhookSecret) => webhookSecretPlace(workspaceId, field);
+  const sealed = secret === null ? null : await sealSecret(tx, seal, sealContext("secret"), secret);
+  const sealedUrl = await sealSecret(tx, seal, sealContext("sealed_url"), wanted.url);
+  const sealedPrevious =
+    previous === null ? null : await sealSecret(tx, seal, sealContext("previous_secret"), previous);
   const row = await tx
     .updateTable("webhooks")
     .set((column) => ({
@@ -129,10 +130,10 @@ async function update(
   return { row, secret };
 }
 
-/** Enabled again, or sent elsewhere, it starts with a clean record; disabled, it keeps the first reason. */
-function healthAfter(before: WebhookRow, wanted: WebhookRequest, isElsewhere: boolean) {
-  const isFresh = isElsewhere || (wanted.enabled && !before.enabled);
-  const failing = isFresh ? { failing_since: null } : {};
+/** A webhook that is enabled again or gets a new address starts with a clean record. One that is disabled again keeps the first reason. */
+function healthAfter(before: WebhookRow, wanted: WebhookRequest, hasNewUrl: boolean) {
+  const isReset = hasNewUrl || (wanted.enabled && !before.enabled);
+  const failing = isReset ? { failing_since: null } : {};
   if (wanted.enabled) return { ...failing, disabled_reason: null, disabled_at: null };
   if (!before.enabled) return failing;
   return { ...failing, disabled_reason: "owner" as const, disabled_at: sql<Date>`patchbay_now()` };

@@ -1,5 +1,5 @@
-// What a queue message triggers: claim, attempt, record. At least once [webhooks.at-least-once]: if the process dies between the
-// receiver's answer and the record, the same event is sent again.
+// Handles a queue message of a delivery: claim, attempt, record. Delivery is at least once [webhooks.at-least-once]: if the process dies between the
+// receiver's response and the record, the same event is sent again.
 import { z } from "zod";
 import { brand } from "../contract/ids.ts";
 import type { Queue } from "../queue/queue.ts";
@@ -17,7 +17,7 @@ import {
 import { recordAttempt } from "./record-attempt.ts";
 import type { WebhookServices } from "./services.ts";
 
-/** Until one of a receiver's running deliveries may be over. */
+/** Delay after which one of the receiver's running deliveries may have ended. */
 const BUSY_SECONDS = 2;
 
 const message = z.object({
@@ -31,35 +31,35 @@ export function readMessage(data: unknown): DeliveryMessage {
 }
 
 interface DeliverOptions {
-  /** Where a message that must wait its turn goes back to. */
+  /** Queue to which a message returns if its receiver is busy. */
   readonly lane?: Lane;
-  /** Cuts an attempt under way when the process stops; its message comes again. */
+  /** Aborts the attempt when the process stops. The queue redelivers its message. */
   readonly signal?: AbortSignal;
 }
 
 export async function deliver(
   services: WebhookServices,
-  due: DeliveryMessage,
+  dueMessage: DeliveryMessage,
   { lane = FIRST_QUEUE, signal }: DeliverOptions = {},
 ): Promise<void> {
-  const claim = await claimDelivery(services, due);
+  const claim = await claimDelivery(services, dueMessage);
   switch (claim.kind) {
     case "stale":
       return;
     case "busy":
-      await enqueue(services.queue, due, { lane, delaySeconds: BUSY_SECONDS });
+      await enqueue(services.queue, dueMessage, { lane, delaySeconds: BUSY_SECONDS });
       return;
     case "claimed": {
-      const attempted = await attemptDelivery(services, claim.delivery, signal).catch(async (error: unknown) => {
-        await releaseClaim(services, due);
+      const attempt = await attemptDelivery(services, claim.delivery, signal).catch(async (error: unknown) => {
+        await releaseClaim(services, dueMessage);
         throw error;
       });
-      await recordAttempt(services, claim.delivery, attempted);
+      await recordAttempt(services, claim.delivery, attempt);
     }
   }
 }
 
-/** Works on what `deliverOnTerminal` and failed attempts send. */
+/** Starts the workers for deliveries that `deliverOnTerminal` and failed attempts enqueue. */
 export function startDeliveries(
   services: WebhookServices,
   queue: Pick<Queue, "work">,

@@ -18,7 +18,7 @@ export async function describeWebhook(
   });
 }
 
-/** What waits is given up when its turn comes, unless there is a webhook again by then; the log of deliveries stays for its time. */
+/** Pending deliveries end when they are due, unless a webhook exists again by then. The delivery log is kept for its retention period. */
 export async function deleteWebhook(
   { database, seal }: Pick<WebhookServices, "database" | "seal">,
   { workspaceId, actor, precondition }: Omit<Change, "wanted">,

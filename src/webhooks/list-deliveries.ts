@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/stt-webhook/deliveries and GET /admin/v1/deliveries: the log, newest first [webhooks.log] [admin.deliveries].
+// GET /workspace/{tenant_id}/stt-webhook/deliveries and GET /admin/v1/deliveries: the delivery log, newest first [webhooks.log] [admin.deliveries].
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { z } from "zod";
 import type { ListedDeliveryView } from "../contract/delivery-list.ts";
@@ -18,34 +18,34 @@ export interface DeliveryQuery {
   readonly cursor: string | null;
 }
 
-/** A workspace's own log. */
+/** Lists the deliveries of one workspace. */
 export async function listDeliveries(
   database: Pick<Database, "inWorkspace">,
   workspaceId: WorkspaceId,
-  asked: DeliveryQuery,
+  request: DeliveryQuery,
 ): Promise<z.infer<typeof deliveryList>> {
   return database.inWorkspace(workspaceId, async (tx) => {
-    const { page, nextCursor } = await readPage(tx, workspaceId, asked);
+    const { page, nextCursor } = await readPage(tx, workspaceId, request);
     return { object: "list", data: await describe(tx, page), next_cursor: nextCursor };
   });
 }
 
 export interface ListedDeliveries {
   readonly data: readonly ListedDeliveryView[];
-  /** Where this page ends; null: it is the last. */
+  /** Cursor of the next page. Null: this is the last page. */
   readonly end: string | null;
 }
 
-/** For the operator: of one workspace or, with null, of all. */
+/** For the operator: deliveries of one workspace or, with null, of all. */
 export async function listAllDeliveries(
   database: Pick<Database, "db" | "inWorkspace">,
   workspaceId: WorkspaceId | null,
-  asked: DeliveryQuery,
+  request: DeliveryQuery,
 ): Promise<ListedDeliveries> {
   return asWorkspaceOrSystem(database, workspaceId, async (db) => {
-    const { page, nextCursor } = await readPage(db, workspaceId, asked);
+    const { page, nextCursor } = await readPage(db, workspaceId, request);
     const attempts = await attemptsOf(db, page);
-    return { data: page.map((row) => listed(row, view(row, attempts.get(row.id) ?? []))), end: nextCursor };
+    return { data: page.map((row) => listedView(row, view(row, attempts.get(row.id) ?? []))), end: nextCursor };
   });
 }
 
@@ -57,7 +57,7 @@ async function readPage(
   let query = db.selectFrom("webhook_deliveries").selectAll();
   if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
   if (status !== null) query = query.where("state", "=", status);
-  // Said again in the words of the partial index.
+  // Repeats the predicate of the partial index, so that the planner uses it.
   if (status !== null && status !== "delivered") query = query.where(sql<boolean>`state <> 'delivered'`);
   if (cursor !== null) query = query.where("id", "<", cursor);
   const rows = await query
@@ -91,7 +91,7 @@ async function describe(db: Kysely<Tables>, rows: readonly DeliveryRow[]): Promi
   return rows.map((row) => view(row, attempts.get(row.id) ?? []));
 }
 
-/** Of the deliveries of one answer, whose owner was judged with them. */
+/** Attempts of deliveries that the caller may read: no ownership check here. */
 async function attemptsOf(
   db: Kysely<Tables>,
   rows: readonly DeliveryRow[],
@@ -112,9 +112,9 @@ async function attemptsOf(
   return Map.groupBy(attempts, ({ delivery_id: id }) => id);
 }
 
-function listed(row: DeliveryRow, shown: DeliveryView): ListedDeliveryView {
-  const attempts = shown.attempts.map(({ response: _response, ...attempt }) => attempt);
-  return { ...shown, workspace: row.workspace_id, app: row.app_id, attempts };
+function listedView(row: DeliveryRow, delivery: DeliveryView): ListedDeliveryView {
+  const attempts = delivery.attempts.map(({ response: _response, ...attempt }) => attempt);
+  return { ...delivery, workspace: row.workspace_id, app: row.app_id, attempts };
 }
 
 function view(row: DeliveryRow, attempts: readonly AttemptRow[]): DeliveryView {

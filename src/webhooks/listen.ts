@@ -1,5 +1,5 @@
-// GET …/stream: the workspace's events as they happen, signed as a delivery would be, for `patchbay listen`, which forwards them to a
-// receiver that no delivery could reach [webhooks.listen]. In addition to the deliveries, never instead of them.
+// GET …/stream: streams the workspace's events, signed like deliveries, to `patchbay listen`, which forwards them to a receiver that deliveries cannot reach
+// [webhooks.listen]. The stream supplements the deliveries and never replaces them.
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import { brand, type EventId, type WorkspaceId } from "../contract/ids.ts";
@@ -11,16 +11,16 @@ import { makeSecret, type SigningSecrets } from "./sign.ts";
 import { openWebhook, readWebhook } from "./webhook-row.ts";
 
 const POLL_MS = 500;
-/** A transaction may commit so long after the moment its event bears. */
+/** A transaction may commit this long after the event's timestamp. */
 const LATE_SECONDS = 60;
-/** In memory at once, however long a listener was away. */
+/** Events per page, so that memory is bounded however long a listener was disconnected. */
 const MAX_EVENTS = 500;
 
 export interface Listening {
   readonly workspaceId: WorkspaceId;
-  /** The last event that was seen; later ones, and perhaps some before, come again. */
+  /** The last event that the listener has seen. Later events follow, and some earlier ones may be repeated. */
   readonly after: string | null;
-  /** Aborts when nobody listens any more, or may any more, or the process begins to stop. */
+  /** Aborts when the client disconnects, loses its authorization, or the process begins to stop. */
   readonly until: AbortSignal;
 }
 
@@ -32,16 +32,16 @@ export async function* listen(
   services: Pick<WebhookServices, "database" | "seal" | "nowMs">,
   { workspaceId, after, until }: Listening,
 ): AsyncGenerator<ListenEvent> {
-  // Without a webhook there is no secret to sign with: this connection gets one of its own.
-  const session = makeSecret();
+  // Without a webhook there is no signing secret: this connection gets one of its own.
+  const sessionSecret = makeSecret();
   const configured = await signingSecrets(services, workspaceId);
   let since = await startingPoint(services, workspaceId, after);
-  /** By id, when they occurred: those that a look at what came late finds again. */
+  /** Timestamps of the events already seen, by id, because the look back for late commits finds them again. */
   const seen = new Map<string, Date>(after === null ? [] : [[after, since]]);
   const remember = (page: readonly EventRow[]): void => {
     for (const { id, occurred_at: at } of page) {
       seen.set(id, at);
-      // Never back: what had ended before is not news.
+      // Never moves back: what had ended before is not new.
       if (at > since) since = at;
     }
     const lateMs = since.getTime() - LATE_SECONDS * 1000;
@@ -52,22 +52,22 @@ export async function* listen(
     event: "ready",
     data: {
       object: "stt_webhook_stream",
-      secret: configured === null ? session : null,
-      secret_last4: (configured?.current ?? session).slice(-4),
+      secret: configured === null ? sessionSecret : null,
+      secret_last4: (configured?.current ?? sessionSecret).slice(-4),
     },
   };
   while (!until.aborted) {
     for await (const page of eventsSince(services, workspaceId, since)) {
-      const fresh = page.filter(({ id }) => !seen.has(id));
-      const secrets = fresh.length === 0 ? null : await signingSecrets(services, workspaceId);
-      for (const row of fresh) {
-        // Whoever reads slowly is held up here, for as long as it likes.
+      const newEvents = page.filter(({ id }) => !seen.has(id));
+      const secrets = newEvents.length === 0 ? null : await signingSecrets(services, workspaceId);
+      for (const row of newEvents) {
+        // Backpressure: a slow client blocks here for as long as it takes.
         if (until.aborted) return;
         const signed = signedRequest(
           {
             event: eventBody({ job_id: row.job_id, job_status: row.status, occurred_at: row.occurred_at }),
             eventId: row.id,
-            secrets: secrets ?? { current: session, previous: null },
+            secrets: secrets ?? { current: sessionSecret, previous: null },
             isTest: false,
           },
           services.nowMs(),
@@ -96,9 +96,9 @@ async function startingPoint(
   workspaceId: WorkspaceId,
   after: string | null,
 ): Promise<Date> {
-  const moment = sql<{ at: Date }>`
+  const startQuery = sql<{ at: Date }>`
     select coalesce((select occurred_at from webhook_events where id = ${after} and workspace_id = ${workspaceId}), patchbay_now()) as at`;
-  const { rows } = await database.inWorkspace(workspaceId, (tx) => moment.execute(tx));
+  const { rows } = await database.inWorkspace(workspaceId, (tx) => startQuery.execute(tx));
   return rows[0]?.at ?? new Date(0);
 }
 
@@ -109,20 +109,20 @@ interface EventRow {
   readonly occurred_at: Date;
 }
 
-/** With those that came late, page by page. */
+/** Yields events page by page, including those that were committed late. */
 async function* eventsSince(
   { database }: Pick<WebhookServices, "database">,
   workspaceId: WorkspaceId,
   since: Date,
 ): AsyncGenerator<readonly EventRow[]> {
-  let beyond = sql<boolean>`occurred_at > ${since}::timestamptz - make_interval(secs => ${LATE_SECONDS})`;
+  let isAfter = sql<boolean>`occurred_at > ${since}::timestamptz - make_interval(secs => ${LATE_SECONDS})`;
   for (;;) {
     const rows = await database.inWorkspace(workspaceId, (tx) =>
       tx
         .selectFrom("webhook_events")
         .select(["id", "job_id", "status", "occurred_at"])
         .where("workspace_id", "=", workspaceId)
-        .where(beyond)
+        .where(isAfter)
         .orderBy("occurred_at")
         .orderBy("id")
         .limit(MAX_EVENTS)
@@ -131,7 +131,7 @@ async function* eventsSince(
     yield rows.map((row) => ({ ...row, id: brand("event", row.id) }));
     const last = rows.at(-1);
     if (last === undefined || rows.length < MAX_EVENTS) return;
-    // Exact: an event's time is written as whole milliseconds, which a Date has.
-    beyond = sql<boolean>`(occurred_at, id) > (${last.occurred_at}::timestamptz, ${last.id})`;
+    // Exact, because an event's time is stored in whole milliseconds, as in a Date.
+    isAfter = sql<boolean>`(occurred_at, id) > (${last.occurred_at}::timestamptz, ${last.id})`;
   }
 }

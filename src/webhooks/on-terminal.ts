@@ -1,5 +1,4 @@
-// A job became terminal: its delivery is written and its message sent in that same transaction [webhooks.event-per-end]. Either all of it
-// exists or nothing.
+// Creates the delivery of a job that became terminal and enqueues its message, both in the transaction that ends the job [webhooks.event-per-end].
 import { sql } from "kysely";
 import { newId } from "../contract/ids.ts";
 import type { Transacting } from "../storage/database.ts";
@@ -21,7 +20,7 @@ export async function deliverOnTerminal(
     .executeTakeFirst();
   if (webhook === undefined) return;
   const deliveryId = newId("delivery");
-  const made = await tx
+  const inserted = await tx
     .insertInto("webhook_deliveries")
     .values({
       id: deliveryId,
@@ -36,7 +35,7 @@ export async function deliverOnTerminal(
     .onConflict((conflict) => conflict.columns(["workspace_id", "event_id"]).doNothing())
     .returning("id")
     .executeTakeFirst();
-  if (made === undefined) return;
+  if (inserted === undefined) return;
   const lane = webhook.failing_since === null ? FIRST_QUEUE : AGAIN_QUEUE;
   await enqueue(queue, { workspaceId, deliveryId, turn: 0 }, { lane, delaySeconds: 0 }, tx);
 }

@@ -1,5 +1,5 @@
-// Connects to receivers through the guarded connector, by the address rules [webhooks.url-rules]: https unless the operator allows http,
-// any port, public addresses unless the operator opened a range. Judged when the URL is saved and at every attempt [webhooks.url-at-attempt].
+// Connects to receivers through the guarded connector by the address rules [webhooks.url-rules]: https unless the operator allows http, any port, public
+// addresses unless the operator allows a range. Checked when the URL is saved and at every attempt [webhooks.url-at-attempt].
 import { bufferedBody } from "../lib/buffered-body.ts";
 import {
   ConnectFailure,
@@ -12,7 +12,7 @@ import {
 import type { TargetPolicy } from "../outbound/target-policy.ts";
 import type { ReceiverAnswer, Receivers } from "./services.ts";
 
-/** What is kept of it is less; more is not read. */
+/** Reads no more than this. Even less is stored. */
 const MAX_REPLY_BYTES = 16 * 1024;
 
 export function createReceivers(outbound: Pick<Outbound, "exchange" | "vet">, policy: TargetPolicy): Receivers {
@@ -49,16 +49,16 @@ export function createReceivers(outbound: Pick<Outbound, "exchange" | "vet">, po
   };
 }
 
-/** `not_resolved` is told from what the rules forbid, which to anybody but the operator are one and the same. */
+/** `not_resolved` is reported separately only to the operator. Everyone else sees the same answer as for a forbidden address. */
 export type Reached =
   | { readonly kind: "reached" }
   | {
       readonly kind: Exclude<ReceiverAnswer["kind"], "answer"> | "not_resolved";
-      /** For the operator alone. */
+      /** Shown only to the operator. */
       readonly detail: string | null;
     };
 
-/** Whether a delivery would find somebody: judged and connected to as for one, and nothing is sent. Throws when `signal` aborts. */
+/** Checks whether a delivery could connect, by the same rules and without sending anything. Throws if `signal` aborts. */
 export async function reachReceiver(
   outbound: Pick<Outbound, "reach">,
   policy: TargetPolicy,
@@ -90,7 +90,7 @@ function failureOf(error: unknown): Exclude<ReceiverAnswer["kind"], "answer"> {
 
 const OWN_MACHINE = "For a receiver on your own machine use `patchbay listen`.";
 
-/** Which rule, but never what a name resolves to from in here. */
+/** Names the rule that was violated, but never the address that a name resolves to inside this network. */
 function explain(reason: RefusalReason, policy: TargetPolicy): string {
   switch (reason) {
     case "malformed":

@@ -1,5 +1,5 @@
-// Records an attempt in one transaction: its row, the delivery's state, the receiver's health, and the message of the next attempt. A
-// process that dies before it attempts again under the same event id [webhooks.at-least-once].
+// Records an attempt in one transaction: its row, the delivery's state, the receiver's health, and the message of the next attempt. If the process dies
+// before, the attempt is repeated under the same event id [webhooks.at-least-once].
 import { sql } from "kysely";
 import { newId } from "../contract/ids.ts";
 import { writeAudit } from "../storage/audit-log.ts";
@@ -11,7 +11,7 @@ import { nextDelaySeconds } from "./schedule.ts";
 import type { WebhookServices } from "./services.ts";
 import { auditView, isSameSetting, lockWebhook, type WebhookRow } from "./webhook-row.ts";
 
-/** Nothing but failures for so long disables the webhook. */
+/** Uninterrupted failures for this long disable the webhook. */
 const FAILING_DAYS = 5;
 
 type RecordServices = Pick<WebhookServices, "database" | "queue" | "maxAttempts" | "random">;
@@ -19,31 +19,31 @@ type RecordServices = Pick<WebhookServices, "database" | "queue" | "maxAttempts"
 export async function recordAttempt(
   services: RecordServices,
   delivery: ClaimedDelivery,
-  attempted: Attempted,
+  attempt: Attempted,
 ): Promise<void> {
   await services.database.inWorkspace(delivery.message.workspaceId, async (tx) => {
     const webhook = await lockWebhook(tx, delivery.message.workspaceId);
-    const made = await insertAttempt(tx, delivery, attempted);
-    if (made === null) return;
-    const hasSucceeded = attempted.outcome === "delivered";
+    const updated = await insertAttempt(tx, delivery, attempt);
+    if (updated === null) return;
+    const hasSucceeded = attempt.outcome === "delivered";
     const isSame = webhook !== undefined && isSameSetting(webhook, delivery.webhook);
-    const disabledNow = isSame && (await noteHealth(tx, { webhook, delivery, attempted, hasSucceeded }));
-    // A redelivery by hand took over meanwhile: it decides what becomes of the delivery.
-    if (made.turn !== delivery.message.turn || made.state !== "pending") return;
+    const isDisabled = isSame && (await updateHealth(tx, { webhook, delivery, attempted: attempt, hasSucceeded }));
+    // A manual redelivery took over meanwhile, and decides what becomes of the delivery.
+    if (updated.turn !== delivery.message.turn || updated.state !== "pending") return;
     if (hasSucceeded) return finish(tx, delivery, null);
-    if (isSame && isGone(attempted)) return finish(tx, delivery, "gone");
-    if (disabledNow) return finish(tx, delivery, "disabled");
-    await next(services, tx, delivery, attempted, made.attempts_made);
+    if (isSame && isGone(attempt)) return finish(tx, delivery, "gone");
+    if (isDisabled) return finish(tx, delivery, "disabled");
+    await scheduleNext(services, tx, delivery, attempt, updated.attempts_made);
   });
 }
 
-/** Null when the delivery was purged meanwhile. Frees the claim. */
-async function insertAttempt(tx: Transacting, { message, eventId }: ClaimedDelivery, attempted: Attempted) {
+/** Returns null if the delivery was purged meanwhile. Releases the claim. */
+async function insertAttempt(tx: Transacting, { message, eventId }: ClaimedDelivery, attempt: Attempted) {
   const row = await tx
     .updateTable("webhook_deliveries")
     .set((column) => ({
       attempts_total: column("attempts_total", "+", 1),
-      // An attempt that a redelivery has overtaken is none of the new row of attempts.
+      // An attempt that a redelivery superseded does not count in the new series of attempts.
       attempts_made: sql<number>`attempts_made + case when turn = ${message.turn} then 1 else 0 end`,
       claimed_until: null,
     }))
@@ -59,11 +59,11 @@ async function insertAttempt(tx: Transacting, { message, eventId }: ClaimedDeliv
       workspace_id: message.workspaceId,
       delivery_id: message.deliveryId,
       number: row.attempts_total,
-      started_at: attempted.startedAt,
-      outcome: attempted.outcome,
-      status_code: attempted.statusCode,
-      latency_ms: attempted.latencyMs,
-      response: attempted.response,
+      started_at: attempt.startedAt,
+      outcome: attempt.outcome,
+      status_code: attempt.statusCode,
+      latency_ms: attempt.latencyMs,
+      response: attempt.response,
     })
     .execute();
   return row;
@@ -76,8 +76,11 @@ interface Health {
   readonly hasSucceeded: boolean;
 }
 
-/** True when this attempt disabled the webhook. A test that fails tells its owner how things stand, and does nothing to them. */
-async function noteHealth(tx: Transacting, { webhook, delivery, attempted, hasSucceeded }: Health): Promise<boolean> {
+/** Returns true if this attempt disabled the webhook. A failed test changes nothing: it only shows the owner the receiver's state. */
+async function updateHealth(
+  tx: Transacting,
+  { webhook, delivery, attempted: attempt, hasSucceeded }: Health,
+): Promise<boolean> {
   const change = tx.updateTable("webhooks").where("workspace_id", "=", webhook.workspace_id);
   if (hasSucceeded) {
     if (webhook.failing_since !== null) await change.set({ failing_since: null }).execute();
@@ -91,11 +94,11 @@ async function noteHealth(tx: Transacting, { webhook, delivery, attempted, hasSu
       sql<boolean>`failing_since <= patchbay_now() - make_interval(days => ${FAILING_DAYS})`.as("isOver"),
     ])
     .executeTakeFirstOrThrow();
-  if (!isGone(attempted) && !isOver) return false;
+  if (!isGone(attempt) && !isOver) return false;
   const after = await change
     .set({
       enabled: false,
-      disabled_reason: isGone(attempted) ? "gone" : "failing",
+      disabled_reason: isGone(attempt) ? "gone" : "failing",
       disabled_at: sql<Date>`patchbay_now()`,
     })
     .returningAll()
@@ -128,19 +131,19 @@ async function finish(
     .execute();
 }
 
-async function next(
+async function scheduleNext(
   services: RecordServices,
   tx: Transacting,
   delivery: ClaimedDelivery,
-  attempted: Attempted,
-  made: number,
+  attempt: Attempted,
+  updated: number,
 ): Promise<void> {
   const { message, isTest } = delivery;
   const delaySeconds = nextDelaySeconds({
-    made,
+    made: updated,
     maxAttempts: isTest ? 1 : services.maxAttempts,
-    isThrottled: isThrottled(attempted),
-    retryAfterSeconds: attempted.retryAfterSeconds,
+    isThrottled: isThrottled(attempt),
+    retryAfterSeconds: attempt.retryAfterSeconds,
     random: services.random(),
   });
   if (delaySeconds === null) return finish(tx, delivery, "attempts");

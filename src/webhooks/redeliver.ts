@@ -1,4 +1,4 @@
-// POST …/deliveries/{id}/redeliver: the same event again, with the whole schedule [webhooks.redeliver].
+// POST …/deliveries/{id}/redeliver: sends the same event again, with the full retry schedule [webhooks.redeliver].
 import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
@@ -13,18 +13,18 @@ import { lockWebhook, noWebhook } from "./webhook-row.ts";
 
 export async function redeliver(
   services: Pick<WebhookServices, "database" | "queue">,
-  wanted: { readonly workspaceId: WorkspaceId; readonly deliveryId: DeliveryId; readonly actor: KeyId },
+  request: { readonly workspaceId: WorkspaceId; readonly deliveryId: DeliveryId; readonly actor: KeyId },
 ): Promise<DeliveryView> {
-  const { workspaceId, deliveryId, actor } = wanted;
+  const { workspaceId, deliveryId, actor } = request;
   await services.database.inWorkspace(workspaceId, async (tx) => {
     const webhook = await lockWebhook(tx, workspaceId);
     if (webhook === undefined) throw noWebhook();
-    if (!webhook.enabled) throw disabled();
+    if (!webhook.enabled) throw webhookDisabled();
     const row = await tx
       .updateTable("webhook_deliveries")
       .set((column) => ({
         state: "pending",
-        // Whatever attempt is due or under way ends without deciding anything.
+        // Supersedes a pending or running attempt, which then ends without deciding anything.
         turn: column("turn", "+", 1),
         attempts_made: 0,
         next_attempt_at: sql<Date>`patchbay_now()`,
@@ -60,6 +60,6 @@ function noDelivery(): GatewayError {
   return new GatewayError("NOT_FOUND", { message: "This workspace has no such delivery." });
 }
 
-function disabled(): GatewayError {
+function webhookDisabled(): GatewayError {
   return invalidRequest("enabled", "The webhook is disabled. Enable it before delivering again.");
 }

@@ -1,4 +1,4 @@
-// What the verbs of this room need from the outside, made once in `app.ts` and handed in as their first argument.
+// The dependencies of the functions of this folder, created once in `app.ts` and passed as their first argument.
 import type { Queue } from "../queue/queue.ts";
 import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
@@ -8,12 +8,12 @@ export interface WebhookServices {
   readonly seal: Seal;
   readonly queue: Pick<Queue, "send">;
   readonly receivers: Receivers;
-  /** For one event, or for one redelivery by hand. */
+  /** Maximum attempts per event, or per manual redelivery. */
   readonly maxAttempts: number;
-  /** From the first packet to the last byte of the answer that is read. */
+  /** From the first packet to the last byte that is read of the response. */
   readonly timeoutMs: number;
   readonly nowMs: () => number;
-  /** Hears how each attempt went. */
+  /** Called with the outcome of each attempt. */
   readonly onAttempt?: (outcome: string) => void;
   /** From 0 to 1. */
   readonly random: () => number;
@@ -21,9 +21,9 @@ export interface WebhookServices {
 
 /** Outbound connections, guarded by the address rules [webhooks.url-rules]. */
 export interface Receivers {
-  /** Why this URL may not be delivered to, for its owner; null when it may. */
+  /** Explains to the owner why deliveries to this URL are not allowed. Null: they are. */
   refusal(url: string): Promise<string | null>;
-  /** Never throws for what a receiver or the network does. */
+  /** Reports failures of the receiver or the network as a value, not as an error. */
   post(request: ReceiverRequest): Promise<ReceiverAnswer>;
 }
 
@@ -32,7 +32,7 @@ export interface ReceiverRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly timeoutMs: number;
-  /** The process stops: then it throws. */
+  /** Aborts when the process stops. Then `post` throws. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -1,5 +1,5 @@
-// What a delivery is signed with [webhooks.signature]: the service's own header, the previous secret's next to it for a while after a
-// rotation [webhooks.rotation], and the three Standard Webhooks headers. Computed for every attempt.
+// Computes the signature headers of a delivery for each attempt [webhooks.signature]: the service's own header, the previous secret's for a while after a
+// rotation [webhooks.rotation], and the three headers of Standard Webhooks.
 import { createHmac, randomBytes } from "node:crypto";
 
 const SECRET_PREFIX = "whsec_";
@@ -7,12 +7,12 @@ const SECRET_BYTES = 32;
 
 export interface SigningSecrets {
   readonly current: string;
-  /** The one before a rotation, while receivers may still hold it. */
+  /** The secret before a rotation, while receivers may still use it. */
   readonly previous: string | null;
 }
 
 export interface SignedMessage {
-  /** The event's: the same in every attempt, so that receivers can drop what they have seen. */
+  /** The event's id: the same in every attempt, so that receivers can deduplicate. */
   readonly id: string;
   readonly body: string;
   readonly timestampSeconds: number;
@@ -41,12 +41,12 @@ export function signatureHeaders(message: SignedMessage, secrets: SigningSecrets
   };
 }
 
-/** The key is the text of the secret as shown, prefix included, so that a receiver decodes nothing [webhooks.signature]. */
+/** The key is the text of the secret as shown, prefix included, so that a receiver need not decode anything [webhooks.signature]. */
 function signature(secret: string, timestamp: string, body: string): string {
   return createHmac("sha256", Buffer.from(secret, "utf8")).update(`${timestamp}.${body}`, "utf8").digest("hex");
 }
 
-/** Standard Webhooks keys with the bytes that the part after the prefix encodes. */
+/** Standard Webhooks uses the decoded bytes of the part after the prefix as the key. */
 function standardSignature(secret: string, content: string): string {
   const key = Buffer.from(secret.slice(SECRET_PREFIX.length), "base64");
   return createHmac("sha256", key).update(content, "utf8").digest("base64");

@@ -1,4 +1,4 @@
-// What time does: deliveries whose message was lost are woken, old ones and secrets past their time are forgotten.
+// The periodic sweep of webhooks: re-enqueues deliveries whose message was lost, and deletes old deliveries and expired secrets.
 import { sql } from "kysely";
 import { brand } from "../contract/ids.ts";
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
@@ -6,9 +6,9 @@ import { AGAIN_QUEUE, enqueue } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
 import { sweeps } from "../storage/system.ts";
 
-/** Longer than a message takes to come again by itself. */
+/** Longer than the queue takes to redeliver a message by itself. */
 const OVERDUE_MINUTES = 10;
-/** The log and `redeliver` go back so far. */
+/** Retention of the log, and how far back `redeliver` works. */
 export const KEPT_DAYS = 7;
 const BATCH = 200;
 
@@ -19,7 +19,7 @@ export async function sweepWebhooks(
   await sweeps(database).transaction(async (tx) => {
     const overdue = await tx
       .updateTable("webhook_deliveries")
-      // Not again at the next sweep.
+      // So that the next sweep does not find it again.
       .set({ next_attempt_at: sql<Date>`patchbay_now()` })
       .where("id", "in", (from) =>
         from

@@ -1,4 +1,4 @@
-// POST …/test: one signed delivery about a job that does not exist, at once, and its outcome [webhooks.test-delivery].
+// POST …/test: makes one signed delivery about a job that does not exist, immediately, and returns its outcome [webhooks.test-delivery].
 import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
@@ -10,17 +10,17 @@ import type { DeliveryMessage } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
 import { lockWebhook, noWebhook } from "./webhook-row.ts";
 
-/** Also while the webhook is disabled: that is when one wants to know. */
+/** Works while the webhook is disabled too, because that is when a test is most useful. */
 export async function testWebhook(services: WebhookServices, workspaceId: WorkspaceId): Promise<DeliveryView> {
-  const message = await makeTest(services, workspaceId);
+  const message = await createTest(services, workspaceId);
   await markPostCommitFailure(deliver(services, message));
   const view = await markPostCommitFailure(describeDelivery(services.database, workspaceId, message.deliveryId));
-  // With its workspace, while it was under way.
+  // The delivery was deleted with its workspace while it was being attempted.
   if (view === null) throw noWebhook();
   return view;
 }
 
-async function makeTest({ database }: WebhookServices, workspaceId: WorkspaceId): Promise<DeliveryMessage> {
+async function createTest({ database }: WebhookServices, workspaceId: WorkspaceId): Promise<DeliveryMessage> {
   const deliveryId = newId("delivery");
   await database.inWorkspace(workspaceId, async (tx) => {
     if ((await lockWebhook(tx, workspaceId)) === undefined) throw noWebhook();

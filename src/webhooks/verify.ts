@@ -1,8 +1,8 @@
-// The receiver's side of the signature [webhooks.verify-tampered], published as `patchbay-gateway/webhooks`: copy it or import it, it needs
-// nothing but Node.
+// Verifies the signature of a delivery on the receiver's side [webhooks.verify-tampered]. Published as `patchbay-gateway/webhooks`: import it or copy it, it
+// depends only on Node.
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** The whole body of a delivery; the result itself is fetched by the job API. */
+/** The whole body of a delivery. The result itself is fetched through the job API. */
 export interface WebhookEvent {
   readonly type: "transcription.job.succeeded" | "transcription.job.failed" | "transcription.job.cancelled";
   readonly job_id: string;
@@ -12,16 +12,16 @@ export interface WebhookEvent {
 }
 
 export interface WebhookRequest {
-  /** Exactly the bytes that came: parsing and printing again would change what is signed. */
+  /** The exact bytes of the request: parsing and serialising again would change what is signed. */
   readonly body: string | Uint8Array;
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** `whsec_…` as it was shown; several while you change from one to the next. */
+  /** `whsec_…` as it was shown. Pass several during a rotation. */
   readonly secret: string | readonly string[];
-  /** How old a delivery may be; 300 unless given. */
+  /** Maximum age of a delivery. Default: 300. */
   readonly toleranceSeconds?: number;
-  /** How far the sender's clock may be ahead; 60 unless given. */
+  /** How far the sender's clock may be ahead. Default: 60. */
   readonly futureToleranceSeconds?: number;
-  /** Milliseconds since the epoch; the machine's clock unless given. */
+  /** Milliseconds since the epoch. Default: the system clock. */
   readonly nowMs?: number;
 }
 
@@ -29,7 +29,7 @@ export type WebhookVerdict =
   | {
       readonly ok: true;
       readonly event: WebhookEvent;
-      /** The same in every delivery of one event: remember it to do the work once. */
+      /** The same in every delivery of one event: use it to deduplicate. */
       readonly id: string | null;
     }
   | {
@@ -45,7 +45,7 @@ export type WebhookVerdict =
 
 export function verifyWebhook(request: WebhookRequest): WebhookVerdict {
   const secrets = typeof request.secret === "string" ? [request.secret] : request.secret;
-  // Anybody can sign with an empty key: an environment variable that is not set must not open the door.
+  // Anyone can sign with an empty key, so an environment variable that is not set must not disable the check.
   if (secrets.length === 0 || secrets.includes("")) throw new TypeError("verifyWebhook needs the signing secret.");
   const timestamp = headerOf(request.headers, "x-svc-webhook-ts");
   const signatures = ["x-svc-webhook-signature", "x-svc-webhook-signature-previous"].flatMap(

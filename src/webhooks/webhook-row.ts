@@ -1,4 +1,4 @@
-// A workspace's webhook as stored: its address and its secrets sealed to their place, and what its owner and the audit log may see of it.
+// Reads a workspace's webhook row, whose address and secrets are sealed, and describes it for its owner and the audit log.
 import type { Selectable } from "kysely";
 import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
@@ -14,11 +14,11 @@ import type { SigningSecrets } from "./sign.ts";
 export type WebhookRow = Selectable<Tables["webhooks"]>;
 
 export interface CurrentWebhook extends WebhookRow {
-  /** Whether there is a previous secret, and its time is not over. */
+  /** Whether a previous secret exists and has not expired. */
   readonly previous_counts: boolean;
 }
 
-/** Every writer takes this row first: configuration, attempts and redeliveries of one webhook wait for one another here. */
+/** Every writer locks this row first, so that configuration, attempts and redeliveries of one webhook are serialised. */
 export async function lockWebhook(tx: Transacting, workspaceId: WorkspaceId): Promise<CurrentWebhook | undefined> {
   return webhookOf(tx, workspaceId).forUpdate().executeTakeFirst();
 }
@@ -55,23 +55,23 @@ export async function openWebhook(
   const keys = await readDataKeys(db, seal, row.workspace_id);
   const open = (column: WebhookSecret, sealed: Buffer) =>
     keys.open(sealed, webhookSecretPlace(row.workspace_id, column));
-  const { secret, previous_secret: previous, previous_counts: counts, sealed_url: sealedUrl } = row;
+  const { secret, previous_secret: previous, previous_counts: isValid, sealed_url: sealedUrl } = row;
   return {
     url: sealedUrl === null ? (row.url ?? "") : open("sealed_url", sealedUrl),
     secrets: {
       current: open("secret", secret),
-      previous: previous !== null && counts ? open("previous_secret", previous) : null,
+      previous: previous !== null && isValid ? open("previous_secret", previous) : null,
     },
   };
 }
 
-/** Written by the same change of its owner's: every one seals anew. */
+/** Whether both rows come from the same change of the settings: every change seals the address again, to other bytes. */
 export function isSameSetting(row: WebhookRow, other: WebhookRow): boolean {
   const address = ({ sealed_url: sealed, url }: WebhookRow) => sealed?.toString("hex") ?? url;
   return row.version === other.version && address(row) === address(other);
 }
 
-/** `secret` only for the call that made it. */
+/** `secret` is set only in the response that created it. */
 export function webhookView(row: WebhookRow, url: string, secret: string | null): WebhookView {
   return {
     object: "stt_webhook",
@@ -82,7 +82,7 @@ export function webhookView(row: WebhookRow, url: string, secret: string | null)
   };
 }
 
-/** What the audit log keeps of a state: nothing that could sign, and of the address where it leads, for tokens stand behind that. */
+/** What the audit log stores of a webhook: no secrets, and only the origin of the address, because the path may contain tokens. */
 export function auditView(row: WebhookRow, url: string) {
   return { origin: new URL(url).origin, version: row.version, ...stateOf(row) };
 }

@@ -1,4 +1,4 @@
-// The whole of patchbay.yaml: the one source of every setting's name, type, default and sentence.
+// The schema of patchbay.yaml: the single source of every setting's name, type, default and description.
 import { z } from "zod";
 import { isPostgresUrl, isReadablePostgresUrl, WRITE_ENCODED } from "../../lib/postgres-url.ts";
 import { PROVIDER_KINDS } from "../../providers/provider.ts";
@@ -91,8 +91,8 @@ const storageSection = section({
   objects: objectsSection.prefault({ kind: "file" }).describe("Where large objects are kept."),
 });
 
-/** No key holds a comma or a space: one variable, or one file, can carry a whole ring. An entry of nothing else stays, as a key that is none. */
-function keysIn(entry: string): readonly string[] {
+/** Keys contain neither commas nor spaces, so one variable or file can contain a whole key ring. An entry of nothing else is kept as an invalid key. */
+function splitKeys(entry: string): readonly string[] {
   const keys = entry.split(/[\s,]+/u).filter((key) => key !== "");
   return keys.length === 0 && entry !== "" ? [entry] : keys;
 }
@@ -104,7 +104,7 @@ const secretsSection = section({
   encryption_keys: z
     .array(z.string())
     .default([])
-    .transform((entries) => entries.flatMap(keysIn))
+    .transform((entries) => entries.flatMap(splitKeys))
     .meta(SECRET_MARK)
     .describe(
       "Keys that seal stored secrets: the first encrypts, all decrypt; an entry may hold several, with a comma or a line break between them. Made in `data_dir` when absent on the embedded database.",

@@ -1,4 +1,4 @@
-// The value shapes that only the configuration file has. Those that it shares with the API are in `contract/set-up/kit.ts`.
+// Value schemas that only the configuration file has. Those that it shares with the API are in `contract/set-up/kit.ts`.
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
 import { SECRET_MARK } from "../../contract/set-up/kit.ts";
@@ -19,10 +19,10 @@ const DOMAIN = z
     const fault = hostNameFault(text);
     if (fault !== null) context.addIssue(fault);
   });
-/** As the API takes them: in any case, each once. */
+/** Normalised like in the API: in any case, each once. */
 export const DOMAINS = z.array(DOMAIN).overwrite((domains) => [...new Set(domains)]);
 
-/** By the parser that judges by them later. Strictly: it alone also takes `10.1/16` and octal parts. */
+/** Uses the parser that later applies the range, strictly, because it alone also accepts `10.1/16` and octal parts. */
 function isCidr(text: string): boolean {
   if (!text.includes(":")) return ipaddr.IPv4.isValidCIDRFourPartDecimal(text);
   return !text.includes("%") && ipaddr.IPv6.isValidCIDR(text);

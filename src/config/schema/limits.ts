@@ -1,4 +1,4 @@
-// The figures of GET /v1/melimits that an operator may set [configuration.limits], and three of the job worker.
+// The schema of the limits of GET /v1/melimits that an operator may set [configuration.limits], and of three limits of the job worker.
 import { z } from "zod";
 import { section } from "../../contract/set-up/kit.ts";
 

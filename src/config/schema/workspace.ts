@@ -1,4 +1,4 @@
-// Workspaces, their apps and keys.
+// The schema of workspaces with their apps and keys.
 import { z } from "zod";
 import {
   appFields,
