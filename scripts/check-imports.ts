@@ -9,7 +9,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   lib: [],
   outbound: ["lib", "contract"],
   providers: ["contract", "lib", "outbound", "audio/media-types.ts"],
-  routing: ["contract", "lib", "providers/provider.ts", "providers/chat-provider.ts"],
+  routing: ["contract", "lib", "providers/provider.ts", "providers/chat/chat-provider.ts"],
   captions: ["contract", "lib"],
   page: ["contract"],
   playground: ["contract", "lib", "captions", "page"],
@@ -160,7 +160,7 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
   {
     pattern: /\bfetch\(|\bnew EventSource\(/u,
     what: "calls fetch",
-    allowed: /^src\/(cli\/|client\/|page\/|playground\/|first-start\.ts|operations\/check-network\.ts)/,
+    allowed: /^src\/(cli\/|client\/|page\/|playground\/|first-start\.ts|operations\/doctor\/check-network\.ts)/,
   },
   {
     pattern: /\bnew WebSocket\(/u,
@@ -199,14 +199,14 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
   claims: [
     "gateway/idempotency/idempotency.ts",
     "gateway/calls/provider-deletions.ts",
-    "jobs/await-recording.ts",
-    "jobs/enter-stage.ts",
-    "jobs/call-journal.ts",
+    "jobs/run/await-recording.ts",
+    "jobs/run/enter-stage.ts",
+    "jobs/run/call-journal.ts",
     "jobs/leases.ts",
-    "jobs/open-audio.ts",
-    "jobs/run-job.ts",
+    "jobs/run/open-audio.ts",
+    "jobs/run/run-job.ts",
     "jobs/spent-audio.ts",
-    "jobs/app-mutex.ts",
+    "jobs/run/app-mutex.ts",
   ],
   sweeps: [
     "gateway/calls/provider-deletions.ts",
@@ -228,10 +228,10 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
     "directory/large-routes.ts",
     "directory/load-directory.ts",
     "first-start.ts",
-    "operations/collect-backup.ts",
-    "operations/check-storage.ts",
-    "operations/explain-here.ts",
-    "operations/restore.ts",
+    "operations/backup/collect-backup.ts",
+    "operations/doctor/check-storage.ts",
+    "operations/explain/explain-here.ts",
+    "operations/backup/restore.ts",
     "operations/rotate-secrets.ts",
     "storage/unreadable-answers.ts",
     "storage/key-pepper.ts",
@@ -239,10 +239,10 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
   ],
   engine: ["queue/queue.ts", "storage/changes.ts", "storage/database-clock.ts"],
   operatorsSight: [
-    "admin/audit-checkpoint.ts",
-    "admin/plans.ts",
-    "admin/provider-health.ts",
-    "admin/verify-audit.ts",
+    "admin/audit/audit-checkpoint.ts",
+    "admin/money/plans.ts",
+    "admin/connections/provider-health.ts",
+    "admin/audit/verify-audit.ts",
     "admin/workspaces.ts",
     "open-telemetry.ts",
   ],
@@ -254,7 +254,7 @@ const TAKES_SYSTEM_SIGHT =
 
 /** The rooms that may hold statements; all others call their functions. */
 const STATES_SQL =
-  /^src\/((admin|auth|directory|metering|operations|queue|storage|webhooks)\/|first-start\.ts|jobs\/call-journal\.ts)/u;
+  /^src\/((admin|auth|directory|metering|operations|queue|storage|webhooks)\/|first-start\.ts|jobs\/run\/call-journal\.ts)/u;
 const STATEMENT =
   /\b(selectFrom|insertInto|updateTable|deleteFrom|mergeInto)\("|sql(<[^`]*>)?`\s*(select|insert|update|delete|with|lock|merge) /u;
 

@@ -1,7 +1,7 @@
 // docs/providers.md: what each model can do, as the code declares it [providers.declared-features]. Written by `npm run docs`.
 import { CHAT_FEATURES, CHAT_PREFERENCES, FEATURES, PREFERENCES } from "../src/contract/features.ts";
 import { CHAT_MODELS } from "../src/providers/catalog.ts";
-import type { ChatModel } from "../src/providers/chat-provider.ts";
+import type { ChatModel } from "../src/providers/chat/chat-provider.ts";
 import type { FeatureSupport, SpeechModel } from "../src/providers/provider.ts";
 import { accountProbes, providers } from "../src/providers/registry.ts";
 

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { type ReadCheckpoint, readCheckpoint, writeCheckpoint } from "./admin/audit-checkpoint.ts";
+import { type ReadCheckpoint, readCheckpoint, writeCheckpoint } from "./admin/audit/audit-checkpoint.ts";
 import type { Principal } from "./auth/principal.ts";
 import { packageRoot, pageModules } from "./cli/package-root.ts";
 import type { AdminEdge } from "./http/admin/frame.ts";

@@ -2,9 +2,9 @@
 // audio, and the judgement of an own address before it is kept.
 import { DIALECTS } from "../sandbox/compatible.ts";
 import type { FaultRule, Sandbox } from "../sandbox/server.ts";
-import { judgeOwnAddress } from "./admin/own-address.ts";
+import { judgeOwnAddress } from "./admin/connections/own-address.ts";
 import type { SetUpServices } from "./admin/set-up-scope.ts";
-import { type ConnectionTestServices, MOST_TESTS } from "./admin/test-connection.ts";
+import { type ConnectionTestServices, MOST_TESTS } from "./admin/connections/test-connection.ts";
 import { createRemoteAudio, type RemoteAudio } from "./audio/remote-audio.ts";
 import type { Spool } from "./audio/spool.ts";
 import type { Configuration } from "./config/configuration.ts";
@@ -16,8 +16,8 @@ import { createKeyedSemaphore } from "./lib/concurrency/keyed-semaphore.ts";
 import type { Outbound } from "./outbound/dial.ts";
 import { createReplyMemory } from "./outbound/reply-memory.ts";
 import { byokPolicy } from "./outbound/target-policy.ts";
-import { createIo, type IoOptions } from "./providers/make-io.ts";
-import type { ReplyServices } from "./providers/reply-terms.ts";
+import { createIo, type IoOptions } from "./providers/wire/make-io.ts";
+import type { ReplyServices } from "./providers/wire/reply-terms.ts";
 import { createMemory } from "./providers/memory.ts";
 import { accountProbes } from "./providers/registry.ts";
 import type { Remembered } from "./open-remembered.ts";

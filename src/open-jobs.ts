@@ -1,14 +1,14 @@
 // The part of the composition root that is about durable work: the queue, the object store, jobs, webhooks, their workers and
 // sweeps.
 import { createKeyedSemaphore } from "./lib/concurrency/keyed-semaphore.ts";
-import { MOST_RESULT_READS } from "./jobs/read-result.ts";
+import { MOST_RESULT_READS } from "./jobs/read/read-result.ts";
 import type { JsonParser } from "./lib/json/json-parser.ts";
 import type { Logger } from "pino";
 import type { Configuration } from "./config/configuration.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import { JOB_QUEUES, type JobServices } from "./jobs/services.ts";
 import { LOOK_FOR_LAPSED_MS, offerLapsed, purgeJobs, purgeObjects, removeOrphans, sweepJobs } from "./jobs/sweep.ts";
-import { createAppMutex } from "./jobs/app-mutex.ts";
+import { createAppMutex } from "./jobs/run/app-mutex.ts";
 import { startWorker } from "./jobs/worker.ts";
 import { createPeriodicTask } from "./lib/concurrency/periodic-task.ts";
 import type { DirtyTask } from "./lib/concurrency/dirty-task.ts";

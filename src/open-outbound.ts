@@ -1,6 +1,6 @@
 // The way out to addresses that others supplied, joined here for a gateway (`app.ts`) and for `patchbay doctor`: what one refuses, the other does.
 import type { Configuration } from "./config/configuration.ts";
-import type { DoctorNetwork, OpenNetwork } from "./operations/doctor-network.ts";
+import type { DoctorNetwork, OpenNetwork } from "./operations/doctor/doctor-network.ts";
 import { createOutbound, type Outbound } from "./outbound/dial.ts";
 import type { GuardOptions } from "./outbound/guard.ts";
 import { ownAddresses, systemConnector, systemLookUp, systemResolver } from "./outbound/system-network.ts";

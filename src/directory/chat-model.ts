@@ -2,7 +2,7 @@
 import { CHAT_FEATURES, type ChatFeature } from "../contract/features.ts";
 import { ownMember } from "../lib/json/own-member.ts";
 import { CHAT_MODELS } from "../providers/catalog.ts";
-import type { ChatModel, ChatProvider } from "../providers/chat-provider.ts";
+import type { ChatModel, ChatProvider } from "../providers/chat/chat-provider.ts";
 import type { ProviderKind } from "../providers/provider.ts";
 import type { StoredModel } from "./stored.ts";
 

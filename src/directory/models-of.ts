@@ -1,7 +1,7 @@
 // Lists every model of a provider account with its capabilities, and nothing about the account itself [providers.model-list]. Pure.
 import { ownMember } from "../lib/json/own-member.ts";
 import { CHAT_MODELS } from "../providers/catalog.ts";
-import type { ChatModel } from "../providers/chat-provider.ts";
+import type { ChatModel } from "../providers/chat/chat-provider.ts";
 import type { ProviderKind, SpeechModel } from "../providers/provider.ts";
 import { chatModel } from "./chat-model.ts";
 import type { Account, Adapters } from "./snapshot.ts";

@@ -3,7 +3,7 @@
 import type { AppInfo, PurposeBinding, RoutingSettings } from "../auth/principal.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { ownMember } from "../lib/json/own-member.ts";
-import type { ChatProvider } from "../providers/chat-provider.ts";
+import type { ChatProvider } from "../providers/chat/chat-provider.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
 import type { AccountKey, Ownership, Purpose, Route, RoutingContext, Target } from "../routing/types.ts";
 import { accountKey } from "./account-key.ts";

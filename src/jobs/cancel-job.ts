@@ -4,11 +4,11 @@ import type { AnswerRoom } from "../lib/answer-room.ts";
 import { wakeCancelled } from "../storage/job-work.ts";
 import { type JobOwner, lockJob, requestCancel } from "../storage/jobs.ts";
 import { markPostCommitFailure } from "../storage/transact.ts";
-import { describeJob, type JobView } from "./describe-job.ts";
+import { describeJob, type JobView } from "./read/describe-job.ts";
 import { endLocked } from "./end-job.ts";
-import { findJob, noSuchJob } from "./read-job.ts";
+import { findJob, noSuchJob } from "./read/read-job.ts";
 import { cancelTopic, type JobServices, jobTopic } from "./services.ts";
-import { openSettlement } from "./settle-open.ts";
+import { openSettlement } from "./run/settle-open.ts";
 
 /** Returns the job after the change. If the job had already ended, its status shows how. */
 export async function cancelJob(

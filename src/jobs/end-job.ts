@@ -9,11 +9,11 @@ import { moveSlotExpiry } from "../storage/idempotency-slots.ts";
 import { endRow, type Fence, lockFenced } from "../storage/job-work.ts";
 import type { JobRow } from "../storage/tables.ts";
 import { insertWebhookEvent, type TerminalEvent } from "../storage/webhook-events.ts";
-import type { StoredResult } from "./result.ts";
+import type { StoredResult } from "./read/result.ts";
 import { type JobServices, jobTopic } from "./services.ts";
 import { removeAudio } from "./spent-audio.ts";
 import type { TerminalStatus } from "./states.ts";
-import { withAppMutex } from "./app-mutex.ts";
+import { withAppMutex } from "./run/app-mutex.ts";
 
 export interface JobEnd {
   readonly status: TerminalStatus;

@@ -9,7 +9,7 @@ import type { Database, Transacting } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { OnTerminal } from "../storage/webhook-events.ts";
 import type { Leases } from "./leases.ts";
-import type { AppMutex } from "./app-mutex.ts";
+import type { AppMutex } from "./run/app-mutex.ts";
 
 export interface JobServices {
   readonly gateway: GatewayServices;

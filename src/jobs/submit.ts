@@ -32,11 +32,11 @@ import { completeReservedSlot } from "../storage/idempotency-slots.ts";
 import { insertJob, readJob } from "../storage/jobs.ts";
 import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
 import { transactExactlyOnce } from "../storage/transact.ts";
-import { describeSubmitted, pollUrl } from "./describe-job.ts";
+import { describeSubmitted, pollUrl } from "./read/describe-job.ts";
 import { pricesFor } from "./job-prices.ts";
 import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
 import { enqueueJob, type JobServices } from "./services.ts";
-import { retryAfterReclaim } from "./retry-after-reclaim.ts";
+import { retryAfterReclaim } from "./run/retry-after-reclaim.ts";
 import {
   isDatabaseUnavailable,
   throwIfDatabaseUnavailable,

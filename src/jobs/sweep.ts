@@ -19,7 +19,7 @@ import { transact } from "../storage/transact.ts";
 import { endLocked } from "./end-job.ts";
 import { deadlinePassed, jobErrorOf } from "./job-error.ts";
 import { enqueueJob, type JobServices } from "./services.ts";
-import { failedEnd } from "./settle-open.ts";
+import { failedEnd } from "./run/settle-open.ts";
 import { removeAudio } from "./spent-audio.ts";
 
 /**

@@ -2,7 +2,7 @@
 // [jobs.graceful-stop].
 import { z } from "zod";
 import { createLeases } from "./leases.ts";
-import { runJob } from "./run-job.ts";
+import { runJob } from "./run/run-job.ts";
 import { JOBS_QUEUE, type JobServices } from "./services.ts";
 
 export interface Worker {

@@ -1,6 +1,6 @@
 // `patchbay audit verify`: verifies the hash chain of the audit log, with or without a running gateway.
-import { readCheckpoint } from "../admin/audit-checkpoint.ts";
-import { chainOf, verifyAudit } from "../admin/verify-audit.ts";
+import { readCheckpoint } from "../admin/audit/audit-checkpoint.ts";
+import { chainOf, verifyAudit } from "../admin/audit/verify-audit.ts";
 import type { AuditVerifyOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";

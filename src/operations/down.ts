@@ -10,7 +10,7 @@ import { errorCode } from "../lib/error-code.ts";
 import { hostname } from "node:os";
 import { ownerOf } from "../storage/embedded/installation-lock.ts";
 import { readPlacement } from "../storage/embedded/placement.ts";
-import { isLock, isOurs, statOrNull } from "./data-dir-contents.ts";
+import { isLock, isOurs, statOrNull } from "./backup/data-dir-contents.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
 import { readConfiguration } from "./read-configuration.ts";
 

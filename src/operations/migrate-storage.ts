@@ -16,10 +16,10 @@ import { markMoved, MOVED_FILE } from "../storage/moved-database.ts";
 import { DATA_FOLDER } from "../storage/embedded/placement.ts";
 import { isServerUnavailable } from "../storage/database-faults.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
-import { reasonOf } from "./finding.ts";
+import { reasonOf } from "./doctor/finding.ts";
 import { noDatabase, openInstallation, requireEmbedded } from "./open-installation.ts";
 import { readConfiguration } from "./read-configuration.ts";
-import { resendMessages, withQueue } from "./resend-messages.ts";
+import { resendMessages, withQueue } from "./backup/resend-messages.ts";
 
 export async function migrateStorage(options: MigrateStorageOptions, terminal: Terminal): Promise<number> {
   const configuration = readConfiguration(options, terminal);

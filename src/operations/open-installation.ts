@@ -9,7 +9,7 @@ import { ownerOf } from "../storage/embedded/installation-lock.ts";
 import { MOVED, readMoved } from "../storage/moved-database.ts";
 import { openStorage, type OpenStorageOptions } from "../storage/open-storage.ts";
 import { ServerUnavailable } from "../storage/server-fault.ts";
-import { reasonOf } from "./finding.ts";
+import { reasonOf } from "./doctor/finding.ts";
 
 interface OpenOptions extends Pick<OpenStorageOptions, "asItIs" | "embedded" | "heldLock"> {
   /** Whether to open for writing even if the installation was moved to a server. */

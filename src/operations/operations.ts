@@ -1,18 +1,18 @@
 // The operator's commands, as `main.ts` passes them to the command line. Each is loaded on demand, because they share little code.
 import type { Operations } from "../cli/operations-commands.ts";
-import type { OpenNetwork } from "./doctor-network.ts";
+import type { OpenNetwork } from "./doctor/doctor-network.ts";
 
 export function makeOperations(openNetwork: OpenNetwork): Operations {
   return {
     apply: async (...args) => (await import("./apply.ts")).apply(...args),
     console: async (...args) => (await import("./console-link.ts")).consoleLink(...args),
     down: async (...args) => (await import("./down.ts")).down(...args),
-    doctor: async (...args) => (await import("./doctor.ts")).doctor(...args, openNetwork),
-    backup: async (...args) => (await import("./backup.ts")).backup(...args),
-    restore: async (...args) => (await import("./restore.ts")).restore(...args),
+    doctor: async (...args) => (await import("./doctor/doctor.ts")).doctor(...args, openNetwork),
+    backup: async (...args) => (await import("./backup/backup.ts")).backup(...args),
+    restore: async (...args) => (await import("./backup/restore.ts")).restore(...args),
     migrateStorage: async (...args) => (await import("./migrate-storage.ts")).migrateStorage(...args),
     auditVerify: async (...args) => (await import("./audit-verify.ts")).auditVerify(...args),
-    explainRoute: async (...args) => (await import("./explain-route.ts")).explainRoute(...args),
+    explainRoute: async (...args) => (await import("./explain/explain-route.ts")).explainRoute(...args),
     rotateSecrets: async (...args) => (await import("./rotate-secrets.ts")).rotateSecrets(...args),
     replacePepper: async (...args) => (await import("./replace-pepper.ts")).replacePepper(...args),
   };

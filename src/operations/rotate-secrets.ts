@@ -14,7 +14,7 @@ import {
 import { compareSecrets } from "../storage/verify-secrets.ts";
 import { createSeal, type Seal } from "../storage/seal.ts";
 import { installation } from "../storage/system.ts";
-import { reasonOf } from "./finding.ts";
+import { reasonOf } from "./doctor/finding.ts";
 import { openToChange } from "./open-installation.ts";
 import { readConfiguration, readSecrets, refuseOtherSecrets } from "./read-configuration.ts";
 

@@ -3,8 +3,8 @@
 import type { z } from "zod";
 import { MODEL_PATTERN } from "../contract/names.ts";
 import { type FailureKind, type Io, ProviderError, type WireRequest } from "./io.ts";
-import { type WireReply } from "./wire-reply.ts";
-import { failedReply, readJsonReply } from "./read-reply.ts";
+import { type WireReply } from "./wire/wire-reply.ts";
+import { failedReply, readJsonReply } from "./wire/read-reply.ts";
 
 export interface ListedModel {
   readonly id: string;

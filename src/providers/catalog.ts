@@ -1,6 +1,6 @@
 // Built-in chat models, so that a text-only route can be configured without declaring them [providers.chat-catalogue]. Incomplete: other models of an account
 // are declared under its connection's `models`. Checked 2026-11-20.
-import type { ChatModel } from "./chat-provider.ts";
+import type { ChatModel } from "./chat/chat-provider.ts";
 import type { ProviderKind } from "./provider.ts";
 
 const OPENAI: ChatModel = {

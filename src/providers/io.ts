@@ -1,8 +1,8 @@
 // The side effects of an adapter: HTTP exchanges and sockets on one account, and the kinds of failure.
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { Remembered } from "./memory.ts";
-import type { ProviderFailure } from "./provider-failure.ts";
-import type { WireReply } from "./wire-reply.ts";
+import type { ProviderFailure } from "./wire/provider-failure.ts";
+import type { WireReply } from "./wire/wire-reply.ts";
 
 /** Why an attempt failed. Only `gateway/calls/judge-failure.ts` decides what the kind means for the request. */
 export type FailureKind =

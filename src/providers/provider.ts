@@ -6,7 +6,7 @@ import type { Feature, Lack, Preference, ReceiptGrade, RedactionGroup } from "..
 import type { ProviderKind } from "../contract/provider-kinds.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { Io, RemoteRun, StreamingIo } from "./io.ts";
-import type { JsonReply } from "./read-reply.ts";
+import type { JsonReply } from "./wire/read-reply.ts";
 
 export { PROVIDER_KINDS, type ProviderKind } from "../contract/provider-kinds.ts";
 

@@ -192,7 +192,7 @@ function describeAttempt(attempt: AttemptRow, visibility: Visibility): RecordedA
   };
 }
 
-/** The failure as stored with the attempt (`providers/provider-failure.ts`). */
+/** The failure as stored with the attempt (`providers/wire/provider-failure.ts`). */
 interface StoredFailure {
   readonly status: number;
   readonly code: string | null;

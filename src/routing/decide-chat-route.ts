@@ -1,6 +1,6 @@
 // The routing decision for chat: the same judgement as audio's in the context of the key's own route [routing.key-route]. Pure.
 import type { ChatLack, Profile } from "../contract/features.ts";
-import type { ChatPlanResult, ChatRequest } from "../providers/chat-provider.ts";
+import type { ChatPlanResult, ChatRequest } from "../providers/chat/chat-provider.ts";
 import { decide, type RouteDecision } from "./decide-route.ts";
 import type { Judge, RestOf } from "./pick-candidates.ts";
 import type { PurposeRequest } from "./resolve-purpose.ts";

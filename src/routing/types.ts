@@ -1,6 +1,6 @@
 // The plain data that routing judges: routes, targets, purposes, keys. Built from configuration and storage, never changed in place.
 import type { Capability, Feature, Profile } from "../contract/features.ts";
-import type { ChatModel } from "../providers/chat-provider.ts";
+import type { ChatModel } from "../providers/chat/chat-provider.ts";
 import type { ProviderKind, SpeechModel } from "../providers/provider.ts";
 
 /** `<scope>/<connection id>`; scope is `platform` or a workspace id. */

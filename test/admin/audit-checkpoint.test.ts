@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
-import { type CheckpointServices, readCheckpoint, writeCheckpoint } from "../../src/admin/audit-checkpoint.ts";
-import { verifyAudit } from "../../src/admin/verify-audit.ts";
+import { type CheckpointServices, readCheckpoint, writeCheckpoint } from "../../src/admin/audit/audit-checkpoint.ts";
+import { verifyAudit } from "../../src/admin/audit/verify-audit.ts";
 import { writeAudit } from "../../src/storage/audit-log.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/seal.ts";

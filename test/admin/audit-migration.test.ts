@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
 import { Migrator } from "kysely/migration";
-import { verifyAudit } from "../../src/admin/verify-audit.ts";
+import { verifyAudit } from "../../src/admin/audit/verify-audit.ts";
 import { writeAudit } from "../../src/storage/audit-log.ts";
 import { migrate } from "../../src/storage/migrate.ts";
 import { MIGRATIONS } from "../../src/storage/migrations/list.ts";

@@ -1,7 +1,7 @@
 // The outcome of each answer to a connection's test, and that its message says what to do. A table, because it is pure.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { judgeTest } from "../../src/admin/judge-test.ts";
+import { judgeTest } from "../../src/admin/connections/judge-test.ts";
 import { TEST_OUTCOMES } from "../../src/contract/connection-test.ts";
 import { ProviderError } from "../../src/providers/io.ts";
 

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { createApp } from "../../src/admin/apps.ts";
 import { replaceDomains } from "../../src/admin/audio-url-domains.ts";
-import { createKey } from "../../src/admin/keys.ts";
+import { createKey } from "../../src/admin/keys/keys.ts";
 import { deleteWorkspace } from "../../src/admin/workspaces.ts";
 import { GatewayError } from "../../src/contract/errors.ts";
 import { brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";

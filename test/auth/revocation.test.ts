@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { sql } from "kysely";
 import { replaceApp } from "../../src/admin/apps.ts";
-import { replaceKey, revokeKey, rotateKey } from "../../src/admin/keys.ts";
+import { replaceKey, revokeKey, rotateKey } from "../../src/admin/keys/keys.ts";
 import { replaceWorkspace } from "../../src/admin/workspaces.ts";
 import { hashKey, visibleParts } from "../../src/auth/key-format.ts";
 import { createKeyVerifier, type KeyVerifier, type VerifyKeyServices } from "../../src/auth/verify-key.ts";

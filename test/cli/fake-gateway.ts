@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { PassThrough, type Readable, Writable } from "node:stream";
 import { type CliDependencies, runCli } from "../../src/cli/run-cli.ts";
-import type { DoctorNetwork } from "../../src/operations/doctor-network.ts";
+import type { DoctorNetwork } from "../../src/operations/doctor/doctor-network.ts";
 import { makeOperations } from "../../src/operations/operations.ts";
 
 export interface Received {

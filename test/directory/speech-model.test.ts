@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { chatModel } from "../../src/directory/chat-model.ts";
 import { speechModel } from "../../src/directory/speech-model.ts";
 import { storedConnection } from "../../src/directory/stored.ts";
-import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
-import { elevenlabs } from "../../src/providers/elevenlabs.ts";
-import { openai } from "../../src/providers/openai.ts";
+import { openaiCompatible } from "../../src/providers/openai/openai-compatible.ts";
+import { elevenlabs } from "../../src/providers/elevenlabs/elevenlabs.ts";
+import { openai } from "../../src/providers/openai/openai.ts";
 import type { SpeechProvider } from "../../src/providers/provider.ts";
 import { chatProviders } from "../../src/providers/registry.ts";
 

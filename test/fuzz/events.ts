@@ -7,7 +7,7 @@ import { readEvents as readForCli } from "../../src/cli/read-events.ts";
 import { readEvents as readForClient } from "../../src/client/read-events.ts";
 import { eventText } from "../../src/http/reply/sse.ts";
 import { ProviderError } from "../../src/providers/io.ts";
-import { readEvents } from "../../src/providers/read-events.ts";
+import { readEvents } from "../../src/providers/wire/read-events.ts";
 import type { Fuzz } from "./fuzz.ts";
 import { cutAt, cuts } from "./pieces.ts";
 

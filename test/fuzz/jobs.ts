@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import type { JobStatus } from "../../src/contract/jobs.ts";
 import { endJob } from "../../src/jobs/end-job.ts";
 import { deadlinePassed, jobErrorOf } from "../../src/jobs/job-error.ts";
-import { openSettlement } from "../../src/jobs/settle-open.ts";
+import { openSettlement } from "../../src/jobs/run/settle-open.ts";
 import { offerLapsed, purgeJobs, purgeObjects, sweepJobs } from "../../src/jobs/sweep.ts";
 import { claimJob, releaseJob, renewJobLeases } from "../../src/storage/job-work.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";

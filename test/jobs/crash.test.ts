@@ -8,7 +8,7 @@ import type { SandboxCall } from "../../sandbox/calls.ts";
 import type { ReportingCircuits } from "../../src/providers/health.ts";
 import { endJob } from "../../src/jobs/end-job.ts";
 import { createLeases } from "../../src/jobs/leases.ts";
-import { runJob } from "../../src/jobs/run-job.ts";
+import { runJob } from "../../src/jobs/run/run-job.ts";
 import { JOB_QUEUES, JOBS_QUEUE } from "../../src/jobs/services.ts";
 import { LOOK_FOR_LAPSED_MS, offerLapsed } from "../../src/jobs/sweep.ts";
 import { createPeriodicTask } from "../../src/lib/concurrency/periodic-task.ts";

@@ -1,7 +1,7 @@
 // How often a run at a provider is polled: every 2 to 15 s, with jitter [jobs.poll-interval].
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { followRun } from "../../src/jobs/poll-run.ts";
+import { followRun } from "../../src/jobs/run/poll-run.ts";
 import { type Io, ProviderError } from "../../src/providers/io.ts";
 import type { RemotePoll } from "../../src/providers/provider.ts";
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import type { OpenJob } from "../../src/jobs/job-request.ts";
-import { createJobCallJournal } from "../../src/jobs/call-journal.ts";
+import { createJobCallJournal } from "../../src/jobs/run/call-journal.ts";
 import type { JobServices } from "../../src/jobs/services.ts";
 import type { Candidate } from "../../src/routing/pick-candidates.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";

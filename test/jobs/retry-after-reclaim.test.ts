@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import type { OpenJob } from "../../src/jobs/job-request.ts";
-import { createJobCallJournal } from "../../src/jobs/call-journal.ts";
+import { createJobCallJournal } from "../../src/jobs/run/call-journal.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { JOBS, submit } from "../http/jobs/jobs.ts";
 import { postForm } from "../harness/client.ts";

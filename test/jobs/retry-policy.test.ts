@@ -1,7 +1,7 @@
 // Writes that must not be lost while the database is unavailable for a moment [jobs.database-outage].
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { retryUntilDeadline } from "../../src/jobs/retry-policy.ts";
+import { retryUntilDeadline } from "../../src/jobs/run/retry-policy.ts";
 import { isServerUnavailable } from "../../src/storage/database-faults.ts";
 
 const coded = (code: string, message = "x"): Error => Object.assign(new Error(message), { code });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { Migrator } from "kysely/migration";
-import { TAR_END, tarHeader, tarPadding } from "../../src/operations/tar.ts";
+import { TAR_END, tarHeader, tarPadding } from "../../src/operations/backup/tar.ts";
 import { migrationState } from "../../src/storage/migrate.ts";
 import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
 import { run } from "../cli/fake-gateway.ts";

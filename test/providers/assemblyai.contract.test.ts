@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type TestContext, test } from "node:test";
 import { MAX_REPLY_BYTES } from "../../src/outbound/wire-call.ts";
-import { assemblyai } from "../../src/providers/assemblyai.ts";
+import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
 import { type FailureKind, ProviderError, type RemoteRun } from "../../src/providers/io.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
 import { speechContract } from "./contract-suite.ts";

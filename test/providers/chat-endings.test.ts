@@ -1,7 +1,7 @@
 // Endings and framings of Anthropic's and Gemini's wires that no documentation lists for our requests, plain and streamed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ChatResult } from "../../src/providers/chat-provider.ts";
+import type { ChatResult } from "../../src/providers/chat/chat-provider.ts";
 import { assembled } from "./chat/assembled.ts";
 import { CHAT_WIRES, type ChatWire, eventsOf, ioOfChunks, planFor } from "./chat/fixtures.ts";
 

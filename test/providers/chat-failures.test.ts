@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
-import type { ChatEvent } from "../../src/providers/chat-provider.ts";
+import type { ChatEvent } from "../../src/providers/chat/chat-provider.ts";
 import { ProviderError } from "../../src/providers/io.ts";
 import { eachOf } from "../harness/each-of.ts";
 import { httpServer, readAll, refusingUrl, socketServer } from "../outbound/loopback.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { ChatFields } from "../../src/contract/chat.ts";
 import { chatFields } from "../../src/contract/chat-request.ts";
 import { chatRequest } from "../../src/gateway/chat/chat-request.ts";
-import type { ChatPlanResult } from "../../src/providers/chat-provider.ts";
+import type { ChatPlanResult } from "../../src/providers/chat/chat-provider.ts";
 import { CHAT_WIRES, type ChatWire, chatTarget } from "./chat/fixtures.ts";
 
 type Planned = Extract<ChatPlanResult, { ok: true }>;

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import type { ChatEvent, ChatResult } from "../../src/providers/chat-provider.ts";
+import type { ChatEvent, ChatResult } from "../../src/providers/chat/chat-provider.ts";
 import { ProviderError } from "../../src/providers/io.ts";
-import { type WireReply } from "../../src/providers/wire-reply.ts";
-import { openaiCompatibleChat } from "../../src/providers/openai-chat.ts";
+import { type WireReply } from "../../src/providers/wire/wire-reply.ts";
+import { openaiCompatibleChat } from "../../src/providers/openai/openai-chat.ts";
 import { assembled } from "./chat/assembled.ts";
 import { CHAT_WIRES, type ChatWire, eventsOf, HELLO, ioOfChunks, planFor, WIRE_NAMES } from "./chat/fixtures.ts";
 import { RECORDED, type RecordedAnswer, type RecordedCase, SIGNED, SIGNED_ID } from "./chat/recorded.ts";

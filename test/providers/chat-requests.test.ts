@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CHAT_FEATURES, CHAT_PREFERENCES } from "../../src/contract/features.ts";
-import { askedChatFeatures, outputCap, unmetChatFeatures } from "../../src/providers/asked-chat-features.ts";
-import type { ChatModel, ChatRequest } from "../../src/providers/chat-provider.ts";
-import { chatReceipts } from "../../src/providers/chat-receipts.ts";
-import { openaiChat, openaiCompatibleChat } from "../../src/providers/openai-chat.ts";
+import { askedChatFeatures, outputCap, unmetChatFeatures } from "../../src/providers/chat/asked-chat-features.ts";
+import type { ChatModel, ChatRequest } from "../../src/providers/chat/chat-provider.ts";
+import { chatReceipts } from "../../src/providers/chat/chat-receipts.ts";
+import { openaiChat, openaiCompatibleChat } from "../../src/providers/openai/openai-chat.ts";
 import { chatProviders } from "../../src/providers/registry.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
 import {

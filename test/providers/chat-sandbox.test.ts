@@ -11,12 +11,12 @@ import type {
   ChatRequest,
   ChatResult,
   ChatTarget,
-} from "../../src/providers/chat-provider.ts";
-import { chatReceipts } from "../../src/providers/chat-receipts.ts";
+} from "../../src/providers/chat/chat-provider.ts";
+import { chatReceipts } from "../../src/providers/chat/chat-receipts.ts";
 import type { StreamingIo } from "../../src/providers/io.ts";
-import { createIo } from "../../src/providers/make-io.ts";
-import { openaiCompatibleChat } from "../../src/providers/openai-chat.ts";
-import { sandboxChat } from "../../src/providers/sandbox-chat.ts";
+import { createIo } from "../../src/providers/wire/make-io.ts";
+import { openaiCompatibleChat } from "../../src/providers/openai/openai-chat.ts";
+import { sandboxChat } from "../../src/providers/sandbox/sandbox-chat.ts";
 import { CHAT_FEATURES } from "../../src/contract/features.ts";
 import { assembled } from "./chat/assembled.ts";
 import {

@@ -2,7 +2,7 @@
 // is never dropped.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { closedSchema } from "../../src/providers/closed-schema.ts";
+import { closedSchema } from "../../src/providers/chat/closed-schema.ts";
 
 const TEXT = { type: "string" } as const;
 const object = (more: object = {}) => ({ type: "object", properties: { a: TEXT }, ...more });

@@ -1,7 +1,7 @@
 // The words of Deepgram's success body are judged one by one: one without its text or its times is no transcript.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readDeepgramReply } from "../../src/providers/deepgram-reply.ts";
+import { readDeepgramReply } from "../../src/providers/deepgram/deepgram-reply.ts";
 import { ProviderError } from "../../src/providers/io.ts";
 
 const WORD = { word: "hello", punctuated_word: "Hello.", start: 0.1, end: 0.4, confidence: 0.9, speaker: 0 };

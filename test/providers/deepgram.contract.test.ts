@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { deepgram } from "../../src/providers/deepgram.ts";
+import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
 import { speechContract } from "./contract-suite.ts";
 import { requestFor } from "./fixtures.ts";
 import { DEEPGRAM_GOLDEN } from "./golden/deepgram.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { elevenlabs } from "../../src/providers/elevenlabs.ts";
+import { elevenlabs } from "../../src/providers/elevenlabs/elevenlabs.ts";
 import { type FailureKind, ProviderError, type RemoteRun } from "../../src/providers/io.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
 import { speechContract } from "./contract-suite.ts";

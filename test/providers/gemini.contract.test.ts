@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { geminiAudio } from "../../src/providers/gemini-audio.ts";
+import { geminiAudio } from "../../src/providers/gemini/gemini-audio.ts";
 import { ProviderError } from "../../src/providers/io.ts";
 import { speechContract } from "./contract-suite.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";

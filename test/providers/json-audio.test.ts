@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { audioBytesWithin, jsonWithAudio } from "../../src/providers/json-audio.ts";
+import { audioBytesWithin, jsonWithAudio } from "../../src/providers/wire/json-audio.ts";
 import { audioFixture } from "./fixtures.ts";
 
 async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {

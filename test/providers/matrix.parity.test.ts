@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import type { Feature, Preference } from "../../src/contract/features.ts";
-import { assemblyai } from "../../src/providers/assemblyai.ts";
-import { deepgram } from "../../src/providers/deepgram.ts";
-import { geminiAudio } from "../../src/providers/gemini-audio.ts";
-import { elevenlabs } from "../../src/providers/elevenlabs.ts";
-import { googleSpeech } from "../../src/providers/google-speech.ts";
-import { openai } from "../../src/providers/openai.ts";
+import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
+import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
+import { geminiAudio } from "../../src/providers/gemini/gemini-audio.ts";
+import { elevenlabs } from "../../src/providers/elevenlabs/elevenlabs.ts";
+import { googleSpeech } from "../../src/providers/google-speech/google-speech.ts";
+import { openai } from "../../src/providers/openai/openai.ts";
 import type { SpeechModel } from "../../src/providers/provider.ts";
 
 interface Matrix {

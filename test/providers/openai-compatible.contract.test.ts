@@ -1,7 +1,7 @@
 // Self-hosted servers against the contract suite, and what each of them answers in its own way.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
+import { openaiCompatible } from "../../src/providers/openai/openai-compatible.ts";
 import { speechContract } from "./contract-suite.ts";
 import { type GoldenModel, requestFor } from "./fixtures.ts";
 import { COMPATIBLE_GOLDEN } from "./golden/openai-compatible.ts";

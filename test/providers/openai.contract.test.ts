@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { speechModel } from "../../src/directory/speech-model.ts";
-import { openai } from "../../src/providers/openai.ts";
+import { openai } from "../../src/providers/openai/openai.ts";
 import { speechContract } from "./contract-suite.ts";
 import { requestFor } from "./fixtures.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";

@@ -1,7 +1,7 @@
 // What is kept of a provider's refusal: its own code, id and message, without secrets and cut.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cleanMessage, MAX_MESSAGE_CHARACTERS, providerFailure } from "../../src/providers/provider-failure.ts";
+import { cleanMessage, MAX_MESSAGE_CHARACTERS, providerFailure } from "../../src/providers/wire/provider-failure.ts";
 
 const CREDENTIAL = "dg-secret-abcd/1234";
 const failure = (status: number, body: unknown, headers: Record<string, string> = {}) =>

@@ -1,8 +1,8 @@
-// The figures and codes taken from a failed reply, and what is left behind (src/providers/read-reply.ts).
+// The figures and codes taken from a failed reply, and what is left behind (src/providers/wire/read-reply.ts).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ProviderError } from "../../src/providers/io.ts";
-import { readJsonReply, requestIdOf, retryAfterSeconds } from "../../src/providers/read-reply.ts";
+import { readJsonReply, requestIdOf, retryAfterSeconds } from "../../src/providers/wire/read-reply.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { CHAT_MODELS } from "../../src/providers/catalog.ts";
-import { languageTag } from "../../src/providers/language-names.ts";
+import { languageTag } from "../../src/providers/wire/language-names.ts";
 import { PROVIDER_KINDS } from "../../src/providers/provider.ts";
 import { USUAL_GRADE } from "../../src/providers/receipts.ts";
 import { chatProviders, providers } from "../../src/providers/registry.ts";

@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Dialect, startSandbox } from "../../sandbox/server.ts";
 import { createOutbound } from "../../src/outbound/dial.ts";
-import { assemblyai } from "../../src/providers/assemblyai.ts";
-import { deepgram } from "../../src/providers/deepgram.ts";
-import { geminiAudio } from "../../src/providers/gemini-audio.ts";
-import { elevenlabs } from "../../src/providers/elevenlabs.ts";
-import { googleSpeech } from "../../src/providers/google-speech.ts";
-import { createIo } from "../../src/providers/make-io.ts";
-import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
-import { openai } from "../../src/providers/openai.ts";
+import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
+import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
+import { geminiAudio } from "../../src/providers/gemini/gemini-audio.ts";
+import { elevenlabs } from "../../src/providers/elevenlabs/elevenlabs.ts";
+import { googleSpeech } from "../../src/providers/google-speech/google-speech.ts";
+import { createIo } from "../../src/providers/wire/make-io.ts";
+import { openaiCompatible } from "../../src/providers/openai/openai-compatible.ts";
+import { openai } from "../../src/providers/openai/openai.ts";
 import type { StreamingIo } from "../../src/providers/io.ts";
 import type {
   RawTranscript,
@@ -21,7 +21,7 @@ import type {
   SpeechRequest,
   SpeechTarget,
 } from "../../src/providers/provider.ts";
-import { sandbox as sandboxProvider } from "../../src/providers/sandbox.ts";
+import { sandbox as sandboxProvider } from "../../src/providers/sandbox/sandbox.ts";
 import { wav } from "../sandbox/wav.ts";
 import { ASKING, audioFixture, type GoldenModel, PREFERRING, requestFor } from "./fixtures.ts";
 import { ASSEMBLYAI_GOLDEN as RECORDED, ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";

@@ -1,5 +1,5 @@
 // Targets on the sandbox: the wire of the provider each stands for, under the sandbox's origin.
-import { sandbox } from "../../src/providers/sandbox.ts";
+import { sandbox } from "../../src/providers/sandbox/sandbox.ts";
 import { speechContract } from "./contract-suite.ts";
 import { SANDBOX_GOLDEN } from "./golden/simulated.ts";
 import {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Outbound, OutboundRequest } from "../../src/outbound/dial.ts";
-import { createIo } from "../../src/providers/make-io.ts";
+import { createIo } from "../../src/providers/wire/make-io.ts";
 import { testReplies } from "../harness/replies.ts";
 
 for (const [baseUrl, expected] of [

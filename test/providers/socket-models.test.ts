@@ -2,11 +2,11 @@
 // them; deadlines pass because their clock is moved.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assemblyai } from "../../src/providers/assemblyai.ts";
-import { deepgram } from "../../src/providers/deepgram.ts";
+import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
+import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
 import type { FailureKind, ProviderError } from "../../src/providers/io.ts";
 import type { SpeechProvider } from "../../src/providers/provider.ts";
-import { sandbox } from "../../src/providers/sandbox.ts";
+import { sandbox } from "../../src/providers/sandbox/sandbox.ts";
 import { PROVIDER_TEXT, STATUSES } from "./failure-suite.ts";
 import type { GoldenModel } from "./fixtures.ts";
 import { ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";

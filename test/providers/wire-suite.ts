@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createOutbound, type Outbound } from "../../src/outbound/dial.ts";
 import type { StreamingIo } from "../../src/providers/io.ts";
-import { createIo, type IoOptions } from "../../src/providers/make-io.ts";
+import { createIo, type IoOptions } from "../../src/providers/wire/make-io.ts";
 import type { SpeechPlan } from "../../src/providers/provider.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
 import { AUDIO_BYTES, audioFixture, type Parameter, requestFor } from "./fixtures.ts";
 import { type ContractSubject, parametersOf, targetOf } from "./subject.ts";
-import { speechReplyBound } from "../../src/providers/reply-bounds.ts";
+import { speechReplyBound } from "../../src/providers/wire/reply-bounds.ts";
 import { testReplies } from "../harness/replies.ts";
 
 export const CREDENTIAL = "key-Kx93hQ-never-to-be-seen";

@@ -1,7 +1,7 @@
 // The route of a chat: judged by the adapter's plan, in the key's own route, whatever audio is routed to.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ChatRequest } from "../../src/providers/chat-provider.ts";
+import type { ChatRequest } from "../../src/providers/chat/chat-provider.ts";
 import { type ChatDecision, decideChatRoute } from "../../src/routing/decide-chat-route.ts";
 import type { PurposeRequest } from "../../src/routing/resolve-purpose.ts";
 import type { RoutingContext } from "../../src/routing/types.ts";

@@ -1,6 +1,6 @@
 // Small routes, targets and contexts for tables over the pure routing rules.
 import type { Feature } from "../../src/contract/features.ts";
-import type { ChatModel } from "../../src/providers/chat-provider.ts";
+import type { ChatModel } from "../../src/providers/chat/chat-provider.ts";
 import type { FeatureSupport, SpeechModel } from "../../src/providers/provider.ts";
 import type { Purpose, Route, RoutingContext, Target } from "../../src/routing/types.ts";
 

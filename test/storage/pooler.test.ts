@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
-import { checkStorage } from "../../src/operations/check-storage.ts";
+import { checkStorage } from "../../src/operations/doctor/check-storage.ts";
 import { createQueue } from "../../src/queue/queue.ts";
 import { announceChange } from "../../src/storage/announce.ts";
 import { listenForChanges } from "../../src/storage/changes.ts";

@@ -1,8 +1,8 @@
 // The transcript invariants over the replies of Gemini and of the servers that speak OpenAI's protocol in their own way.
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { geminiAudio } from "../../src/providers/gemini-audio.ts";
-import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
+import { geminiAudio } from "../../src/providers/gemini/gemini-audio.ts";
+import { openaiCompatible } from "../../src/providers/openai/openai-compatible.ts";
 import { COMPATIBLE_GOLDEN } from "../providers/golden/openai-compatible.ts";
 import { asGeminiGenerated, asGeminiInteraction, asGroq, asMistral, asSpeaches } from "./dialect-conversation.ts";
 import { catalogued, keepsInvariants, keepsTextDespiteHoles, type Teller } from "./invariants.ts";

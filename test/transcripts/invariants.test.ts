@@ -1,11 +1,11 @@
 // The transcript invariants over the replies of each provider that answers a whole file at once.
 import * as fc from "fast-check";
-import { assemblyai } from "../../src/providers/assemblyai.ts";
-import { deepgram } from "../../src/providers/deepgram.ts";
-import { elevenlabs } from "../../src/providers/elevenlabs.ts";
-import { googleSpeech } from "../../src/providers/google-speech.ts";
-import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
-import { openai } from "../../src/providers/openai.ts";
+import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
+import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
+import { elevenlabs } from "../../src/providers/elevenlabs/elevenlabs.ts";
+import { googleSpeech } from "../../src/providers/google-speech/google-speech.ts";
+import { openaiCompatible } from "../../src/providers/openai/openai-compatible.ts";
+import { openai } from "../../src/providers/openai/openai.ts";
 import type { SpeechModel } from "../../src/providers/provider.ts";
 import {
   asAssemblyAi,

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { assemblyai } from "../../src/providers/assemblyai.ts";
-import { deepgram } from "../../src/providers/deepgram.ts";
+import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
+import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
 import type { StreamingIo } from "../../src/providers/io.ts";
 import type { SpeechEvent, SpeechPlan, SpeechProvider } from "../../src/providers/provider.ts";
 import { audioFixture, requestFor } from "../providers/fixtures.ts";

@@ -2,7 +2,7 @@
 // hung up is charged as run [metering.charge-delivered] [metering.charge-cancelled].
 import { type AttemptId, newId } from "../../contract/ids.ts";
 import type { AttemptOutcome, Reservation, Settlement } from "../../metering/ledger-entries.ts";
-import type { ProviderFailure } from "../../providers/provider-failure.ts";
+import type { ProviderFailure } from "../../providers/wire/provider-failure.ts";
 import type { ProviderTranscript, SpeechAudio } from "../../providers/provider.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import type { Payer } from "./candidate-run.ts";

@@ -1,10 +1,10 @@
 // One candidate's call: reserved durably before its first byte leaves; what served is settled with the answer, what failed at once.
 import { Undecodable } from "../../audio/decode/pcm.ts";
 import type { Feature } from "../../contract/features.ts";
-import { createReplyHold } from "../../providers/reply-hold.ts";
+import { createReplyHold } from "../../providers/wire/reply-hold.ts";
 import type { FailureKind } from "../../providers/io.ts";
 import type { SpeechAudio } from "../../providers/provider.ts";
-import { speechReplyBound } from "../../providers/reply-bounds.ts";
+import { speechReplyBound } from "../../providers/wire/reply-bounds.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { callTarget } from "./attempt.ts";

@@ -3,8 +3,8 @@
 import { z } from "zod";
 import { providerKind } from "../../directory/stored.ts";
 import { ProviderError, type RemoteRun } from "../../providers/io.ts";
-import { PLAIN_REPLY } from "../../providers/reply-bounds.ts";
-import { removeKept } from "../../providers/run-remote.ts";
+import { PLAIN_REPLY } from "../../providers/wire/reply-bounds.ts";
+import { removeKept } from "../../providers/wire/run-remote.ts";
 import type { Database } from "../../storage/database.ts";
 import {
   type ClaimedDeletion,

@@ -1,7 +1,7 @@
 // Assembles a streamed answer while it passes: pieces of text and of tool calls in, the caller's parts out, and the whole answer at the end
 // [chat.stream-deltas].
 import type { ToolCall } from "../../contract/chat.ts";
-import type { ChatEvent, Reasoning } from "../../providers/chat-provider.ts";
+import type { ChatEvent, Reasoning } from "../../providers/chat/chat-provider.ts";
 import type { ChatContent } from "./chat-content.ts";
 import type { ChatStreamPart } from "./chat-call.ts";
 import { estimateOutputTokens } from "./estimate-tokens.ts";

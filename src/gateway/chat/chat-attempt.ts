@@ -3,12 +3,12 @@
 import { newId } from "../../contract/ids.ts";
 import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import type { AttemptOutcome, Settled, Settlement, SlotEnd, TokenUsage } from "../../metering/ledger-entries.ts";
-import type { ChatPlan, ChatProvider, ChatUsage } from "../../providers/chat-provider.ts";
-import { createReplyHold } from "../../providers/reply-hold.ts";
-import { outputCap } from "../../providers/asked-chat-features.ts";
-import type { ProviderFailure } from "../../providers/provider-failure.ts";
+import type { ChatPlan, ChatProvider, ChatUsage } from "../../providers/chat/chat-provider.ts";
+import { createReplyHold } from "../../providers/wire/reply-hold.ts";
+import { outputCap } from "../../providers/chat/asked-chat-features.ts";
+import type { ProviderFailure } from "../../providers/wire/provider-failure.ts";
 import { type FailureKind, ProviderError, type StreamingIo } from "../../providers/io.ts";
-import { chatReplyBound, type ReplyBound } from "../../providers/reply-bounds.ts";
+import { chatReplyBound, type ReplyBound } from "../../providers/wire/reply-bounds.ts";
 import type { HistoryField } from "../../contract/chat-history.ts";
 import type { ChatDropped } from "../../contract/features.ts";
 import { attemptOutcome, logFailedAttempt } from "../calls/attempt-end.ts";

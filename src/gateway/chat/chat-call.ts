@@ -4,7 +4,7 @@ import type { Principal } from "../../auth/principal.ts";
 import type { ChatAnswer, ChatEventData, ChatFields } from "../../contract/chat.ts";
 import type { GatewayError } from "../../contract/errors.ts";
 import type { RequestId } from "../../contract/ids.ts";
-import type { Reasoning } from "../../providers/chat-provider.ts";
+import type { Reasoning } from "../../providers/chat/chat-provider.ts";
 import type { ChatContent } from "./chat-content.ts";
 import type { Recorder } from "../request-record.ts";
 import type { ChatDecision } from "../../routing/decide-chat-route.ts";

@@ -1,6 +1,6 @@
 // The answer of a chat: text, tool calls, reasoning and finish reason.
 import type { ToolCall } from "../../contract/chat.ts";
-import type { ChatFinishReason, Reasoning } from "../../providers/chat-provider.ts";
+import type { ChatFinishReason, Reasoning } from "../../providers/chat/chat-provider.ts";
 
 export interface ChatContent {
   /** null or empty: nothing but tool calls. */

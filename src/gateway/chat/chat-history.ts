@@ -2,7 +2,7 @@
 import type { ChatMessage as GivenMessage } from "../../contract/chat.ts";
 import { HISTORY_FIELDS, type HistoryField } from "../../contract/chat-history.ts";
 import { asRecord, asString } from "../../lib/json/json-guards.ts";
-import type { CacheControl, Reasoning } from "../../providers/chat-provider.ts";
+import type { CacheControl, Reasoning } from "../../providers/chat/chat-provider.ts";
 
 type GivenAssistant = Extract<GivenMessage, { role: "assistant" }>;
 type GivenCall = NonNullable<GivenAssistant["tool_calls"]>[number];

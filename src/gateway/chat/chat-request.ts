@@ -11,7 +11,7 @@ import type {
   ChatTextPart,
   ChatToolCall,
   ChatToolChoice,
-} from "../../providers/chat-provider.ts";
+} from "../../providers/chat/chat-provider.ts";
 
 export function chatRequest(fields: ChatFields, stream: boolean): ChatRequest {
   const history = historyFieldsIn(fields.messages, fields.tools ?? NO_TOOLS);

@@ -3,8 +3,8 @@
 import { CHAT_PREFERENCES } from "../../contract/features.ts";
 import { refuseMalformedKey } from "../../contract/idempotency-key.ts";
 import { newId } from "../../contract/ids.ts";
-import { askedChatFeatures } from "../../providers/asked-chat-features.ts";
-import type { ChatRequest } from "../../providers/chat-provider.ts";
+import { askedChatFeatures } from "../../providers/chat/asked-chat-features.ts";
+import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import { type ChatDecision, decideChatRoute } from "../../routing/decide-chat-route.ts";
 import { appOf } from "../account/app-of.ts";
 import { chatAnswer } from "./chat-answer.ts";

@@ -1,7 +1,7 @@
 // Estimates the tokens of a chat: for the reservation, and for the record (marked) where a provider reports none [chat.usage-estimated].
 // Pure.
-import { hasCombiner } from "../../providers/tool-schema.ts";
-import type { ChatLimits, ChatPart, ChatRequest, ChatResult } from "../../providers/chat-provider.ts";
+import { hasCombiner } from "../../providers/chat/tool-schema.ts";
+import type { ChatLimits, ChatPart, ChatRequest, ChatResult } from "../../providers/chat/chat-provider.ts";
 
 /** Prose is near 4 bytes a token, code and most other scripts near 3: at 3 an estimate is seldom too low. */
 const BYTES_PER_TOKEN = 3;

@@ -1,5 +1,5 @@
 // What a chat adapter would send to a target for a request: how routing judges chat targets [chat.required-features].
-import type { ChatRequest } from "../../providers/chat-provider.ts";
+import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import type { ChatPlanner } from "../../routing/decide-chat-route.ts";
 import type { Target } from "../../routing/types.ts";
 import { UNDECLARED_OUTPUT_TOKENS } from "./chat-quote.ts";

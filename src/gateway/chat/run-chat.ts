@@ -2,8 +2,8 @@
 // content was received; each attempt is reserved and settled on its own [chat.fallback-after-unknown].
 import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import type { Settled, TokenUsage } from "../../metering/ledger-entries.ts";
-import { chatReceipts } from "../../providers/chat-receipts.ts";
-import type { ChatRequest } from "../../providers/chat-provider.ts";
+import { chatReceipts } from "../../providers/chat/chat-receipts.ts";
+import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import type { GatewayError } from "../../contract/errors.ts";
 import { ProviderError } from "../../providers/io.ts";
 import { type AttemptAllowance, createAttemptAllowance } from "../calls/attempt-allowance.ts";

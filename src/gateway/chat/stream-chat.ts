@@ -1,7 +1,7 @@
 // A chat as a stream: it may fall back until a provider's first content and never after it, one error part ends a broken stream, a caller
 // who disconnects stops the provider, and usage is recorded in every ending [chat.stream-first-content] [chat.stream-broken].
 import { newId } from "../../contract/ids.ts";
-import type { ChatEvent, ChatRequest, ChatUsage, Reasoning } from "../../providers/chat-provider.ts";
+import type { ChatEvent, ChatRequest, ChatUsage, Reasoning } from "../../providers/chat/chat-provider.ts";
 import { ProviderError } from "../../providers/io.ts";
 import { revocationOf } from "../calls/attempt-end.ts";
 import { createAnswerParts, joined } from "./answer-parts.ts";

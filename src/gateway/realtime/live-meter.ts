@@ -4,7 +4,7 @@ import type { Principal } from "../../auth/principal.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import type { AttemptId } from "../../contract/ids.ts";
 import type { AttemptOutcome } from "../../metering/ledger-entries.ts";
-import type { ProviderFailure } from "../../providers/provider-failure.ts";
+import type { ProviderFailure } from "../../providers/wire/provider-failure.ts";
 import type { ProviderTranscript } from "../../providers/provider.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import { budgetExceeded } from "../calls/budget-exceeded.ts";

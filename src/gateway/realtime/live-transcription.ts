@@ -2,10 +2,10 @@
 // that was sent to a target cannot be sent again: only a refused socket falls back [realtime.no-fallback-after-audio].
 import { GatewayError } from "../../contract/errors.ts";
 import { createChannel, type Channel } from "../../lib/concurrency/channel.ts";
-import { createReplyHold } from "../../providers/reply-hold.ts";
+import { createReplyHold } from "../../providers/wire/reply-hold.ts";
 import { type FailureKind, ProviderError } from "../../providers/io.ts";
 import type { LiveEncoding } from "../../providers/provider.ts";
-import { LIVE_REPLY } from "../../providers/reply-bounds.ts";
+import { LIVE_REPLY } from "../../providers/wire/reply-bounds.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import type { RouteDecision } from "../../routing/decide-route.ts";
 import { answerOf } from "../transcription/answer.ts";

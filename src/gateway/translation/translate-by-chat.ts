@@ -4,7 +4,7 @@
 import { GatewayError } from "../../contract/errors.ts";
 import type { Warning } from "../../contract/transcription.ts";
 import type { Settlement } from "../../metering/ledger-entries.ts";
-import type { ChatRequest } from "../../providers/chat-provider.ts";
+import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import { ProviderError } from "../../providers/io.ts";
 import { type ChatPlanner, chatJudge } from "../../routing/decide-chat-route.ts";
 import type { RouteDecision } from "../../routing/decide-route.ts";

@@ -1,7 +1,7 @@
 // The message to a chat model that translates a transcript. The instructions are fixed except for the language; the transcript is data in a
 // message of its own, whatever it says [routing.translation-prompt]. Pure.
-import type { ChatRequest } from "../../providers/chat-provider.ts";
-import { englishNameOf } from "../../providers/language-names.ts";
+import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
+import { englishNameOf } from "../../providers/wire/language-names.ts";
 
 export function translationRequest(transcript: string, toLanguage: string): ChatRequest {
   return {

@@ -1,7 +1,7 @@
 // GET /admin/v1/audit, and the same of one workspace [tenancy.audit-read].
-import { listAudit } from "../../admin/list-audit.ts";
+import { listAudit } from "../../admin/audit/list-audit.ts";
 import { noSuch } from "../../admin/refusals.ts";
-import { chainOf, verifyAudit } from "../../admin/verify-audit.ts";
+import { chainOf, verifyAudit } from "../../admin/audit/verify-audit.ts";
 import type { Principal } from "../../auth/principal.ts";
 import {
   auditQuery,

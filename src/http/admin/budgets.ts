@@ -1,5 +1,5 @@
 // …/apps/{app_id}/budgets and …/budgets/{period}, of a workspace's administrators and the operator [budgets.administrators].
-import { deleteBudget, describeBudget, listBudgets, type OfBudget, putBudget } from "../../admin/budgets.ts";
+import { deleteBudget, describeBudget, listBudgets, type OfBudget, putBudget } from "../../admin/money/budgets.ts";
 import { noSuch } from "../../admin/refusals.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { BUDGET_CONTRACTS, budgetChange } from "../../contract/budgets.ts";

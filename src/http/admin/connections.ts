@@ -6,8 +6,8 @@ import {
   removeConnection,
   replaceConnection,
   rotateCredential,
-} from "../../admin/connections.ts";
-import { testConnection } from "../../admin/test-connection.ts";
+} from "../../admin/connections/connections.ts";
+import { testConnection } from "../../admin/connections/test-connection.ts";
 import { testConnectionContracts } from "../../contract/connection-test.ts";
 import {
   connectionQuery,

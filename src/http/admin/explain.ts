@@ -1,5 +1,5 @@
 // POST …/explain: where a request would go, without making it [admin.explain].
-import { type Explained, explainRequest } from "../../admin/explain-request.ts";
+import { type Explained, explainRequest } from "../../admin/routes/explain-request.ts";
 import { chatFields } from "../../contract/chat-request.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import { explainContracts, explanationRequest, type ExplanationRequest } from "../../contract/route-explanation.ts";

@@ -1,16 +1,16 @@
 // What the administration's handlers share: the requested page, the verdict on If-Match, and answers with their ETag
 // [admin.if-match-required].
 import type { AudioUrlCheckServices } from "../../admin/check-audio-url.ts";
-import type { ReadCheckpoint } from "../../admin/audit-checkpoint.ts";
+import type { ReadCheckpoint } from "../../admin/audit/audit-checkpoint.ts";
 import type { ApplyFileServices } from "../../admin/apply-file.ts";
-import type { PauseServices } from "../../admin/pauses.ts";
-import type { ProviderHealthServices } from "../../admin/provider-health.ts";
+import type { PauseServices } from "../../admin/connections/pauses.ts";
+import type { ProviderHealthServices } from "../../admin/connections/provider-health.ts";
 import type { SetUpServices } from "../../admin/set-up-scope.ts";
-import type { ExplanationServices } from "../../admin/explain-request.ts";
-import type { ModelListServices } from "../../admin/list-models.ts";
-import type { ConnectionTestServices } from "../../admin/test-connection.ts";
+import type { ExplanationServices } from "../../admin/routes/explain-request.ts";
+import type { ModelListServices } from "../../admin/connections/list-models.ts";
+import type { ConnectionTestServices } from "../../admin/connections/test-connection.ts";
 import { type Precondition, viewEtag } from "../../admin/precondition.ts";
-import type { KeyServices } from "../../admin/keys.ts";
+import type { KeyServices } from "../../admin/keys/keys.ts";
 import type { Page, PageRequest } from "../../admin/services.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Mirrored } from "../../contract/admin.ts";

@@ -1,7 +1,7 @@
 // GET /admin/v1/jobs, and the same of one workspace: jobs as their administrators see them [admin.jobs].
 import type { Principal } from "../../auth/principal.ts";
 import { jobsQuery, listAllJobsContract, workspaceJobsContracts, workspaceJobsQuery } from "../../contract/job-list.ts";
-import { listJobsOf } from "../../jobs/read-job.ts";
+import { listJobsOf } from "../../jobs/read/read-job.ts";
 import { type Endpoint, principalOf } from "../server/endpoint.ts";
 import { readQuery } from "../body/read-fields.ts";
 import { workspaceAdmin } from "../endpoints/workspace-admin.ts";

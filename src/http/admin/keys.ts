@@ -1,6 +1,6 @@
 // …/keys and …/keys/{key_id}, of a workspace's administrators and the operator [keys.replace].
-import { createKey, describeKey, type OfKey, replaceKey, revokeKey, rotateKey } from "../../admin/keys.ts";
-import { listKeys } from "../../admin/list-keys.ts";
+import { createKey, describeKey, type OfKey, replaceKey, revokeKey, rotateKey } from "../../admin/keys/keys.ts";
+import { listKeys } from "../../admin/keys/list-keys.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { KEY_CONTRACTS, keyChange, keyQuery, keyRequest, keyRotation } from "../../contract/keys.ts";
 import type { HandlerContext } from "../server/endpoint.ts";

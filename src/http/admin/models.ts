@@ -1,5 +1,5 @@
 // GET …/models: what routes can be made of [providers.model-list].
-import { listModels } from "../../admin/list-models.ts";
+import { listModels } from "../../admin/connections/list-models.ts";
 import { getModelsContracts } from "../../contract/workspace-models.ts";
 import { everywhereEndpoint, type EverywhereEndpoint } from "./everywhere.ts";
 import type { AdminEdge } from "./frame.ts";

@@ -1,5 +1,5 @@
 // Manual pauses of shared connections and of those of workspaces [admin.pause].
-import { listPauseViews, pauseConnection, resumeConnection } from "../../admin/pauses.ts";
+import { listPauseViews, pauseConnection, resumeConnection } from "../../admin/connections/pauses.ts";
 import {
   listPausesContracts,
   pauseConnectionContracts,

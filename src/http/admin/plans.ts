@@ -1,6 +1,6 @@
 // /admin/v1/plans, and a workspace's credits [budgets.plan-change] [budgets.credits-grant].
-import { describeCredits, grantCredits } from "../../admin/credits.ts";
-import { createPlan, deletePlan, describePlan, listPlans, type OfPlan, replacePlan } from "../../admin/plans.ts";
+import { describeCredits, grantCredits } from "../../admin/money/credits.ts";
+import { createPlan, deletePlan, describePlan, listPlans, type OfPlan, replacePlan } from "../../admin/money/plans.ts";
 import type { Principal } from "../../auth/principal.ts";
 import {
   creditsContracts,

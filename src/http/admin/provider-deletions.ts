@@ -1,5 +1,5 @@
 // GET /admin/v1/provider-deletions, and the same of one workspace: lists what finally cannot be deleted [admin.deletions].
-import { listProviderDeletions } from "../../admin/list-provider-deletions.ts";
+import { listProviderDeletions } from "../../admin/connections/list-provider-deletions.ts";
 import type { Principal } from "../../auth/principal.ts";
 import {
   deletionsQuery,

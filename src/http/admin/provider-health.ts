@@ -1,5 +1,5 @@
 // GET /admin/v1/health/providers [admin.health].
-import { describeProviderHealth } from "../../admin/provider-health.ts";
+import { describeProviderHealth } from "../../admin/connections/provider-health.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { getProviderHealthContract, providerHealthQuery } from "../../contract/provider-health.ts";
 import type { Endpoint } from "../server/endpoint.ts";

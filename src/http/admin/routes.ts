@@ -1,6 +1,6 @@
 // Shared routes and those of workspaces, their versions and the purposes they publish [admin.route-versions].
-import { listPurposes, putPurpose, removePurpose } from "../../admin/purposes.ts";
-import { describeVersion, listVersionViews } from "../../admin/route-versions.ts";
+import { listPurposes, putPurpose, removePurpose } from "../../admin/routes/purposes.ts";
+import { describeVersion, listVersionViews } from "../../admin/routes/route-versions.ts";
 import {
   createRoute,
   describeRoute,
@@ -9,7 +9,7 @@ import {
   removeRoute,
   reviseRoute,
   rollBackRoute,
-} from "../../admin/routes.ts";
+} from "../../admin/routes/routes.ts";
 import type { SetUpActor } from "../../admin/set-up-scope.ts";
 import type { Principal } from "../../auth/principal.ts";
 import {

@@ -1,6 +1,6 @@
 // A job as the body of a reply: its result is JSON already, and is sent as it is.
 import { simulatedMark } from "../../gateway/transcription/envelope.ts";
-import type { JobView } from "../../jobs/describe-job.ts";
+import type { JobView } from "../../jobs/read/describe-job.ts";
 import type { Reply } from "../server/endpoint.ts";
 import type { ServerEvent } from "./sse.ts";
 

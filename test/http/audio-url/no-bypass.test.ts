@@ -20,19 +20,19 @@ const WAYS_OUT: Planted = [
   ["src/outbound/dial.ts", 'import { connect } from "node:tls";'],
   ["src/webhooks/attempt.ts", 'import { request } from "undici";'],
   ["src/webhooks/attempt.ts", 'import { request } from "node:https";'],
-  ["src/jobs/open-audio.ts", "await fetch(url);"],
+  ["src/jobs/run/open-audio.ts", "await fetch(url);"],
   ["src/audio/remote-audio.ts", 'const { connect } = await import("node:net");'],
   ["src/audio/remote-audio.ts", 'const { connect } = process.getBuiltinModule("node:net");'],
-  ["src/jobs/open-audio.ts", "new WebSocket(url);"],
+  ["src/jobs/run/open-audio.ts", "new WebSocket(url);"],
   ["src/gateway/transcription/with-audio.ts", "const outbound = createOutbound({});"],
   ["src/audio/remote-audio.ts", 'import { systemConnector } from "../outbound/system-network.ts";'],
 ];
 
 /** A reason of `storage/system.ts` that the file has not been given, however it is imported. */
 const SIGHT: Planted = [
-  ["src/jobs/open-audio.ts", 'import { sweeps } from "../storage/system.ts";'],
-  ["src/jobs/open-audio.ts", 'import { type Handle, claims, sweeps as more } from "../storage/system.ts";'],
-  ["src/jobs/open-audio.ts", 'import * as system from "../storage/system.ts";'],
+  ["src/jobs/run/open-audio.ts", 'import { sweeps } from "../storage/system.ts";'],
+  ["src/jobs/run/open-audio.ts", 'import { type Handle, claims, sweeps as more } from "../storage/system.ts";'],
+  ["src/jobs/run/open-audio.ts", 'import * as system from "../storage/system.ts";'],
 ];
 
 for (const [file, text] of WAYS_OUT)

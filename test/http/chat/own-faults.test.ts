@@ -2,7 +2,7 @@
 // nothing was sent.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import type { ChatProvider } from "../../../src/providers/chat-provider.ts";
+import type { ChatProvider } from "../../../src/providers/chat/chat-provider.ts";
 import { chatOf, postChat } from "../../harness/chat-client.ts";
 import { answer } from "../../harness/chat-upstream.ts";
 import { attemptsOf, type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";

@@ -1,6 +1,6 @@
 // A streamed answer put together again, to be compared with the plain one (`chat.completed`).
 import assert from "node:assert/strict";
-import type { ChatEvent, ChatResult } from "../../../src/providers/chat-provider.ts";
+import type { ChatEvent, ChatResult } from "../../../src/providers/chat/chat-provider.ts";
 
 export function assembled(events: readonly ChatEvent[]): ChatResult {
   const calls: { id: string; name: string; arguments: string }[] = [];

@@ -1,7 +1,7 @@
 // Requests, targets and the three wires as the chat tests write them down.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { anthropicChat } from "../../../src/providers/anthropic-chat.ts";
+import { anthropicChat } from "../../../src/providers/anthropic/anthropic-chat.ts";
 import type {
   ChatEvent,
   ChatPlan,
@@ -9,12 +9,12 @@ import type {
   ChatRequest,
   ChatTarget,
   ChatTool,
-} from "../../../src/providers/chat-provider.ts";
-import { geminiChat } from "../../../src/providers/gemini-chat.ts";
+} from "../../../src/providers/chat/chat-provider.ts";
+import { geminiChat } from "../../../src/providers/gemini/gemini-chat.ts";
 import type { StreamingIo } from "../../../src/providers/io.ts";
-import { openaiChat } from "../../../src/providers/openai-chat.ts";
+import { openaiChat } from "../../../src/providers/openai/openai-chat.ts";
 import { ioFor } from "../wire-suite.ts";
-import { chatReplyBound } from "../../../src/providers/reply-bounds.ts";
+import { chatReplyBound } from "../../../src/providers/wire/reply-bounds.ts";
 
 export const HELLO: ChatRequest = {
   messages: [{ role: "user", parts: [{ kind: "text", text: "Hello" }] }],

@@ -1,6 +1,6 @@
 // Answers as the three providers document them, plain and streamed, and the one normalised answer that they all mean. Written
 // from the providers' documentation, never from what the adapters read.
-import type { ChatFinishReason, ChatUsage } from "../../../src/providers/chat-provider.ts";
+import type { ChatFinishReason, ChatUsage } from "../../../src/providers/chat/chat-provider.ts";
 import type { ChatWire } from "./fixtures.ts";
 
 export interface RecordedAnswer {

@@ -1,7 +1,7 @@
 // Chat requests on the three wires as the providers' documentation has them; never copied from what the adapters send. Each
 // row is one wish, and what it adds to the wire's base request (`null`: the target must refuse it).
 import type { ChatFeature } from "../../../src/contract/features.ts";
-import type { ChatRequest } from "../../../src/providers/chat-provider.ts";
+import type { ChatRequest } from "../../../src/providers/chat/chat-provider.ts";
 import { type ChatWire, PNG, SCHEMA, TIME, WEATHER } from "../chat/fixtures.ts";
 
 type Body = Readonly<Record<string, unknown>>;

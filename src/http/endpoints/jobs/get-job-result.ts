@@ -2,7 +2,7 @@
 import type { Principal } from "../../../auth/principal.ts";
 import { getJobResultContract } from "../../../contract/endpoint-jobs.ts";
 import { simulatedMark } from "../../../gateway/transcription/envelope.ts";
-import { fetchSignedResult } from "../../../jobs/export-result.ts";
+import { fetchSignedResult } from "../../../jobs/read/export-result.ts";
 import type { JobServices } from "../../../jobs/services.ts";
 import type { Endpoint } from "../../server/endpoint.ts";
 import { pathParameter } from "../../server/path-parameter.ts";

@@ -1,7 +1,7 @@
 // Whose jobs a request is about, and which one its path names.
 import type { Principal } from "../../../auth/principal.ts";
 import { appOf } from "../../../gateway/account/app-of.ts";
-import type { JobOwner } from "../../../jobs/read-job.ts";
+import type { JobOwner } from "../../../jobs/read/read-job.ts";
 import { type HandlerContext, principalOf } from "../../server/endpoint.ts";
 import { pathParameter } from "../../server/path-parameter.ts";
 

@@ -2,7 +2,7 @@
 import type { Principal } from "../../../auth/principal.ts";
 import { listJobsContract } from "../../../contract/endpoint-jobs.ts";
 import { jobListQuery } from "../../../contract/jobs.ts";
-import { listOwnJobs } from "../../../jobs/read-job.ts";
+import { listOwnJobs } from "../../../jobs/read/read-job.ts";
 import type { JobServices } from "../../../jobs/services.ts";
 import type { Endpoint } from "../../server/endpoint.ts";
 import { jobOwner } from "./job-of.ts";

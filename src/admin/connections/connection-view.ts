@@ -1,0 +1,47 @@
+// Describes a connection for the API, and for the audit log, which stores even less of it [admin.connection-credential].
+import { inFileForm } from "../../config/print-configuration.ts";
+import type { ConnectionView } from "../../contract/connections.ts";
+import { connectionSection, type ParsedConnection } from "../../contract/set-up/connection.ts";
+import { providerKind, storedConnection } from "../../directory/stored.ts";
+import { isSameData } from "../../lib/json/is-same-data.ts";
+import type { ConnectionRow } from "../../storage/tables.ts";
+import { shownManager } from "../managed.ts";
+
+export function viewConnection(row: ConnectionRow): ConnectionView {
+  const { timeout_seconds, models } = connectionFacts(row);
+  return {
+    object: "connection",
+    id: row.id,
+    kind: providerKind.parse(row.kind),
+    base_url: row.base_url,
+    has_credential: row.credential !== null,
+    credential_last4: row.credential_last4,
+    timeout_seconds,
+    models,
+    managed_by: shownManager(row.managed_by),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+interface Facts {
+  readonly id: string;
+  readonly kind: string;
+  readonly base_url: string | null;
+  readonly timeout_seconds: number;
+  readonly models: Record<string, unknown>;
+}
+
+/** The connection in the file's format, without the credential. */
+export function connectionFacts({ id, kind, base_url, settings }: ConnectionRow): Facts {
+  const { timeoutSeconds, models } = storedConnection.parse(settings);
+  const fileForm = inFileForm(connectionSection, { id, kind, baseUrl: base_url, timeoutSeconds, models });
+  const section = fileForm as { readonly models: Record<string, unknown> };
+  return { id, kind, base_url, timeout_seconds: timeoutSeconds, models: section.models };
+}
+
+/** Compares everything except the credential, which is not shown. */
+export function isSameConnection(row: ConnectionRow, { kind, baseUrl, timeoutSeconds, models }: ParsedConnection) {
+  const replacement = connectionFacts({ ...row, kind, base_url: baseUrl, settings: { timeoutSeconds, models } });
+  return isSameData(connectionFacts(row), replacement);
+}

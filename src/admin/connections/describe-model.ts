@@ -1,0 +1,24 @@
+// Describes the capabilities of a model on a provider account in the API's terms [providers.model-list]. Pure.
+import { type CAPABILITIES, FEATURES } from "../../contract/features.ts";
+import type { AccountModel } from "../../directory/models-of.ts";
+
+export interface ModelAbilities {
+  readonly model: string;
+  readonly capabilities: (typeof CAPABILITIES)[number][];
+  readonly features: string[];
+  readonly weak_features: string[];
+}
+
+export function whatModelDoes({ name, speech, chat }: AccountModel): ModelAbilities {
+  const supportOf = (feature: (typeof FEATURES)[number]) => speech?.features[feature]?.support;
+  const audio = FEATURES.filter((feature) => supportOf(feature) !== undefined);
+  return {
+    model: name,
+    capabilities: [
+      ...(speech === null ? [] : (["audio_input"] as const)),
+      ...(chat === null ? [] : (["chat"] as const)),
+    ],
+    features: [...audio.filter((feature) => supportOf(feature) !== "weak"), ...(chat?.features ?? [])],
+    weak_features: audio.filter((feature) => supportOf(feature) === "weak"),
+  };
+}

@@ -1,0 +1,156 @@
+// Derives the outcome of a connection test, and advice for the operator [admin.test-outcome]. Pure. Contains nothing that a provider wrote, except for a
+// value that is clearly an error code.
+import type { ConnectionTest, TestOutcome } from "../../contract/connection-test.ts";
+import { assertNever } from "../../lib/assert-never.ts";
+import type { AccountAnswer } from "../../providers/account-probe.ts";
+import type { ProviderError } from "../../providers/io.ts";
+
+type Judgement = Pick<ConnectionTest, "ok" | "outcome" | "message" | "status" | "code">;
+
+interface TestFacts {
+  readonly hasCredential: boolean;
+  readonly models: ConnectionTest["models"];
+  readonly undeclared: readonly string[] | null;
+}
+
+/** `answer` is null if nothing was sent because there is no credential. */
+export function judgeTest(answer: AccountAnswer | ProviderError | null, known: TestFacts): Judgement {
+  if (answer === null) return judgement("no_credential", NO_CREDENTIAL);
+  if (answer instanceof Error) return judgeFailure(answer, known);
+  const { kind, status } = answer;
+  switch (kind) {
+    case "accepted":
+      return { ...judgement("accepted", `${credentialText(known)} ${modelsText(known)}`, { status }), ok: true };
+    case "whisper_cpp":
+      if (answer.path === null) return judgement("unexpected", WHISPER_CPP_ELSEWHERE, { status });
+      return known.hasCredential
+        ? judgement("unproven", `${whisperCpp(answer.path)} It has no credentials, so this one is not needed.`, {
+            status,
+          })
+        : { ...judgement("accepted", whisperCpp(answer.path), { status }), ok: true };
+    case "open":
+      return judgement("unproven", `${OPEN} ${modelsText(known)}`, { status });
+    case "restricted":
+      return known.hasCredential
+        ? judgement("restricted", restrictedText(status), answer)
+        : judgement("refused", WANTS_CREDENTIAL, answer);
+    default:
+      return assertNever(kind);
+  }
+}
+
+const NO_CREDENTIAL = "The connection has no credential, so nothing was sent. Give it one and test again.";
+const OPEN =
+  "Asked the same without the credential the server did not refuse it, so the credential was not put to the proof: try a call.";
+const WANTS_CREDENTIAL = "The server wants a credential, and the connection has none. Give it one and test again.";
+
+const WHISPER_CPP_ELSEWHERE =
+  "whisper.cpp's server answers here, but takes audio neither at `/inference` nor at `/v1/audio/transcriptions`. Set `transcribe_path` in the target's settings to the path it was started with (`--inference-path`), behind `base_url`.";
+
+function whisperCpp(path: string): string {
+  return `whisper.cpp's server answers here and takes audio at \`${path}\`, which calls find by themselves: declare its models with \`dialect: whisper-cpp\`.`;
+}
+
+function judgement(
+  outcome: TestOutcome,
+  message: string,
+  { status = null, code = null }: { readonly status?: number | null; readonly code?: string | null } = {},
+): Judgement {
+  return { ok: false, outcome, message, status, code };
+}
+
+function credentialText({ hasCredential }: TestFacts): string {
+  return hasCredential ? "The provider takes the credential." : "The server answers without a credential.";
+}
+
+function modelsText({ models, undeclared }: TestFacts): string {
+  if (undeclared === null) return "It does not say which models the account may use; the first call will.";
+  if (models.length === 0)
+    return `It lists ${count(undeclared.length, "model")}: declare those that routes are to name under \`models\`.`;
+  return `It lists ${models.filter((model) => model.found === true).length} of the ${count(models.length, "model")} that routes can name here.`;
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}
+
+function restrictedText(status: number): string {
+  return `The provider does not let this credential ask (HTTP ${status}): it may be restricted, and fit for calls all the same. Allow it this question too, or try a call.`;
+}
+
+function judgeFailure(error: ProviderError, known: TestFacts): Judgement {
+  const { kind, status, reason: code } = error;
+  const facts = { status, code };
+  const http = status === null ? "" : ` (HTTP ${status})`;
+  switch (kind) {
+    case "unauthorized":
+      if (status === null) return judgement("refused", UNUSABLE, facts);
+      return judgement("refused", known.hasCredential ? refusedText(http) : WANTS_CREDENTIAL, facts);
+    case "payment":
+      return judgement(
+        "out_of_credit",
+        `The provider knows the credential and wants to be paid${http}: top up the account.`,
+        facts,
+      );
+    case "rate_limited":
+      return judgement(
+        "busy",
+        `The provider asks to wait${http}, which says nothing about the credential. Test again ${retryText(error)}.`,
+        facts,
+      );
+    case "connect":
+      return code === ADDRESS_REFUSED
+        ? judgement("address_refused", NOT_CALLED)
+        : judgement("unreachable", NO_CONNECTION, facts);
+    case "timeout":
+    // The client has disconnected, so the result is not read.
+    case "aborted":
+      return judgement("unreachable", NO_ANSWER, facts);
+    case "unknown":
+      return status === null ? judgement("unreachable", BROKEN, facts) : judgement("failing", failingText(http), facts);
+    case "server_error":
+      return status !== null && status >= 500
+        ? judgement("failing", failingText(http), facts)
+        : judgement("unexpected", unexpectedText(status, http), facts);
+    case "not_found":
+    case "rejected":
+    case "bad_reply":
+    case "feature_dropped":
+      return judgement("unexpected", unexpectedText(status, http), facts);
+    default:
+      return assertNever(kind);
+  }
+}
+
+/** The reason that `make-io` sets when the guarded connector refuses an address. */
+const ADDRESS_REFUSED = "address_refused";
+
+const NOT_CALLED =
+  "The address of this connection may not be called: it has to be public and https, or in a private range that the operator opened. Change `base_url`.";
+const UNUSABLE = "The credential cannot be used as it stands, so nothing was sent. Give it anew and whole.";
+const NO_CONNECTION =
+  "No connection came about. See that `base_url` is right, that its name is resolved here, and that this machine may reach it.";
+const NO_ANSWER = "No answer came in time. See that `base_url` is right, or test again later.";
+const BROKEN = "The connection broke before the answer. See that `base_url` is right, or test again later.";
+
+function refusedText(http: string): string {
+  return `The provider refuses the credential${http}. Give it anew and whole, and see that it is in force, and of this provider and region.`;
+}
+
+function retryText({ retryAfterSeconds }: ProviderError): string {
+  return retryAfterSeconds === null ? "later" : `in ${Math.ceil(retryAfterSeconds)} s`;
+}
+
+function failingText(http: string): string {
+  return `The provider has trouble of its own${http}, which says nothing about the credential. Test again later.`;
+}
+
+function unexpectedText(status: number | null, http: string): string {
+  if (status !== null && status >= 300 && status < 400)
+    return `The address leads elsewhere${http}, and nobody is followed with a credential. Give the address it leads to as \`base_url\`.`;
+  if (status === 404 || status === 405)
+    return `There is no such thing at this address${http}. See that \`base_url\` is what precedes the provider's own paths; a server without a list of models cannot be tested so, and may serve calls all the same; where it takes audio elsewhere, set \`transcribe_path\` in the target's settings.`;
+  if (status !== null && status >= 400)
+    return `The provider does not take the question${http}, which says nothing about the credential. See that \`base_url\` is right, or try a call.`;
+  return `What answers is not this provider${http}. See that \`base_url\` is right, and what stands in between.`;
+}

@@ -1,0 +1,30 @@
+// Checks the address of a workspace's own connection before it is stored, by the rules of every later call [admin.connection-own-address].
+import { type Outbound, refusalOf, type RefusalReason } from "../../outbound/dial.ts";
+import type { TargetPolicy } from "../../outbound/target-policy.ts";
+
+/** Returns why the address is refused, without what its name resolves to on this network. Null: it may be called now. */
+export function judgeOwnAddress(
+  outbound: Pick<Outbound, "vet">,
+  policy: TargetPolicy,
+): (url: string) => Promise<string | null> {
+  return async (url) => {
+    const reason = await refusalOf(outbound, url, policy);
+    return reason === null ? null : explain(reason, policy);
+  };
+}
+
+function explain(reason: RefusalReason, { schemes }: TargetPolicy): string {
+  switch (reason) {
+    case "malformed":
+      return "must be a plain https://host[:port]/path: no user name, no blanks, no escapes in the host";
+    case "scheme":
+      return schemes.includes("http:")
+        ? "must begin with https://, or lie in a private range that the operator opened"
+        : "must begin with https://";
+    case "port":
+      return "names a port that cannot be called";
+    case "host_not_allowed":
+    case "address_not_public":
+      return "must lead to public addresses, and only such, or to a private range that the operator opened";
+  }
+}

@@ -1,0 +1,122 @@
+// Tests a connection's credential with the one free request of its provider [admin.test-outcome], over the same client as calls, but without counting it.
+import { type ConnectionTest, MOST_UNDECLARED } from "../../contract/connection-test.ts";
+import { needsCredential } from "../../contract/provider-kinds.ts";
+import { accountKey } from "../../directory/account-key.ts";
+import { type AccountModel, modelsOf } from "../../directory/models-of.ts";
+import type { Account } from "../../directory/snapshot.ts";
+import { resolveAccount } from "../../gateway/calls/resolve-account.ts";
+import type { GatewayServices } from "../../gateway/services.ts";
+import { mapDatabaseUnavailable } from "../../gateway/calls/database-unavailable.ts";
+import type { KeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
+import type { AccountAnswer, AccountProbe, ListedModels } from "../../providers/account-probe.ts";
+import { PLAIN_REPLY } from "../../providers/wire/reply-bounds.ts";
+import { ProviderError } from "../../providers/io.ts";
+import type { ProviderKind } from "../../providers/provider.ts";
+import { whatModelDoes } from "./describe-model.ts";
+import { noSuch } from "../refusals.ts";
+import type { SetUpActor, SetUpServices } from "../set-up-scope.ts";
+import { judgeTest } from "./judge-test.ts";
+
+export interface ConnectionTestServices
+  extends Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl" | "openIo" | "now">,
+    Pick<SetUpServices, "refreshDirectory"> {
+  readonly probes: Readonly<Record<ProviderKind, AccountProbe>>;
+  /** Limits concurrent tests, because each one occupies a connection while a provider is silent. Further ones wait. */
+  readonly places: KeyedSemaphore;
+}
+
+export interface Tested extends Pick<SetUpActor, "scope"> {
+  readonly id: string;
+  readonly signal: AbortSignal;
+}
+
+/** Short, because a person waits for the result. */
+export const TEST_TIMEOUT_MS = 10_000;
+/** Concurrent tests per process. */
+export const MOST_TESTS = { total: 16, perOwner: 4 } as const;
+
+export async function testConnection(
+  services: ConnectionTestServices,
+  { scope, id, signal }: Tested,
+): Promise<ConnectionTest> {
+  // Refreshed first, because another process may have created the connection a moment ago.
+  await mapDatabaseUnavailable(services.refreshDirectory());
+  const account = services.directory().account(accountKey(scope, id));
+  if (account === undefined) throw noSuch("connection");
+  const { kind, credential } = account;
+  const probe = services.probes[kind];
+  const canTest = credential !== null || !needsCredential(kind);
+  const { answer, tookMs } = canTest ? await runQueued(services, account, scope, signal) : { answer: null, tookMs: 0 };
+  const declaredModels = modelsOf(account, { speech: services.providers, chat: services.chatProviders });
+  const listed = answer !== null && "listed" in answer ? answer.listed : null;
+  const names = listed === null ? null : namesIn(listed);
+  const isListed = ({ name }: AccountModel) =>
+    names?.has(name) === true ? true : listed?.isWhole === true ? false : null;
+  const models = declaredModels.map((model) => ({ ...whatModelDoes(model), found: isListed(model) }));
+  const undeclared = listed === null ? null : undeclaredIn(listed, declaredModels);
+  return {
+    object: "connection_test",
+    connection: id,
+    kind,
+    ...judgeTest(answer, { hasCredential: credential !== null, models, undeclared }),
+    asked: `GET ${probe.path}`,
+    took_ms: tookMs,
+    checked_at: services.now().toISOString(),
+    models,
+    undeclared_models: undeclared?.slice(0, MOST_UNDECLARED) ?? null,
+  };
+}
+
+interface TimedAnswer {
+  readonly answer: AccountAnswer | ProviderError;
+  /** Excludes the wait for a slot. */
+  readonly tookMs: number;
+}
+
+function runQueued(
+  services: ConnectionTestServices,
+  account: Account,
+  owner: string,
+  signal: AbortSignal,
+): Promise<TimedAnswer> {
+  const work = async (): Promise<TimedAnswer> => {
+    const startedMs = performance.now();
+    const answer = await sendProbe(services, account, owner, signal);
+    return { answer, tookMs: Math.round(performance.now() - startedMs) };
+  };
+  return services.places.run("tests", signal, work, owner);
+}
+
+async function sendProbe(
+  services: ConnectionTestServices,
+  account: Account,
+  owner: string,
+  signal: AbortSignal,
+): Promise<AccountAnswer | ProviderError> {
+  const target = { account: account.key, provider: account.kind, settings: {} };
+  const { timeoutMs, ...place } = resolveAccount(services, target, false);
+  const io = services.openIo({
+    ...place,
+    signal,
+    timeoutMs: Math.min(timeoutMs, TEST_TIMEOUT_MS),
+    onDispatch: () => undefined,
+    expected: { owner, bound: PLAIN_REPLY },
+  });
+  try {
+    return await services.probes[account.kind].ask(io);
+  } catch (error) {
+    if (error instanceof ProviderError) return error;
+    throw error;
+  }
+}
+
+/** A set, because thousands of models may be listed and declared. */
+function namesIn({ models }: ListedModels): ReadonlySet<string> {
+  return new Set(models.flatMap(({ id, alias }) => (alias === null ? [id] : [id, alias])));
+}
+
+function undeclaredIn({ models }: ListedModels, declaredModels: readonly AccountModel[]): readonly string[] {
+  const names = new Set(declaredModels.map(({ name }) => name));
+  const others = models.filter(({ id, alias }) => !names.has(id) && (alias === null || !names.has(alias)));
+  return [...new Set(others.map(({ id }) => id))].toSorted();
+}

@@ -1,0 +1,78 @@
+// Describes an API key for the API and the audit log [keys.shown-once]: never its hash, and its secret only in the response that created it.
+import { type Selectable, sql } from "kysely";
+import type { KeyView } from "../../contract/keys.ts";
+import { SCOPES, type Scope } from "../../contract/scopes.ts";
+import type { Tables } from "../../storage/tables.ts";
+import { shownSettings } from "../app-settings.ts";
+import { shownManager } from "../managed.ts";
+
+/** `now`: the database's clock, read with the row. */
+export type KeyRow = Omit<Selectable<Tables["api_keys"]>, "secret_hash"> & { readonly now: Date };
+
+/** Excludes the operator's keys, which may belong to a workspace: an administrator who rotated one would become the operator. */
+export const isOfWorkspace = sql<boolean>`role <> 'operator'`;
+
+export const KEY_COLUMNS = [
+  "id",
+  "workspace_id",
+  "app_id",
+  "name",
+  "role",
+  "scopes",
+  "prefix",
+  "last4",
+  "settings",
+  "managed_by",
+  "created_at",
+  "expires_at",
+  "revoked_at",
+  "last_used_at",
+  "replaces",
+] as const;
+
+export const DATABASE_NOW = sql<Date>`patchbay_now()`.as("now");
+
+/** The audited part of a key: nothing secret, and nothing that changes by itself. */
+export function audited(row: KeyRow) {
+  return {
+    app_id: row.app_id,
+    name: row.name,
+    role: row.role,
+    scopes: row.scopes,
+    last4: row.last4,
+    ...shownSettings(row.settings),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+    replaces: row.replaces,
+  };
+}
+
+/** `secret` is set only in the response that created it. */
+export function keyView(row: KeyRow, secret: string | null = null): KeyView {
+  const { default_purpose: _appsOnly, ...settings } = shownSettings(row.settings);
+  return {
+    object: "key",
+    id: row.id,
+    workspace_id: row.workspace_id,
+    app_id: row.app_id,
+    name: row.name,
+    role: row.role === "admin" ? "admin" : "member",
+    state: stateOf(row),
+    scopes: row.scopes.filter((scope): scope is Scope => SCOPES.some((known) => known === scope)),
+    prefix: row.prefix,
+    last4: row.last4,
+    ...settings,
+    managed_by: shownManager(row.managed_by),
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+    replaces: row.replaces,
+    ...(secret === null ? {} : { secret }),
+  };
+}
+
+export function stateOf({ revoked_at, expires_at, now }: KeyRow): KeyView["state"] {
+  if (revoked_at !== null) return "revoked";
+  return expires_at !== null && expires_at <= now ? "expired" : "active";
+}

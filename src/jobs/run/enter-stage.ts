@@ -1,0 +1,21 @@
+// Records that a job enters the next stage of its work, and stops the worker if the job was cancelled or taken over [jobs.cancel-processing]
+// [jobs.fenced-writes].
+import type { RecordedCandidate } from "../../gateway/request-record.ts";
+import { type Progress, writeProgress } from "../../storage/job-work.ts";
+import { claims } from "../../storage/system.ts";
+import type { OpenJob } from "../job-request.ts";
+import { type JobServices, jobTopic } from "../services.ts";
+import { JobStop } from "../stop.ts";
+
+/** Throws `JobStop` if the job was cancelled or is another worker's. */
+export async function enterStage(
+  services: JobServices,
+  job: OpenJob,
+  progress: Progress,
+  candidates?: readonly RecordedCandidate[],
+): Promise<void> {
+  const written = await writeProgress(claims(services.database).db, job, progress, candidates);
+  if (written === null) throw new JobStop("lost");
+  if (written.cancelRequested) throw new JobStop("cancelled");
+  await services.queue.publish(jobTopic(job.id));
+}

@@ -1,0 +1,17 @@
+// `patchbay doctor`, checks of routes: finds stored routes with more targets than the current limit.
+import { MAX_TARGETS } from "../../contract/set-up/route.ts";
+import { findLargeRoutes } from "../../directory/large-routes.ts";
+import type { Handle } from "../../storage/system.ts";
+import { type Finding, ok, warn } from "./finding.ts";
+
+export async function checkRoutes(db: Handle): Promise<readonly Finding[]> {
+  const large = await findLargeRoutes(db);
+  if (large.length === 0) return [ok("routes", `none has more than ${MAX_TARGETS} targets`)];
+  return large.map(({ workspace, route, targets }) =>
+    warn(
+      "routes",
+      `route ${route}${workspace === null ? "" : ` of workspace ${workspace}`} has ${targets} targets, more than the ${MAX_TARGETS} that a route may have`,
+      `remove targets until ${MAX_TARGETS} are left; until then it works as it is and cannot be changed otherwise`,
+    ),
+  );
+}

@@ -1,0 +1,205 @@
+// `patchbay doctor`, checks of storage: the database, its schema and clock, the object store. It neither migrates nor creates anything.
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { sql } from "kysely";
+import type { Configuration } from "../../config/configuration.ts";
+import { readRunningGateway } from "../../config/running-gateway.ts";
+import { objectStoreSettings, openObjectStore } from "../../objects/store.ts";
+import type { Terminal } from "../../cli/terminal.ts";
+import type { Database } from "../../storage/database.ts";
+import { migrationState } from "../../storage/migrate.ts";
+import { describePooling, PoolerRefused, requireListening } from "../../storage/pooler.ts";
+import { MOVED, readMoved } from "../../storage/moved-database.ts";
+import { chooseAccount, LAST_RESORT } from "../../storage/embedded/account.ts";
+import { OLDEST_MAJOR } from "../../storage/embedded/binaries.ts";
+import { readPlacement } from "../../storage/embedded/placement.ts";
+import { EmbeddedUnavailable, hasEmbeddedDatabase } from "../../storage/embedded/server.ts";
+import { openStorage } from "../../storage/open-storage.ts";
+import { ServerUnavailable } from "../../storage/server-fault.ts";
+import { askReadiness } from "./check-network.ts";
+import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
+import { type Handle, installation } from "../../storage/system.ts";
+
+/** Leases last seconds, and every process compares them with the database's clock. */
+const NOTICEABLE_MS = 2_000;
+/** Webhook signatures and result URLs are valid for minutes. */
+const HARMFUL_MS = 60_000;
+
+/** `look` checks rows. It runs while the database is open, and only if its schema is current. */
+export async function checkStorage(
+  { storage }: Configuration,
+  { env }: Pick<Terminal, "env">,
+  look: (db: Handle) => Promise<readonly Finding[]> = async () => [],
+): Promise<readonly Finding[]> {
+  const isEmbedded = storage.databaseUrl === null;
+  if (isEmbedded) {
+    const moved = await readMoved(storage.dataDir);
+    if (moved !== null) return [fail("storage", MOVED.message(moved, storage.dataDir), MOVED.fix(storage.dataDir))];
+    if (!(await hasEmbeddedDatabase(storage.dataDir))) return [ok("storage", "embedded; the first start creates it")];
+  }
+  await using opened = new AsyncDisposableStack();
+  let database: Database;
+  try {
+    database = await openStorage(storage, { poolSize: 1, asItIs: true, embedded: "either", path: env["PATH"] });
+    opened.defer(() => database.close());
+    await database.ping();
+  } catch (error) {
+    if (error instanceof ServerUnavailable) return [fail("storage", error.message, error.check)];
+    if (error instanceof EmbeddedUnavailable) return [fail("storage", error.message, error.hints.join("; "))];
+    return [
+      isEmbedded
+        ? fail("storage", `the embedded database does not open: ${reasonOf(error)}`, "restore the last backup")
+        : fail(
+            "storage",
+            `the database server does not answer: ${reasonOf(error)}`,
+            "check storage.database_url, the network, and the user's rights",
+          ),
+    ];
+  }
+  const schema = await checkSchema(database);
+  return [
+    ...(await describe(database, isEmbedded)),
+    ...(isEmbedded ? await checkPlacement(storage) : await checkPooler(database, storage)),
+    ...(isEmbedded ? await checkOwner(storage.dataDir) : []),
+    schema,
+    await checkClock(database),
+    ...(schema.level === "ok" ? await look(installation(database).db) : []),
+  ];
+}
+
+/** Asks the gateway that runs the embedded database, if there is one, for its readiness. */
+async function checkOwner(dataDir: string): Promise<readonly Finding[]> {
+  const gateway = readRunningGateway(dataDir);
+  if (gateway === null) return [];
+  const answer = await askReadiness(gateway.url);
+  if (answer === "ready")
+    return [ok("storage", `in use by process ${gateway.pid}, a gateway that is ready at ${gateway.url}`)];
+  return [
+    gateway.isStopping
+      ? warn("storage", `in use by process ${gateway.pid}, which is stopping`, "wait for it")
+      : fail(
+          "storage",
+          `in use by process ${gateway.pid}, a gateway that is not ready: ${gateway.url}/readyz ${answer}`,
+          "its log says why",
+        ),
+  ];
+}
+
+async function describe(database: Database, isEmbedded: boolean): Promise<readonly Finding[]> {
+  const { db } = installation(database);
+  const { rows } = await sql<{ version: string }>`select current_setting('server_version') as version`.execute(db);
+  const version = rows[0]?.version ?? "?";
+  return [
+    Number.parseInt(version, 10) >= OLDEST_MAJOR
+      ? ok("storage", `${isEmbedded ? "embedded, " : ""}PostgreSQL ${version}`)
+      : fail("storage", `PostgreSQL ${version} is too old`, `use PostgreSQL ${OLDEST_MAJOR} or newer`),
+  ];
+}
+
+async function checkPlacement({ dataDir, runAs }: Configuration["storage"]): Promise<readonly Finding[]> {
+  const { home, isRelocated } = await readPlacement(dataDir);
+  const account = await chooseAccount(runAs, dataDir);
+  return [
+    ...(isRelocated
+      ? [ok("storage", `its files are in ${home}: its account ${account?.name ?? ""} cannot enter ${dataDir}`)]
+      : []),
+    ...(account?.name === LAST_RESORT
+      ? [
+          warn(
+            "storage",
+            `the embedded database runs as ${LAST_RESORT}, whose files other programs of that account can read`,
+            "create an account of its own (useradd --system patchbay), or start the gateway as an ordinary user",
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** Reports no finding without a pooler and without a separate listen URL. */
+async function checkPooler(database: Database, { listenUrl }: Configuration["storage"]): Promise<readonly Finding[]> {
+  const { direct, db } = installation(database);
+  if (direct.pooling === "none" && listenUrl === null) return [];
+  const { databaseUrl, pooling } = direct;
+  try {
+    await requireListening(direct, { databaseUrl, listenUrl });
+  } catch (error) {
+    if (error instanceof PoolerRefused || error instanceof ServerUnavailable)
+      return [fail("storage", error.message, error.check)];
+    throw error;
+  }
+  const heard = listenUrl === null ? "" : "; notifications arrive over storage.listen_url";
+  const text = `${pooling === "none" ? "none" : describePooling(direct)}${heard}`;
+  const { rows } = await sql<{ jit: string; login: string }>`
+    select current_setting('jit') as jit, current_user as login`.execute(db);
+  const [server] = rows;
+  return pooling === "transaction" && server?.jit === "on"
+    ? [
+        warn(
+          "storage",
+          `${text}; the server compiles statements outside of transactions (jit)`,
+          `alter role ${server.login} set jit = off`,
+        ),
+      ]
+    : [ok("storage", text)];
+}
+
+async function checkSchema(database: Database): Promise<Finding> {
+  const { db } = installation(database);
+  const { pending, unknown } = await migrationState(db);
+  if (unknown.length > 0)
+    return fail(
+      "migrations",
+      `the database belongs to a newer version of patchbay (it has ${unknown.join(", ")})`,
+      "start that version, or restore the backup made before it",
+    );
+  return pending.length === 0
+    ? ok("migrations", "the schema is this version's")
+    : warn("migrations", `${pending.length} to run: ${pending.join(", ")}`, "back up, then `patchbay up` runs them");
+}
+
+async function checkClock(database: Database): Promise<Finding> {
+  const { db } = installation(database);
+  const before = Date.now();
+  const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(db);
+  const after = Date.now();
+  const offset = (rows[0]?.at.getTime() ?? Number.NaN) - (before + after) / 2;
+  // The true offset may differ by half the round trip.
+  const off = Math.max(0, Math.abs(offset) - (after - before) / 2);
+  const text = `${Math.round(off)} ms apart from the database's`;
+  if (off > HARMFUL_MS) return fail("clock", text, "synchronise both machines' clocks (NTP)");
+  return off > NOTICEABLE_MS ? warn("clock", text, "synchronise both machines' clocks (NTP)") : ok("clock", text);
+}
+
+/** Writes, reads and removes a test object in S3. Nothing to test for a directory, which is part of the data directory. */
+export async function checkObjects({ storage }: Configuration): Promise<Finding> {
+  if (storage.objects.kind === "file")
+    return storage.databaseUrl === null
+      ? ok("objects", `in ${join(storage.dataDir, "objects")}`)
+      : warn(
+          "objects",
+          `in ${join(storage.dataDir, "objects")}, beside a server database`,
+          "gateways and workers on several machines need a data_dir they share, or storage.objects of kind s3",
+        );
+  try {
+    const store = await openObjectStore(objectStoreSettings(storage));
+    try {
+      const key = `doctor/${randomUUID()}`;
+      await store.put(key, chunks(Buffer.from("doctor")), 6);
+      for await (const chunk of await store.open(key)) void chunk;
+      await store.remove(key);
+    } finally {
+      store.close();
+    }
+    return ok("objects", `bucket ${storage.objects.bucket} takes, gives and forgets an object`);
+  } catch (error) {
+    return fail(
+      "objects",
+      `bucket ${storage.objects.bucket}: ${reasonOf(error)}`,
+      "check storage.objects and the account's rights",
+    );
+  }
+}
+
+async function* chunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,33 @@
+// Formats a routing decision as lines of text.
+import type { RouteTraceView } from "../../contract/route-explanation.ts";
+
+export function traceLines(trace: RouteTraceView): readonly string[] {
+  const { asked, purpose, route, route_version: version, refusal, candidates } = trace;
+  if (asked === null) return ["It was never decided: the request ended before its routing."];
+  const wanted = [...asked.features, ...asked.preferences.map((name) => `(${name})`)];
+  return [
+    row("asked", `${asked.capability}: ${wanted.length === 0 ? "nothing in particular" : wanted.join(", ")}`),
+    ...(purpose === null
+      ? []
+      : [
+          row(
+            "purpose",
+            `${purpose.requested ?? "none"} -> ${purpose.applied ?? "none"}  (${purpose.source}${purpose.reason === null ? "" : `: ${purpose.reason}`})`,
+          ),
+        ]),
+    row("route", route === null ? "none" : `${route}${version === null ? "" : `, version ${version}`}`),
+    ...(candidates ?? []).map((each) => row("target", targetLine(each))),
+    row("outcome", refusal === null ? "routed" : `refused: ${refusal.replaceAll("_", " ")}`),
+  ];
+}
+
+function targetLine(candidate: NonNullable<RouteTraceView["candidates"]>[number]): string {
+  const { position, connection, provider, model, missing, healthy, paused_until: until } = candidate;
+  const rest = until === undefined ? "resting" : `paused by hand until ${until}`;
+  const verdict = missing.length > 0 ? `lacks ${missing.join(", ")}` : healthy === false ? rest : "able";
+  return `${position}  ${connection}  ${provider} ${model}  ${verdict}`;
+}
+
+function row(name: string, text: string): string {
+  return `${name.padEnd(9)}${text}`;
+}

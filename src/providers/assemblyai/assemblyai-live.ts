@@ -1,0 +1,239 @@
+// AssemblyAI's streaming adapter: wss …/v3/ws, PCM in frames of 100 ms, at most in real time (assemblyai.com/docs/streaming, checked 2026-11-20). Its turns are
+// assembled into the transcript object that a file would have had.
+import { gapBetween, joinWords } from "../../lib/text/join-words.ts";
+import { z } from "zod";
+import type { Feature, Preference } from "../../contract/features.ts";
+import { takes, unmetFeatures } from "../asked-features.ts";
+import { ProviderError, type StreamingIo } from "../io.ts";
+import { type LiveReader, streamOverSocket } from "../wire/live-wire.ts";
+import {
+  LIVE_SAMPLE_RATE,
+  type PlanResult,
+  type ProviderSegment,
+  type SpeechAudio,
+  type SpeechEvent,
+  type SpeechPlan,
+  type SpeechRequest,
+  type SpeechTarget,
+} from "../provider.ts";
+
+const PATH = "/v3/ws";
+/** "Expected between 50 and 1000 ms": audio is sent from the minimum on, in frames of this length. */
+const FRAME_SECONDS = 0.1;
+const MIN_FRAME_SECONDS = 0.05;
+/** "Audio sent faster than real-time" ends a session. Audio may be this far ahead. */
+const AHEAD_MS = 1_000;
+const BYTES_PER_SAMPLE = 2;
+
+const SENDABLE: ReadonlySet<Feature> = new Set([
+  "streaming",
+  "timestamps.word",
+  "timestamps.segment",
+  "diarization",
+  "keyterms",
+]);
+
+export function planAssemblyAiStream(request: SpeechRequest, target: SpeechTarget): PlanResult {
+  const missing = unmetFeatures(request, target.speech, (feature) => SENDABLE.has(feature));
+  if (missing.length > 0) return { ok: false, missing };
+  const detects = request.language.kind === "detect" && takes(target, "detect_language");
+  const query: [string, string][] = [
+    ["speech_model", target.model],
+    ["encoding", "pcm_s16le"],
+    ["format_turns", "true"],
+  ];
+  if (detects) query.push(["language_detection", "true"]);
+  if (request.diarization) query.push(["speaker_labels", "true"]);
+  if (request.keyterms.length > 0) query.push(["keyterms_prompt", JSON.stringify(request.keyterms)]);
+  return { ok: true, plan: { kind: "raw", path: PATH, query }, dropped: droppedPreferences(request, detects) };
+}
+
+/** The model's name determines its languages, and there is no parameter for one. */
+function droppedPreferences(request: SpeechRequest, detects: boolean): readonly Preference[] {
+  const dropped: Preference[] = [];
+  if (request.language.kind === "detect" && !detects) dropped.push("detect_language");
+  if (request.language.kind === "asked") dropped.push("language");
+  if (request.speakerCountHint !== null) dropped.push("speaker_count_hint");
+  if (request.smartFormatting !== null) dropped.push("smart_formatting");
+  if (request.prompt !== null) dropped.push("prompt");
+  return dropped;
+}
+
+export function streamAssemblyAi(plan: SpeechPlan, audio: SpeechAudio, io: StreamingIo): AsyncIterable<SpeechEvent> {
+  const samplesPerSecond = audio.live === "pcm_s16le" ? LIVE_SAMPLE_RATE : audio.samplesPerSecond;
+  if (plan.kind !== "raw" || samplesPerSecond === undefined) throw new TypeError("AssemblyAI's socket takes samples");
+  return streamOverSocket(
+    {
+      request: {
+        path: plan.path,
+        query: [...plan.query, ["sample_rate", String(samplesPerSecond)]],
+        headers: io.credential === null ? {} : { authorization: io.credential },
+        siblings: [
+          { domain: "eu.assemblyai.com", origin: "https://streaming.eu.assemblyai.com" },
+          { domain: "assemblyai.com", origin: "https://streaming.assemblyai.com" },
+        ],
+      },
+      frames: () => framesOf(audio.open(), samplesPerSecond, io),
+      reader: createReader(),
+    },
+    io,
+  );
+}
+
+async function* framesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  samplesPerSecond: number,
+  io: StreamingIo,
+): AsyncGenerator<string | Uint8Array> {
+  const bytesIn = (seconds: number): number => Math.round(samplesPerSecond * seconds) * BYTES_PER_SAMPLE;
+  const frameBytes = bytesIn(FRAME_SECONDS);
+  const leastBytes = bytesIn(MIN_FRAME_SECONDS);
+  const startedMs = performance.now();
+  let sentBytes = 0;
+  let buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    buffer = Buffer.concat([buffer, chunk]);
+    while (buffer.byteLength >= leastBytes) {
+      const wholeBytes = buffer.byteLength - (buffer.byteLength % BYTES_PER_SAMPLE);
+      const frame = buffer.subarray(0, Math.min(wholeBytes, frameBytes));
+      const aheadMs = (sentBytes / bytesIn(1)) * 1000 - (performance.now() - startedMs);
+      if (aheadMs > AHEAD_MS) await io.pause(aheadMs - AHEAD_MS);
+      yield frame;
+      buffer = buffer.subarray(frame.byteLength);
+      sentBytes += frame.byteLength;
+    }
+  }
+  // A last frame below the minimum is padded with silence.
+  if (buffer.byteLength > 0) yield Buffer.concat([buffer, Buffer.alloc(Math.max(0, leastBytes - buffer.byteLength))]);
+  yield JSON.stringify({ type: "Terminate" });
+}
+
+const word = z.object({
+  text: z.string(),
+  start: z.number(),
+  end: z.number(),
+  confidence: z.unknown().optional(),
+  speaker: z.string().nullish(),
+});
+const begin = z.object({ type: z.literal("Begin"), id: z.string().regex(/^[\w-]{1,128}$/u) });
+const turn = z.object({
+  type: z.literal("Turn"),
+  turn_order: z.int().min(0),
+  turn_is_formatted: z.boolean(),
+  end_of_turn: z.boolean(),
+  transcript: z.string(),
+  words: z.array(word),
+  language_code: z.string().nullish(),
+  language_confidence: z.unknown().optional(),
+  speaker_label: z.string().nullish(),
+});
+type Turn = z.infer<typeof turn>;
+const termination = z.object({ type: z.literal("Termination"), audio_duration_seconds: z.unknown().optional() });
+/**
+ * Messages of other types are ignored, as the provider may add some. One of them corrects earlier speaker labels: what a caller already received is not
+ * changed.
+ */
+const messageSchema = z.discriminatedUnion("type", [begin, turn, termination]);
+const TYPES: ReadonlySet<string> = new Set(messageSchema.options.map(({ shape }) => shape.type.value));
+const failed = z.object({ type: z.literal("Error"), error_code: z.number(), error: z.string().catch("") });
+
+type Piece = Exclude<SpeechEvent, { type: "end" }>;
+
+function createReader(): LiveReader {
+  const turns: Turn[] = [];
+  /** A turn that ended and was not yet sent again with punctuation. */
+  let pending: Turn | null = null;
+  let id: string | null = null;
+  let body: object | null = null;
+
+  function piecesOf(each: Turn): readonly Piece[] {
+    const transcript = each.transcript.trim();
+    if (transcript === "") return [];
+    const gap = gapBetween(turns.at(-1)?.transcript ?? "", transcript);
+    turns.push({ ...each, transcript });
+    return [
+      { type: "text", text: `${gap}${transcript}` },
+      { type: "segment", segment: segmentOf(each, transcript) },
+    ];
+  }
+  function flush(): readonly Piece[] {
+    const turn = pending;
+    pending = null;
+    return turn === null ? [] : piecesOf(turn);
+  }
+  return {
+    failure: (message) => {
+      const { data } = failed.safeParse(message);
+      return data === undefined ? null : failureOf(data.error_code, data.error);
+    },
+    read: (message) => {
+      const type = z.object({ type: z.string() }).safeParse(message).data?.type ?? "";
+      if (!TYPES.has(type)) return [];
+      const { data, success } = messageSchema.safeParse(message);
+      if (!success) throw new ProviderError("bad_reply", { reason: "missing_fields" });
+      if (data.type === "Begin") {
+        id = data.id;
+        return [];
+      }
+      if (data.type === "Termination") {
+        const rest = flush();
+        body = bodyOf(turns, id, data.audio_duration_seconds);
+        return rest;
+      }
+      if (!data.end_of_turn) return [];
+      const earlier = pending !== null && pending.turn_order !== data.turn_order ? flush() : [];
+      pending = data.turn_is_formatted ? null : data;
+      return data.turn_is_formatted ? [...earlier, ...piecesOf(data)] : earlier;
+    },
+    end: () => body,
+    closeFailure: ({ code, reason }) => (isOfAccount(code) ? failureOf(code, reason) : null),
+  };
+}
+
+/** docs/streaming/common-session-errors-and-closures: "Unauthorized Connection: …", with a reason in prose. */
+function isOfAccount(code: number): boolean {
+  return code === 1008 || code === 3009;
+}
+
+function failureOf(code: number, prose: string): ProviderError {
+  const options = { reason: `close_${code}` };
+  if (!isOfAccount(code))
+    return new ProviderError(code === 3006 || code === 3007 ? "rejected" : "server_error", options);
+  if (/too many/iu.test(prose)) return new ProviderError("rate_limited", options);
+  return new ProviderError(/balance|funds/iu.test(prose) ? "payment" : "unauthorized", options);
+}
+
+const first = ({ words: [word] }: Turn): number => word?.start ?? 0;
+const last = ({ words }: Turn): number => words.at(-1)?.end ?? 0;
+
+function segmentOf(each: Turn, text: string): ProviderSegment {
+  return {
+    text,
+    start: first(each) / 1000,
+    end: last(each) / 1000,
+    confidence: null,
+    speaker: each.speaker_label ?? null,
+    channel: null,
+  };
+}
+
+/** The session repeats none of the requested options, not even the model. */
+function bodyOf(turns: readonly Turn[], id: string | null, seconds: unknown): object {
+  const detected = turns.find(({ language_code: code }) => code != null);
+  return {
+    id: id ?? "unknown",
+    text: joinWords(turns.map(({ transcript }) => transcript)),
+    audio_duration: seconds,
+    language_code: detected?.language_code ?? null,
+    language_confidence: detected?.language_confidence ?? null,
+    words: turns.flatMap(({ words, speaker_label: speaker }) =>
+      words.map((each) => ({ ...each, speaker: each.speaker ?? speaker ?? null })),
+    ),
+    utterances: turns.map((each) => ({
+      text: each.transcript,
+      start: first(each),
+      end: last(each),
+      speaker: each.speaker_label ?? null,
+    })),
+  };
+}

@@ -1,0 +1,61 @@
+// Capabilities of ElevenLabs' transcription models, as data (elevenlabs.io/docs, checked 2026-11-20; providers/matrix.json).
+import type { FeatureSupport, SpeechModel } from "../provider.ts";
+
+/**
+ * docs/capabilities/speech-to-text in its version for scribe_v1: 99 languages in the shortest code of each (compared name by name 2026-11-21). No version for
+ * scribe_v2 that could be found lists any: "90+", and none is reported as removed.
+ */
+const LANGUAGES =
+  "af am ar as ast az be bg bn bs ca ceb cs cy da de el en es et fa ff fi fil fr ga gl gu ha he hi hr hu hy id ig is it ja jv ka kea kk km kn ko ku ky lb lg ln lo lt luo lv mi mk ml mn mr ms mt my ne nl no nso ny oc or pa pl ps pt ro ru sd sk sl sn so sr sv sw ta te tg th tr uk umb ur uz vi wo xh yue zh zu".split(
+    " ",
+  );
+
+const SHOWN: FeatureSupport = { support: "native", grade: "shown" };
+const SENT: FeatureSupport = { support: "native", grade: "sent" };
+
+/** From its page of 2025: neither key terms nor entities. */
+const SCRIBE_V1: SpeechModel = {
+  features: {
+    diarization: SHOWN,
+    "timestamps.word": SHOWN,
+    "timestamps.segment": { support: "exact", grade: "shown" },
+    multichannel: SHOWN,
+  },
+  preferences: ["detect_language", "speaker_count_hint", "smart_formatting", "language"],
+  // "Less than 5 GB" for the whole body, and ten hours.
+  limits: { maxBytes: 4_999_934_464, maxSeconds: 36_000, maxChannels: 5 },
+  languages: LANGUAGES,
+  languagesFrom: "its page on speech to text lists them by name",
+  defaultLanguage: "auto",
+  // Treats each channel as one speaker, and refuses a request for both.
+  excludes: [["multichannel", "diarization"]],
+};
+
+const SCRIBE_V2: SpeechModel = {
+  ...SCRIBE_V1,
+  languagesFrom: "the list of scribe_v1: the pages of scribe_v2 say “90+” and list none",
+  features: {
+    ...SCRIBE_V1.features,
+    "redaction.pii": SENT,
+    "redaction.pci": SENT,
+    "redaction.phi": SENT,
+    keyterms: SENT,
+    // A category of entities, removed instead of masked. The output is not documented.
+    profanity_filter: { support: "weak", grade: "sent" },
+  },
+  limits: {
+    ...SCRIBE_V1.limits,
+    keyterms: {
+      maxTerms: 1000,
+      // "Less than 50 characters".
+      maxTermCharacters: 49,
+      maxTermWords: 5,
+      forbiddenCharacters: ["<", ">", "{", "}", "[", "]", "\\"],
+    },
+  },
+};
+
+export const ELEVENLABS_MODELS: Readonly<Record<string, SpeechModel>> = {
+  scribe_v2: SCRIBE_V2,
+  scribe_v1: SCRIBE_V1,
+};

@@ -1,0 +1,106 @@
+// Transcribes over a WebSocket, sending audio and receiving text at the same time [transcription.stream-socket]. Shared by all socket protocols: a missing end
+// and invalid JSON are failures, and an error of the audio source is thrown unchanged.
+import { ProviderError, type SocketRequest, type StreamingIo, type WireMessage, type WireSocket } from "../io.ts";
+import type { RawTranscript, SpeechEvent } from "../provider.ts";
+import { eventFailure, parsedReply, refuseHeavy } from "./read-reply.ts";
+
+/** Parses one protocol's messages. Keeps the state of one transcript. */
+export interface LiveReader {
+  /** Maps an error message to its failure, if the protocol has its own error codes. */
+  failure?(message: unknown): ProviderError | null;
+  /** May throw a `ProviderError`. */
+  read(message: unknown): readonly Exclude<SpeechEvent, { type: "end" }>[];
+  /** The body that a buffered reply would have had. Null until there is a regular end. */
+  end(): unknown;
+  /** Null: the close code means no more than a broken connection. */
+  closeFailure(close: Extract<WireMessage, { kind: "close" }>): ProviderError | null;
+}
+
+export interface LiveExchange {
+  readonly request: SocketRequest;
+  /** Read once the socket is open. Its last frames request the end. */
+  readonly frames: () => AsyncIterable<string | Uint8Array>;
+  readonly reader: LiveReader;
+}
+
+export async function* streamOverSocket(
+  { request, frames, reader }: LiveExchange,
+  io: StreamingIo,
+): AsyncGenerator<SpeechEvent> {
+  const socket = await io.connect(request);
+  const feeding = feed(socket, frames());
+  try {
+    while (reader.end() === null) {
+      const message = await feeding.orBroken(socket.next());
+      if (message.kind === "close") throw reader.closeFailure(message) ?? closeError(message);
+      const body = parsedReply({ text: message.text });
+      if (body === undefined) refuseHeavy(message.text);
+      if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
+      const failure = reader.failure?.(body) ?? eventFailure(body, io.credential);
+      if (failure !== null) throw failure;
+      const events = reader.read(body);
+      // Other text is an interim result, which the next message replaces.
+      if (events.some(({ type }) => type === "segment")) await io.retain(message.text.length);
+      yield* events;
+      // The provider ended before all audio was sent, so its transcript is incomplete.
+      if (reader.end() !== null && !feeding.hasAsked()) throw new ProviderError("unknown", { reason: "early_end" });
+    }
+    const raw: RawTranscript = { body: reader.end(), headers: socket.headers };
+    yield { type: "end", raw };
+  } finally {
+    feeding.stop();
+    socket.close();
+  }
+}
+
+interface Feeding {
+  /** Settles with the work, or rejects when the audio source fails. */
+  orBroken<T>(work: Promise<T>): Promise<T>;
+  /** All audio was sent and the end was requested. */
+  hasAsked(): boolean;
+  stop(): void;
+}
+
+function feed(socket: WireSocket, frames: AsyncIterable<string | Uint8Array>): Feeding {
+  let isStopped = false;
+  let hasAsked = false;
+  const failure = Promise.withResolvers<never>();
+  // Reported through `orBroken`. This handler only prevents an unhandled rejection.
+  failure.promise.catch(() => undefined);
+  const run = async (): Promise<void> => {
+    for await (const frame of frames) {
+      if (isStopped) return;
+      // Only audio is binary. Set before the frame is sent, because the answer may arrive before `send` resolves.
+      if (typeof frame === "string") hasAsked = true;
+      // `next` reports what happened to the connection, after the messages that preceded it.
+      if (!(await sendFrame(socket, frame))) return;
+    }
+    if (!isStopped) socket.awaitEnd();
+  };
+  run().catch(failure.reject);
+  return {
+    orBroken: (work) => {
+      work.catch(() => undefined);
+      return Promise.race([work, failure.promise]);
+    },
+    hasAsked: () => hasAsked,
+    stop: () => {
+      isStopped = true;
+    },
+  };
+}
+
+async function sendFrame(socket: WireSocket, frame: string | Uint8Array): Promise<boolean> {
+  try {
+    await socket.send(frame);
+    return true;
+  } catch (error) {
+    if (error instanceof ProviderError) return false;
+    throw error;
+  }
+}
+
+/** A transcript without its end is incomplete. Before any audio nothing was done. */
+function closeError({ code, dispatched }: Extract<WireMessage, { kind: "close" }>): ProviderError {
+  return new ProviderError(dispatched ? "unknown" : "server_error", { reason: `close_${code}` });
+}
