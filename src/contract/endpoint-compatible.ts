@@ -103,7 +103,7 @@ const oneModel = {
 export const getModelContract: EndpointContract = {
   ...oneModel,
   path: "/v1/models/:model",
-  alsoSpelt: /^\/v1\/models\/purpose%2F[a-z0-9][a-z0-9_-]{0,62}(?:\?|$)/u,
+  aliasPattern: /^\/v1\/models\/purpose%2F[a-z0-9][a-z0-9_-]{0,62}(?:\?|$)/u,
   operationId: "getModel",
   summary: "One of the list of models",
   description: "`auto`, or `purpose%2F<label>`, as OpenAI's client spells it.",

@@ -21,7 +21,7 @@ export interface EndpointContract {
   /** With `:name` for a parameter: `/v1/transcription/jobs/:job_id`. */
   readonly path: string;
   /** Targets of this endpoint that are taken though no path of ours is spelt with escapes, whole and with nothing else in them. */
-  readonly alsoSpelt?: RegExp;
+  readonly aliasPattern?: RegExp;
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;

@@ -18,7 +18,7 @@ import { billingClassOf, quoteFor } from "../gateway/calls/quote.ts";
 import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
 import { audioAmount, reservationOf } from "../gateway/calls/call-accounting.ts";
 import { appOf } from "../gateway/account/app-of.ts";
-import { decided, seesNames } from "../gateway/calls/refuse-route.ts";
+import { requireRoute, canSeeNames } from "../gateway/calls/refuse-route.ts";
 import { unpricedFor } from "../gateway/calls/resolve-account.ts";
 import { takenOver } from "../gateway/idempotency/taken-over.ts";
 import { explain } from "../gateway/dry-run/explain.ts";
@@ -69,12 +69,12 @@ async function acceptJob(services: JobServices, call: JobCall, slot: HeldSlot | 
   const jobId = newId("job");
   if (call.audio.kind === "url") {
     await gateway.remoteAudio.check({ workspaceId: call.principal.workspace.id, url: call.audio.url });
-    const decision = decided(call, decideFor(gateway, call, null, unpricedFor(gateway, call.principal)));
+    const decision = requireRoute(call, decideFor(gateway, call, null, unpricedFor(gateway, call.principal)));
     return commit(services, call, { jobId, decision, audio: null, audioKey: null, slot });
   }
   const audio = await measureAudio(gateway, { audio: call.audio, workspaceId: call.principal.workspace.id });
   // Open circuits are ignored: they may be closed when the job runs.
-  const decision = decided(call, decideFor(gateway, call, audio.speech, unpricedFor(gateway, call.principal)));
+  const decision = requireRoute(call, decideFor(gateway, call, audio.speech, unpricedFor(gateway, call.principal)));
   await mapDatabaseUnavailable(gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
   const audioKey = `audio/${jobId}`;
   await objects.put(audioKey, objectBody(call.audio.spooled), call.audio.spooled.sizeBytes).catch((error: unknown) => {
@@ -249,7 +249,7 @@ function requestOf(gateway: JobServices["gateway"], call: JobCall, decision: Suc
     endpoint: call.endpoint,
     testMode: principal.testMode,
     hasPlan: principal.workspace.plan !== null,
-    showNames: seesNames(principal),
+    showNames: canSeeNames(principal),
     holders: {
       key: { id: principal.key.id, quota: principal.key.quota },
       app: { id: app.id, quota: app.quota },

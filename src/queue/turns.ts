@@ -14,7 +14,7 @@ export interface Turns {
   news(): void;
 }
 
-export function createTurns(): Turns {
+export function createTurnTaker(): Turns {
   const served = new Set<string>();
   let isQuiet = false;
   let hasNews = false;

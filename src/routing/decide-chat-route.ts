@@ -2,7 +2,7 @@
 import type { ChatLack, Profile } from "../contract/features.ts";
 import type { ChatPlanResult, ChatRequest } from "../providers/chat/chat-provider.ts";
 import { decide, type RouteDecision } from "./decide-route.ts";
-import type { Judge, RestOf } from "./pick-candidates.ts";
+import type { Judge, UnavailabilityOf } from "./pick-candidates.ts";
 import type { PurposeRequest } from "./resolve-purpose.ts";
 import type { RoutingContext, Target } from "./types.ts";
 
@@ -28,7 +28,7 @@ export type ChatDecision = RouteDecision<ChatRequest, ChatVerdict>;
 export function decideChatRoute(
   context: RoutingContext,
   { request, purpose, profile, plan }: ChatQuestion,
-  restOf: RestOf,
+  restOf: UnavailabilityOf,
 ): ChatDecision {
   return decide(
     context,

@@ -9,8 +9,8 @@ import {
   lacksPriceAlone,
   type Missing,
   pickCandidates,
-  type Rest,
-  type RestOf,
+  type Unavailability,
+  type UnavailabilityOf,
   UNPRICED,
 } from "./pick-candidates.ts";
 import { type PurposeRefusalReason, type PurposeRequest, resolvePurpose } from "./resolve-purpose.ts";
@@ -42,7 +42,7 @@ export type RouteRefusal =
   /** What could serve it has no price, and the workspace's plan pays for priced models only. */
   | { readonly kind: "credits_required" }
   /** `rests`: of each target that could have served it. */
-  | { readonly kind: "unhealthy"; readonly capability: Capability; readonly rests: readonly Rest[] };
+  | { readonly kind: "unhealthy"; readonly capability: Capability; readonly rests: readonly Unavailability[] };
 
 interface Judged<V extends Missing> {
   /** Null where the purpose was refused. */
@@ -63,7 +63,7 @@ export type RouteDecision<Wanted = Requirements, V extends Missing = Verdict> =
   | (Judged<V> & { readonly ok: false; readonly refusal: RouteRefusal });
 
 /** For audio. */
-export function decideRoute(context: RoutingContext, question: AudioQuestion, restOf: RestOf): RouteDecision {
+export function decideRoute(context: RoutingContext, question: AudioQuestion, restOf: UnavailabilityOf): RouteDecision {
   return decideSpeech(context, question, (fields) => requiredFeatures(fields, question.task), restOf);
 }
 
@@ -72,7 +72,7 @@ export function decideSpeech(
   context: RoutingContext,
   { fields, purpose, audio }: AudioQuestion,
   want: (fields: AudioQuestion["fields"]) => Requirements,
-  restOf: RestOf,
+  restOf: UnavailabilityOf,
 ): RouteDecision {
   return decide(
     context,
@@ -97,7 +97,7 @@ export function audioJudge(wanted: Requirements, audio: AudioFacts | null): Judg
 export function decide<Wanted, V extends Missing>(
   context: RoutingContext,
   work: Work<Wanted, V>,
-  restOf: RestOf,
+  restOf: UnavailabilityOf,
 ): RouteDecision<Wanted, V> {
   const { capability, profile } = work;
   const purpose = resolvePurpose(context, capability, work.purpose);
@@ -137,7 +137,7 @@ export function lackingRefusal(
   return { kind: "unsupported", missing: commonLacks(candidates).filter((lack) => lack !== UNPRICED) };
 }
 
-export function restsOf(candidates: readonly Candidate<Missing>[]): readonly Rest[] {
+export function restsOf(candidates: readonly Candidate<Missing>[]): readonly Unavailability[] {
   return candidates.flatMap(({ rest }) => rest ?? []);
 }
 

@@ -10,7 +10,7 @@ import {
   type RouteDecision,
   type RouteRefusal,
 } from "./decide-route.ts";
-import { type Candidate, lacksPriceAlone, pickCandidates, type RestOf } from "./pick-candidates.ts";
+import { type Candidate, lacksPriceAlone, pickCandidates, type UnavailabilityOf } from "./pick-candidates.ts";
 import { type Requirements, requiredFeatures } from "./required-features.ts";
 import type { RoutingContext } from "./types.ts";
 
@@ -45,7 +45,7 @@ export function decideAudio(
   context: RoutingContext,
   question: AudioQuestion,
   plan: ChatPlanner,
-  restOf: RestOf,
+  restOf: UnavailabilityOf,
 ): AudioDecision {
   const native = { decision: decideRoute(context, question, restOf), byChat: null };
   if (question.task !== "translate" || native.decision.ok || !LEADS_TO_CHAT.has(native.decision.refusal.kind))
@@ -84,7 +84,7 @@ export function decideAudio(
   };
 }
 
-function decideTranscript(context: RoutingContext, question: AudioQuestion, restOf: RestOf): RouteDecision {
+function decideTranscript(context: RoutingContext, question: AudioQuestion, restOf: UnavailabilityOf): RouteDecision {
   return decideSpeech(context, question, (fields) => inSpokenLanguage(requiredFeatures(fields, "transcribe")), restOf);
 }
 

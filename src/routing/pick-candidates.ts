@@ -12,13 +12,13 @@ export interface Missing {
 export interface Candidate<V extends Missing = Verdict> {
   readonly target: Target;
   readonly verdict: V;
-  readonly rest: Rest | null;
+  readonly rest: Unavailability | null;
   /** Target settings with those of the profile in force on top. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
 /** Why a target is not to be called, as of the moment it was asked for. */
-export type Rest =
+export type Unavailability =
   | { readonly kind: "after_failures" }
   /** By hand, which says nothing of the provider. */
   | { readonly kind: "paused"; readonly until: Date; readonly secondsLeft: number };
@@ -32,7 +32,7 @@ export interface Unpriced {
 export const UNPRICED = "price";
 
 /** null: nothing speaks against it. */
-export type RestOf = (target: Target, capability: Capability) => Rest | Unpriced | null;
+export type UnavailabilityOf = (target: Target, capability: Capability) => Unavailability | Unpriced | null;
 export type Judge<V extends Missing> = (target: Target, route: Route, settings: Readonly<Record<string, unknown>>) => V;
 
 export interface Picked<V extends Missing> {
@@ -46,7 +46,7 @@ export function pickCandidates<V extends Missing>(
   capability: Capability,
   profile: Profile | null,
   judge: Judge<V>,
-  restOf: RestOf,
+  restOf: UnavailabilityOf,
 ): Picked<V> {
   const able = route.targets.filter((target) => isCapable(target, capability));
   const serving = profile === null ? able : able.filter((target) => servesProfile(target, profile));

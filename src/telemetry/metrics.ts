@@ -1,6 +1,6 @@
 // The metrics of `/metrics`: names, labels and what is counted. Labels never contain an id, an address, or text from a caller or a workspace, only endpoints,
 // methods, provider kinds, models that the operator configured, kinds and outcomes.
-import type { CallSeen, Observer } from "../gateway/calls/observer.ts";
+import type { ObservedCall, Observer } from "../gateway/calls/observer.ts";
 import type { RequestRecord } from "../gateway/request-record.ts";
 import type { ExchangeWatch } from "../http/server/edge.ts";
 import { createMetricRegistry, type MetricRegistry, type Sample } from "../lib/metric-registry.ts";
@@ -107,7 +107,7 @@ function countCalls(registry: MetricRegistry): Pick<Metrics, "called"> {
   const cost = registry.counter("svc_cost_usd_total", "What apps were charged.", billed);
   const failed = new Map<string, string>();
 
-  const countFallback = ({ requestId, operation, outcome }: CallSeen): void => {
+  const countFallback = ({ requestId, operation, outcome }: ObservedCall): void => {
     const previousFailure = failed.get(requestId);
     if (previousFailure !== undefined) {
       fallbacks.add([operation, previousFailure]);

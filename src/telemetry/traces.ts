@@ -1,7 +1,7 @@
 // Creates traces for an OpenTelemetry collector, if one is configured: a span per request, routing decision and provider call [metrics.trace-spans].
 // Attributes are ids and those of the metrics, and providers receive no trace headers.
 import { createHash } from "node:crypto";
-import type { CallSeen } from "../gateway/calls/observer.ts";
+import type { ObservedCall } from "../gateway/calls/observer.ts";
 import type { RequestRecord } from "../gateway/request-record.ts";
 import type { ExchangeWatch } from "../http/server/edge.ts";
 
@@ -25,7 +25,7 @@ export interface Traces {
   readonly traceIdOf: (requestId: string) => string;
   readonly exchanged: ExchangeWatch["exchanged"];
   readonly recorded: (record: RequestRecord) => void;
-  readonly called: (seen: CallSeen) => void;
+  readonly called: (seen: ObservedCall) => void;
 }
 
 interface Context {

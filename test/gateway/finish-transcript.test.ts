@@ -4,7 +4,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { RESPONSE_FORMATS, segment, type TranscriptionFields, word } from "../../src/contract/transcription.ts";
 import { finishing, finishTranscript } from "../../src/gateway/transcription/finish-transcript.ts";
-import { segmentTeller } from "../../src/gateway/transcription/stream-segments.ts";
+import { createSegmentEmitter } from "../../src/gateway/transcription/stream-segments.ts";
 import { runToCompletion } from "../../src/lib/concurrency/cooperative-task.ts";
 import type { ProviderTranscript, ProviderWord } from "../../src/providers/provider.ts";
 import { requiredFeatures } from "../../src/routing/required-features.ts";
@@ -158,7 +158,7 @@ test("transcription.built-segments, transcription.provider-order: FLD-07: segmen
 });
 
 test("transcription.stream-whole, transcription.provider-order: FLD-07: segments that arrive one by one are sent in the provider's order, each at once", () => {
-  const tell = segmentTeller(requiredFeatures({ timestamps: "segment" }, "transcribe"), DURATION);
+  const tell = createSegmentEmitter(requiredFeatures({ timestamps: "segment" }, "transcribe"), DURATION);
   const sent = JUMPING.map((each) => tell(each)?.segment);
   assert.deepEqual(
     sent.map((each) => [each?.text, each?.start, each?.end]),
@@ -367,7 +367,7 @@ test("transcription.stream-whole: segments sent as they arrive are those of the 
   fc.assert(
     fc.property(ordered, fields, (segments, asked) => {
       const wanted = { ...requiredFeatures(asked, "transcribe"), responseFormat: "json", wantsSegments: true } as const;
-      const tell = segmentTeller(wanted, DURATION);
+      const tell = createSegmentEmitter(wanted, DURATION);
       const told = segments.map((each) => tell(each)?.segment);
       assert.deepEqual(told, finishAtOnce({ ...SILENCE, segments }, wanted, DURATION).segments);
     }),
@@ -384,7 +384,7 @@ test("transcription.stream-whole: a segment that comes too late, or has no text,
     speaker: null,
     channel,
   });
-  const tell = segmentTeller(wanted, DURATION);
+  const tell = createSegmentEmitter(wanted, DURATION);
   const told = [said("a", 0, 1), said("late", 0, 0), said(" ", 2, 0), said("b", 3, 0)].map((each) => tell(each));
   assert.deepEqual(
     told.map((each) => each?.segment.id ?? null),
@@ -393,7 +393,7 @@ test("transcription.stream-whole: a segment that comes too late, or has no text,
 });
 
 test("transcription.long-transcripts: R9: sending a segment costs the same, however many were sent before", () => {
-  const tell = segmentTeller(requiredFeatures({ diarization: true }, "transcribe"), DURATION);
+  const tell = createSegmentEmitter(requiredFeatures({ diarization: true }, "transcribe"), DURATION);
   let reads = 0;
   for (let at = 0; at < 2_000; at += 1)
     tell({

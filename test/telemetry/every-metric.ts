@@ -1,11 +1,11 @@
 // Every metric with a series of its own, as `/metrics` exports it: its labels, by the names that queries use.
 import { newId } from "../../src/contract/ids.ts";
-import type { CallSeen } from "../../src/gateway/calls/observer.ts";
+import type { ObservedCall } from "../../src/gateway/calls/observer.ts";
 import type { RequestRecord } from "../../src/gateway/request-record.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 
 const TIMES = { startedAtMs: 0, endedAtMs: 1 };
-const FAILED: CallSeen = {
+const FAILED: ObservedCall = {
   requestId: newId("request"),
   attemptId: newId("attempt"),
   operation: "transcription",

@@ -4,7 +4,7 @@ import type { KeyDescription } from "../../contract/account.ts";
 import { CAPABILITIES, type Capability, CHAT_FEATURES, FEATURES } from "../../contract/features.ts";
 import { contextRouteOf, purposesOf } from "../../routing/resolve-purpose.ts";
 import { isCapable, type Purpose, type Route, type RoutingContext } from "../../routing/types.ts";
-import { seesNames } from "../calls/refuse-route.ts";
+import { canSeeNames } from "../calls/refuse-route.ts";
 
 type RoutingEntry = KeyDescription["routing_contexts"][number];
 type PurposeEntry = RoutingEntry["purposes"][number];
@@ -13,7 +13,7 @@ type PublishedPurpose = KeyDescription["purposes"][number];
 /** `context` is null for keys without an app (administrators, operators): they route nothing. */
 export function describeKey(principal: Principal, context: RoutingContext | null): KeyDescription {
   const { key, workspace, app } = principal;
-  const showTargets = seesNames(principal);
+  const showTargets = canSeeNames(principal);
   const contexts = context === null ? [] : routingContexts(context, showTargets);
   return {
     object: "key",

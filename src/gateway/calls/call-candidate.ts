@@ -11,13 +11,13 @@ import { callTarget } from "./attempt.ts";
 import { audioAmount, charged, chargedAsRun, reservationOf, sentAmount, uncharged } from "./call-accounting.ts";
 import { joinChannels } from "../transcription/channel-transcripts.ts";
 import { callPieces } from "./call-pieces.ts";
-import { spentOf, watchCall } from "./call-watch.ts";
-import { type Spent } from "./observer.ts";
+import { amountsOf, watchCall } from "./call-watch.ts";
+import { type SpentAmounts } from "./observer.ts";
 import type { CandidateRun, Served } from "./candidate-run.ts";
 import type { Cutter, Piece } from "./cutter.ts";
 import { type FailedAttempt, failedAttempt } from "./judge-failure.ts";
 import { maskTranscript } from "../transcription/mask-profanity.ts";
-import { atPricesOfNow, quoteFor } from "./quote.ts";
+import { withCurrentPrices, quoteFor } from "./quote.ts";
 import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
 import { speechRequest } from "../transcription/speech-request.ts";
@@ -41,14 +41,14 @@ export async function callCandidate(
   const input = await inputFor(services, run, cutter, candidate);
   if ("kind" in input) return { ok: false, failure: input };
   const { audio, pieces } = input;
-  const priced = atPricesOfNow(services);
+  const priced = withCurrentPrices(services);
   const billing = quoteFor(priced, payer, target, audioAmount(audio, candidate.verdict));
   const attemptId = await run.journal.reserve(reservationOf(run, candidate, billing));
 
   const { requestId, testMode } = payer;
   const watched = watchCall(services, { requestId, attemptId, operation: "transcription", target, testMode });
   let failure: FailureKind | null = "aborted";
-  let spent: Spent | null = null;
+  let spent: SpentAmounts | null = null;
   let sentMs = 0;
   using holds = new DisposableStack();
   const ofWhole = holds.use(createReplyHold());
@@ -80,7 +80,7 @@ export async function callCandidate(
         : await callPieces(call, pieces, openIo);
     if (result.ok) {
       failure = null;
-      spent = spentOf(billing);
+      spent = amountsOf(billing);
       const { dropped } = result;
       const isHere = (feature: Feature) => wanted.features.includes(feature) && byGateway(candidate, feature);
       const heard = {
@@ -105,7 +105,7 @@ export async function callCandidate(
     const asRun = failure === "aborted" && sentMs > 0;
     const failed = failedAttempt(target, result.error);
     const heard = asRun ? quoteFor(priced, payer, target, sentAmount(audio, candidate.verdict, sentMs)) : null;
-    spent = heard === null ? null : spentOf(heard);
+    spent = heard === null ? null : amountsOf(heard);
     await run.journal.settle(
       heard === null
         ? uncharged(attemptId, attemptOutcome(failure), result.error.provider)

@@ -7,21 +7,21 @@ import type { Target } from "../../routing/types.ts";
 import type { Billing } from "./quote.ts";
 import { circuitOf } from "./resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
-import type { CallSeen, Spent } from "./observer.ts";
+import type { ObservedCall, SpentAmounts } from "./observer.ts";
 
 /** Of audio; tokens are a chat's. */
-export function spentOf({ billingClass, audioMs, billableMs, chargeNanoUsd }: Billing): Spent {
+export function amountsOf({ billingClass, audioMs, billableMs, chargeNanoUsd }: Billing): SpentAmounts {
   return { billingClass, audioMs, billableMs, chargeNanoUsd, inputTokens: 0, outputTokens: 0 };
 }
 
 export interface WatchedCall {
   /** null: it succeeded. */
-  end(failure: FailureKind | null, spent: Spent | null): void;
+  end(failure: FailureKind | null, spent: SpentAmounts | null): void;
 }
 
 export function watchCall(
   { circuits, observer, now }: Pick<GatewayServices, "circuits" | "observer" | "now">,
-  call: Pick<CallSeen, "requestId" | "attemptId" | "operation"> & {
+  call: Pick<ObservedCall, "requestId" | "attemptId" | "operation"> & {
     readonly target: Target;
     readonly testMode: boolean;
   },

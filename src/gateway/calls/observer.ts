@@ -3,7 +3,7 @@ import type { BillingClass } from "../../contract/billing-class.ts";
 import type { AttemptId, RequestId } from "../../contract/ids.ts";
 import type { FailureKind } from "../../providers/io.ts";
 
-export interface CallSeen {
+export interface ObservedCall {
   readonly requestId: RequestId;
   readonly attemptId: AttemptId;
   readonly operation: "transcription" | "chat";
@@ -14,11 +14,11 @@ export interface CallSeen {
   readonly outcome: "succeeded" | FailureKind;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  readonly spent: Spent | null;
+  readonly spent: SpentAmounts | null;
 }
 
 /** What the call is charged with; as the caller sees it, not as the provider may bill it. */
-export interface Spent {
+export interface SpentAmounts {
   readonly billingClass: BillingClass;
   readonly audioMs: number;
   readonly billableMs: number;
@@ -29,7 +29,7 @@ export interface Spent {
 
 /** Called on every request's way: it only counts, never waits and never throws. */
 export interface Observer {
-  called(seen: CallSeen): void;
+  called(seen: ObservedCall): void;
   /** By a worker. Milliseconds from its submission to its first start, and from there to its end. */
   jobEnded(seen: { readonly waitMs: number; readonly runMs: number }): void;
 }

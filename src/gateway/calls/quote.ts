@@ -21,7 +21,7 @@ export interface Billing {
 }
 
 /** For all of one call: charged by a price that was raised meanwhile it would cost more than was reserved for it. */
-export function atPricesOfNow<S extends Pick<GatewayServices, "prices">>(services: S): S {
+export function withCurrentPrices<S extends Pick<GatewayServices, "prices">>(services: S): S {
   const book = services.prices();
   return { ...services, prices: () => book };
 }

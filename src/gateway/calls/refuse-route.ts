@@ -5,19 +5,19 @@ import { GatewayError, type GatewayErrorOptions } from "../../contract/errors.ts
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import type { RouteDecision, RouteRefusal } from "../../routing/decide-route.ts";
-import type { Candidate, Missing, Rest } from "../../routing/pick-candidates.ts";
+import type { Candidate, Missing, Unavailability } from "../../routing/pick-candidates.ts";
 
-export function seesNames({ scopes }: Pick<Principal, "scopes">): boolean {
+export function canSeeNames({ scopes }: Pick<Principal, "scopes">): boolean {
   return scopes.includes("routing:read");
 }
 
 /** What runs, or the refusal thrown. */
-export function decided<Wanted, V extends Missing>(
+export function requireRoute<Wanted, V extends Missing>(
   { principal }: { readonly principal: Pick<Principal, "scopes"> },
   decision: RouteDecision<Wanted, V>,
 ): Extract<RouteDecision<Wanted, V>, { readonly ok: true }> {
   if (decision.ok) return decision;
-  throw refusalError(decision.refusal, decision.considered, seesNames(principal));
+  throw refusalError(decision.refusal, decision.considered, canSeeNames(principal));
 }
 
 export function refusalError(
@@ -73,7 +73,9 @@ const RETRY_AFTER_FAILURES_SECONDS = 10;
 const MOST_RETRY_AFTER_SECONDS = 60;
 
 /** Why somebody paused a target is for those who run it, and is not told here. */
-function whenAllRest(rests: readonly Rest[]): Pick<GatewayErrorOptions, "message" | "details" | "retryAfterSeconds"> {
+function whenAllRest(
+  rests: readonly Unavailability[],
+): Pick<GatewayErrorOptions, "message" | "details" | "retryAfterSeconds"> {
   const pauses = rests.filter((rest) => rest.kind === "paused");
   const [first] = pauses.toSorted((left, right) => left.secondsLeft - right.secondsLeft);
   if (first === undefined)

@@ -3,7 +3,7 @@ import type { Principal } from "../../auth/principal.ts";
 import type { Capability } from "../../contract/features.ts";
 import type { Account } from "../../directory/snapshot.ts";
 import { ProviderError } from "../../providers/io.ts";
-import type { RestOf } from "../../routing/pick-candidates.ts";
+import type { UnavailabilityOf } from "../../routing/pick-candidates.ts";
 import type { AccountKey, Target } from "../../routing/types.ts";
 import type { PriceBook } from "../../metering/price.ts";
 import type { Payer } from "./candidate-run.ts";
@@ -34,7 +34,7 @@ export function circuitOf(target: Target, testMode: boolean): string {
 const circuitNames = new WeakMap<Target, { readonly live: string; readonly test: string }>();
 
 /** As of now. Test keys call the sandbox, which nobody pauses. */
-export function restsFor(services: RestServices, holder: PlanHolder): RestOf {
+export function unavailabilityFor(services: UnavailabilityServices, holder: PlanHolder): UnavailabilityOf {
   const { circuits, directory, now } = services;
   const { testMode } = holder;
   const at = now();
@@ -51,20 +51,20 @@ export function restsFor(services: RestServices, holder: PlanHolder): RestOf {
 
 /** Since it was chosen: others were tried before it, or speech was heard that it is to translate, which may have taken long. */
 export function isPausedByNow(
-  { directory, now }: Pick<RestServices, "directory" | "now">,
+  { directory, now }: Pick<UnavailabilityServices, "directory" | "now">,
   target: Target,
   { testMode }: { readonly testMode: boolean },
 ): boolean {
   return !testMode && directory().pausedUntil(target.account, target.model, now()) !== null;
 }
 
-export type RestServices = Pick<GatewayServices, "circuits" | "directory" | "now" | "prices">;
+export type UnavailabilityServices = Pick<GatewayServices, "circuits" | "directory" | "now" | "prices">;
 
 /** A caller, or what is kept of it. */
 export type PlanHolder = Pick<Principal, "testMode" | "workspace"> | Pick<Payer, "testMode" | "hasPlan">;
 
 /** For what is decided now and called later: what is unavailable now may be in use by then, but what has no price stays so. */
-export function unpricedFor({ prices }: Pick<GatewayServices, "prices">, holder: PlanHolder): RestOf {
+export function unpricedFor({ prices }: Pick<GatewayServices, "prices">, holder: PlanHolder): UnavailabilityOf {
   const hasPlan = "hasPlan" in holder ? holder.hasPlan : holder.workspace.plan !== null;
   if (!hasPlan || holder.testMode) return () => null;
   const book = prices();

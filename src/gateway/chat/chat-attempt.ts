@@ -13,7 +13,7 @@ import type { HistoryField } from "../../contract/chat-history.ts";
 import type { ChatDropped } from "../../contract/features.ts";
 import { attemptOutcome, logFailedAttempt } from "../calls/attempt-end.ts";
 import { watchCall } from "../calls/call-watch.ts";
-import type { Spent } from "../calls/observer.ts";
+import type { SpentAmounts } from "../calls/observer.ts";
 import { type ChatBilling, chargeNanoUsd, chatQuote, countedTokens } from "./chat-quote.ts";
 import { reserveChat } from "./reserve-chat.ts";
 import { resolveAccount } from "../calls/resolve-account.ts";
@@ -194,7 +194,7 @@ export function usageOf(billing: ChatBilling, { reported, inputTokens, outputTok
   };
 }
 
-function spentOn(billing: ChatBilling, usage: TokenUsage, charged: boolean): Spent {
+function spentOn(billing: ChatBilling, usage: TokenUsage, charged: boolean): SpentAmounts {
   return {
     billingClass: billing.billingClass,
     audioMs: 0,

@@ -12,10 +12,10 @@ import { chatRequest } from "./chat-request.ts";
 import { judgedChat } from "../dry-run/judged-decision.ts";
 import { payloadFingerprint } from "../idempotency/fingerprint.ts";
 import { chatPlanner, type PlanServices } from "./plan-chat.ts";
-import { decided } from "../calls/refuse-route.ts";
+import { requireRoute } from "../calls/refuse-route.ts";
 import { type GatewayReply, jsonReply } from "../reply.ts";
 import type { Asked } from "../request-record.ts";
-import { type RestServices, restsFor } from "../calls/resolve-account.ts";
+import { type UnavailabilityServices, unavailabilityFor } from "../calls/resolve-account.ts";
 import { routingFacts } from "../routing-facts.ts";
 import { runChat } from "./run-chat.ts";
 import type { GatewayServices } from "../services.ts";
@@ -26,7 +26,7 @@ import type { ChatCall, ChatStream } from "./chat-call.ts";
 export async function chat(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
   if (call.fields.dry_run === true) return explain(services, call);
   return withSlot(services, slotRequest(call), call.recorder, async (slot) => {
-    const decision = decided(call, decideChat(services, call, false));
+    const decision = requireRoute(call, decideChat(services, call, false));
     const served = await runChat(services, call, decision, slot);
     const answer = chatAnswer({ id: newId("chat"), createdAt: services.now(), decision, ...served });
     const simulated = served.attempt.billing.billingClass === "simulated";
@@ -40,12 +40,12 @@ export async function chat(services: GatewayServices, call: ChatCall): Promise<G
 
 /** Comes back with the provider's first content; until then every failure is an ordinary refusal. Keys are ignored. */
 export async function streamChat(services: GatewayServices, call: ChatCall): Promise<ChatStream> {
-  return openChatStream(services, call, decided(call, decideChat(services, call, true)));
+  return openChatStream(services, call, requireRoute(call, decideChat(services, call, true)));
 }
 
 /** Every request, stream and dry run is judged here, and what was decided recorded. */
 export function decideChat(
-  services: RestServices & PlanServices,
+  services: UnavailabilityServices & PlanServices,
   call: Pick<ChatCall, "principal" | "fields" | "purposeHeader" | "recorder">,
   stream: boolean,
 ): ChatDecision {
@@ -60,7 +60,7 @@ export function decideChat(
       profile: call.fields.response_profile ?? null,
       plan: chatPlanner(services, request),
     },
-    restsFor(services, call.principal),
+    unavailabilityFor(services, call.principal),
   );
   // Chat has one policy: an unusable purpose falls back [routing.purpose-chat].
   call.recorder.decided(decision, askedOf(call, request), "fallback");

@@ -24,7 +24,7 @@ import {
 import type { GatewayReply } from "../reply.ts";
 import { isPausedByNow } from "../calls/resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
-import { type HeldSlot, wantedUntil } from "../idempotency/with-slot.ts";
+import { type HeldSlot, abortSignalFor } from "../idempotency/with-slot.ts";
 
 export interface ServedChat {
   readonly attempt: ChatAttempt;
@@ -54,7 +54,7 @@ export function runChat(
   return firstToServe(services, call, decision, { slot, hasTime, allowance: options.allowance }, async (candidate) => {
     const attempt = await openAttempt(services, call, decision, candidate, {
       slot,
-      signal: wantedUntil(call, slot),
+      signal: abortSignalFor(call, slot),
       timeoutMs: remainingMs(services, call),
       ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
     });

@@ -13,7 +13,7 @@ import { audioAmount } from "../calls/call-accounting.ts";
 import { chatQuote } from "../chat/chat-quote.ts";
 import type { ChatCall } from "../chat/chat-call.ts";
 import { quoteFor } from "../calls/quote.ts";
-import { refusalError, seesNames } from "../calls/refuse-route.ts";
+import { refusalError, canSeeNames } from "../calls/refuse-route.ts";
 import type { GatewayServices } from "../services.ts";
 import { estimateTranslation, TRANSLATED_BY_CHAT } from "../translation/translate-by-chat.ts";
 import type { RoutedCall } from "../transcription/audio-call.ts";
@@ -41,7 +41,7 @@ export function describeDecision(
   const chatCost = estimateTranslation(services, call, byChat, audioSeconds);
   const sum = cost === null || chatCost === null ? null : cost + chatCost;
   const described = describe(call.principal, decision, decision.ok ? sum : null, audioSeconds, split);
-  const showNames = seesNames(call.principal);
+  const showNames = canSeeNames(call.principal);
   return {
     ...described,
     // Who transcribes, and behind them who translates: a target that does both is named for each.
@@ -75,7 +75,7 @@ function describe<Wanted, V extends Missing>(
   audioSeconds: number | null,
   more: (verdict: V) => Pick<DescribedCandidate, "split"> = () => ({}),
 ): RoutingDecision {
-  const showNames = seesNames(principal);
+  const showNames = canSeeNames(principal);
   const first = decision.ok ? decision.candidates[0] : undefined;
   return {
     object: "routing.decision",

@@ -14,7 +14,7 @@ import { decideChat } from "../chat/chat.ts";
 import { describeUnmeasured } from "./describe-decision.ts";
 import { judgedAudio, judgedChat } from "./judged-decision.ts";
 import { openRecord, type Recorder, type RequestRecord } from "../request-record.ts";
-import { type RestServices, restsFor, unpricedFor } from "../calls/resolve-account.ts";
+import { type UnavailabilityServices, unavailabilityFor, unpricedFor } from "../calls/resolve-account.ts";
 import type { PlanServices } from "../chat/plan-chat.ts";
 import type { GatewayServices } from "../services.ts";
 import { decideWithChat } from "../translation/translate-by-chat.ts";
@@ -22,7 +22,7 @@ import { liveFacts } from "../transcription/unmeasured-audio.ts";
 
 export type RouteTrace = Pick<RequestRecord, "asked" | "purpose" | "route" | "routeVersion" | "refusal" | "candidates">;
 
-export type ExplainServices = RestServices & PlanServices & Pick<GatewayServices, "decoder">;
+export type ExplainServices = UnavailabilityServices & PlanServices & Pick<GatewayServices, "decoder">;
 export type JudgeServices = ExplainServices & Pick<GatewayServices, "ledger" | "quotas">;
 
 export interface AudioExplanation {
@@ -129,7 +129,7 @@ function decideAudio(
   question: AudioExplanation | LiveExplanation,
   call: RoutedCall,
 ): AudioDecision {
-  const restOf = restsFor(services, call.principal);
+  const restOf = unavailabilityFor(services, call.principal);
   const alone = (facts: MeasuredFacts | null, rests = restOf): AudioDecision => ({
     decision: decideFor(services, call, facts, rests),
     byChat: null,

@@ -18,7 +18,10 @@ export interface HeldSlot {
 }
 
 /** With a key the work goes on for the retry that will ask for it; without one nobody is left to want it. */
-export function wantedUntil({ clientGone }: { readonly clientGone: AbortSignal }, slot: HeldSlot | null): AbortSignal {
+export function abortSignalFor(
+  { clientGone }: { readonly clientGone: AbortSignal },
+  slot: HeldSlot | null,
+): AbortSignal {
   // One for each: whoever stops listening is looked for among all that listen.
   return slot === null ? clientGone : new AbortController().signal;
 }

@@ -14,19 +14,19 @@ import { createAttemptAllowance } from "../calls/attempt-allowance.ts";
 import { callTarget } from "../calls/attempt.ts";
 import { decideFor, payerOf, refuseTooManyKeyterms, type RoutedCall } from "../transcription/audio-call.ts";
 import { isMoneyRefusal } from "../calls/budget-exceeded.ts";
-import { spentOf, watchCall } from "../calls/call-watch.ts";
+import { amountsOf, watchCall } from "../calls/call-watch.ts";
 import { certaintyOf, exhausted, type FailedAttempt, failedAttempt, streamBroke } from "../calls/judge-failure.ts";
 import { createLiveSource, type LiveSource, meteredAudio } from "./live-audio.ts";
 import { createLiveMeter } from "./live-meter.ts";
-import { atPricesOfNow, quoteFor } from "../calls/quote.ts";
-import { decided } from "../calls/refuse-route.ts";
-import { isPausedByNow, restsFor, resolveAccount } from "../calls/resolve-account.ts";
+import { withCurrentPrices, quoteFor } from "../calls/quote.ts";
+import { requireRoute } from "../calls/refuse-route.ts";
+import { isPausedByNow, unavailabilityFor, resolveAccount } from "../calls/resolve-account.ts";
 import type { Served } from "../calls/candidate-run.ts";
 import type { GatewayServices } from "../services.ts";
 import { speechRequest } from "../transcription/speech-request.ts";
 import type { TranscriptPart } from "../transcription/stream-transcription.ts";
 import { liveFacts } from "../transcription/unmeasured-audio.ts";
-import { tellTranscript, type TranscriptPiece } from "../transcription/stream-segments.ts";
+import { streamSegments, type TranscriptPiece } from "../transcription/stream-segments.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 
 export interface LiveCall extends RoutedCall {
@@ -48,9 +48,9 @@ export async function* liveTranscription(
   frames: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<TranscriptPart> {
   refuseTooManyKeyterms(services, call);
-  const decision = decided(
+  const decision = requireRoute(
     call,
-    decideFor(services, call, liveFacts(call.encoding), restsFor(services, call.principal)),
+    decideFor(services, call, liveFacts(call.encoding), unavailabilityFor(services, call.principal)),
   );
   const left = new AbortController();
   const pieces = createChannel<TranscriptPiece>();
@@ -147,7 +147,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
   const account = resolveAccount(services, target, payer.testMode);
   const sessionMs = services.limits.maxAudioDurationSeconds * 1000 + CLOSING_MS;
   const deadlineAtMs = services.now().getTime() + sessionMs;
-  const priced = atPricesOfNow(services);
+  const priced = withCurrentPrices(services);
   const meter = createLiveMeter(priced, { payer, principal: call.principal, candidate, deadlineAtMs });
   try {
     await mapDatabaseUnavailable(meter.begin());
@@ -186,7 +186,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
       });
     const { wanted } = decision;
     const request = speechRequest(candidate, wanted);
-    const told = tellTranscript(wanted, Number.POSITIVE_INFINITY, run.pieces);
+    const told = streamSegments(wanted, Number.POSITIVE_INFINITY, run.pieces);
     const result = await callTarget({ provider, candidate, request, audio, wanted }, openIo, told);
     if (result.ok) {
       failure = null;
@@ -211,7 +211,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
   } finally {
     call.recorder.measured(meter.passedMs() / 1000);
     const heard = quoteFor(priced, payer, target, { audioMs: meter.passedMs(), channels: 1 });
-    watched.end(failure, failure === null || failure === "aborted" ? spentOf(heard) : null);
+    watched.end(failure, failure === null || failure === "aborted" ? amountsOf(heard) : null);
   }
 }
 

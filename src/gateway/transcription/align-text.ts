@@ -10,7 +10,7 @@ import type { ProviderWord } from "../../providers/provider.ts";
  * The same pieces, speakers and channels, with texts that together hold all of `text`. What lies between two pieces goes to the one
  * whose line or sentence it is in; where both tell the same differently, the text's spelling counts; what only the pieces say stays.
  */
-export function* holdingText<P extends ProviderWord>(
+export function* alignPiecesToText<P extends ProviderWord>(
   pieces: readonly P[],
   text: string,
 ): CooperativeTask<readonly P[]> {

@@ -10,7 +10,7 @@ import type { RequestId } from "../../contract/ids.ts";
 import type { TranslationFields } from "../../contract/transcription.ts";
 import { type AudioQuestion, decideRoute, type RouteDecision } from "../../routing/decide-route.ts";
 import type { AudioFacts } from "../../routing/judge-target.ts";
-import type { Missing, RestOf } from "../../routing/pick-candidates.ts";
+import type { Missing, UnavailabilityOf } from "../../routing/pick-candidates.ts";
 import { mergedKeyterms, requiredFeatures, type Requirements } from "../../routing/required-features.ts";
 import { strictest } from "../../routing/resolve-purpose.ts";
 import type { PurposePolicy, RoutingContext } from "../../routing/types.ts";
@@ -72,7 +72,7 @@ export function decideFor(
   services: Pick<GatewayServices, "directory" | "decoder">,
   call: RoutedCall,
   facts: MeasuredFacts | null,
-  restOf: RestOf,
+  restOf: UnavailabilityOf,
 ): RouteDecision {
   const context = contextOf(services, call);
   const question = questionOf(services, call, facts);

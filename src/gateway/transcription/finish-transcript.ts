@@ -16,7 +16,7 @@ import { joinWords } from "../../lib/text/join-words.ts";
 import { stripToLetters } from "../../lib/text/strip-to-letters.ts";
 import type { ProviderSegment, ProviderTranscript, ProviderWord } from "../../providers/provider.ts";
 import type { Requirements } from "../../routing/required-features.ts";
-import { holdingText } from "./align-text.ts";
+import { alignPiecesToText } from "./align-text.ts";
 import { byStart, createLabels, createTimeline, needMoving } from "./wire-pieces.ts";
 
 export interface FinishedTranscript {
@@ -59,8 +59,8 @@ export function* finishing(
   yield;
   const given =
     timed.segments.length > 0
-      ? inOrder(yield* holdingText(timed.segments, provider.text))
-      : yield* segmentsFromWords(inOrder(yield* holdingText(timed.words, provider.text)));
+      ? inOrder(yield* alignPiecesToText(timed.segments, provider.text))
+      : yield* segmentsFromWords(inOrder(yield* alignPiecesToText(timed.words, provider.text)));
   yield;
   const labels = createLabels(wanted);
   if (wanted.features.includes("diarization")) for (const piece of inOrder([...given, ...words])) labels.hear(piece);

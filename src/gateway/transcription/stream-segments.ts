@@ -13,14 +13,14 @@ export type TranscriptPiece =
   | { readonly kind: "segment"; readonly segment: Segment };
 
 /** Makes a call by the provider's stream. */
-export function tellTranscript(
+export function streamSegments(
   wanted: Requirements,
   durationSeconds: number,
   pieces: Pick<Channel<TranscriptPiece>, "send">,
 ): Execute {
   return async ({ provider, audio }, plan, openIo) => {
     if (provider.stream === undefined) throw new Error(`${provider.kind} declares streaming and has none`);
-    const tell = segmentTeller(wanted, durationSeconds);
+    const tell = createSegmentEmitter(wanted, durationSeconds);
     for await (const event of provider.stream(plan, audio, openIo())) {
       if (event.type === "end") return event.raw;
       const piece = event.type === "text" ? ({ kind: "text", text: event.text } as const) : tell(event.segment);
@@ -34,7 +34,7 @@ export function tellTranscript(
  * Each segment as the finished transcript will have it, by what was said so far. One that is earlier than what another channel
  * said is told with the whole alone, for its place and its speaker's name depend on those before it.
  */
-export function segmentTeller(
+export function createSegmentEmitter(
   wanted: Requirements,
   durationSeconds: number,
 ): (segment: ProviderSegment) => Extract<TranscriptPiece, { kind: "segment" }> | null {

@@ -13,14 +13,14 @@ import { abortedBy, revocationOf } from "../calls/attempt-end.ts";
 import { decideFor, payerOf, refuseTooManyKeyterms } from "./audio-call.ts";
 import { exhausted, outcomeUnknown, streamBroke, USE_A_JOB } from "../calls/judge-failure.ts";
 import type { MeasuredAudio } from "./measure-audio.ts";
-import { decided } from "../calls/refuse-route.ts";
-import { restsFor } from "../calls/resolve-account.ts";
+import { requireRoute } from "../calls/refuse-route.ts";
+import { unavailabilityFor } from "../calls/resolve-account.ts";
 import type { RunOutcome, Served } from "../calls/candidate-run.ts";
 import { routingFacts } from "../routing-facts.ts";
 import { runCandidates } from "../calls/run-candidates.ts";
 import type { GatewayServices } from "../services.ts";
 import { createSlotJournal } from "../idempotency/slot-journal.ts";
-import { tellTranscript, type TranscriptPiece } from "./stream-segments.ts";
+import { streamSegments, type TranscriptPiece } from "./stream-segments.ts";
 import type { TranscribeCall } from "./transcribe.ts";
 import { takeAudio, type TakenAudio } from "./with-audio.ts";
 import { resultNotStored, mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
@@ -81,7 +81,10 @@ function warningsBefore(decision: Decided, audio: MeasuredAudio): readonly Warni
 
 async function decideOrRelease(services: GatewayServices, call: StreamCall, audio: TakenAudio): Promise<Decided> {
   try {
-    const decision = decided(call, decideFor(services, call, audio.speech, restsFor(services, call.principal)));
+    const decision = requireRoute(
+      call,
+      decideFor(services, call, audio.speech, unavailabilityFor(services, call.principal)),
+    );
     await mapDatabaseUnavailable(services.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
     return decision;
   } catch (error) {
@@ -111,7 +114,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
   const holds = new DisposableStack();
   let isSimulated = call.principal.testMode;
   let teller: Teller | null = null;
-  const told = tellTranscript(decision.wanted, audio.speech.durationSeconds, pieces);
+  const told = streamSegments(decision.wanted, audio.speech.durationSeconds, pieces);
   const execute: Execute = (target, plan, openIo) => {
     isSimulated ||= target.candidate.target.ownership === "simulated";
     teller = target;

@@ -11,7 +11,7 @@ import { exhausted, outcomeUnknown, USE_A_JOB } from "../calls/judge-failure.ts"
 import { callerGone } from "../calls/attempt-end.ts";
 import { explain } from "../dry-run/explain.ts";
 import type { MeasuredAudio } from "./measure-audio.ts";
-import { decided } from "../calls/refuse-route.ts";
+import { requireRoute } from "../calls/refuse-route.ts";
 import type { GatewayReply } from "../reply.ts";
 import { type AttemptAllowance, createAttemptAllowance } from "../calls/attempt-allowance.ts";
 import type { CandidateRun, Served } from "../calls/candidate-run.ts";
@@ -20,7 +20,7 @@ import type { GatewayServices } from "../services.ts";
 import { type SlotJournal, createSlotJournal } from "../idempotency/slot-journal.ts";
 import { decideWithChat, type MadeTranscript, translateByChat } from "../translation/translate-by-chat.ts";
 import { type AudioRequest, withAudio } from "./with-audio.ts";
-import { type HeldSlot, wantedUntil, withSlot } from "../idempotency/with-slot.ts";
+import { type HeldSlot, abortSignalFor, withSlot } from "../idempotency/with-slot.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 
 export interface TranscribeCall extends AudioCall {
@@ -40,7 +40,7 @@ export async function transcribe(services: GatewayServices, call: TranscribeCall
   return withSlot(services, await slotRequest(call), call.recorder, (slot) =>
     withAudio(services, audioRequest(services, call, slot), async (audio) => {
       const { decision, byChat } = decideWithChat(services, call, audio.speech);
-      return serve(services, call, audio, decided(call, decision), byChat, slot);
+      return serve(services, call, audio, requireRoute(call, decision), byChat, slot);
     }),
   );
 }
@@ -112,7 +112,7 @@ async function callTargets(
     candidates: decision.candidates,
     mayPayTwice: decision.route.mayPayTwice,
     deadlineAtMs: deadlineOf(services, call),
-    signal: wantedUntil(call, slot),
+    signal: abortSignalFor(call, slot),
     ...shared,
   });
   switch (outcome.kind) {
@@ -141,6 +141,6 @@ function audioRequest({ limits }: GatewayServices, call: TranscribeCall, slot: H
     audio: call.audio,
     holders: call.principal,
     maxUrlBytes: limits.maxAudioUrlBytes,
-    signal: wantedUntil(call, slot),
+    signal: abortSignalFor(call, slot),
   };
 }

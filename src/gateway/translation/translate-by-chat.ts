@@ -27,7 +27,7 @@ import type { ChatCaller, DecidedChat } from "../chat/chat-call.ts";
 import { chatQuote } from "../chat/chat-quote.ts";
 import { chatPlanner, type PlanServices } from "../chat/plan-chat.ts";
 import type { GatewayReply } from "../reply.ts";
-import { type RestServices, restsFor } from "../calls/resolve-account.ts";
+import { type UnavailabilityServices, unavailabilityFor } from "../calls/resolve-account.ts";
 import { runChat, type ServedChat } from "../chat/run-chat.ts";
 import type { Served } from "../calls/candidate-run.ts";
 import type { GatewayServices } from "../services.ts";
@@ -53,7 +53,7 @@ export const TRANSLATED_BY_CHAT: Warning = {
 };
 
 export function decideWithChat(
-  services: RestServices & PlanServices & Pick<GatewayServices, "decoder">,
+  services: UnavailabilityServices & PlanServices & Pick<GatewayServices, "decoder">,
   call: RoutedCall,
   facts: MeasuredFacts,
 ): AudioDecision {
@@ -62,7 +62,7 @@ export function decideWithChat(
   // A transcription, or a translation that a target makes itself, plans no chat.
   const plan: ChatPlanner = (target, settings) =>
     chatPlanner(services, expectedRequest(call, facts.durationSeconds))(target, settings);
-  const made = decideAudio(context, question, plan, restsFor(services, call.principal));
+  const made = decideAudio(context, question, plan, unavailabilityFor(services, call.principal));
   const { decision, byChat } = made;
   const considered = [...decision.considered, ...(byChat?.considered ?? [])];
   recordDecision(call, context, question, { ...decision, considered });

@@ -2,7 +2,7 @@
 import type { EndpointContract } from "../../contract/endpoint.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { suggest } from "../../lib/text/suggest.ts";
-import { plainPath } from "./head.ts";
+import { canonicalPath } from "./head.ts";
 
 export type AllowedMethods = (target: string) => readonly string[];
 
@@ -10,7 +10,7 @@ export type AllowedMethods = (target: string) => readonly string[];
 export function allowedMethods(contracts: readonly EndpointContract[]): AllowedMethods {
   const templates = contracts.map((contract) => ({ method: contract.method, segments: contract.path.split("/") }));
   return (target) => {
-    const path = plainPath(target);
+    const path = canonicalPath(target);
     if (path === null) return [];
     const segments = path.split("/");
     const methods = templates.filter((template) => matches(template.segments, segments)).map(({ method }) => method);
@@ -32,7 +32,7 @@ export type NowhereHint = (target: string) => string;
  * Of the paths that name no object: an id is nobody's mistake. Whoever has no key may ask for what is not there as often as he likes, so
  * a path is compared with the few that are about as long: tens of microseconds, where all of them would take a millisecond.
  */
-export function nowhereHint(contracts: readonly EndpointContract[]): NowhereHint {
+export function notFoundHint(contracts: readonly EndpointContract[]): NowhereHint {
   const paths = [...new Set(contracts.map(({ path }) => path))].filter((path) => !path.includes(":"));
   const list = ["/docs", "/openapi.json"].find((path) => paths.includes(path));
   const where = list === undefined ? "" : ` GET ${list} lists what there is.`;
@@ -43,7 +43,7 @@ export function nowhereHint(contracts: readonly EndpointContract[]): NowhereHint
       paths.filter(({ length }) => Math.abs(length - path.length) <= 1),
     );
   return (target) => {
-    const path = plainPath(target);
+    const path = canonicalPath(target);
     const meant = path === null ? undefined : near(path);
     return `${meant === undefined ? "" : ` Did you mean ${meant}?`}${where}`;
   };

@@ -53,7 +53,7 @@ export function stopListening(server: Server): void {
  * Whether a connection was accepted in this turn of the event loop. Node accepts one in a turn: where a turn takes as long as all requests
  * under way, many who knock at once would wait for seconds.
  */
-export function noteKnocks(server: Server): () => boolean {
+export function trackAccepts(server: Server): () => boolean {
   /** Whoever asks at the end of the turn in which it came may do so before or behind `pass`; at the end of the next one it is over. */
   let ends = 0;
   const pass = (): void => {

@@ -90,7 +90,7 @@ const replies = createSymbolSlot<IncomingMessage, ServerResponse>("its reply");
  * Node destroys the socket with the request stream, so a handler that gives up on the body by `destroy` would take away
  * the very connection its refusal must go out on. Until the reply is finished, only the stream ends.
  */
-export class SparingRequest extends IncomingMessage {
+export class KeepSocketIncomingMessage extends IncomingMessage {
   // The hook that streams document for this purpose is spelt so.
   // oxlint-disable-next-line no-underscore-dangle
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {

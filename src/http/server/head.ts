@@ -51,7 +51,7 @@ function isAtLeast11({
 }
 
 /** The path without its query, or null if it is spelt in a way no endpoint is. */
-export function plainPath(target: string): string | null {
+export function canonicalPath(target: string): string | null {
   const end = target.indexOf("?");
   const path = end === -1 ? target : target.slice(0, end);
   return PLAIN_PATH.test(path) ? path : null;

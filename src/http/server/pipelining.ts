@@ -30,7 +30,7 @@ export interface Turns {
 const MOST_WAITING = 32;
 
 /** Call `serve` once: its handler gets a request when the connection's answers before it are finished. */
-export function createTurns(): Turns & { serve(server: Server, handler: Handler): void } {
+export function createPipelineQueue(): Turns & { serve(server: Server, handler: Handler): void } {
   const latest = createSymbolSlot<Socket, Turn>("latest request");
   const waiting = createSymbolSlot<Socket, number>("requests that wait for their turn");
   const waited = createSymbolSlot<IncomingMessage, true>("waited for its turn");

@@ -6,16 +6,16 @@ import { newId } from "../../contract/ids.ts";
 import { createTickBatcher } from "../../lib/concurrency/tick-batcher.ts";
 import { createSymbolSlot } from "../../lib/symbol-slot.ts";
 import { createWaitGroup } from "../../lib/concurrency/wait-group.ts";
-import { allowedMethods, noSuchEndpoint, nowhereHint } from "./allowed-methods.ts";
+import { allowedMethods, noSuchEndpoint, notFoundHint } from "./allowed-methods.ts";
 import type { RefuseHost } from "./allowed-hosts.ts";
 import { type Schedule, schedule } from "../body/body-rate.ts";
 import { answerClientErrors, type ClientErrorParts } from "./client-error.ts";
-import { endSilentConnections, noteConnections, noteKnocks } from "./connections.ts";
+import { endSilentConnections, noteConnections, trackAccepts } from "./connections.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
-import { Exchange, SparingRequest } from "./exchange.ts";
-import { plainPath, refuseHead } from "./head.ts";
-import { createTurns } from "./pipelining.ts";
+import { Exchange, KeepSocketIncomingMessage } from "./exchange.ts";
+import { canonicalPath, refuseHead } from "./head.ts";
+import { createPipelineQueue } from "./pipelining.ts";
 import { EDGE_LIMITS, type EdgeLimits } from "./limits.ts";
 import { CLIENT_GONE, recordRefused } from "./open-record.ts";
 import type { OpenRecordFor, Authenticate } from "./frame.ts";
@@ -65,10 +65,10 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     options.endpoints.filter(({ contract }) => 101 in contract.responses).map(({ contract }) => contract.path),
   );
   const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
-  const hint = nowhereHint(options.endpoints.map(({ contract }) => contract));
-  const turns = createTurns();
+  const hint = notFoundHint(options.endpoints.map(({ contract }) => contract));
+  const turns = createPipelineQueue();
   const server = nodeServer(edge, { allowed, socketPaths, turns });
-  const inLockstep = createTickBatcher(noteKnocks(server));
+  const inLockstep = createTickBatcher(trackAccepts(server));
   const connections = noteConnections(server);
   const app = fastify({
     logger: false,
@@ -108,7 +108,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     open(edge, request, reply, url ?? null);
     // The router decodes what it compares; a path has one spelling only here.
     const target = request.raw.url ?? "";
-    const isPlain = plainPath(target) !== null || config.contract?.alsoSpelt?.test(target) === true;
+    const isPlain = canonicalPath(target) !== null || config.contract?.aliasPattern?.test(target) === true;
     const isNowhere = request.is404 || !isPlain;
     const contract = isNowhere ? null : (config.contract ?? null);
     // A request that reads ignores a key, and so does a routed request that turns out to be a stream or a dry run.
@@ -143,7 +143,7 @@ interface ServerParts extends ClientErrorParts {
 function nodeServer(edge: Edge, { socketPaths, ...parts }: ServerParts): Server {
   const { limits } = edge;
   const server = createNodeServer({
-    IncomingMessage: SparingRequest,
+    IncomingMessage: KeepSocketIncomingMessage,
     // Room for the longest target on top, so that our own exact checks decide, and not Node's sum of both.
     maxHeaderSize: limits.maxHeaderBytes + limits.maxTargetBytes,
     headersTimeout: limits.headersTimeoutMs,

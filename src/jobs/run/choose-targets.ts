@@ -4,7 +4,12 @@ import type { GatewayError } from "../../contract/errors.ts";
 import { audioFacts } from "../../gateway/transcription/audio-call.ts";
 import { type FailedAttempt, exhausted, outcomeUnknown } from "../../gateway/calls/judge-failure.ts";
 import { refusalError } from "../../gateway/calls/refuse-route.ts";
-import { hasAccount, isPausedByNow, type RestServices, restsFor } from "../../gateway/calls/resolve-account.ts";
+import {
+  hasAccount,
+  isPausedByNow,
+  type UnavailabilityServices,
+  unavailabilityFor,
+} from "../../gateway/calls/resolve-account.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import { speechRequest } from "../../gateway/transcription/speech-request.ts";
 import type { Feature } from "../../contract/features.ts";
@@ -17,12 +22,13 @@ import type { JobAudio, OpenJob } from "../job-request.ts";
 import { JobStop } from "../stop.ts";
 
 export function judgeTargets(
-  services: RestServices & Pick<GatewayServices, "decoder">,
+  services: UnavailabilityServices & Pick<GatewayServices, "decoder">,
   { request: { route, profile, wanted }, payer }: OpenJob,
   measured: JobAudio,
 ): readonly Candidate[] {
   const facts = audioFacts(services.decoder, measured.facts);
-  return pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), restsFor(services, payer)).candidates;
+  return pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), unavailabilityFor(services, payer))
+    .candidates;
 }
 
 /** Returns at least one of the candidates, without those that failed. Throws a refusal, or a stop if the job can only wait. */
@@ -56,7 +62,7 @@ export function chooseTargets(
 
 /** Whether a capable target that has not failed was skipped because it was paused, at the choice or since. */
 export function waitsForPaused(
-  services: RestServices,
+  services: UnavailabilityServices,
   payer: OpenJob["payer"],
   candidates: readonly Candidate[],
   failures: readonly FailedAttempt[],
