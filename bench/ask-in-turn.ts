@@ -1,5 +1,5 @@
-// One connection of a load, which asks for one thing after another and reads the answers with as little work as possible: what it spends is
-// taken from the cores that it shares with what it measures.
+// One connection of a load generator: sends one request after another and parses answers with as little work as possible, because it shares its cores with the
+// measured processes.
 import { connect, type Socket } from "node:net";
 
 const READ_BYTES = 65_536;
@@ -9,23 +9,23 @@ const LAST_CHUNK = "\r\n0\r\n\r\n";
 
 export interface Asking {
   readonly origin: string;
-  /** How the status of a success begins, such as 200, or 2 for all that are. */
+  /** Prefix of a successful status: 200, or 2 for every success. */
   readonly success: string;
-  /** The pieces of the next request; null: that was all. */
+  /** The pieces of the next request. Null: no more requests. */
   readonly next: () => readonly Buffer[] | null;
   readonly answered: (answer: Answered) => void;
 }
 
 export interface Answered {
-  /** Such as 200; or `closed`: nothing more came. */
+  /** Such as 200; or `closed`: the connection closed without an answer. */
   readonly status: string;
   readonly sentMs: number;
-  /** When the first of the body came; null: none did. */
+  /** Time of the first byte of the body. Null: no body. */
   readonly firstMs: number | null;
   readonly endedMs: number;
 }
 
-/** Until there is nothing more to ask, or the connection is gone. Answers with the first fault: how an answer begins that was no success, or why none came. */
+/** Runs until there is no further request or the connection closes. Returns the first failure: the start of the answer, or why there was none. */
 export function askInTurn({ origin, success, next, answered }: Asking): Promise<string | null> {
   return new Promise((resolve) => {
     const answers = new Answers(success);
@@ -69,13 +69,13 @@ export function askInTurn({ origin, success, next, answered }: Asking): Promise<
   });
 }
 
-/** What a head says of its body; null: nothing. */
+/** Length of the body. Null: no Content-Length. */
 export function contentLength(head: string): number | null {
   const length = /\r\ncontent-length: *(\d+)/iu.exec(head)?.[1];
   return length === undefined ? null : Number(length);
 }
 
-/** `read`: of what comes, in Latin-1. It goes past the socket's stream, which is a third of what a plain chat costs here. */
+/** `read` receives Latin-1 text. It bypasses the socket's stream, which costs a third of a plain chat here. */
 function connectReading(origin: string, read: (text: string) => void): Socket {
   const { hostname, port } = new URL(origin);
   const buffer = Buffer.allocUnsafe(READ_BYTES);
@@ -86,15 +86,15 @@ function connectReading(origin: string, read: (text: string) => void): Socket {
   return connect({ host: hostname, port: Number(port), noDelay: true, onread: { buffer, callback } });
 }
 
-/** Each with a length or in chunks, one after the other: the next is asked for when one has ended. */
+/** Parses answers with a length or in chunks, one after the other, without pipelining. */
 class Answers {
-  /** Whether any of a body has come, of the answer under way or the last. */
+  /** Whether any byte of the body has arrived, of the current or the last answer. */
   hasBody = false;
-  /** Of the first that was no success, how it begins. */
+  /** The start of the first failed answer. */
   fault: string | null = null;
   #head = "";
   #isEnded = true;
-  /** Of the body, still to come; null: it comes in chunks. */
+  /** Remaining bytes of the body. Null: it comes in chunks. */
   #left: number | null = null;
   #tail = "";
   readonly #success: string;
@@ -108,7 +108,7 @@ class Answers {
     return this.#head.slice(9, 12);
   }
 
-  /** `text`: what came, in Latin-1. Answers whether an answer ended with it. */
+  /** `text`: received Latin-1 text. Returns whether it completed an answer. */
   take(text: string): boolean {
     if (this.#isEnded) this.#begin();
     if (this.#head.endsWith(HEAD_END)) return this.#takeBody(text);

@@ -1,4 +1,4 @@
-// The baseline: the least a Node process can do between a caller and a provider. It judges, counts and keeps nothing.
+// The baseline: a minimal Node.js proxy between a caller and a provider, without checks, metering or storage.
 import { createServer } from "node:http";
 import { Agent, request } from "undici";
 import { childArgument, serveParent } from "./child.ts";

@@ -1,5 +1,5 @@
-// A process that asks for one chat after another over keep-alive connections, plain or streamed, and looks at nothing but
-// where an answer begins and ends: a client library's cost would be measured as the gateway's on a small machine.
+// A load-generating process for chats over keep-alive connections, plain or streamed. It only detects the start and end of answers: on a small machine, a
+// client library's cost would be measured as the gateway's.
 import { type Answered, askInTurn } from "./ask-in-turn.ts";
 import { childArgument, tellParent } from "./child.ts";
 
@@ -17,9 +17,9 @@ export interface ChatLoadResult {
   readonly requests: number;
   readonly seconds: number;
   readonly latenciesMs: readonly number[];
-  /** To the first byte behind the head. */
+  /** Time to the first byte of the body. */
   readonly firstMs: readonly number[];
-  /** In which no answer ended, on none of the connections. */
+  /** Longest time without a completed answer on any connection. */
   readonly longestGapMs: number;
   readonly firstFault: string | null;
 }
@@ -47,7 +47,7 @@ const faults = await Promise.all(
       origin: argument.origin,
       success: "200",
       next: () => (performance.now() < endMs ? request : null),
-      answered,
+      answered: recordAnswer,
     }),
   ),
 );
@@ -61,7 +61,7 @@ tellParent({
   firstFault: faults.find((fault) => fault !== null) ?? null,
 } satisfies ChatLoadResult);
 
-function answered(answer: Answered): void {
+function recordAnswer(answer: Answered): void {
   const { sentMs, endedMs } = answer;
   if (answer.firstMs !== null) firstMs.push(answer.firstMs - sentMs);
   latenciesMs.push(endedMs - sentMs);

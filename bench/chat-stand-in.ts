@@ -1,5 +1,5 @@
-// A process in the place of OpenAI's chat completions: a fixed answer at once, or as a stream whose every chunk is a write of
-// its own, so that what is measured is the gateway. Without `node:http`, which would take as much of the cores as the bare forwarder.
+// A process that replaces OpenAI's chat completions: a fixed answer at once, or a stream with one write per chunk, so that the gateway is what is measured.
+// Without `node:http`, which would use as much CPU as the bare forwarder.
 import { createServer, type Socket } from "node:net";
 import { contentLength } from "./ask-in-turn.ts";
 import { serveParent } from "./child.ts";
@@ -32,20 +32,20 @@ const STREAM = [
 ];
 
 const server = createServer({ noDelay: true }, (socket) => {
-  let asked = "";
+  let received = "";
   socket.setEncoding("latin1").on("data", (text: string) => {
-    asked += text;
-    if (!isWhole(asked)) return;
-    if (asked.includes('"stream":true')) stream(socket);
+    received += text;
+    if (!isWhole(received)) return;
+    if (received.includes('"stream":true')) stream(socket);
     else socket.write(PLAIN);
-    asked = "";
+    received = "";
   });
-  // Who asks goes while it is answered, when its time is over.
+  // The load generator disconnects at the end of its time, even during an answer.
   socket.on("error", () => socket.destroy());
 });
 serveParent(server);
 
-/** Every contender says how long its body is. */
+/** Every contender sends a Content-Length. */
 function isWhole(request: string): boolean {
   const headEnd = request.indexOf("\r\n\r\n");
   if (headEnd === -1) return false;

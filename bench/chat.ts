@@ -1,5 +1,5 @@
-// Chat through the gateway beside a bare forwarder, nginx and the peer, on the same stand-in with the same load, in alternating rounds: a
-// busy machine slows all. Everything is on: keys, schema, routing, leases and settlement on disk.
+// Compares chat through the gateway with a bare forwarder, nginx and the peer, on the same stand-in and load, in alternating rounds, so that a busy machine
+// slows all alike. All features are on: keys, schema, routing, leases, and settlement on disk.
 import {
   chat,
   type Contender,
@@ -23,14 +23,14 @@ export interface ChatBench {
   readonly connections: readonly number[];
   readonly engine: Engine;
   readonly processes: number;
-  /** Another gateway that is running already and takes Portkey's headers; null: the one in its own folder, when it is installed. */
+  /** Address of another running gateway that accepts Portkey's headers. Null: the one in its own folder, if installed. */
   readonly peer: string | null;
 }
 
-/** Until what runs often is compiled: a server runs for days. */
+/** Until hot code is compiled: in production a server runs for days. */
 const WARM_UP_SECONDS = 10;
 const TARGET_RATIO = 0.5;
-/** As the stand-in sends: so many pieces of text in one streamed answer. */
+/** Text chunks per streamed answer of the stand-in. */
 const CHUNKS_PER_ANSWER = 64;
 export const MODES = ["plain", "stream"] as const;
 export type Mode = (typeof MODES)[number];
@@ -87,7 +87,7 @@ export function chatting(mode: Mode, connections: number) {
     seconds: number,
   ) => {
     const body = {
-      // Ours is told by the route, and refuses a caller who says it too.
+      // Patchbay takes the model from the route and refuses a request that names one.
       ...(kind === "gateway" ? {} : { model: "bench" }),
       messages: [
         { role: "system", content: "You are brief." },
@@ -109,8 +109,8 @@ function report(options: ChatBench, results: readonly Result[], profile: Profile
     const base = bare === undefined ? own : figuresOf(bare.rounds);
     return { mode, connections, name: contender.name, kind: contender.kind, ...own, ...beside(own, base) };
   });
-  const ours = data.filter(({ kind }) => kind === "gateway");
-  const met = ours.every(({ ratio }) => ratio >= TARGET_RATIO);
+  const gatewayRows = data.filter(({ kind }) => kind === "gateway");
+  const met = gatewayRows.every(({ ratio }) => ratio >= TARGET_RATIO);
   return {
     name: "chat",
     rows: data.map((row) => ({
@@ -131,7 +131,7 @@ function report(options: ChatBench, results: readonly Result[], profile: Profile
       "PostgreSQL CPU ms/request": row.databaseCpuMs ?? "",
     })),
     notes: [
-      `ratios ${ours.map(({ mode, connections, ratio }) => `${mode} ${connections}: ${ratio}`).join(", ")} (target ${TARGET_RATIO}: ${met ? "met" : "MISSED"}); CPU is user and system time of all threads`,
+      `ratios ${gatewayRows.map(({ mode, connections, ratio }) => `${mode} ${connections}: ${ratio}`).join(", ")} (target ${TARGET_RATIO}: ${met ? "met" : "MISSED"}); CPU is user and system time of all threads`,
       `rounds of ${round(options.seconds / 3, 1)} s; a streamed answer is ${CHUNKS_PER_ANSWER} chunks, each a write of its own; a gap is a time in which no answer ended`,
       ...(data.some(({ name }) => name === "Portkey gateway") ? [] : [`no peer: it comes with \`${PEER_INSTALL}\``]),
       profileNote("plain", profile),
@@ -142,7 +142,7 @@ function report(options: ChatBench, results: readonly Result[], profile: Profile
 
 function beside(own: Figures, base: Figures) {
   return {
-    // To three places: 0.496 is not 0.5.
+    // Three decimal places: 0.496 is not 0.5.
     ratio: round(own.perSecond / base.perSecond, 3),
     addedP50Ms: round(own.p50Ms - base.p50Ms, 2),
     addedFirstMs: round((own.firstP50Ms ?? 0) - (base.firstP50Ms ?? 0), 2),

@@ -1,4 +1,4 @@
-// How the benchmarks start a program that listens, and see it fail.
+// Starts programs that listen, for the benchmarks, and detects their failure.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -18,17 +18,17 @@ export interface Program {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** On loopback, where it will listen. */
+  /** The port on loopback where it will listen. */
   readonly port: number;
 }
 
-/** A program of others, which says in no way of ours that it is ready: it is when its port takes connections. */
+/** A third-party program without a ready message: it is ready when its port accepts connections. */
 export async function startProgram({ command, args, env, port }: Program): Promise<Running> {
   const child = spawn(command, args, { env, stdio: "ignore" });
   const cleanUp = (): void => {
     child.kill("SIGKILL");
   };
-  // Also when this process ends without waiting: nothing may stay behind.
+  // Also if this process ends without waiting: no child may survive it.
   process.once("exit", cleanUp);
   const stop = async () => {
     await end(child, "SIGTERM");

@@ -1,7 +1,7 @@
-// What a benchmark's own processes share: an argument from the parent, an answer to it, and an end with it.
+// Shared by the benchmarks' child processes: an argument from the parent, an answer to it, and exit together with the parent.
 import type { AddressInfo, Server } from "node:net";
 
-/** What the parent passed; each program casts it to the type that its parent's call is checked against. */
+/** The parent's argument; each program casts it to the type that its parent's call is checked against. */
 export function childArgument(): unknown {
   return JSON.parse(process.argv[2] ?? "{}");
 }
@@ -10,7 +10,7 @@ export function tellParent(message: object): void {
   process.send?.(message);
 }
 
-/** Listens on loopback, says where, and goes when the parent does. */
+/** Listens on loopback, reports the address, and exits when the parent does. */
 export function serveParent(server: Server): void {
   process.once("disconnect", () => process.exit(0));
   server.listen(0, "127.0.0.1", () => {

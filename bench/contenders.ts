@@ -1,5 +1,4 @@
-// Who is measured against whom: each with an address and with processes whose time is counted; all loaded in turns, so that a busy
-// machine slows all of them.
+// The compared systems: each has an address and processes whose CPU time is counted. They are loaded in turns, so that a busy machine slows all alike.
 import { cpuMsOf } from "./cost.ts";
 import type { Databases } from "./databases.ts";
 import { peerHeaders, startNginx, startPeer } from "./others.ts";
@@ -8,10 +7,10 @@ import { median, quantile, round } from "./report.ts";
 
 export type Engine = "embedded" | "postgres";
 
-/** Of a workload: where the provider stands in, and where who asks knocks. */
+/** The addresses of a workload: its stand-in for the provider, and the gateway for the callers. */
 export interface Workload {
   readonly upstream: string;
-  /** Of the provider, which the bare process is told and nginx asked for; of the peer, and ours. */
+  /** Paths of the provider, for the bare process and nginx, of the peer, and of Patchbay. */
   readonly paths: { readonly provider: string; readonly peer: string; readonly gateway: string };
 }
 
@@ -21,7 +20,7 @@ export interface Contender {
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Null: its process is not ours to look at. */
+  /** Null: its process cannot be inspected. */
   readonly pid: number | null;
   readonly databasePid: number | null;
 }
@@ -35,9 +34,9 @@ export interface Loaded {
   readonly requests: number;
   readonly seconds: number;
   readonly latenciesMs: readonly number[];
-  /** To the first byte behind the head, where it is looked at. */
+  /** Time to the first byte of the body, if measured. */
   readonly firstMs?: readonly number[];
-  /** The longest time in which no answer ended, where it is looked at. */
+  /** Longest time without a completed answer, if measured. */
   readonly longestGapMs?: number;
   readonly firstFault: string | null;
 }
@@ -60,15 +59,15 @@ export function chat(upstream: string): Workload {
   return { upstream, paths };
 }
 
-/** `peerUrl`: of one that is running already. */
+/** `peerUrl`: of an instance that is already running. */
 export async function openOthers(
-  opened: AsyncDisposableStack,
+  resources: AsyncDisposableStack,
   { upstream, paths }: Workload,
   peerUrl: string | null = null,
 ): Promise<readonly Contender[]> {
-  const bare = opened.use(await startForwarder(upstream + paths.provider));
-  const nginx = opened.use(await startNginx(upstream));
-  const peer = peerUrl === null ? opened.use(await startPeer()) : { origin: peerUrl, pid: null };
+  const bare = resources.use(await startForwarder(upstream + paths.provider));
+  const nginx = resources.use(await startNginx(upstream));
+  const peer = peerUrl === null ? resources.use(await startPeer()) : { origin: peerUrl, pid: null };
   const own = { headers: {}, databasePid: null };
   return [
     { ...own, name: BARE, kind: "bare", origin: bare.origin, path: "/", pid: bare.pid },
@@ -94,13 +93,13 @@ export async function openOthers(
 }
 
 export async function openGateway(
-  opened: AsyncDisposableStack,
+  resources: AsyncDisposableStack,
   databases: Databases | null,
   { upstream, paths }: Workload,
   gateway: Gateway,
 ): Promise<Contender> {
   const databaseUrl = gateway.engine === "postgres" && databases !== null ? await databases.create() : null;
-  const { origin, pid } = opened.use(
+  const { origin, pid } = resources.use(
     await startPatchbay({ providerUrl: upstream, databaseUrl, processes: gateway.processes }),
   );
   const databasePid = databaseUrl === null ? null : (databases?.pid ?? null);
@@ -112,7 +111,7 @@ function nameOf({ engine, processes }: Gateway): string {
   return `Patchbay, ${storage}${processes === 1 ? "" : `, ${processes} processes`}`;
 }
 
-/** Each is loaded for `seconds`, in three rounds. */
+/** Loads each for `seconds`, in three rounds. */
 export async function inTurns(
   contenders: readonly Contender[],
   seconds: number,
@@ -149,7 +148,7 @@ export interface Figures {
   readonly databaseCpuMs: number | null;
 }
 
-/** CPU is for each request. */
+/** CPU time is per request. */
 export function figuresOf(rounds: readonly Round[]): Figures {
   const latencies = rounds.flatMap((each) => each.latenciesMs);
   const first = rounds.flatMap((each) => each.firstMs ?? []);

@@ -1,5 +1,5 @@
-// What this machine's cores are worth at the moment: rented ones may be two threads of one core for an hour, and two cores in the next.
-// Every rate below saturation depends on it, so each report says it, from before and after.
+// Measures the current capacity of this machine's cores: rented ones may be two threads of one core in one hour and two cores in the next. Every rate below
+// saturation depends on it, so each report contains it, before and after.
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
@@ -8,7 +8,7 @@ const SPIN_MS = 250;
 
 if (!isMainThread) parentPort?.postMessage(spin());
 
-/** How many times more a busy loop on every core at once gets done than one alone: at best the number of cores. */
+/** Throughput of a busy loop on all cores at once, relative to one alone: at best the number of cores. */
 export async function worthOfCores(): Promise<number> {
   const [alone = Number.NaN] = await loops(1);
   const together = await loops(availableParallelism());
@@ -19,10 +19,10 @@ function loops(count: number): Promise<readonly number[]> {
   return Promise.all(
     Array.from({ length: count }, async () => {
       const worker = new Worker(new URL(import.meta.url));
-      // Heard of from the start: both may come in one turn.
-      const ended = once(worker, "exit");
+      // Subscribed at the start: both events may come in one tick.
+      const exit = once(worker, "exit");
       const [done] = (await once(worker, "message")) as [number];
-      await ended;
+      await exit;
       return done;
     }),
   );

@@ -1,30 +1,30 @@
-// What a process costs, read from /proc, so it needs Linux.
+// Reads CPU time and memory of a process from /proc, so it requires Linux.
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** `getconf CLK_TCK` on every Linux that Node runs on. */
+/** `getconf CLK_TCK` on every Linux supported by Node.js. */
 const TICKS_PER_SECOND = 100;
 
-/** User and system time of all the threads of a process, and of the processes it runs or ran, since they began. */
+/** User and system time of all threads of a process and of its current and former children, since their start. */
 export function cpuMsOf(pid: number): number {
   return treeOf(pid).reduce((sum, each) => sum + ownCpuMsOf(each), 0);
 }
 
 function ownCpuMsOf(pid: number): number {
   const stat = read(pid, "stat");
-  // The second field is a name in parentheses, which may hold spaces. The last two are of children that ended.
+  // The second field is a name in parentheses, which may contain spaces. The last two fields are of ended children.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return (ticks * 1000) / TICKS_PER_SECOND;
 }
 
 export interface Memory {
-  /** What is resident now. */
+  /** Current resident memory. */
   readonly rssBytes: number;
-  /** The most that ever was, as the kernel kept it. */
+  /** Peak resident memory, as recorded by the kernel. */
   readonly peakBytes: number;
 }
 
-/** Of the process and those it runs; their peaks need not have been at once. */
+/** Of the process and its children; their peaks may have been at different times. */
 export function memoryOf(pid: number): Memory {
   const all = treeOf(pid).map((each) => {
     const status = read(each, "status");
@@ -35,7 +35,7 @@ export function memoryOf(pid: number): Memory {
   return { rssBytes: sum((each) => each.rssBytes), peakBytes: sum((each) => each.peakBytes) };
 }
 
-/** Resident memory of the process and those it runs, with pages that several share counted once. */
+/** Resident memory of the process and its children, with shared pages counted once. */
 export function sharedOnceBytes(pid: number): number {
   return treeOf(pid).reduce((sum, each) => {
     const kibibytes = Number(/^Pss:\s+(\d+)/mu.exec(read(each, "smaps_rollup"))?.[1] ?? 0);
@@ -43,7 +43,7 @@ export function sharedOnceBytes(pid: number): number {
   }, 0);
 }
 
-/** The kernel's peaks begin again at what is resident now. */
+/** Resets the kernel's peaks to the current resident memory. */
 export function resetPeak(pid: number): void {
   for (const each of treeOf(pid)) writeFileSync(`/proc/${each}/clear_refs`, "5");
 }
@@ -53,7 +53,7 @@ function treeOf(pid: number): readonly number[] {
   return [pid, ...children.flatMap((child) => treeOf(Number(child)))];
 }
 
-/** Nothing of a process that has just ended: its time is its parent's by then. */
+/** Empty for a process that has just ended: its time then belongs to its parent. */
 function read(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, "latin1");

@@ -1,21 +1,21 @@
-// One PostgreSQL server for a benchmark, with as many empty databases as it asks for.
+// One PostgreSQL server for a benchmark, with any number of empty databases.
 import { Client } from "pg";
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
 
 export interface Databases extends AsyncDisposable {
-  /** Of the server: what all its databases cost. */
+  /** Of the server process, which is the cost of all its databases. */
   readonly pid: number;
   create(): Promise<string>;
 }
 
 export async function startDatabases(): Promise<Databases> {
   const server = await startPostgresServer({ commits: "kept" });
-  let made = 0;
+  let databaseCount = 0;
   return {
     pid: server.pid,
     create: async () => {
-      made += 1;
-      const name = `bench_${made}`;
+      databaseCount += 1;
+      const name = `bench_${databaseCount}`;
       const client = new Client({ connectionString: server.url });
       await client.connect();
       await client.query(`create database ${name}`);

@@ -1,4 +1,4 @@
-// Where the time of one gateway on PostgreSQL goes, workload by workload, under V8's profiler.
+// Profiles one gateway on PostgreSQL with V8's profiler, workload by workload.
 import { chatting, MODES } from "./chat.ts";
 import type { Running } from "./child-process.ts";
 import { chat, transcription } from "./contenders.ts";
@@ -52,7 +52,7 @@ export async function whereTimeGoes(databases: Databases): Promise<readonly Flam
   return flames;
 }
 
-/** One column a workload, the rooms in the order of the most that they take of any. */
+/** One column per workload; code areas in descending order of their largest share. */
 export function flameTable(all: readonly Flame[]): string {
   const most = new Map<string, number>();
   for (const { profile } of all)

@@ -1,4 +1,4 @@
-// The job endpoints, as far as the benchmarks call them.
+// The job endpoints that the benchmarks call.
 import { setTimeout as wait } from "node:timers/promises";
 
 export interface Job {
@@ -26,7 +26,7 @@ export async function waitForJob(origin: string, key: string, jobId: string): Pr
   }
 }
 
-/** Until there are none. */
+/** Waits until there are none. */
 export async function unfinishedJobs(origin: string, key: string, limitSeconds: number): Promise<void> {
   const lastMs = performance.now() + limitSeconds * 1000;
   for (const status of ["queued", "processing"]) {
@@ -39,7 +39,7 @@ export async function unfinishedJobs(origin: string, key: string, limitSeconds: 
   }
 }
 
-/** The newest that succeeded, a page of them. */
+/** One page of the newest succeeded jobs. */
 export async function finishedJobs(origin: string, key: string): Promise<readonly Job[]> {
   const { data } = (await ask(`${origin}${JOBS}?status=succeeded&limit=100`, key, {})) as { data: readonly Job[] };
   return data;

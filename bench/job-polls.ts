@@ -1,5 +1,5 @@
-// A poll beside 1,000 finished jobs and beside 1,000,000: two gateways on two databases of one server, asked in turns, so that
-// a busy machine slows both. The goal: at most 1.2 times as long.
+// Compares polls with 1,000 and with 1,000,000 finished jobs: two gateways on two databases of one server, polled in turns, so that a busy machine slows both.
+// Goal: at most 1.2 times as slow.
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import { createSeal, type Seal } from "../src/storage/seal.ts";
@@ -13,7 +13,7 @@ import { noiseWav, SEED } from "./wav.ts";
 export interface JobPollsBench {
   readonly few: number;
   readonly many: number;
-  /** Of each of the two. */
+  /** Of each gateway. */
   readonly polls: number;
 }
 
@@ -90,8 +90,8 @@ interface Storage {
 }
 
 /**
- * One real job, copied under other ids, whose order is not that of the rows: polls are spread over the whole table. Results of jobs
- * that nobody polls are cut to 400 bytes: whole, a million of them are 15 GB that no poll would read.
+ * Copies one real job under other ids, whose order differs from that of the rows, so that polls are spread over the whole table. Results of jobs that are not
+ * polled are cut to 400 bytes: a million whole ones are 15 GB that no poll would read.
  */
 async function fill(
   gateway: Running,
@@ -103,7 +103,7 @@ async function fill(
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    // The guard lets no job begin at its end, so for once it is told to look away.
+    // A trigger prevents the insertion of ended jobs, so it is disabled here.
     await client.query("set session_replication_role = replica");
     await client.query("set synchronous_commit = off");
     const columns = await client.query<{ name: string }>(
@@ -113,18 +113,18 @@ async function fill(
     const values = names.map((name) => {
       if (name === "id") return "left(id, 4) || substr(md5(n::text), 1, 26)";
       if (name === "result") return "substr(result, 1, 400)";
-      // Nor may a sweep find work in the copies: it would slow one table's gateway alone.
+      // Sweeps must find no work in the copies: it would slow only one table's gateway.
       return name === "slot_key" || name === "audio_key" ? "null" : name;
     });
     await client.query(
       `insert into jobs (${names.join(", ")}) select ${values.join(", ")} from jobs, generate_series(2, $2::int) as n where id = $1`,
       [jobId, jobs],
     );
-    const asked = await client.query<{ id: string }>("select id from jobs where id <> $2 order by md5(id) limit $1", [
+    const sample = await client.query<{ id: string }>("select id from jobs where id <> $2 order by md5(id) limit $1", [
       ASKED_FOR,
       jobId,
     ]);
-    const ids = asked.rows.map(({ id }) => id);
+    const ids = sample.rows.map(({ id }) => id);
     await sealAnew(client, createSeal({ keys: [encryptionKey] }), jobId, ids);
     await client.query("vacuum analyze jobs");
     await client.query("checkpoint");
@@ -134,7 +134,7 @@ async function fill(
   }
 }
 
-/** A sealed result opens under its own job alone. */
+/** A sealed result can only be opened for its own job, so it is sealed again. */
 async function sealAnew(client: Client, seal: Seal, jobId: string, ids: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ workspace_id: string; result: Buffer }>(
     "select workspace_id, result from jobs where id = $1",

@@ -1,4 +1,4 @@
-// Jobs in the overview: submitted as fast as they are taken, and worked off while they come in; then polled.
+// Job rows of the overview: jobs submitted as fast as they are accepted and processed meanwhile, then polled.
 import { type Contender, inTurns, type Loaded, measured, type Round } from "./contenders.ts";
 import { finishedJobs, unfinishedJobs } from "./job-api.ts";
 import { KEY, runLoad } from "./processes.ts";

@@ -1,5 +1,5 @@
-// Resident memory of one gateway process while many long recordings are submitted as jobs at once, and while they are sent on to
-// the provider. The limits are raised to the highest that an operator may set.
+// Measures resident memory of one gateway process while many long recordings are submitted as jobs at once and sent on to the provider. The limits are set to
+// the highest allowed values.
 import { request } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -33,7 +33,7 @@ export async function benchJobUploads({ uploads, sizeBytes }: JobUploadsBench): 
       databaseUrl: postgres.url,
       limits: { max_job_audio_bytes: sizeBytes },
     });
-    // One small job first: what is loaded on first use is not the uploads' memory.
+    // One small job first: modules loaded on first use do not count as memory of uploads.
     await waitForJob(gateway.origin, KEY, await submitUpload(gateway.origin, KEY, noiseWav(64_044)));
     const idleBytes = memoryOf(gateway.pid).rssBytes;
     const startedMs = performance.now();
@@ -83,7 +83,7 @@ export async function benchJobUploads({ uploads, sizeBytes }: JobUploadsBench): 
   }
 }
 
-/** The recording is made as it is sent: one block of noise over and over behind a header that says how long it is. */
+/** The recording is generated while it is sent: repeated blocks of noise after a header with the length. */
 async function submitLarge(origin: string, sizeBytes: number): Promise<string> {
   const block = noiseWav(1_048_576 + HEADER_BYTES);
   const header = Buffer.from(block.subarray(0, HEADER_BYTES));
@@ -116,7 +116,7 @@ async function submitLarge(origin: string, sizeBytes: number): Promise<string> {
       response.once("error", reject);
     });
   });
-  // A refusal ends the sending early; what it says is in the answer.
+  // A refusal ends the upload early; the answer contains the reason.
   await pipeline(Readable.from(pieces()), call).catch(() => undefined);
   const { status, text } = await answer;
   if (status !== 202) throw new Error(`${status} ${text}`);

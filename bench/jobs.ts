@@ -1,5 +1,5 @@
-// Jobs with a provider that answers at once, with embedded storage and on a server: how long a submission takes, how soon a job is picked up, how
-// many are finished in a second. One process serves and works, as `npm start` does.
+// Measures jobs with an instantaneous provider, on embedded storage and on a server: duration of a submission, delay until a job starts, and throughput. One
+// process serves and works, as with `npm start`.
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
 import type { Running } from "./child-process.ts";
 import { submitUpload, waitForJob, unfinishedJobs } from "./job-api.ts";
@@ -8,7 +8,7 @@ import { quantile, type Report, round } from "./report.ts";
 import { noiseWav, SEED } from "./wav.ts";
 
 export interface JobsBench {
-  /** Jobs of the burst. */
+  /** Jobs in the burst. */
   readonly jobs: number;
   readonly connections: number;
   /** Jobs submitted alone, one after the other. */
@@ -32,11 +32,11 @@ interface Figures {
 }
 
 export async function benchJobs(options: JobsBench): Promise<Report> {
-  const measured: Figures[] = [];
-  for (const engine of ENGINES) measured.push(await measure(engine, options));
+  const figures: Figures[] = [];
+  for (const engine of ENGINES) figures.push(await measure(engine, options));
   return {
     name: "jobs",
-    rows: measured.map((each) => ({
+    rows: figures.map((each) => ({
       engine: each.engine,
       "submit p50 ms": each.submitP50Ms,
       "submit p99 ms": each.submitP99Ms,
@@ -49,7 +49,7 @@ export async function benchJobs(options: JobsBench): Promise<Report> {
       `a burst of n = ${options.jobs} jobs of ${AUDIO_BYTES} bytes over ${options.connections} connections, worked off while it comes in; finished/s from the first submission to the last end`,
       `pick-up: from created_at to started_at of n = ${options.singles} jobs, each alone`,
     ],
-    data: { ...options, seed: SEED, audioBytes: AUDIO_BYTES, measured },
+    data: { ...options, seed: SEED, audioBytes: AUDIO_BYTES, measured: figures },
   };
 }
 

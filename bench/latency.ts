@@ -1,5 +1,5 @@
-// Latency of a keyed transcription on PostgreSQL 18 and on the oldest supported server as distributed, in turns: a busy machine slows all of
-// them.
+// Measures the latency of a transcription with idempotency key on PostgreSQL 18 and on the oldest supported server as distributed, in turns, so that a busy
+// machine slows all alike.
 import { randomUUID } from "node:crypto";
 import { Agent } from "node:http";
 import { askHttp } from "../test/faults/ask-http.ts";
@@ -10,10 +10,10 @@ import { quantile, type Report, round } from "./report.ts";
 import { formAround, noiseWav } from "./wav.ts";
 
 export interface LatencyBench {
-  /** Of load for each server. */
+  /** Of load, per server. */
   readonly seconds: number;
   readonly connections: number;
-  /** Folders of further servers' programs. */
+  /** Program folders of further servers. */
   readonly bins: readonly string[];
 }
 
@@ -25,19 +25,19 @@ interface Contender {
 }
 
 const TURNS = 8;
-/** Each process compiles what it runs often, once it has run it often. */
+/** Each process compiles hot code only after it has run often. */
 const WARM_UP_SECONDS = 3;
 const AUDIO_BYTES = 16_044;
 const TARGET_RATIO = 1.3;
 const FORM = formAround(noiseWav(AUDIO_BYTES));
 
 export async function benchLatency({ seconds, connections, bins }: LatencyBench): Promise<Report> {
-  await using opened = new AsyncDisposableStack();
-  const standIn = opened.use(await startStandIn());
+  await using resources = new AsyncDisposableStack();
+  const standIn = resources.use(await startStandIn());
   const oldest = oldestServerBin();
   const contenders: Contender[] = [];
   for (const bin of [undefined, ...bins, ...(oldest === null ? [] : [oldest])])
-    contenders.push(await open(opened, standIn.origin, bin, connections));
+    contenders.push(await open(resources, standIn.origin, bin, connections));
   for (const contender of contenders) await load(contender, WARM_UP_SECONDS, connections);
   for (const { latenciesMs } of contenders) latenciesMs.length = 0;
   for (let turn = 0; turn < TURNS; turn += 1)
@@ -74,16 +74,16 @@ export async function benchLatency({ seconds, connections, bins }: LatencyBench)
 }
 
 async function open(
-  opened: AsyncDisposableStack,
+  resources: AsyncDisposableStack,
   providerUrl: string,
   bin: string | undefined,
   connections: number,
 ): Promise<Contender> {
   const server = await startPostgresServer({ commits: "kept", bin });
-  opened.defer(() => server.stop());
-  const gateway = opened.use(await startPatchbay({ providerUrl, databaseUrl: server.url }));
+  resources.defer(() => server.stop());
+  const gateway = resources.use(await startPatchbay({ providerUrl, databaseUrl: server.url }));
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
-  opened.defer(() => agent.destroy());
+  resources.defer(() => agent.destroy());
   const name = bin === undefined ? "PostgreSQL 18, npm" : `PostgreSQL ${majorVersionOf(bin)}, ${bin}`;
   return { name, origin: gateway.origin, agent, latenciesMs: [] };
 }

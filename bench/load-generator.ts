@@ -1,6 +1,5 @@
-// A process that uploads one recording, or asks for one address after another, over keep-alive connections, each sending its
-// next request when it has its answer.
-// Plain sockets and one shared body: a client library's cost would be measured as the gateway's on a small machine.
+// A load-generating process that uploads one recording, or requests one address, repeatedly over keep-alive connections. It uses plain sockets and one shared
+// body: on a small machine, a client library's cost would be measured as the gateway's.
 import { type Answered, askInTurn } from "./ask-in-turn.ts";
 import { childArgument, tellParent } from "./child.ts";
 import { formAround, noiseWav } from "./wav.ts";
@@ -12,7 +11,7 @@ export interface LoadArgument {
     | { readonly kind: "get"; readonly paths: readonly string[] };
   readonly headers?: Readonly<Record<string, string>>;
   readonly connections: number;
-  /** Both bounds end the load; requests under way are finished and counted. */
+  /** The load ends at whichever bound comes first; requests in flight are finished and counted. */
   readonly seconds: number;
   readonly maxRequests: number;
   readonly key: string;
@@ -23,7 +22,7 @@ export interface LoadResult {
   readonly seconds: number;
   readonly latenciesMs: readonly number[];
   readonly statuses: Readonly<Record<string, number>>;
-  /** The beginning of the first answer that was no success. */
+  /** The start of the first failed answer. */
   readonly firstFault: string | null;
 }
 
@@ -33,14 +32,14 @@ const nextRequest = requestsOf(argument.request);
 
 const latenciesMs: number[] = [];
 const statuses: Record<string, number> = {};
-let begun = 0;
+let startedCount = 0;
 const startedMs = performance.now();
 const endMs = startedMs + argument.seconds * 1000;
 
 process.once("disconnect", () => process.exit(0));
 const faults = await Promise.all(
   Array.from({ length: argument.connections }, () =>
-    askInTurn({ origin: argument.origin, success: "2", next, answered }),
+    askInTurn({ origin: argument.origin, success: "2", next, answered: recordAnswer }),
   ),
 );
 const seconds = (performance.now() - startedMs) / 1000;
@@ -48,12 +47,12 @@ const firstFault = faults.find((fault) => fault !== null) ?? null;
 tellParent({ requests: latenciesMs.length, seconds, latenciesMs, statuses, firstFault } satisfies LoadResult);
 
 function next(): readonly Buffer[] | null {
-  if (begun >= argument.maxRequests || performance.now() >= endMs) return null;
-  begun += 1;
+  if (startedCount >= argument.maxRequests || performance.now() >= endMs) return null;
+  startedCount += 1;
   return nextRequest();
 }
 
-function answered({ status, sentMs, endedMs }: Answered): void {
+function recordAnswer({ status, sentMs, endedMs }: Answered): void {
   latenciesMs.push(endedMs - sentMs);
   statuses[status] = (statuses[status] ?? 0) + 1;
 }

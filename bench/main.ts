@@ -1,5 +1,4 @@
-// `npm run bench [-- name …options]`: without a name, the table of everything beside everything; with one, its long form. Each is a
-// bounded run that ends by itself.
+// `npm run bench [-- name …options]`: without a name, a table of all workloads and baselines; with a name, the detailed benchmark. Each run is bounded.
 import { parseArgs } from "node:util";
 import { benchChat } from "./chat.ts";
 import { worthOfCores } from "./cores.ts";
@@ -141,7 +140,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
     }),
 };
 
-// An interrupt ends what was started on the way out.
+// An interrupt exits normally, which ends all child processes.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const names = positionals.length === 0 ? [OVERVIEW] : positionals;
 for (const name of names) {

@@ -1,4 +1,4 @@
-// Resident memory of one gateway process while many large uploads are under way at once, on a PostgreSQL server.
+// Measures resident memory of one gateway process during many large concurrent uploads, on a PostgreSQL server.
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
 import { memoryOf } from "./cost.ts";
 import { KEY, runLoad, startPatchbay, startStandIn } from "./processes.ts";
@@ -18,7 +18,7 @@ export async function benchMemory(options: { readonly sizeBytes: number; readonl
     await using gateway = await startPatchbay({ providerUrl: standIn.origin, databaseUrl: postgres.url });
     const upload = (fileBytes: number) => ({ kind: "upload", path: "/v1/transcription", fileBytes }) as const;
     const load = { origin: gateway.origin, seconds: LONGEST_SECONDS, key: KEY };
-    // One small upload first: what is loaded on first use is not the uploads' memory.
+    // One small upload first: modules loaded on first use do not count as memory of uploads.
     await runLoad({ ...load, request: upload(65_536), connections: 1, maxRequests: 1 });
     const idleBytes = memoryOf(gateway.pid).rssBytes;
     const samples: number[] = [];

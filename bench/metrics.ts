@@ -1,4 +1,4 @@
-// What counting costs a request: one exchange, one call and one record, over routes, models and outcomes as a busy gateway has them.
+// Measures the cost of metrics per request: one exchange, one call and one record, with the routes, models and outcomes of a busy gateway.
 import { createMetrics } from "../src/telemetry/metrics.ts";
 import { brand } from "../src/contract/ids.ts";
 import type { RequestRecord } from "../src/gateway/request-record.ts";

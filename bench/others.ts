@@ -1,5 +1,5 @@
-// What is measured beside Patchbay and is not ours: nginx, when it is on the PATH, and the npm-published Portkey gateway, when it
-// is installed in its own folder. Both only pass on what they get: no keys of their own, no budgets, no usage kept.
+// Third-party systems for comparison: nginx, if it is on the PATH, and the Portkey gateway from npm, if installed in its own folder. Both only forward: no
+// keys, no budgets, no usage records.
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ const PEER = join(import.meta.dirname, "peer", "node_modules", "@portkey-ai", "g
 
 export const PEER_INSTALL = "npm ci --prefix bench/peer --ignore-scripts";
 
-/** Null: it is not installed. As it starts with `npx`, but without its log page; it listens on every address. */
+/** Null: not installed. Started as by `npx`, but without its log page. It listens on all addresses. */
 export async function startPeer(): Promise<Running | null> {
   if (!existsSync(PEER)) return null;
   const port = await freePort();
@@ -19,12 +19,12 @@ export async function startPeer(): Promise<Running | null> {
   return startProgram({ command: process.execPath, args: [PEER, `--port=${port}`, "--headless"], env, port });
 }
 
-/** Where the peer sends a request, it is told with the request. */
+/** The peer reads the target of a request from its headers. */
 export function peerHeaders(upstream: string): Readonly<Record<string, string>> {
   return { "x-portkey-provider": "openai", "x-portkey-custom-host": `${upstream}/v1` };
 }
 
-/** Null: it is not on the PATH. One worker, as everything else here has one thread that serves. */
+/** Null: not on the PATH. One worker, as all others serve with one thread. */
 export async function startNginx(upstream: string): Promise<Running | null> {
   const command = (process.env["PATH"] ?? "")
     .split(delimiter)
@@ -43,7 +43,7 @@ export async function startNginx(upstream: string): Promise<Running | null> {
   return { ...running, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** Nothing is collected before it is passed on, in either direction, and connections to the provider are kept. */
+/** No buffering in either direction, and keep-alive connections to the provider. */
 function nginxConfiguration(folder: string, port: number, upstream: string): string {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((what) => `${what}_temp_path ${folder};`);
   return `

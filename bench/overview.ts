@@ -1,5 +1,4 @@
-// `npm run bench` without a name: every workload against every baseline in one run of less than ten minutes, as one table, with where
-// the time goes. The named benchmarks are the long forms.
+// `npm run bench` without a name: all workloads and baselines in one table in less than ten minutes, with CPU profiles. The named benchmarks are more detailed.
 import { chatting, MODES } from "./chat.ts";
 import {
   chat,
@@ -83,10 +82,10 @@ export async function benchOverview({ seconds }: OverviewBench): Promise<Report>
 
 async function audio(databases: Databases, seconds: number): Promise<readonly Row[]> {
   await using standIn = await startStandIn();
-  await using opened = new AsyncDisposableStack();
-  const contenders = await openAll(opened, databases, transcription(standIn.origin));
+  await using resources = new AsyncDisposableStack();
+  const contenders = await openAll(resources, databases, transcription(standIn.origin));
   const rows: Row[] = [];
-  // First: what the other loads leave behind would count as idle.
+  // First, because memory left over from other loads would count as idle memory.
   const memory = new Map<string, number | null>();
   for (const contender of contenders) memory.set(contender.name, await memoryOfUpload(contender));
   for (const { what, sizeBytes, connections } of SIZES) {
@@ -105,9 +104,9 @@ async function audio(databases: Databases, seconds: number): Promise<readonly Ro
   ];
 }
 
-async function openAll(opened: AsyncDisposableStack, databases: Databases, workload: Workload) {
-  const contenders: Contender[] = [...(await openOthers(opened, workload))];
-  for (const gateway of GATEWAYS) contenders.push(await openGateway(opened, databases, workload, gateway));
+async function openAll(resources: AsyncDisposableStack, databases: Databases, workload: Workload) {
+  const contenders: Contender[] = [...(await openOthers(resources, workload))];
+  for (const gateway of GATEWAYS) contenders.push(await openGateway(resources, databases, workload, gateway));
   return contenders;
 }
 
@@ -115,7 +114,7 @@ async function memoryOfUpload(contender: Contender): Promise<number | null> {
   const { pid } = contender;
   if (pid === null) return null;
   const { sizeBytes, uploads } = LARGE;
-  // One small one first: what is loaded on first use is not the uploads' memory.
+  // One small upload first: modules loaded on first use do not count as memory of uploads.
   await measured(contender, () => uploading(64 * KIB, 1, 1)(contender, LONGEST_SECONDS));
   resetPeak(pid);
   const idleBytes = memoryOf(pid).rssBytes;
@@ -125,8 +124,8 @@ async function memoryOfUpload(contender: Contender): Promise<number | null> {
 
 async function chats(databases: Databases, seconds: number): Promise<readonly Row[]> {
   await using standIn = await startChatStandIn();
-  await using opened = new AsyncDisposableStack();
-  const contenders = await openAll(opened, databases, chat(standIn.origin));
+  await using resources = new AsyncDisposableStack();
+  const contenders = await openAll(resources, databases, chat(standIn.origin));
   const rows: Row[] = [];
   for (const mode of MODES) {
     const warmUp = chatting(mode, CHAT_CONNECTIONS[0]);

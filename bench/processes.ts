@@ -1,4 +1,4 @@
-// Starts the processes of a benchmark that are ours: stand-ins, baselines, load, gateways.
+// Starts the benchmarks' own processes: stand-ins, baselines, load generators and gateways.
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ export function startStandIn(): Promise<Running> {
   return startChild("./provider-stand-in.ts", {});
 }
 
-/** `target`: where each request goes. */
+/** `target`: where every request is forwarded. */
 export function startForwarder(target: string): Promise<Running> {
   return startChild("./bare-forwarder.ts", { target });
 }
@@ -39,17 +39,17 @@ export interface GatewayOptions {
   readonly providerUrl: string;
   /** Null: the embedded database. */
   readonly databaseUrl: string | null;
-  /** For whoever writes sealed rows beside the gateway; one of this run if absent. */
+  /** For benchmarks that write sealed rows themselves. Default: a key of this run. */
   readonly encryptionKey?: Buffer;
-  /** Of the configuration file. */
+  /** `limits` of the configuration file. */
   readonly limits?: Readonly<Record<string, number>>;
-  /** Where a CPU profile goes when the process ends. */
+  /** Folder for a CPU profile, written when the process ends. */
   readonly profileDir?: string;
-  /** How many gateways beside each other; one if absent. */
+  /** Number of gateway processes. Default: 1. */
   readonly processes?: number;
 }
 
-/** Of this run: gateways that follow each other on one database open what the one before sealed. */
+/** Of this run: consecutive gateways on one database can open each other's sealed rows. */
 const ENCRYPTION_KEY = randomBytes(32);
 
 /** `patchbay up` as an operator starts it, with its data in a temporary folder. */
@@ -60,7 +60,7 @@ export async function startPatchbay(options: GatewayOptions): Promise<Running> {
   await writeFile(file, JSON.stringify(configuration(options, folder)));
   const profile = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
   const main = join(import.meta.dirname, "..", "src", "main.ts");
-  // The request log is written, as in production, and to a file.
+  // The request log is written to a file, as in production.
   const log = openSync(join(folder, "log"), "w");
   const child = spawn(
     process.execPath,
@@ -71,7 +71,7 @@ export async function startPatchbay(options: GatewayOptions): Promise<Running> {
       stdio: ["ignore", log, "pipe"],
     },
   );
-  // Also when this process ends without waiting: nothing may stay behind.
+  // Also if this process ends without waiting: no child may survive it.
   const cleanUp = (): void => {
     child.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
@@ -145,22 +145,22 @@ function configuration(options: GatewayOptions, dataDir: string): object {
 }
 
 async function listening(child: ChildProcess): Promise<string> {
-  let said = "";
+  let output = "";
   return new Promise((resolve) => {
     child.stderr?.on("data", (chunk: Buffer) => {
-      said += chunk.toString();
-      const origin = /listening\s+(http:\S+)/u.exec(said)?.[1];
+      output += chunk.toString();
+      const origin = /listening\s+(http:\S+)/u.exec(output)?.[1];
       if (origin !== undefined) resolve(origin);
     });
-    child.once("exit", () => process.stderr.write(said));
+    child.once("exit", () => process.stderr.write(output));
   });
 }
 
-/** What it says once it is done. */
+/** Resolves with its final message. */
 async function runChild(file: string, argument: object): Promise<unknown> {
   const child = forkFile(file, argument);
   const [result] = (await Promise.race([once(child, "message"), ended(child, file)])) as [unknown];
-  // It goes when its answer has been heard, not before.
+  // It exits only after its answer was received.
   child.disconnect();
   return result;
 }

@@ -1,10 +1,10 @@
-// Where a process's time goes: the self time of a V8 CPU profile by function and by room of the house.
+// Summarises a V8 CPU profile: self time by function and by code area.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { table } from "./report.ts";
 
 export interface ProfileSummary {
-  /** Samples in which something ran; waiting is not counted. */
+  /** Samples with running code; waiting is not counted. */
   readonly busyMs: number;
   readonly rooms: readonly Share[];
   readonly functions: readonly Share[];
@@ -16,7 +16,7 @@ export interface Share {
   readonly share: number;
 }
 
-/** On the clock of `process.hrtime`, which V8's profiler shares: the start of the process is not the load's. */
+/** On the clock of `process.hrtime`, which V8's profiler shares. Excludes the start of the process from the load. */
 export interface Window {
   readonly fromUs: number;
   readonly toUs: number;
@@ -35,7 +35,7 @@ interface ProfileNode {
   readonly children?: readonly number[];
 }
 
-/** The first that matches names the room. Native functions have no file: they count to the room that called them. */
+/** The first match names the code area. Native functions have no file and count to the area that called them. */
 const ROOMS: readonly (readonly [RegExp, string])[] = [
   [/node_modules\/(pg|pg-[^/]+|postgres-[^/]+)\//u, "pg"],
   [/node_modules\/kysely\//u, "kysely"],
@@ -62,7 +62,7 @@ const ROOMS: readonly (readonly [RegExp, string])[] = [
   [/node:/u, "node, other"],
 ];
 
-/** Each `.cpuprofile` in a folder is one thread; the largest is the main one. */
+/** Each `.cpuprofile` in a folder is one thread; the largest is the main thread. */
 export function summarise(folder: string, window: Window): ProfileSummary {
   const files = readdirSync(folder).filter((name) => name.endsWith(".cpuprofile"));
   const rooms = new Map<string, number>();
@@ -91,7 +91,7 @@ function selfTimes({ samples, timeDeltas, startTime }: CpuProfile, { fromUs, toU
   let atUs = startTime;
   for (const [index, id] of samples.entries()) {
     atUs += timeDeltas[index] ?? 0;
-    // A delta is the time before its sample: how long this one ran is in the next.
+    // A delta is the time before its sample, so the duration of this one is in the next.
     if (atUs >= fromUs && atUs < toUs) add(times, id, (timeDeltas[index + 1] ?? 0) / 1000);
   }
   return times;

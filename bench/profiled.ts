@@ -1,4 +1,4 @@
-// One gateway under V8's profiler with one load, warmed up first; what comes out is where its time went.
+// Runs one gateway under V8's profiler with one load after a warm-up, and reports where the time was spent.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ export async function profiled(
 }
 
 async function underLoad(options: GatewayOptions, load: Parameters<typeof profiled>[1]) {
-  // The profile is written as the process ends, so it has ended when this returns.
+  // The profile is written at exit, so the process has ended when this returns.
   await using running = await startPatchbay(options);
   await load(running, WARM_UP_SECONDS);
   const fromUs = nowUs();
@@ -40,6 +40,6 @@ function nowUs(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-export function profileNote(what: string, { requests, profile }: Profiled): string {
-  return `where the time goes, ${what} (a further run of ${requests} requests under the profiler, all threads):\n\n${shareTable(profile.rooms, requests)}\n\n${shareTable(profile.functions, requests)}`;
+export function profileNote(title: string, { requests, profile }: Profiled): string {
+  return `where the time goes, ${title} (a further run of ${requests} requests under the profiler, all threads):\n\n${shareTable(profile.rooms, requests)}\n\n${shareTable(profile.functions, requests)}`;
 }

@@ -1,5 +1,5 @@
-// A process in the place of Deepgram: reads the whole body and answers a fixed reply at once, so that what is measured is
-// the gateway. Not the sandbox, which measures audio and would be the bottleneck.
+// A process that replaces Deepgram: reads the whole body and returns a fixed reply at once, so that the gateway is what is measured. The sandbox measures audio
+// and would be the bottleneck.
 import { createServer } from "node:http";
 import { serveParent } from "./child.ts";
 

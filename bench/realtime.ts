@@ -1,5 +1,5 @@
-// `npm run bench -- realtime`: the same stream, spoken in real time, through the gateway's WebSocket and straight to the sandbox in the
-// provider's place, both at once. The difference is what the gateway adds.
+// `npm run bench -- realtime`: sends the same stream in real time through the gateway's WebSocket and directly to the sandbox, both at once. The difference is
+// the latency added by the gateway.
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { WebSocket } from "ws";
@@ -17,10 +17,10 @@ const BYTES_PER_SECOND = 32_000;
 const CHUNK_MS = 100;
 const CHUNK_BYTES = (BYTES_PER_SECOND * CHUNK_MS) / 1000;
 const WAV_HEAD_BYTES = 44;
-/** Streams begin a little after one another, so that they do not wait for each other's turn. */
+/** Staggers the streams, so that they do not delay each other. */
 const STAGGER_MS = 37;
 
-/** Milliseconds since the stream's own first chunk. */
+/** Milliseconds since the stream's first chunk. */
 interface Heard {
   readonly atMs: readonly number[];
   readonly doneMs: number;
@@ -32,7 +32,7 @@ interface Wire {
   readonly headers: Readonly<Record<string, string>>;
   readonly start: object | null;
   readonly finish: object;
-  /** Of a message: a text, the end, or nothing of interest. */
+  /** Classifies a message: a text, the end, or irrelevant. */
   readonly read: (message: Record<string, unknown>) => "text" | "end" | null;
 }
 
@@ -43,7 +43,7 @@ export async function benchRealtime({ seconds, streams }: RealtimeOptions): Prom
     const audio = noiseWav(WAV_HEAD_BYTES + seconds * BYTES_PER_SECOND).subarray(WAV_HEAD_BYTES);
     const through = throughGateway(gateway.origin);
     const straight = straightTo(sandbox.deepgramUrl);
-    // The first of each pays for what the process loads once.
+    // A first one of each warms up the process.
     await Promise.all([
       speak(through, audio.subarray(0, CHUNK_BYTES * 25)),
       speak(straight, audio.subarray(0, CHUNK_BYTES * 25)),
@@ -70,7 +70,7 @@ function report(pairs: readonly Pair[], { seconds, streams }: RealtimeOptions): 
   });
   const first = figures(({ atMs }) => atMs[0] ?? Number.NaN);
   const final = figures(({ doneMs, lastChunkMs }) => doneMs - lastChunkMs);
-  // Text by text: the same one, at the same moment of the recording.
+  // Compares text by text, at the same position of the recording.
   const added = pairs.flatMap(({ gateway, straight }) =>
     gateway.atMs.map((atMs, index) => atMs - (straight.atMs[index] ?? Number.NaN)),
   );

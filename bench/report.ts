@@ -1,4 +1,4 @@
-// How results are printed: what was measured on what, a markdown table, and the same as JSON.
+// Prints results: the setup, a Markdown table, and the same as JSON.
 import { execFileSync } from "node:child_process";
 import { availableParallelism, loadavg } from "node:os";
 
@@ -9,7 +9,7 @@ export interface Report {
   readonly data: object;
 }
 
-/** `worth`: of the cores, before and after. */
+/** `worth`: capacity of the cores, before and after. */
 export function printReport(report: Report, worth: readonly number[], onlyJson: boolean): void {
   const { name, rows, notes, data } = report;
   const worthOfCores = worth.map((each) => round(each, 2));
@@ -45,7 +45,7 @@ function circumstances(): object {
   };
 }
 
-/** What is run; with a `+` where the files are not those of the commit. */
+/** The measured commit, with a `+` if files differ from it. */
 export function commitOf(): string {
   try {
     const git = (...args: string[]) =>

@@ -1,5 +1,5 @@
-// The request log and usage over many rows, on a server, through HTTP as an administrator asks. The goal: with 1,000,000 requests a list,
-// and usage of 30 days, within 100 ms at the 95th percentile.
+// Measures the request log and usage with many rows on a server, through the admin API. Goal: with 1,000,000 requests, a list and 30 days of usage within 100
+// ms at the 95th percentile.
 import { sql } from "kysely";
 import type { Database } from "../src/storage/database.ts";
 import { rollUsage } from "../src/storage/usage-hours.ts";
@@ -10,15 +10,15 @@ import { openServerGateway } from "./server-gateway.ts";
 
 export interface RequestLogBench {
   readonly rows: number;
-  /** Of each question. */
+  /** Requests per query. */
   readonly asks: number;
 }
 
 const MOST_MS = 100;
 const DAYS = 30;
-/** Of each question, before any is measured. */
+/** Per query, before any measurement. */
 const WARM_UPS = 5;
-/** Settled just before each question about usage: what half a minute of a busy gateway leaves to be read one by one. */
+/** Rows settled before each usage query: half a minute of a busy gateway that is not aggregated yet. */
 const UNROLLED = 5_000;
 
 export async function benchRequestLog({ rows, asks }: RequestLogBench): Promise<Report> {
@@ -26,36 +26,36 @@ export async function benchRequestLog({ rows, asks }: RequestLogBench): Promise<
   const { gateway, database } = opened;
 
   await fill(database, rows);
-  // The gateway's own timer may have begun.
+  // The gateway's own timer may have started the roll-up.
   for (let isRolled = false; !isRolled; isRolled = await hasRolled(database)) await rollUsage(database);
   await sql`vacuum analyze`.execute(database.db);
   await sql`checkpoint`.execute(database.db);
 
-  const asked = await questions(gateway);
-  // Or the first of them would be measured with the program's own warming up.
-  for (let turn = 0; turn < WARM_UPS; turn += 1) for (const [, path] of asked) await timeOf(gateway, path);
+  const queries = await questions(gateway);
+  // Otherwise the first query would include the program's warm-up.
+  for (let turn = 0; turn < WARM_UPS; turn += 1) for (const [, path] of queries) await timeOf(gateway, path);
 
-  const measured = [];
-  for (const [turn, [what, path]] of asked.entries()) {
+  const results = [];
+  for (const [turn, [what, path]] of queries.entries()) {
     if (path.includes("usage")) await settleMore(database, turn);
     const latencies: number[] = [];
     await timeOf(gateway, path);
     for (let ask = 0; ask < asks; ask += 1) latencies.push(await timeOf(gateway, path));
-    measured.push({
+    results.push({
       what,
       p50Ms: round(quantile(latencies, 0.5), 1),
       p95Ms: round(quantile(latencies, 0.95), 1),
       maxMs: round(Math.max(...latencies), 1),
     });
   }
-  const holds = measured.every(({ p95Ms }) => p95Ms <= MOST_MS);
+  const holds = results.every(({ p95Ms }) => p95Ms <= MOST_MS);
   if (!holds) process.exitCode = 1;
   const hours = await sql<{ n: number }>`select count(*)::int as n from usage_hours`.execute(database.db);
   const days = await sql<{ n: number }>`select count(*)::int as n from usage_days`.execute(database.db);
   const attempts = await sql<{ n: number }>`select count(*)::int as n from attempts`.execute(database.db);
   return {
     name: "request-log",
-    rows: measured.map((each) => ({
+    rows: results.map((each) => ({
       question: each.what,
       "p50 ms": each.p50Ms,
       "p95 ms": each.p95Ms,
@@ -73,13 +73,16 @@ export async function benchRequestLog({ rows, asks }: RequestLogBench): Promise<
       days: days.rows[0]?.n,
       unrolled: UNROLLED,
 
-      measured,
+      measured: results,
       holds,
     },
   };
 }
 
-/** Half of it one workspace's, the rest two hundred keys' of twenty workspaces, each with a route of two models and two purposes; every twentieth refused, every hundredth failed, five of a rare code. */
+/**
+ * Half of the rows belong to one workspace, the rest to two hundred keys of twenty workspaces, each with a route of two models and two purposes. Every
+ * twentieth request was refused, every hundredth failed, and five have a rare code.
+ */
 async function fill({ db }: Database, rows: number): Promise<void> {
   await sql`create table bench_owners as
     select row_number() over (order by app.id) - 1 as number, app.workspace_id, app.id as app_id, key.id as key_id
@@ -112,7 +115,7 @@ async function hasRolled({ db }: Database): Promise<boolean> {
   return rows[0]?.is === true;
 }
 
-/** While a question is asked: the gateway goes on adding up, as it does in operation. */
+/** Runs during a query: the gateway keeps aggregating, as in operation. */
 function settleMore({ db }: Database, turn: number): Promise<void> {
   const at = sql`patchbay_now() - (n % 10) * interval '1 second'`;
   const from = 10_000_000 + turn * UNROLLED;

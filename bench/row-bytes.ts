@@ -1,5 +1,5 @@
-// What one request leaves in a PostgreSQL server: bytes of rows and indexes per table, and of write-ahead log (docs/scaling.md).
-// `node bench/row-bytes.ts [n]`: so many of each kind, through HTTP, one gateway.
+// Measures what one request stores in a PostgreSQL server: bytes of rows and indexes per table, and of write-ahead log (docs/scaling.md). `node
+// bench/row-bytes.ts [n]`: n requests of each kind through HTTP, on one gateway.
 import { sql } from "kysely";
 import type { Database } from "../src/storage/database.ts";
 import { wav } from "../test/audio/build-audio.ts";
@@ -56,13 +56,13 @@ const { gateway, database } = opened;
 
 const rows = [];
 for (const [kind, send] of Object.entries(KINDS)) {
-  await Promise.all(Array.from({ length: 20 }, (_, at) => sent(send(gateway, -1 - at))));
+  await Promise.all(Array.from({ length: 20 }, (_, at) => expectSuccess(send(gateway, -1 - at))));
   await settled(database);
   const [before, walBefore] = [await sizes(database), await wal(database)];
   let next = 0;
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
-      while (next < N) await sent(send(gateway, next++));
+      while (next < N) await expectSuccess(send(gateway, next++));
     }),
   );
   await settled(database);
@@ -91,13 +91,13 @@ function upload({ origin }: TestGateway, path: string, headers: Readonly<Record<
   return fetch(`${origin}${path}`, { method: "POST", headers: { ...AUTHORIZATION, ...headers }, body: form });
 }
 
-async function sent(reply: Promise<Response>): Promise<void> {
+async function expectSuccess(reply: Promise<Response>): Promise<void> {
   const response = await reply;
   const text = await response.text();
   if (!response.ok) throw new Error(text);
 }
 
-/** Jobs have ended, batches are written. */
+/** Waits until jobs have ended and batches are written. */
 async function settled({ db }: Database): Promise<void> {
   for (let quiet = 0, last = -1; quiet < 4; ) {
     const { n } = await db

@@ -1,4 +1,4 @@
-// A workload's row of the overview: what one contender did of it, beside the bare one.
+// A row of the overview: one contender's result for a workload, relative to the bare forwarder.
 import { BARE, type Contender, type Figures, figuresOf, type Round } from "./contenders.ts";
 import { round } from "./report.ts";
 

@@ -1,4 +1,4 @@
-// A gateway in this process on a PostgreSQL server of its own; all of it ends with whoever holds it.
+// A gateway in this process on its own PostgreSQL server, both ended by its disposal.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +25,6 @@ export async function openServerGateway(file: NonNullable<TestGatewayOptions["fi
   opened.defer(() => sandbox.close());
   const gateway = await startGateway({ file, beside: { dataDir, sandbox, database } });
   opened.defer(() => gateway.close());
-  const held = opened.move();
-  return { gateway, database, [Symbol.asyncDispose]: () => held.disposeAsync() };
+  const owned = opened.move();
+  return { gateway, database, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

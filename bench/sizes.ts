@@ -1,4 +1,4 @@
-// Sizes on the command line: 1MiB, 512KiB, 26214400.
+// Parses sizes on the command line: 1MiB, 512KiB, 26214400.
 const UNITS: Readonly<Record<string, number>> = { "": 1, KiB: 1_024, MiB: 1_048_576 };
 
 export function parseBytes(text: string): number {

@@ -1,5 +1,5 @@
-// The gateway beside a bare forwarder, nginx and the peer, on the same stand-in with the same load, in alternating rounds: a busy
-// machine slows all. Everything is on: keys, spool, hash, measuring, routing, reservation and settlement on disk.
+// Compares transcription through the gateway with a bare forwarder, nginx and the peer, on the same stand-in and load, in alternating rounds, so that a busy
+// machine slows all alike. All features are on: keys, spool, hash, measuring, routing, reservation, and settlement on disk.
 import {
   type Contender,
   type Engine,
@@ -25,11 +25,11 @@ export interface TranscriptionBench {
   readonly processes: number;
 }
 
-/** Each process compiles what it runs often, once it has run it often. */
+/** Each process compiles hot code only after it has run often. */
 const WARM_UP_SECONDS = 10;
 const MOST_REQUESTS = 100_000;
 const WAV_HEADER_BYTES = 44;
-/** As the gateway has it unless told otherwise. */
+/** The gateway's default. */
 const LARGEST_FILE_BYTES = 26_214_400;
 const TARGET_RATIO = 0.5;
 

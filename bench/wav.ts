@@ -1,11 +1,11 @@
-// The recording that the benchmarks upload: 16 kHz, mono, 16 bits, seeded noise; and the multipart body around it.
+// Generates the uploaded recording: 16 kHz, mono, 16 bits, seeded noise, with its multipart body.
 const SAMPLE_RATE = 16_000;
 const HEADER_BYTES = 44;
 const BOUNDARY = "patchbay-bench-7f3a9c51d2e84b06";
 
 export const SEED = 20_261_120;
 
-/** `fileBytes` counts the header too. */
+/** `fileBytes` includes the header. */
 export function noiseWav(fileBytes: number, seed = SEED): Buffer {
   const file = Buffer.allocUnsafe(HEADER_BYTES + Math.floor((fileBytes - HEADER_BYTES) / 2) * 2);
   const dataBytes = file.length - HEADER_BYTES;

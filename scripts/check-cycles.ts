@@ -1,4 +1,4 @@
-// Fails where files of src import each other in a circle, type imports included.
+// Fails on circular imports in src, including type imports.
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
@@ -7,9 +7,9 @@ const IMPORT = /(?:from|import)\s*\(?\s*"(\.[^"]+)"/gu;
 const files = globSync("src/**/*.ts").map((path) => path.replaceAll("\\", "/"));
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 const cycles = files.flatMap((file) => {
-  const back = pathBetween(file, file);
-  // Reported once, by its first file.
-  return back !== null && back.every((each) => each >= file) ? [[...back, file]] : [];
+  const wayBack = pathBetween(file, file);
+  // Reported once, by the first file of the circle.
+  return wayBack !== null && wayBack.every((each) => each >= file) ? [[...wayBack, file]] : [];
 });
 for (const cycle of cycles) console.error(`cycle: ${cycle.join(" → ")}`);
 if (cycles.length > 0) process.exitCode = 1;
@@ -21,7 +21,7 @@ function importsOf(file: string): readonly string[] {
   );
 }
 
-/** The shortest way along imports, without its end; null: there is none. */
+/** The shortest import path, without its end. Null: none. */
 function pathBetween(from: string, to: string): readonly string[] | null {
   const reachedBy = new Map<string, string | null>([[from, null]]);
   const queue = [from];

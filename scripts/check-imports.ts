@@ -1,8 +1,8 @@
-// Checks the import table: who may import whom, which files may open sockets or read the environment.
+// Checks which folders may import each other, and which files may open sockets or read the environment.
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
-/** Folder → folders of ours it may import. `*` is everything. A single file may have a row of its own. */
+/** Folder → folders of src that it may import. `*`: all. A single file may have its own row. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   contract: [],
   client: ["contract"],
@@ -132,7 +132,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   "await-predecessor.ts": "*",
 };
 
-/** Modules that open sockets or read the environment, and the only files that may. */
+/** Modules that open sockets or read the environment, and the only files that may import them. */
 const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; readonly allowed: RegExp }[] = [
   {
     pattern:
@@ -152,7 +152,7 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
     allowed: /^src\/(outbound\/socket\.ts|http\/)/u,
   },
   {
-    // Nobody else may give the guard a resolver or a connector.
+    // No other file may give the guard a resolver or a connector.
     pattern: /from ".*outbound\/system-network\.ts"|\bcreate(Outbound|Guard|CallerWay)\(/u,
     what: "opens a way out",
     allowed: /^src\/(open-outbound\.ts|outbound\/(dial|guard|caller-way)\.ts)/u,
@@ -168,7 +168,7 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
     allowed: /^src\/outbound\/socket\.ts/u,
   },
   {
-    // For callers of `/mcp` and `patchbay mcp` alone: nobody else waits for it.
+    // Only for `/mcp` and `patchbay mcp`, so that no other caller waits for the library to load.
     pattern: /from "(@modelcontextprotocol\/.*|.*\/mcp\/(answer-message|tool-answers|tool-server)\.ts)"/u,
     what: "loads the library of the tools with everything else",
     allowed: /^src\/mcp\//u,
@@ -181,8 +181,8 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
 ];
 
 /**
- * Reasons to see every workspace's rows, as `storage/system.ts` names them, and who may give them. No other file takes that sight:
- * whatever is read or written for one workspace goes through `database.inWorkspace`.
+ * Reasons to read rows of every workspace, as `storage/system.ts` names them, and the files that may use each. All other files access one workspace through
+ * `database.inWorkspace`.
  */
 const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
   batches: [
@@ -247,12 +247,12 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
     "open-telemetry.ts",
   ],
 };
-/** Where the handle is made, and where it is given a name. */
+/** Files that create or name the handle. */
 const HOLDS_SYSTEM_SIGHT = /^src\/storage\/(database|open-database|transact|system)\.ts$/u;
 const TAKES_SYSTEM_SIGHT =
   /\bdatabase\??\.(db|transaction)\b|\btransact(Again)?\((services\.)?database\b|\{[^{}\n]*\b(db|transaction)\b[^{}\n]*\}(: [^=;\n]*\bDatabase\b| = [\w.]*\bdatabase\b)|database: \{ ?(db|transaction)\b/u;
 
-/** The rooms that may hold statements; all others call their functions. */
+/** The folders that may contain SQL; all others call their functions. */
 const STATES_SQL =
   /^src\/((admin|auth|directory|metering|operations|queue|storage|webhooks)\/|first-start\.ts|jobs\/run\/call-journal\.ts)/u;
 const STATEMENT =
@@ -300,7 +300,7 @@ for (const fault of faults) console.error(fault);
 console.log(faults.length === 0 ? "imports: every file keeps to the table" : `imports: ${faults.length} faults`);
 process.exitCode = faults.length === 0 ? 0 : 1;
 
-/** What a file imports of `storage/system.ts`, but for what is bound to one workspace or is a type. */
+/** Imports from `storage/system.ts`, except types and functions bound to one workspace. */
 function reasonsOf(text: string): readonly string[] {
   const imports = [...text.matchAll(/^(?:import|export) (\{[^}]*\}|\*[^"]*) from "[^"]*\/system\.ts"/gmu)];
   return imports

@@ -1,4 +1,4 @@
-// Fails where a rule of docs/reference is defined twice, has no test, or is cited and does not exist.
+// Fails if a rule of docs/reference is defined twice, has no test, or is cited without a definition.
 import { readCitations, readRules } from "./rules.ts";
 
 const rules = readRules();

@@ -1,5 +1,4 @@
-// `npm run check`: everything CI runs, in the order that fails fastest, each step with its seconds.
-// `--static` leaves out the tests.
+// `npm run check`: all checks of CI in the order that fails fastest, each with its duration. `--static` skips the tests.
 import { spawnSync } from "node:child_process";
 
 const STATIC: readonly (readonly [string, readonly string[]])[] = [

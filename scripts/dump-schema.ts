@@ -1,5 +1,5 @@
-// Writes src/storage/schema.sql, the schema that the migrations make, for people to read and reviews to see.
-// With --check it writes nothing and fails if the file is out of date. Starts a PostgreSQL server of its own, from npm's binaries.
+// Writes src/storage/schema.sql, the schema created by the migrations, for readers and reviews. With --check it writes nothing and fails if the file is out of
+// date. Starts its own PostgreSQL server from npm's binaries.
 import { readFile, writeFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { openDatabase } from "../src/storage/open-database.ts";
@@ -7,19 +7,19 @@ import { startPostgresServer } from "../test/harness/postgres-server.ts";
 
 const file = new URL("../src/storage/schema.sql", import.meta.url);
 const server = await startPostgresServer({ commits: "lost" });
-let wanted: string;
+let expected: string;
 try {
-  wanted = await dumpSchema(server.url);
+  expected = await dumpSchema(server.url);
 } finally {
   await server.stop();
 }
 const present = await readFile(file, "utf8").catch(() => null);
-if (present !== wanted) {
+if (present !== expected) {
   if (process.argv.includes("--check")) {
     console.error("src/storage/schema.sql is out of date: run node scripts/dump-schema.ts");
     process.exitCode = 1;
   } else {
-    await writeFile(file, wanted);
+    await writeFile(file, expected);
     console.log("wrote src/storage/schema.sql");
   }
 }

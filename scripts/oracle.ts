@@ -1,4 +1,4 @@
-// `npm run oracle`: the official clients against the sandbox and the gateway, on a PostgreSQL server of their own.
+// `npm run oracle`: runs the official clients against the sandbox and the gateway, on their own PostgreSQL server.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The rules of docs/reference and who cites them: test titles begin with the ids of their rules, comments name one in square brackets.
+// Finds the rules of docs/reference and their citations: test titles begin with rule ids, comments contain one in square brackets.
 import { globSync, readFileSync } from "node:fs";
 
 export interface Rule {
@@ -10,7 +10,7 @@ export interface Rule {
 export interface Citation {
   readonly id: string;
   readonly file: string;
-  /** Null: a comment or a document cites it. */
+  /** Null: cited by a comment or a document. */
   readonly title: string | null;
 }
 

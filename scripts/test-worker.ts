@@ -1,5 +1,5 @@
-// One of the processes that share the test files of a run (scripts/test.ts). Each file is a suite; most of the modules it needs are
-// loaded already, the browser has been started, and a database has been created. What a file does to the environment is undone after it.
+// One of the processes that share the test files of a run (scripts/test.ts). Each file is a suite, with modules, the browser and a database already loaded.
+// Changes of the environment are undone after each file.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe } from "node:test";
@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { endBrowser, keepBrowser } from "../test/harness/browser.ts";
 import { endIdleCopies, keepCopies } from "../test/harness/server-databases.ts";
 
-/** What a file of tests took. */
+/** Duration and resources of a test file. */
 export interface Took {
   readonly seconds: number;
   readonly cpuSeconds: number;
@@ -22,7 +22,7 @@ const files = JSON.parse(readFileSync(join(queue, "files.json"), "utf8")) as rea
 
 keepCopies();
 keepBrowser();
-// A test may wait for nothing but a timer that holds up no process.
+// A test may wait only for a timer that does not keep the process alive.
 const stay = setInterval(() => undefined, 2 ** 30);
 for (const [index, file] of files.entries()) {
   if (!claim(join(queue, `${index}.taken`))) continue;
@@ -46,21 +46,21 @@ for (const [index, file] of files.entries()) {
 await endIdleCopies();
 await endBrowser();
 clearInterval(stay);
-// Not by itself a reason to stay: whatever else stays is something that a test forgot to close.
+// Unreferenced: anything else that keeps the process alive is something that a test did not close.
 setTimeout(() => {
   console.error(`still open after the last test: ${process.getActiveResourcesInfo().join(", ")}`);
   process.exit(1);
 }, LONGEST_END_MS).unref();
 
-/** Of those that have ended and were waited for. Node does not tell it; Linux does, in hundredths of a second. */
+/** CPU time of ended and awaited children. Node.js does not report it; Linux does, in hundredths of a second. */
 function childrenCpuSeconds(): number {
   if (!existsSync(STAT)) return 0;
-  // The second field is a name in parentheses; these are the 16th and the 17th.
+  // The second field is a name in parentheses; these are fields 16 and 17.
   const fields = readFileSync(STAT, "utf8").split(") ").at(-1)?.split(" ") ?? [];
   return (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
-/** Only one process succeeds. */
+/** Atomic: only one process succeeds. */
 function claim(path: string): boolean {
   try {
     writeFileSync(path, String(process.pid), { flag: "wx" });

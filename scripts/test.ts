@@ -1,8 +1,6 @@
-// `npm test`: every test on PostgreSQL 18 from npm, then the core of them (test/core.ts) again on the oldest supported server as distributed,
-// where it is installed.
-// `npm test -- pattern…` takes the files whose path contains a pattern; `--engine=postgres|postgres-oldest` takes one server.
-// A few processes share the files, so that modules are loaded, and databases created, for each of them and not for each file.
-// A canary on loopback runs with all of them: one connection to it fails the run [logs.network-canary].
+// `npm test`: runs every test on PostgreSQL 18 from npm, then the core of them (test/core.ts) on the oldest supported server as distributed, if installed. `npm
+// test -- pattern…` selects files by path; `--engine=postgres|postgres-oldest` selects one server. A few processes share the files and their loaded modules and
+// databases. A canary on loopback observes the whole run: one connection to it fails the run [logs.network-canary].
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
@@ -17,18 +15,18 @@ import { OLDEST_MISSING, oldestServerBin } from "../test/harness/oldest-server.t
 import { type PostgresOptions, startPostgresServer } from "../test/harness/postgres-server.ts";
 import type { Took } from "./test-worker.ts";
 
-/** Only by their whole path. */
+/** Run only if named by their whole path. */
 const LEFT_OUT = /^test\/(sdk-oracle|faults|fixtures)\//u;
 const DATABASE = "test/harness/database.ts";
-/** Names the folder that scripts/test-worker.ts takes its files from. */
+/** Names the folder from which scripts/test-worker.ts takes its files. */
 const QUEUE = "PATCHBAY_TEST_QUEUE";
-/** On the two cores of CI: a third process uses what two leave while they wait for a browser, a clock or the server. */
+/** For the two cores of CI: a third process uses the time in which two wait for a browser, a clock or the server. */
 const AT_ONCE = { postgres: 3, "postgres-oldest": 3 };
 const ENGINES = Object.keys(AT_ONCE);
 const SHOWN = 12;
-/** Of one test: only one that hangs reaches it, however busy the machine is. */
+/** Of one test: only a hanging one reaches it, even on a busy machine. */
 const TIMEOUT_MS = 600_000;
-/** What takes longest begins first: one that is left for the end keeps one process waiting for the other. */
+/** The slowest files start first: one that starts last would keep a single process busy at the end. */
 const FIRST = [
   "test/http/transcription/kill-points.test.ts",
   "test/operations/backup.test.ts",
@@ -76,7 +74,7 @@ if (files.length === 0) {
 
 const summaries: string[] = [];
 let failed = false;
-// An interrupt ends the tests and, on the way out, the server.
+// An interrupt ends the tests and then the server.
 const interrupt = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupt.abort());
 
@@ -91,7 +89,7 @@ if (wants("postgres-oldest")) {
   else if (bin !== null) await runOnServer("postgres-oldest", core, { bin });
   else {
     summaries.push(`postgres-oldest: SKIPPED, ${OLDEST_MISSING}`);
-    // Asked for by name, it has not been done.
+    // A server selected explicitly was not tested.
     if (engines.includes("postgres-oldest")) failed = true;
   }
 }
@@ -113,14 +111,14 @@ function isCore(file: string): boolean {
 
 async function runOnServer(
   engine: keyof typeof AT_ONCE,
-  chosen: readonly string[],
+  selection: readonly string[],
   installed: Pick<PostgresOptions, "bin">,
 ): Promise<void> {
   if (interrupt.signal.aborted) return;
-  if (!chosen.some((file) => reaches(file, DATABASE))) return runOn(engine, chosen, {});
+  if (!selection.some((file) => reaches(file, DATABASE))) return runOn(engine, selection, {});
   const server = await startPostgresServer({ commits: "lost", ...installed });
   try {
-    await runOn(engine, chosen, { DATABASE_URL: server.url });
+    await runOn(engine, selection, { DATABASE_URL: server.url });
   } finally {
     await server.stop();
   }
@@ -128,13 +126,13 @@ async function runOnServer(
 
 async function runOn(
   engine: keyof typeof AT_ONCE,
-  chosen: readonly string[],
+  selection: readonly string[],
   variables: Readonly<Record<string, string>>,
 ): Promise<void> {
   if (interrupt.signal.aborted) return;
-  console.log(`\n== ${engine}: ${chosen.length} files`);
+  console.log(`\n== ${engine}: ${selection.length} files`);
   const started = performance.now();
-  const ordered = chosen.toSorted(longestFirst);
+  const ordered = selection.toSorted(longestFirst);
   const queue = mkdtempSync(join(tmpdir(), "patchbay-test-queue-"));
   writeFileSync(join(queue, "files.json"), JSON.stringify(ordered));
   const workers = Array.from({ length: Math.min(AT_ONCE[engine], ordered.length) }, () => "scripts/test-worker.ts");
@@ -152,7 +150,7 @@ async function runOn(
       ...variables,
     },
   });
-  // The last one is the whole run's, and names no file.
+  // The last event is the summary of the whole run, and names no file.
   events.on("test:summary", ({ success, counts: { tests, passed, skipped, todo }, file }) => {
     if (file !== undefined) return;
     Object.assign(counts, { passed, failed: tests - passed - skipped - todo, skipped });
@@ -160,18 +158,18 @@ async function runOn(
   });
   await pipeline(events.compose(new spec()), process.stdout, { end: false });
   const unfinished = showSlowest(ordered, queue);
-  // After an interrupt its processes may still write there.
+  // After an interrupt its processes may still write to it.
   rmSync(queue, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   summaries.push(
-    `${engine}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped, ${chosen.length} files, ${seconds} s`,
+    `${engine}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped, ${selection.length} files, ${seconds} s`,
     ...unfinished.map((file) => `  not finished: ${file}`),
   );
-  // No test at all is a failure too: it would look like success.
+  // A run without any test is a failure too: it would look like a success.
   if (unfinished.length > 0 || !(counts.passed > 0)) failed = true;
 }
 
-/** For whoever makes the tests faster. Returns those that did not end. */
+/** For work on slow tests. Returns the files that did not end. */
 function showSlowest(all: readonly string[], queue: string): readonly string[] {
   const finished = all.flatMap((file, index) => {
     const path = join(queue, `${index}.done`);
@@ -194,7 +192,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** So that the processes end together: of those not known those with a database, and the big ones before the small ones. */
+/** So that the processes end together: of files without a known duration, first those with a database, then by size. */
 function longestFirst(one: string, other: string): number {
   return weight(other) - weight(one);
 }
@@ -205,14 +203,14 @@ function weight(file: string): number {
   return statSync(file).size + (reaches(file, DATABASE) ? 1_000_000 : 0);
 }
 
-/** Whether a test file imports the harness's database, itself or through files beside it. */
-function reaches(file: string, wanted: string, seen = new Set<string>()): boolean {
-  if (file === wanted) return true;
+/** Whether a test file imports the harness's database, directly or through neighbouring files. */
+function reaches(file: string, importedFile: string, seen = new Set<string>()): boolean {
+  if (file === importedFile) return true;
   if (seen.has(file) || !existsSync(file)) return false;
   seen.add(file);
   const imports = [...readFileSync(file, "utf8").matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/gu)];
   return imports.some(([, specifier = ""]) => {
     const target = normalize(join(dirname(file), specifier)).replaceAll("\\", "/");
-    return target.startsWith("test/") && reaches(target, wanted, seen);
+    return target.startsWith("test/") && reaches(target, importedFile, seen);
   });
 }

@@ -1,5 +1,5 @@
-// `patchbay-gateway/client` as an application in another directory has it, out of the packed tarball: the examples of docs/reference/client.md pass a strict
-// compiler with nothing but the package's own types, a page's do without those of Node.js, and those that answer at once are run.
+// Tests `patchbay-gateway/client` from the packed tarball as an application in another directory uses it: the examples of docs/reference/client.md compile
+// strictly with only the package's own types, a page's without those of Node.js, and those that answer at once are run.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -18,7 +18,7 @@ const COMPILER_OPTIONS = {
   strict: true,
   exactOptionalPropertyTypes: true,
   noUncheckedIndexedAccess: true,
-  // What the package says is checked too.
+  // The package's own type declarations are checked too.
   skipLibCheck: false,
   noEmit: true,
 };

@@ -1,5 +1,5 @@
-// Packs Patchbay, installs the tarball into an empty directory with an empty HOME, starts it twice (the second time after
-// kill -9) and transcribes the bundled sample by its own command line and by its client. What a user of the published package gets.
+// Tests the published package: packs it, installs the tarball into an empty directory with an empty HOME, starts it twice (the second time after kill -9), and
+// transcribes the bundled sample by its command line and its client.
 import { type ChildProcess, execFileSync, spawn, spawnSync, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -11,11 +11,11 @@ import { tryClient } from "./try-client.ts";
 
 const PORT = 18_437;
 const ORIGIN = `http://127.0.0.1:${PORT}`;
-/** Long, because what is tried is whether it starts and stops at all: other trials run beside it on a machine that may be busy. */
+/** Long, because only starts and stops are tested, possibly next to other trials on a busy machine. */
 const PATIENCE_SECONDS = 180;
 const root = join(import.meta.dirname, "..");
 const directory = mkdtempSync(join(tmpdir(), "patchbay-tarball-"));
-// What `npm ci` downloaded for the checkout is not downloaded again: a slow registry is not what is tried here.
+// Reuses the downloads of `npm ci`: a slow registry is not the subject of the test.
 const cache = execFileSync("npm", ["config", "get", "cache"], { cwd: root, encoding: "utf8" }).trim();
 const env = { ...process.env, HOME: directory, npm_config_cache: cache, PATCHBAY_CONFIG: "", PATCHBAY_API_KEY: "" };
 
@@ -35,14 +35,14 @@ try {
   await loadPage("/console", "page/element.js");
   run("npx", ["patchbay-gateway", "console"], directory);
   run("npx", ["patchbay-gateway", "transcribe", "--sample", "--url", ORIGIN], directory);
-  // The launcher and the gateway below it, as a power cut would take both.
+  // Kills the launcher and its gateway at once, like a power cut.
   if (first.pid !== undefined) process.kill(-first.pid, "SIGKILL");
   await once(first, "exit");
 
-  // Killed alone, the launcher takes the gateway with it: the port is free for the next start.
+  // If only the launcher is killed, its gateway exits too and frees the port.
   const orphaned = await start();
   orphaned.kill("SIGKILL");
-  await gone();
+  await untilReleased();
 
   const second = await start();
   run("npx", ["patchbay-gateway", "transcribe", "--sample", "--url", ORIGIN, "--json"], directory);
@@ -61,7 +61,7 @@ function run(command: string, args: readonly string[], cwd: string, more: Readon
   if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${String(status)}`);
 }
 
-/** A page, its first module as it was built, and one that it shares. */
+/** A page, its first built module, and a shared module. */
 async function loadPage(path: string, shared: string): Promise<void> {
   const page = await textAt(path);
   const main = /<script type="module" src="([^"]+)"/u.exec(page)?.[1] ?? "";
@@ -77,8 +77,8 @@ async function textAt(path: string): Promise<string> {
   return response.text();
 }
 
-/** Until the gateway has let go of its data directory, which it does last. */
-async function gone(): Promise<void> {
+/** Waits until the gateway has released its data directory, its last step. */
+async function untilReleased(): Promise<void> {
   for (const waited = stopwatch(); waited() < PATIENCE_SECONDS; ) {
     if ((await ownerOf(join(directory, "data"))) === null) return;
     await wait(100);
@@ -86,7 +86,7 @@ async function gone(): Promise<void> {
   throw new Error(`the gateway outlived its launcher by ${PATIENCE_SECONDS} s`);
 }
 
-/** The launcher itself, so that a signal reaches it and not a shell around it. */
+/** Starts the launcher directly, so that a signal reaches it instead of a shell around it. */
 async function start(): Promise<ChildProcess> {
   const waited = stopwatch();
   const launcher = join(directory, "node_modules", "patchbay-gateway", "bin", "patchbay.js");
@@ -112,7 +112,7 @@ async function start(): Promise<ChildProcess> {
   throw new Error(`the gateway was not ready after ${PATIENCE_SECONDS} s`);
 }
 
-/** Seconds since it was made. */
+/** Seconds since its creation. */
 function stopwatch(): () => number {
   const startedMs = performance.now();
   return () => (performance.now() - startedMs) / 1000;

@@ -1,4 +1,4 @@
-// docs/configuration.md, made of the schema that reads the file: name, type, default and sentence of every setting.
+// Generates docs/configuration.md from the schema of the file: name, type, default and description of every setting.
 import { type JsonSchema, settingsSchema } from "../src/config/json-schema.ts";
 
 const INTRODUCTION = `# Configuration
@@ -22,18 +22,18 @@ none where there may be none (\`server.admin\`, \`plan\`, \`default_purpose\`); 
 
 export function configurationPage(): string {
   const schema = settingsSchema();
-  const written: Written = new Map();
+  const headings: Written = new Map();
   const sections = Object.entries(schema.properties ?? {}).flatMap(([name, section]) =>
-    sectionText(name, section, written),
+    sectionText(name, section, headings),
   );
   return `${INTRODUCTION}\n${sections.join("\n")}`;
 }
 
-/** Tables that stand already, with their place: a shape used in several places is described once. */
+/** Tables already written, with their heading: a shape used in several places is described once. */
 type Written = Map<string, string>;
 
-/** A heading with a table of the settings that hold a value, then a heading for each that holds settings. */
-function sectionText(path: string, schema: JsonSchema, written: Written): readonly string[] {
+/** A heading with a table of the settings that have a value, then a heading for each nested section. */
+function sectionText(path: string, schema: JsonSchema, headings: Written): readonly string[] {
   const tables = shapesOf(schema).map(({ shape, suffix }) => ({ place: `${path}${suffix}`, shape }));
   const first = tables[0];
   if (first === undefined)
@@ -42,21 +42,21 @@ function sectionText(path: string, schema: JsonSchema, written: Written): readon
     ];
   return tables.flatMap(({ place, shape }, index) => {
     const shapeText = JSON.stringify(shape);
-    const same = written.get(shapeText);
+    const same = headings.get(shapeText);
     if (same !== undefined) return [`## ${place}\n\n${schema.description ?? ""} The same settings as \`${same}\`.\n`];
-    written.set(shapeText, place);
+    headings.set(shapeText, place);
     const members = Object.entries(shape.properties ?? {});
     const rows = members.map(([name, member]) => row(name, member, shape.required?.includes(name) === true)).join("\n");
     const doc = index === 0 && schema.description !== undefined ? `${schema.description}\n\n` : "";
     const head = `## ${place}\n\n${doc}| Setting | Type | Default | Meaning |\n|---|---|---|---|\n${rows}\n`;
     const nested = members.flatMap(([name, member]) =>
-      shapesOf(member).length > 0 ? sectionText(`${place}.${name}`, member, written) : [],
+      shapesOf(member).length > 0 ? sectionText(`${place}.${name}`, member, headings) : [],
     );
     return [head, ...nested];
   });
 }
 
-/** The objects a setting holds: itself, the entries of a list or map, or one of several kinds. */
+/** The object schemas of a setting: itself, the entries of a list or map, or one of several kinds. */
 function shapesOf(schema: JsonSchema): readonly { readonly shape: JsonSchema; readonly suffix: string }[] {
   if (schema.properties !== undefined) return [{ shape: schema, suffix: "" }];
   if (schema.items?.properties !== undefined) return [{ shape: schema.items, suffix: "[]" }];
@@ -98,7 +98,7 @@ function typeText(schema: JsonSchema): string {
   return `${types.join(" or ")}${range(schema)}`;
 }
 
-/** The limits JSON itself sets to whole numbers say nothing. */
+/** JSON's own limits of integers are omitted. */
 function range(schema: JsonSchema): string {
   const low = schema.minimum;
   const high = schema.maximum === Number.MAX_SAFE_INTEGER ? undefined : schema.maximum;

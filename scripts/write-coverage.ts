@@ -1,4 +1,4 @@
-// docs/reference/coverage.md: which tests prove which rule.
+// Generates docs/reference/coverage.md: the tests that prove each rule.
 import { type Citation, readCitations, readRules } from "./rules.ts";
 
 export function coveragePage(): string {

@@ -1,5 +1,4 @@
-// Writes the files generated from code: `npm run docs`. With --check it writes nothing and fails if any is out of date.
-// A new page is one line in PAGES.
+// Writes all files generated from code: `npm run docs`. With --check it writes nothing and fails if any is out of date. A new page is one line in PAGES.
 import { readFile, writeFile } from "node:fs/promises";
 import { ADMIN_ENDPOINTS } from "../src/contract/admin-endpoints.ts";
 import { ENDPOINTS } from "../src/contract/endpoints.ts";
@@ -22,14 +21,14 @@ const isCheck = process.argv.includes("--check");
 const root = new URL("../", import.meta.url);
 for (const [path, write] of Object.entries(PAGES)) {
   const file = new URL(path, root);
-  const wanted = write();
+  const expected = write();
   const present = await readFile(file, "utf8").catch(() => null);
-  if (present === wanted) continue;
+  if (present === expected) continue;
   if (isCheck) {
     console.error(`${path} is out of date: run npm run docs`);
     process.exitCode = 1;
   } else {
-    await writeFile(file, wanted);
+    await writeFile(file, expected);
     console.log(`wrote ${path}`);
   }
 }

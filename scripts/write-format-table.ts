@@ -1,5 +1,5 @@
-// docs/formats.md: every recording of the fixtures through the real endpoint, measured against an independent tool
-// [measuring.true-length]. Writes the page; test/http/formats.test.ts fails when it is out of date.
+// Generates docs/formats.md: sends every recording of the fixtures to the real endpoint and compares it with an independent tool [measuring.true-length].
+// test/http/formats.test.ts fails if the page is out of date.
 import { writeFile } from "node:fs/promises";
 import { formatsPage } from "../test/http/formats-page.ts";
 import { runFormats } from "../test/http/formats-table.ts";

@@ -1,11 +1,11 @@
-// docs/providers.md: what each model can do, as the code declares it [providers.declared-features]. Written by `npm run docs`.
+// Generates docs/providers.md: the features of each model as declared in code [providers.declared-features]. Written by `npm run docs`.
 import { CHAT_FEATURES, CHAT_PREFERENCES, FEATURES, PREFERENCES } from "../src/contract/features.ts";
 import { CHAT_MODELS } from "../src/providers/catalog.ts";
 import type { ChatModel } from "../src/providers/chat/chat-provider.ts";
 import type { FeatureSupport, SpeechModel } from "../src/providers/provider.ts";
 import { accountProbes, providers } from "../src/providers/registry.ts";
 
-/** One, two and three. */
+/** "One, two and three". */
 const LIST = new Intl.ListFormat("en-GB");
 
 export function providersPage(): string {
@@ -34,8 +34,8 @@ export function providersPage(): string {
     "",
     "## What the gateway does itself",
     "",
-    `- **Multichannel** (${listed("multichannel")}; openai-compatible): each channel is decoded and sent by itself, at most 8. It is as many calls and as many times the cost: \`billable_audio_seconds\` counts each channel. Formats other than WAV need ffmpeg on the machine. A channel beyond the model's limits is cut where the route has \`split_long_audio\`. A model without times gives one segment a channel, or a piece.`,
-    `- **Profanity filter** (${listed("profanity_filter")}; openai-compatible), where the route lists it in \`accept_weak\`: words of a list in English, German, Spanish, French, Italian, Dutch and Portuguese keep their first letter (\`s***\`). Words that are harmless in another language are not in it.`,
+    `- **Multichannel** (${kindsWith("multichannel")}; openai-compatible): each channel is decoded and sent by itself, at most 8. It is as many calls and as many times the cost: \`billable_audio_seconds\` counts each channel. Formats other than WAV need ffmpeg on the machine. A channel beyond the model's limits is cut where the route has \`split_long_audio\`. A model without times gives one segment a channel, or a piece.`,
+    `- **Profanity filter** (${kindsWith("profanity_filter")}; openai-compatible), where the route lists it in \`accept_weak\`: words of a list in English, German, Spanish, French, Italian, Dutch and Portuguese keep their first letter (\`s***\`). Words that are harmless in another language are not in it.`,
     "",
     "Not offered, though a provider or the gateway could:",
     "",
@@ -66,8 +66,8 @@ export function providersPage(): string {
   ].join("\n");
 }
 
-/** Kinds with a model for which the gateway does it. */
-function listed(feature: (typeof FEATURES)[number]): string {
+/** Kinds with a model for which the gateway implements the feature. */
+function kindsWith(feature: (typeof FEATURES)[number]): string {
   const kinds = [...providers.values()].filter(
     ({ kind, models }) =>
       kind !== "sandbox" && Object.values(models).some(({ features }) => features[feature]?.byGateway === true),

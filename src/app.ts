@@ -1,5 +1,4 @@
-// The composition root, with the `open-*.ts` beside it: the only files that pick concrete parts and join them. Nothing here decides
-// anything about a request.
+// The composition root, together with the `open-*.ts` files: only they choose concrete parts and connect them. They contain no request logic.
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
@@ -46,44 +45,44 @@ export interface AppOptions {
   readonly pepper: Buffer;
   readonly logger: Logger;
   readonly now?: () => Date;
-  /** Reads the configuration file again; absent: there is none. */
+  /** Rereads the configuration file. Absent if there is none. */
   readonly ownFile?: OwnFile | null;
-  /** Tests look at, or kill the process at, the moments between the gateway's steps. */
+  /** For tests that inspect, or kill the process, between the gateway's steps. */
   readonly wrapGateway?: (gateway: GatewayServices) => GatewayServices;
-  /** The program that decodes what is no WAV; absent: there is none. */
+  /** The program that decodes audio other than WAV. Absent if there is none. */
   readonly ffmpeg?: string | null;
-  /** Whether this process works on jobs; it does unless told otherwise. */
+  /** Whether this process works on jobs. Default: true. */
   readonly works?: boolean;
-  /** Whether it is administered here; a process that only works is watched and no more. */
+  /** Whether this process offers the admin API. A worker offers monitoring only. */
   readonly isAdministered?: boolean;
-  /** Where spans go; absent: there are none. */
+  /** The trace collector. Absent: no spans are sent. */
   readonly otlp?: OtlpSettings | null;
   readonly network?: OutboundParts["network"];
 }
 
 export interface App {
   readonly server: FastifyInstance;
-  /** The admin listener; null where the configuration has none. */
+  /** Null: the configuration has no admin listener. */
   readonly admin: FastifyInstance | null;
   readonly gateway: GatewayServices;
   readonly jobs: JobServices;
-  /** Where the built-in sandbox listens. */
+  /** Address of the built-in sandbox. */
   readonly sandboxOrigin: string;
-  /** What was committed to connections, routes and prices before is in force when it resolves. */
+  /** Resolves once all previously committed changes of connections, routes and prices are in force. */
   refreshDirectory(): Promise<void>;
-  /** Resolves when what chats have used so far is on record. */
+  /** Resolves once all usage of chats so far is recorded. */
   settled(): Promise<void>;
   readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
   readonly usage: Pick<RollUp, "roll">;
-  /** From now on `/readyz` is 503 and replies close their connection; new work is refused once nobody listens any more. */
+  /** From now on `/readyz` returns 503 and replies close their connection. New work is refused once the listener is closed. */
   startDraining(): void;
-  /** Stops everything but the database, which was handed in. Jobs have `graceMs` to finish the calls they have in flight. */
+  /** Stops everything except the database, which the caller owns. Jobs have `graceMs` to finish the calls in flight. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 type Reach = Pick<GatewayServices, "providers" | "chatProviders" | "directory" | "openIo" | "sandboxUrl" | "logger">;
 
-/** A stream that says nothing for so long is broken; the status line of a transcript waits so long for its first content. */
+/** `streamIdleMs`: a stream silent for so long is broken. `statusLineMs`: how long the status line of a transcript waits for its first content. */
 const STREAM_TIMES = { streamIdleMs: 60_000, statusLineMs: 15_000 };
 
 export async function createApp(options: AppOptions): Promise<App> {

@@ -1,11 +1,11 @@
-// A restart that begins while the process before it still finishes its work: it waits for its data directory and its port, for a while.
+// Lets a restart wait for its data directory and port while the previous process finishes its work, up to a time limit.
 import { setTimeout as wait } from "node:timers/promises";
 import { readRunningGateway } from "./config/running-gateway.ts";
 import { whyNotListen } from "./http/server/check-port.ts";
 import { ownerOf } from "./storage/embedded/installation-lock.ts";
 
 const WAIT_MS = 60_000;
-/** A process that was told to stop a moment ago may not have said so yet. */
+/** A process that has just received a stop signal may not have recorded it yet. */
 const NOTICE_MS = 1_000;
 const LOOK_MS = 100;
 
@@ -19,12 +19,12 @@ export function realTime(step: Waiting["step"]): Waiting {
   return { wait, nowMs: () => performance.now(), step };
 }
 
-/** Until the embedded database is free. Returns at once where a gateway holds it that was not told to stop: opening it says whose it is. */
+/** Waits until the embedded database is free. Returns at once if its gateway is not stopping: opening the database then reports the owner. */
 export async function awaitDataDir(dataDir: string, waiting: Waiting): Promise<void> {
   await awaitEnd(dataDir, async () => (await ownerOf(dataDir)) === null, waiting);
 }
 
-/** Until the port is free, where the gateway of this data directory was told to stop. */
+/** Waits until the port is free, if the gateway of this data directory is stopping. */
 export async function awaitPort(
   dataDir: string,
   { host, port }: { readonly host: string; readonly port: number },

@@ -1,5 +1,5 @@
-// The keys that a start creates if there are none [configuration.operator-key]: the operator's, and for a bootstrapped installation its
-// app's. Then a self-check sends the bundled sample through the sandbox over the public API, so that nothing is spent.
+// Creates the keys that an installation lacks at start [configuration.operator-key]: the operator's, and the app's for a bootstrapped one. A self-check then
+// transcribes the bundled sample on the sandbox through the public API, at no cost.
 import { openAsBlob } from "node:fs";
 import { access, chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,11 +18,11 @@ import { transact } from "./storage/transact.ts";
 
 export interface FirstStart {
   readonly samplePath: string;
-  /** Where the key of the bootstrapped app is; null: there is none here. */
+  /** File with the key of the bootstrapped app. Null: this machine has none. */
   readonly keyFile: string | null;
-  /** Where a start saved the operator's key; null: the configuration names one, or another machine has it. */
+  /** File in which a start saved the operator's key. Null: the configuration names the key, or the file is on another machine. */
   readonly operatorKeyFile: string | null;
-  /** Created just now; null: an earlier start did, or the installation has keys of its own. */
+  /** Created by this start. Null: created by an earlier one, or the installation has keys of its own. */
   readonly appKeys: AppKeys | null;
   readonly hasNewOperatorKey: boolean;
 }
@@ -36,21 +36,21 @@ interface FirstStartServices {
   readonly database: Database;
   readonly pepper: Buffer;
   readonly dataDir: string;
-  /** The owner's workspace and app were created by a start and not by a file. */
+  /** The owner's workspace and app were created by a start, not by a configuration file. */
   readonly isBootstrapped: boolean;
-  /** The database belongs to this data directory alone. */
+  /** The database belongs to this data directory only. */
   readonly isEmbedded: boolean;
 }
 
 const SELF_CHECK_MINUTES = 5;
 
-/** Of processes that start together on one database one creates the keys, and saves them in its own data directory. */
+/** If several processes start together on one database, one of them creates the keys and saves them in its own data directory. */
 export async function firstStart(services: FirstStartServices): Promise<FirstStart> {
   const { database, dataDir, isBootstrapped, isEmbedded } = services;
   const keyFile = join(dataDir, CLI_KEY_FILE);
   const operatorKeyFile = join(dataDir, OPERATOR_KEY_FILE);
   const [hasKeyFile, hasOperatorKeyFile] = [await exists(keyFile), await exists(operatorKeyFile)];
-  // An embedded database has this one data directory: where it lost the file, the key's secret is nowhere.
+  // An embedded database has only this data directory: if the file is missing, the key's secret is lost.
   const isLost = (isSaved: boolean) => isEmbedded && !isSaved;
   const created = await transact(installation(database), async (tx) => {
     await lockDirectory(tx);
@@ -75,7 +75,7 @@ export async function firstStart(services: FirstStartServices): Promise<FirstSta
 interface OwnerApp {
   readonly workspaceId: string;
   readonly appId: string;
-  /** That starts created for it. */
+  /** Number of keys that starts created for it. */
   readonly keys: number;
 }
 
@@ -90,7 +90,7 @@ async function readOwnerApp(tx: Transacting): Promise<OwnerApp> {
   return app;
 }
 
-/** Those that work. */
+/** Counts keys, in total and valid ones. */
 async function readOperatorKeys(tx: Transacting): Promise<{ readonly all: number; readonly byStart: number }> {
   const { rows } = await sql<{ all: number; byStart: number }>`
     select count(*)::int as all, (count(*) filter (where managed_by = ${BY_START}))::int as "byStart" from api_keys
@@ -105,7 +105,7 @@ async function createAppKeys(
   file: string,
 ): Promise<AppKeys> {
   const keys = { appKey: generateKey("live"), selfCheckKey: generateKey("test") };
-  // The file first: a key that is stored and that nobody ever saw would be a hole, a file without its key is only replaced.
+  // The file is written first: a stored key that was never shown would be a security hole, whereas a file without its key is simply replaced.
   await writeSecret(file, keys.appKey);
   const owner = { workspaceId, appId, role: "member" as const };
   await insertKey(tx, pepper, keys.appKey, { ...owner, name: "default" });
@@ -144,7 +144,7 @@ interface NewKey {
   readonly appId: string | null;
   readonly role: "member" | "operator";
   readonly name: string;
-  /** How long it works; not given: until it is revoked. */
+  /** How long the key is valid. Absent: until it is revoked. */
   readonly minutes?: number;
 }
 
@@ -168,7 +168,7 @@ async function insertKey(tx: Transacting, pepper: Buffer, secret: string, key: N
     .execute();
 }
 
-/** Transcribes the bundled sample with a test key; answers what came back, in a line. One that fails ends no gateway. */
+/** Transcribes the bundled sample with a test key and returns the result as one line. A failure does not stop the gateway. */
 export function selfCheck(address: string, samplePath: string, key: string): Promise<string> {
   return transcribeSample(address, samplePath, key).catch(
     (error: unknown) => `FAILED: ${error instanceof Error ? error.message : "no answer"}`,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Process start: hands the environment to the command line and the exit code back to the shell.
+// Process start: passes the environment to the command line and its exit code to the shell.
 import { EXIT } from "./cli/exit-codes.ts";
 import { ownCommand } from "./cli/invocation.ts";
 import { runCli } from "./cli/run-cli.ts";
@@ -7,20 +7,20 @@ import { isForegroundScript, untilOrphaned } from "./npm-shell.ts";
 import { makeOperations } from "./operations/operations.ts";
 import { PROCESS_NUMBER, upInProcesses } from "./processes.ts";
 
-// Behind the launcher: a gateway whose launcher was killed would keep its port and data directory with nobody to stop it.
+// Started by the launcher: if the launcher is killed, a gateway would keep its port and data directory with no process left to stop it.
 if (process.channel !== undefined) {
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   process.channel.unref();
 }
 
-// Where there is a launcher, that one looks after its shell.
+// A launcher, if present, watches its shell itself.
 const isOfNpm = process.channel === undefined && isForegroundScript(process.env["npm_lifecycle_script"]);
 const orphaned = isOfNpm ? untilOrphaned(process.ppid) : null;
 
 const number = process.env[PROCESS_NUMBER];
 const processNumber = number === undefined ? null : Number(number);
 
-// Whoever asks a gateway something does not wait until one is loaded.
+// Loaded on demand, so that a client command does not wait for the gateway's modules.
 process.exitCode = await runCli(process.argv.slice(2), {
   up: (options) => upInProcesses(options, processNumber, orphaned),
   work: async (options) => (await import("./work.ts")).work(options, orphaned),
@@ -30,5 +30,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   command: ownCommand({ env: process.env, cwd: process.cwd() }),
 });
-// A start that failed half way has opened what keeps a process: it would neither serve nor end, and nobody would start another.
+// A start that failed half way has open handles that keep the process alive: it would neither serve nor exit, and never be restarted.
 if (process.exitCode !== EXIT.ok) process.exit();

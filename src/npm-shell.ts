@@ -1,12 +1,12 @@
-// The shell between npm and this process. npm hands SIGTERM to that shell, which ends without passing it on (npm 11, dash); this process
-// would go on without anyone to stop it. It ends with its shell instead.
+// Ends the process together with the shell through which npm started it. npm sends SIGTERM to that shell, which exits without forwarding it (npm 11, dash), and
+// the process would go on with no parent to stop it.
 import { setInterval } from "node:timers/promises";
 
 const LOOK_MS = 250;
 
 /**
- * Whether npm runs this process in the foreground of a script of its own: `script` is its `npm_lifecycle_script`. One that a script puts
- * into the background, or starts by way of another program, is to outlive its shell.
+ * Whether npm runs this process in the foreground of a script; `script` is its `npm_lifecycle_script`. A process that a script starts in the background, or
+ * through another program, is meant to outlive its shell.
  */
 export function isForegroundScript(script: string | undefined): boolean {
   if (script === undefined) return false;
@@ -14,7 +14,7 @@ export function isForegroundScript(script: string | undefined): boolean {
   return /patchbay|src\/main\.ts/u.test(single) && !/[&;|]|\b(?:nohup|setsid|disown)\b/u.test(single);
 }
 
-/** Resolves when this process has another parent than `shell`. Holds no process. On Windows a process keeps the id of a dead parent. */
+/** Resolves when the parent is no longer `shell`. Does not keep the process alive. On Windows a process keeps the id of a dead parent. */
 export async function untilOrphaned(shell: number, parent: () => number = () => process.ppid): Promise<void> {
   for await (const _ of setInterval(LOOK_MS, undefined, { ref: false })) if (parent() !== shell) return;
 }

@@ -1,5 +1,4 @@
-// What requests leave in the database, joined here for `app.ts`: reservations, leases, slots, records, and what is counted against
-// quotas.
+// Composes for `app.ts` what requests store in the database: reservations, leases, idempotency slots, records and quota counts.
 import type { Logger } from "pino";
 import type { Configuration } from "./config/configuration.ts";
 import { createIdempotency } from "./gateway/idempotency/idempotency.ts";
@@ -17,9 +16,9 @@ import { sweepPauses } from "./storage/connection-pauses.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
 
-/** How often what is past its time is looked for. */
+/** Interval of the sweeps that expire old rows. */
 export const SWEEP_MS = 10_000;
-/** A soft limit is there to act on within hours. */
+/** A soft limit leaves hours to react, so a minute is often enough. */
 const LOOK_AT_BUDGETS_MS = 60_000;
 
 interface AccountsOptions {
@@ -56,7 +55,7 @@ export function openAccounts(
     }),
     configuration.limits,
   );
-  // Apart: one that keeps failing holds up none of the others.
+  // Separate tasks: one that keeps failing does not delay the others.
   const sweeps = [
     createPeriodicTask(SWEEP_MS, logger, "sweep idempotency slots", async (stopping) => {
       if ((await idempotency.sweep(stopping)).purged > 0) vacuum.markDirty();
@@ -77,7 +76,7 @@ export function openAccounts(
     rollUp,
     records: {
       open: requestLog.open,
-      /** What could not be written is tried again; whoever asks is told what is there. */
+      /** A failed write is retried later; the caller reads what is stored. */
       written: async (requestId: string): Promise<void> => {
         await Promise.allSettled([leases.written(requestId), requestLog.written(requestId)]);
       },
@@ -86,7 +85,7 @@ export function openAccounts(
       await Promise.all([...sweeps, rollUp].map((each) => each.stop()));
     },
     close: async (): Promise<void> => {
-      // What cannot be written now is counted as spent when the leases lapse.
+      // Usage that cannot be written now is counted as spent when its leases expire.
       await leases.close().catch((error: unknown) => logger.error({ task: "settle", err: error }, "could not settle"));
       await quotas.close();
       await requestLog.close();

@@ -1,5 +1,5 @@
-// The admin listener: `/admin/v1/…` for the operator's keys, health, and its own OpenAPI document. Nothing of it is on the public
-// listener, and nothing of the public one is here [admin.listeners-separate].
+// The admin listener: `/admin/v1/…` for operator keys, health, and its own OpenAPI document. It shares no endpoint with the public listener
+// [admin.listeners-separate].
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
@@ -26,7 +26,7 @@ import type { Seal } from "./storage/seal.ts";
 
 export interface CheckpointKeeper {
   readonly read: () => Promise<ReadCheckpoint>;
-  /** Writes a last one when this process has written any. */
+  /** Writes a last checkpoint if this process has written any. */
   readonly stop: () => Promise<void>;
 }
 
@@ -39,10 +39,10 @@ interface KeeperParts {
 }
 
 const CHECKPOINT_MS = 3_600_000;
-/** The first one comes soon after the start; the process may not live for an hour. */
+/** The first checkpoint comes soon after the start, because the process may not live for an hour. */
 const LOOK_MS = 60_000;
 
-/** Signs where the audit log's chains end, every hour [tenancy.audit-checkpoint]. */
+/** Signs the ends of the audit log's hash chains every hour [tenancy.audit-checkpoint]. */
 export function keepCheckpoints({ database, seal, objects, logger, now }: KeeperParts): CheckpointKeeper {
   const services = { database, seal, store: wholeObjects(objects), now };
   let lastMs: number | null = null;
@@ -70,7 +70,7 @@ export function keepCheckpoints({ database, seal, objects, logger, now }: Keeper
 export interface AdminListenerParts {
   readonly edge: AdminEdge;
   readonly readiness: Endpoint;
-  /** The whole text of a scrape. */
+  /** The complete text of a scrape. */
   readonly metrics: () => Promise<string>;
   readonly authenticate: Authenticate<Principal>;
   readonly publicUrl: () => string;
@@ -81,7 +81,7 @@ export interface AdminListenerParts {
   readonly refuseHost: RefuseHost;
 }
 
-/** Of a process that only works: who watches it finds what a gateway has, and nothing is administered there. */
+/** The monitoring listener of a worker: the same health and metrics endpoints as a gateway's, without administration. */
 export function createWatchServer({ readiness, metrics, ...frame }: Omit<AdminListenerParts, "edge">): FastifyInstance {
   return createServer<Principal>({ ...frame, endpoints: [getHealth, readiness, getMetrics(metrics)] });
 }

@@ -1,5 +1,4 @@
-// What goes out by way of the one door, joined here for `app.ts`: calls to accounts' addresses or the sandbox's, fetches of remote
-// audio, and the judgement of an own address before it is kept.
+// Composes for `app.ts` all outbound HTTP: calls to providers or the sandbox, downloads of remote audio, and the check of a custom address before it is stored.
 import { DIALECTS } from "../sandbox/compatible.ts";
 import type { FaultRule, Sandbox } from "../sandbox/server.ts";
 import { judgeOwnAddress } from "./admin/connections/own-address.ts";
@@ -52,12 +51,12 @@ export function openIoOver(
     });
 }
 
-/** Where all replies of the process are counted and parsed. */
+/** Counts and parses all provider replies of the process. */
 export function openReplies({ limits }: Pick<Configuration, "limits">): ReplyServices {
   return { memory: createReplyMemory({ totalBytes: limits.replyMemoryBytes }), parser: createJsonParser() };
 }
 
-/** For tests of connections: what it remembers is not what calls remember. */
+/** For connection tests: their caches are separate from those of calls. */
 export function connectionTestServices(
   gateway: GatewayServices,
   { configuration }: Pick<OpenOptions, "configuration">,
@@ -78,7 +77,7 @@ export function connectionTestServices(
   };
 }
 
-/** Where the sandbox speaks a kind's wire format; of compatible servers each dialect has its own place. */
+/** Where the sandbox speaks the wire format of a kind. Each dialect of a compatible server has its own path. */
 export function sandboxUrl(sandbox: Sandbox, kind: ProviderKind, dialect: unknown): string {
   if (kind === "openai-compatible")
     return sandbox.compatibleUrl(DIALECTS.find((known) => known === dialect) ?? "openai");
@@ -95,12 +94,12 @@ export function sandboxUrl(sandbox: Sandbox, kind: ProviderKind, dialect: unknow
   return urls[kind];
 }
 
-/** The sandbox calls a compatible server's wire format something else. */
+/** The sandbox's own name for the wire format of a compatible server. */
 const COMPATIBLE = { kind: "openai-compatible", wire: "compatible" } as const;
 
 export function sandboxLevers(sandbox: Pick<Sandbox, "faults" | "replaceFaults">): SandboxLevers {
   return {
-    // Of the sandbox's own faults, those that are levers.
+    // Only those sandbox faults that the admin API can set.
     read: () => sandbox.faults().flatMap((rule) => sandboxFault.safeParse(leverOf(rule)).data ?? []),
     replace: (faults) => sandbox.replaceFaults(faults.map(ruleOf)),
   };

@@ -1,5 +1,4 @@
-// The part of the composition root that is about durable work: the queue, the object store, jobs, webhooks, their workers and
-// sweeps.
+// Composes durable work: the queue, the object store, jobs, webhooks, their workers and sweeps.
 import { createKeyedSemaphore } from "./lib/concurrency/keyed-semaphore.ts";
 import { MOST_RESULT_READS } from "./jobs/read/read-result.ts";
 import type { JsonParser } from "./lib/json/json-parser.ts";
@@ -39,9 +38,9 @@ export interface OpenJobsOptions {
   readonly outbound: Outbound;
   readonly nowMs: () => number;
   readonly metrics: Pick<Metrics, "webhookAttempted">;
-  /** Of what was purged; answers under idempotency keys are purged elsewhere. */
+  /** Reclaims the space of purged jobs; the replies of idempotency keys are purged elsewhere. */
   readonly vacuum: DirtyTask;
-  /** Whether this process works on jobs and delivers their events, or only takes them; it works unless told otherwise. */
+  /** Whether this process works on jobs and delivers their events, or only accepts them. Default: true. */
   readonly works?: boolean;
 }
 
@@ -50,16 +49,16 @@ export interface OpenedJobs {
   readonly webhooks: WebhookServices;
   /** Aborts when a shutdown begins. */
   readonly draining: AbortSignal;
-  /** From now on no job is taken up here, and nobody is kept waiting for one. */
+  /** From now on this process claims no job and answers all long polls at once. */
   drain(): void;
-  /** Calls in flight may go on for so long. */
+  /** Calls in flight may continue for `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 const ORPHAN_SWEEP_MS = 3_600_000;
-/** Expired results are gone from every file within 15 min [jobs.result-retention]. */
+/** Expired results are removed from every file within 15 min [jobs.result-retention]. */
 const VACUUM_MS = 300_000;
-/** So often the embedded engine, which has nobody else to do it, takes back the room of all that was forgotten. */
+/** How often the embedded server, which has no administrator, reclaims the space of deleted rows. */
 const TIDY_MS = 86_400_000;
 
 export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {

@@ -1,4 +1,4 @@
-// The way out to addresses that others supplied, joined here for a gateway (`app.ts`) and for `patchbay doctor`: what one refuses, the other does.
+// Composes the guard for outbound requests to addresses supplied by users. A gateway (`app.ts`) and `patchbay doctor` share it, so both refuse the same.
 import type { Configuration } from "./config/configuration.ts";
 import type { DoctorNetwork, OpenNetwork } from "./operations/doctor/doctor-network.ts";
 import { createOutbound, type Outbound } from "./outbound/dial.ts";
@@ -9,7 +9,7 @@ import { reachReceiver } from "./webhooks/receivers.ts";
 
 export interface OutboundParts {
   readonly configuration: Pick<Configuration, "server">;
-  /** What tests put in the place of name servers and the internet; the guard in front of it stays. */
+  /** Replaces name servers and the internet in tests; the guard in front of them stays. */
   readonly network?: Pick<GuardOptions, "resolve" | "connect"> | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The public listener's endpoints, each a contract and its handler, with the parts that it needs.
+// Composes the endpoints of the public listener: each is a contract and its handler, with the services that it needs.
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { createRealtimeTokens } from "./auth/realtime-tokens.ts";
@@ -58,12 +58,12 @@ export interface PublicParts {
   readonly durable: OpenedJobs;
   readonly spool: Spool;
   readonly parser: JsonParser;
-  /** Connections are taken no more: what still comes, comes on one that should be gone. */
+  /** Whether the listener is closed to new connections: a request that still arrives uses one that should be closed. */
   readonly isClosing: () => boolean;
   readonly edge: AdminEdge;
   readonly readiness: Endpoint;
   readonly publicUrl: () => string;
-  /** That these endpoints are of; there when requests are. */
+  /** The server of these endpoints, available once requests arrive. */
   readonly server: () => Server;
 }
 

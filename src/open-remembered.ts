@@ -1,4 +1,4 @@
-// What this process caches of storage, and how it hears of changes: keys, the directory, prices. Composed here for `app.ts`.
+// Composes for `app.ts` this process's caches of keys, the directory and prices, and how changes invalidate them.
 import type { Logger } from "pino";
 import { createKeyUse } from "./auth/key-use.ts";
 import { createKeyVerifier, type KeyVerifier } from "./auth/verify-key.ts";
@@ -13,15 +13,15 @@ import { listenForChanges } from "./storage/changes.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
 
-/** How stale the directory may be on this process when a change's announcement was lost [admin.immediate]. */
+/** Maximum staleness of the directory in this process if the notification of a change was lost [admin.immediate]. */
 const DIRECTORY_REFRESH_MS = 4_000;
-/** A key's last use is told to the minute. */
+/** The last use of a key is reported to the minute. */
 const KEY_USE_MS = 30_000;
 const NOTE_USE = "note which keys were used";
 
 export interface Remembered extends FollowedDirectory {
   readonly keys: KeyVerifier;
-  /** Nothing is read again, or noted, on a timer; changes are still heard. */
+  /** Stops the timers that refresh caches and record key use; notifications of changes are still received. */
   stopRefreshing(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The two listeners, joined here for `app.ts`: the public one, and the admin one where the configuration has it.
+// Composes for `app.ts` the public listener, and the admin listener if one is configured.
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { JsonParser } from "./lib/json/json-parser.ts";
@@ -30,9 +30,9 @@ interface ServersOptions {
   readonly database: Database;
   readonly pepper: Buffer;
   readonly logger: Logger;
-  /** Null and absent: there is none. */
+  /** Null or absent: there is none. */
   readonly ownFile?: OwnFile | null;
-  /** A process that only works is watched and no more. */
+  /** A worker offers monitoring only. */
   readonly isAdministered?: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface ServerParts {
 
 export interface Servers {
   readonly server: FastifyInstance;
-  /** Null where the configuration has none. */
+  /** Null: the configuration has no admin listener. */
   readonly admin: FastifyInstance | null;
 }
 
@@ -99,7 +99,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     unread: createUnreadBudget(),
   };
   const { admin } = configuration.server;
-  // The public listener knows none of the names that proxies and balancers give it, and nothing of it answers without a key.
+  // The public listener does not know the host names that proxies and balancers give it, and answers nothing without a key.
   const adminFrame = {
     ...frame,
     readiness,
@@ -127,12 +127,12 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     openRecord: parts.records.open,
     quotaFields: (principal) => parts.gateway.quotas.standing(principal),
   });
-  // Read once, while it is there: requests are answered after the last address was given up too.
+  // Read once while listening: requests are still answered after the last address was closed.
   server.addHook("onListen", (done) => {
     url = publicUrlOf(url, server.addresses());
     done();
   });
-  // Callers and balancers need a moment to learn of the end; what they send in it is served.
+  // Callers and balancers take a moment to notice the shutdown; requests that arrive meanwhile are served.
   server.addHook("preClose", async () => {
     isClosing = true;
   });

@@ -1,4 +1,4 @@
-// The part of the composition root that watches: what is counted and traced, and where the figures that nobody counts are looked up.
+// Composes metrics and tracing: counters, spans, and gauges that are read at scrape time.
 import type { Logger } from "pino";
 import { packageVersion } from "./cli/package-root.ts";
 import { accountKey, partsOfKey } from "./directory/account-key.ts";
@@ -21,14 +21,14 @@ export interface OpenTelemetryOptions {
   readonly database: Database;
   readonly logger: Logger;
   readonly outbound: Outbound;
-  /** Null or absent: no collector, no spans. */
+  /** Null or absent: no collector, so no spans. */
   readonly otlp?: OtlpSettings | null;
   readonly circuits: Pick<ReportingCircuits, "report">;
   readonly directory: () => Directory;
   readonly now: () => Date;
 }
 
-/** Hears of everything once, for those who count and for those who trace. */
+/** One observer that forwards every event to metrics and to tracing. */
 export interface Telemetry extends Metrics, ExchangeWatch {
   close(): Promise<void>;
 }
@@ -69,8 +69,7 @@ export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
 const [WELL, RESTS, PAUSED] = [0, 1, 2];
 
 /**
- * By provider and model, over the accounts that have been called and those that are paused; models of workspaces count as one. An open
- * circuit shows whatever else is paused.
+ * By provider and model, over all accounts that were called or are paused; models of workspaces count as one. An open circuit takes precedence over a pause.
  */
 function circuitSamples(circuits: OpenTelemetryOptions["circuits"], directory: Directory, at: Date): readonly Sample[] {
   const states = new Map<string, Sample & { value: number }>();

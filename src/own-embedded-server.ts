@@ -1,4 +1,4 @@
-// The embedded database of several gateway processes: owned by the process that starts them, so that it outlives each of them.
+// The embedded database of several gateway processes: owned by their parent process, so that it outlives each of them.
 import type { UpOptions } from "./cli/process-commands.ts";
 import { EXIT } from "./cli/exit-codes.ts";
 import { CliError } from "./cli/terminal.ts";
@@ -11,7 +11,7 @@ import { beginInstallation } from "./storage/embedded/installation-state.ts";
 import { type EmbeddedServer, startEmbeddedServer } from "./storage/embedded/server.ts";
 import { createDataDir } from "./storage/make-data-dir.ts";
 
-/** Null: the configuration names a server, or has faults, which the first gateway process reports. */
+/** Null: the configuration names a server, or is invalid, which the first gateway process reports. */
 export async function ownEmbeddedServer(options: UpOptions): Promise<Pick<EmbeddedServer, "stop"> | null> {
   const loaded = loadConfiguration({ file: options.config, env: process.env, cwd: process.cwd() });
   if (!loaded.ok || loaded.configuration.storage.databaseUrl !== null) return null;

@@ -1,5 +1,4 @@
-// How every long-running command begins: configuration, secrets, storage, and the file's objects applied to the database. And how it ends,
-// by a signal.
+// Prepares every long-running command: configuration, secrets, storage, and the file's objects applied to the database. Also ends it on a signal.
 import type { Logger } from "pino";
 import { awaitDataDir, realTime } from "./await-predecessor.ts";
 import { findFfmpeg } from "./audio/decode/find-ffmpeg.ts";
@@ -40,49 +39,49 @@ import { type OtlpSettings, otlpSettings } from "./telemetry/otlp.ts";
 const LOG_END_MS = 2_000;
 
 export interface PrepareOptions {
-  /** What `--config` named; null: search as `loadConfiguration` does. */
+  /** From `--config`. Null: search as `loadConfiguration` does. */
   readonly config: string | null;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   readonly adminPort?: number | undefined;
-  /** How the embedded server is used, where no other is configured. */
+  /** How the embedded server is used if no other is configured. */
   readonly embedded: EmbeddedMode;
-  /** An empty embedded database is wanted where the data directory has parts of another installation. */
+  /** Allows an empty embedded database although the data directory has parts of another installation. */
   readonly newDatabase?: boolean;
-  /** Another process has said all of it: faults are still told. */
+  /** Another process has already printed the notices; errors are still printed. */
   readonly isQuiet?: boolean;
 }
 
 export interface Prepared {
   readonly configuration: Configuration;
-  /** Null: there is none, and the defaults hold. */
+  /** Null: there is no file, and the defaults apply. */
   readonly file: string | null;
-  /** A command that is called in the same directory reads the same configuration without being told. */
+  /** A command called in the same directory finds the same configuration without `--config`. */
   readonly isFoundFromHere: boolean;
   readonly applied: AppliedConfiguration;
-  /** To be read again while it runs. */
+  /** Can be reread while the process runs. */
   readonly ownFile: OwnFile | null;
   readonly database: Database;
   readonly seal: Seal;
   readonly pepper: Buffer;
   readonly logger: Logger;
-  /** To be awaited last: the log has a moment to be written. */
+  /** Awaited last, so that the log has time to be written. */
   readonly endLog: () => Promise<void>;
-  /** The database's time, wherever this machine's clock stands. */
+  /** The database's time, independent of this machine's clock. */
   readonly now: () => Date;
   readonly otlp: OtlpSettings | null;
-  /** Null: none on the PATH. */
+  /** Null: not on the PATH. */
   readonly ffmpeg: string | null;
-  /** For people, on stderr; the log goes to stdout. */
+  /** Prints for people, on stderr; the log goes to stdout. */
   readonly say: (text: string) => void;
-  /** The same, with the time since the start. */
+  /** Like `say`, with the time since the start. */
   readonly step: (text: string) => void;
 }
 
-/** A number is the exit code: what was wrong has been reported. */
+/** Returns the exit code as a number if it failed; the error has been printed. */
 export async function prepare(options: PrepareOptions): Promise<Prepared | number> {
   const started = performance.now();
-  // Who listened may have gone; nothing ends because nobody is told.
+  // The reader of stderr may be gone; a failed print must not end the process.
   process.stderr.on("error", () => undefined);
   const command = ownCommand({ env: process.env, cwd: process.cwd() });
   const say = (text: string) => process.stderr.write(`${showCommands(text, command)}\n`);
@@ -115,7 +114,7 @@ export async function prepare(options: PrepareOptions): Promise<Prepared | numbe
   }
   if (place.made !== null) step(`data dir     ${whatIsNew(configuration.storage.dataDir, place.made)}`);
   const isEmbedded = configuration.storage.databaseUrl === null;
-  // Where the server is joined, its owner has looked.
+  // If the server is joined, its owner has already checked.
   if (isEmbedded && options.embedded === "own") await refuseIncomplete(configuration.storage.dataDir, options);
   const secrets = await openSecrets({ ...configuration.storage, ...configuration.secrets });
   if (!secrets.ok) {
@@ -136,7 +135,7 @@ export async function prepare(options: PrepareOptions): Promise<Prepared | numbe
     isFile: file !== null,
     inform,
   }).catch(async (error: unknown) => {
-    // In good order: an embedded one would keep its lock, and have to recover at the next start.
+    // Closed properly: an embedded server would otherwise keep its lock and have to recover at the next start.
     await database.close();
     return refuseOtherSecrets(error);
   });
@@ -174,13 +173,13 @@ interface Told {
   readonly logger: Logger;
 }
 
-/** Parts of another installation are not replaced by something new. */
+/** Refuses to create a new database where the data directory has parts of another installation. */
 async function refuseIncomplete(dataDir: string, { newDatabase = false }: PrepareOptions): Promise<void> {
   const state = await beginInstallation(dataDir, newDatabase);
   if (state.kind === "refused") throw new CliError(EXIT.config, state.message, { hints: state.hints });
 }
 
-/** The server that is configured, else the embedded one, once a process that is stopping has released it. */
+/** Opens the configured server, else the embedded one, after a stopping process has released it. */
 async function openOwnDatabase(
   { storage }: Configuration,
   embedded: EmbeddedMode,
@@ -213,7 +212,7 @@ async function openOwnDatabase(
   return database;
 }
 
-/** What the embedded server reports, in our log. */
+/** Forwards problems of the embedded server to the log. */
 export function reportEmbedded(logger: Logger): Pick<OpenStorageOptions, "onProblem" | "onRestart"> {
   return {
     onProblem: (level, message) =>
@@ -223,7 +222,7 @@ export function reportEmbedded(logger: Logger): Pick<OpenStorageOptions, "onProb
   };
 }
 
-/** The file first: a process with another's secrets is refused there, before it seals anything. */
+/** Applies the file first, which refuses a process with the wrong secrets before it seals anything. */
 async function bringUpToDate(
   services: ApplyServices,
   configuration: Configuration,
@@ -237,7 +236,7 @@ async function bringUpToDate(
   return applied;
 }
 
-/** No fault of the program: the operator acts, or starts it again when the server is available. */
+/** Not an internal error: the operator fixes the cause, or restarts when the server is available. */
 export function throwUnavailable(error: unknown): never {
   if (error instanceof ServerUnavailable) throw new CliError(EXIT.upstream, error.message, { hints: [error.check] });
   if (error instanceof EmbeddedUnavailable) throw new CliError(EXIT.config, error.message, { hints: error.hints });
@@ -254,12 +253,14 @@ function whereStored({ direct }: Pick<Database, "direct">, { databaseUrl, dataDi
   return direct.pooling === "none" ? "PostgreSQL server" : `PostgreSQL server ${describePooling(direct)}`;
 }
 
-/** A place above it that was missing may be a misspelt one, or a disk that is not mounted. */
-function whatIsNew(dataDir: string, made: string): string {
-  return made === dataDir ? `${dataDir}, new` : `${dataDir}, new, and so is ${made} above it, which did not exist`;
+/** A missing parent directory may be a typing error, or a disk that is not mounted. */
+function whatIsNew(dataDir: string, createdDirectory: string): string {
+  return createdDirectory === dataDir
+    ? `${dataDir}, new`
+    : `${dataDir}, new, and so is ${createdDirectory} above it, which did not exist`;
 }
 
-/** A variable that takes the wall down for every connection of the process, providers' and receivers' alike. */
+/** Names an environment variable that disables the check of certificates for every connection of the process, to providers and receivers alike. */
 export function unsafeEnvironment(env: Readonly<Record<string, string | undefined>>): string | null {
   return env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0"
     ? "environment: NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of every certificate. Unset it; for a private authority set NODE_EXTRA_CA_CERTS to its certificate."

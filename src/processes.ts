@@ -1,22 +1,22 @@
-// `patchbay up --processes N`: gateways on one port and one database, because one process has one thread for its requests. This process serves
-// nothing: it owns the embedded database, hands out connections, replaces processes that end, and passes the stop on.
+// `patchbay up --processes N`: several gateways on one port and one database, because one process has one thread for its requests. The parent serves no
+// request: it owns the embedded database, distributes connections, replaces dead processes and forwards the stop signal.
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as pause } from "node:timers/promises";
 import { EXIT } from "./cli/exit-codes.ts";
 import type { UpOptions } from "./cli/process-commands.ts";
 import { stopSignal } from "./stop-signal.ts";
 
-/** Which of the processes a gateway is, from 1; told by this file to the ones it starts. */
+/** Environment variable with the number of a gateway process, from 1. Set by this file. */
 export const PROCESS_NUMBER = "PATCHBAY_PROCESS_NUMBER";
 
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** One that served for so long before it died is replaced after the shortest pause. */
+/** A process that lived for so long before it died is replaced after the shortest pause. */
 const STEADY_MS = 60_000;
 
 /**
- * Resolves with the exit code once every gateway has ended. `processNumber`: of a gateway that was started by this file; null: of one
- * alone, or of the process that starts them, which loads nothing of what they are made of. `orphaned`: counts as a stop.
+ * Resolves with the exit code once every gateway has ended. `processNumber`: null for a single gateway and for the parent, which loads no gateway modules.
+ * `orphaned`: counts as a stop.
  */
 export async function upInProcesses(
   options: UpOptions,
@@ -42,8 +42,8 @@ async function supervise(count: number, orphaned: Promise<void> | null): Promise
   const stop = async (): Promise<void> => {
     const signal = await stopSignal(orphaned);
     stopping.abort();
-    // Ctrl-C has reached the whole terminal group, and a second signal would end a gateway there and then; `patchbay down` has reached this process
-    // alone. A message counts once, whether or not the signal came.
+    // Ctrl-C reaches the whole process group of the terminal, and a second signal would kill a gateway; `patchbay down` reaches the parent only. A message
+    // counts once, whether or not the signal came.
     const isOfTerminal = signal === "SIGINT" && process.stdin.isTTY;
     for (const worker of running.values())
       if (isOfTerminal) worker.send(signal);
@@ -51,11 +51,11 @@ async function supervise(count: number, orphaned: Promise<void> | null): Promise
   };
   void stop();
   const first = start(1, running);
-  // The first brings schema and set-up up to date; what is wrong with either is said once.
+  // The first process migrates the schema and applies the file, so that an error in either is reported once.
   if (!(await first.listening)) return first.exitCode;
-  // The signal was passed on to those that ran: who is started after it would never be told.
-  const wanted = stopping.signal.aborted ? 1 : count;
-  const keepers = Array.from({ length: wanted }, (_, index) =>
+  // The signal was forwarded to running processes only; one started later would never receive it.
+  const processCount = stopping.signal.aborted ? 1 : count;
+  const keepers = Array.from({ length: processCount }, (_, index) =>
     keep(index === 0 ? first : start(index + 1, running), running, stopping.signal),
   );
   await Promise.all(keepers);
@@ -90,7 +90,7 @@ function start(number: number, running: Map<number, Worker>): Started {
   };
 }
 
-/** Replaces a gateway each time it dies, the later the sooner it died, until it is asked to stop. */
+/** Replaces a gateway each time it dies, with a back-off that grows if it died soon, until a stop is requested. */
 async function keep(first: Started, running: Map<number, Worker>, stopping: AbortSignal): Promise<void> {
   let pauseMs = SHORTEST_PAUSE_MS;
   for (let started = first; ; started = start(first.number, running)) {

@@ -1,4 +1,4 @@
-// What a start says once it listens: new keys, once; whether it works; and at every start where its pages are and what to try.
+// Prints what a start reports once it listens: new keys, the self-check, the addresses of its pages, and a command to try.
 import { type FirstStart, selfCheck } from "./first-start.ts";
 
 export interface Started {
@@ -6,7 +6,7 @@ export interface Started {
   readonly url: string;
   /** Null: there is no admin listener. */
   readonly adminUrl: string | null;
-  /** What commands need to find this gateway from the same directory; empty: nothing. */
+  /** Flags that a command in the same directory needs to reach this gateway. May be empty. */
   readonly flags: string;
   /** The same for commands that read a configuration file. */
   readonly configFlag: string;

@@ -1,11 +1,11 @@
-// How a process is told to stop.
+// Waits for the signal that stops a process.
 import { EXIT } from "./cli/exit-codes.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 /**
- * Resolves with the first one, which the process that started this one may also send as a message; a second one ends the process at once. `orphaned`:
- * counts as SIGTERM, if it is the first.
+ * Resolves with the first signal, which the parent process may also send as a message. A second one ends the process at once. `orphaned`: counts as SIGTERM if
+ * it comes first.
  */
 export async function stopSignal(orphaned: Promise<void> | null = null): Promise<NodeJS.Signals> {
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
@@ -14,7 +14,7 @@ export async function stopSignal(orphaned: Promise<void> | null = null): Promise
       const name = SIGNALS.find((each) => each === message);
       if (name !== undefined) resolve(name);
     });
-    // The listener must not keep a process that has ended everything else.
+    // The listener must not keep an otherwise finished process alive.
     process.channel?.unref();
     const onOrphaned = (): void => {
       for (const name of SIGNALS) process.off(name, resolve);

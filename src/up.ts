@@ -15,10 +15,10 @@ import { reportStart } from "./start-report.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 const ACCEPT_WHILE_DRAINING_MS = 5_000;
-/** A connection that is used more often than every 15 s loses no request. */
+/** A connection that is used at least every 15 s loses no request. */
 const KEPT_WHILE_DRAINING_MS = 10_000;
 
-/** Runs until SIGTERM or SIGINT; resolves with the exit code. `processNumber`: of `options.processes`, from 1. */
+/** Runs until SIGTERM or SIGINT; resolves with the exit code. `processNumber`: from 1 to `options.processes`. */
 export async function up(
   options: UpOptions,
   processNumber: number,
@@ -27,7 +27,7 @@ export async function up(
   const prepared = await prepare({
     ...options,
     isQuiet: processNumber > 1,
-    // Of several processes the one that started them owns the embedded server (processes.ts).
+    // With several processes, their parent owns the embedded server (processes.ts).
     embedded: options.processes > 1 ? "join" : "own",
   });
   if (typeof prepared === "number") return prepared;
@@ -37,10 +37,10 @@ export async function up(
   const isEmbedded = configuration.storage.databaseUrl === null;
   const first = isFirst ? await firstStart({ database, pepper, dataDir, isEmbedded, ...applied }) : null;
   const app = await createApp(prepared);
-  // Before anybody is served: what begins while all this is said is finished too.
+  // Before requests are served: what begins while the start is reported is drained too.
   const stopped = stopSignal(orphaned);
   const listeners = await openListeners(app, prepared, processNumber).catch(async (error: unknown) => {
-    // Half of a gateway would live on, and nobody would know.
+    // Otherwise half of a gateway would stay alive unnoticed.
     await app.close();
     await database.close();
     await prepared.endLog();
@@ -91,19 +91,19 @@ async function listenOr(
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : null;
     if (code === null) throw error;
-    const why = code === "EADDRINUSE" ? "is taken by another process" : `cannot be listened on (${code})`;
-    throw new CliError(EXIT.config, `${at.host}:${at.port} ${why}.`, {
+    const reason = code === "EADDRINUSE" ? "is taken by another process" : `cannot be listened on (${code})`;
+    throw new CliError(EXIT.config, `${at.host}:${at.port} ${reason}.`, {
       hints: [`choose another port: ${elsewhere}`, "see what else is in the way: patchbay doctor"],
     });
   }
 }
 
-/** What a process says of itself comes from that process, so each has a port of its own. */
+/** Each process reports its own health and metrics, so each needs an admin port of its own. */
 function ownAdmin({ host, port }: { readonly host: string; readonly port: number }, processNumber: number) {
   return { host, port: port === 0 ? 0 : port + processNumber - 1, exclusive: true };
 }
 
-/** Of an address that is listened on; one that stands for all of them is none to call. */
+/** A callable form of a listening address: a wildcard address cannot be called. */
 function reachable(address: string): string {
   const { protocol, hostname, port } = new URL(address);
   return `${protocol}//${reachableHost(hostname.replace(/^\[|\]$/gu, ""))}:${port}`;
@@ -133,21 +133,21 @@ async function untilStopped(
 ): Promise<number> {
   const { dataDir } = configuration.storage;
   const signal = await stopped;
-  // A restart waits for this process instead of failing; where it cannot be told, it fails.
+  // Lets a restart wait for this process instead of failing.
   if (place !== null) await writeRunningGateway(dataDir, { ...place, isStopping: true }).catch(() => false);
   const stoppingSinceMs = performance.now();
   app.startDraining();
   say(`\n${signal}: finishing what runs`);
   const [acceptMs, keptMs] = signal === "SIGINT" ? [0, 0] : [ACCEPT_WHILE_DRAINING_MS, KEPT_WHILE_DRAINING_MS];
   const { syncTimeoutSeconds, workerGraceSeconds } = configuration.limits;
-  // The admin listener stays for whoever watches the end; `close` ends it.
+  // The admin listener stays open for monitoring of the shutdown; `close` ends it.
   await drain(app.server, {
     acceptMs,
     keptMs,
     finishMs: syncTimeoutSeconds * 1000,
     wait: (ms) => wait(ms, undefined, { ref: false }),
   });
-  // Jobs have been finishing all the while.
+  // Jobs have been finishing during the drain.
   await app.close({ graceMs: Math.max(0, workerGraceSeconds * 1000 - (performance.now() - stoppingSinceMs)) });
   await database.close();
   if (place !== null) await removeRunningGateway(dataDir).catch(() => undefined);

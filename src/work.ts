@@ -1,5 +1,5 @@
-// `patchbay worker`: works on jobs and accepts none, so its listener serves monitoring only [configuration.worker-listener]. Any number of
-// workers may run next to the gateways of one PostgreSQL.
+// `patchbay worker`: works on jobs and accepts none, so its listener serves monitoring only [configuration.worker-listener]. Any number of workers may run next
+// to the gateways of one PostgreSQL server.
 import { listen } from "./http/server/listen.ts";
 import { type App, createApp } from "./app.ts";
 import type { WorkerOptions } from "./cli/process-commands.ts";
@@ -13,7 +13,7 @@ export async function work(options: WorkerOptions, orphaned: Promise<void> | nul
   if (typeof prepared === "number") return prepared;
   const { configuration, database, say, step, endLog } = prepared;
   const app = await createApp({ ...prepared, isAdministered: false });
-  // It works from now on.
+  // Work begins here.
   const stopped = stopSignal(orphaned);
   step(`working      on ${configuration.limits.jobConcurrency} jobs at once`);
   if (!(await listenForWatchers(app, prepared, options.adminPort))) {
@@ -31,7 +31,7 @@ export async function work(options: WorkerOptions, orphaned: Promise<void> | nul
   return EXIT.ok;
 }
 
-/** Beside a gateway on one machine the file's port is taken: nobody stops working for that, unless the port was asked for. */
+/** Next to a gateway on the same machine the file's port is taken: the worker runs without it, unless the port was requested explicitly. */
 async function listenForWatchers(
   { admin }: App,
   { configuration, say, step }: Prepared,
@@ -45,9 +45,9 @@ async function listenForWatchers(
     return true;
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
-    const taken = `${place.host}:${place.port} is taken`;
-    if (port === undefined) step(`metrics      nowhere: ${taken}; --admin-port gives this worker a port of its own`);
-    else say(`patchbay worker cannot serve metrics: ${taken}`);
+    const conflict = `${place.host}:${place.port} is taken`;
+    if (port === undefined) step(`metrics      nowhere: ${conflict}; --admin-port gives this worker a port of its own`);
+    else say(`patchbay worker cannot serve metrics: ${conflict}`);
     return port === undefined;
   }
 }

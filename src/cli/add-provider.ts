@@ -1,5 +1,5 @@
-// `patchbay providers add`: creates a shared or a workspace's connection [cli.providers-add]. The credential comes from a file or stdin,
-// because arguments are in the list of processes, and is never printed.
+// `patchbay providers add`: creates a shared connection or a workspace's own [cli.providers-add]. The credential is read from a file or stdin, because
+// arguments appear in process lists, and is never printed.
 import { connectionView } from "../contract/connections.ts";
 import { needsCredential, type ProviderKind } from "../contract/provider-kinds.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -14,7 +14,7 @@ export interface ProviderAddOptions extends PlaceOptions {
   readonly kind: ProviderKind;
   readonly credential?: string;
   readonly baseUrl?: string;
-  /** What else a connection has, as JSON. */
+  /** Further fields of the connection, as JSON. */
   readonly settings?: string;
   readonly json?: boolean;
 }
@@ -43,8 +43,8 @@ export async function addProvider(
   };
   const document = await session.document(`${path}/connections`, { method: "POST", json, isRepeatable: false });
   if (options.json === true) return printJson(terminal, document);
-  const made = understood(connectionView, document, "connection");
-  const shown = made.credential_last4 === null ? "" : `  \u2026${made.credential_last4}`;
-  await write(terminal.stdout, `${made.id}  ${made.kind}${shown}\n`);
-  await say(terminal, `next: ${testCommand(made.id, options)}`);
+  const connection = understood(connectionView, document, "connection");
+  const lastDigits = connection.credential_last4 === null ? "" : `  \u2026${connection.credential_last4}`;
+  await write(terminal.stdout, `${connection.id}  ${connection.kind}${lastDigits}\n`);
+  await say(terminal, `next: ${testCommand(connection.id, options)}`);
 }

@@ -1,4 +1,4 @@
-// `patchbay keys|usage …`: the commands of a workspace's administrators and of the operator that ask a running gateway.
+// `patchbay keys|usage …`: the commands with which workspace administrators and the operator query a running gateway.
 import { type Command, Option } from "commander";
 import { ROLES } from "../contract/set-up/app.ts";
 import { SCOPES } from "../contract/scopes.ts";

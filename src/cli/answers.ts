@@ -1,4 +1,4 @@
-// What routed answers have in common on a terminal: their stream of events, and what a person should know in addition to the result.
+// Prints what all routed answers share on a terminal: the event stream, and notes for people in addition to the result.
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { asRecord, asString } from "../lib/json/json-guards.ts";
 import { readEvents } from "./read-events.ts";
@@ -6,7 +6,7 @@ import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 
 export interface StreamedAnswer {
   readonly delta: string;
-  /** Member of the delta that holds its text. */
+  /** Field of the delta that contains its text. */
   readonly text: string;
   readonly completed: string;
 }
@@ -22,7 +22,7 @@ export function isEventStream(response: Response): boolean {
   return response.headers.get("content-type")?.startsWith("text/event-stream") === true;
 }
 
-/** Text as it comes, when it is what is asked for; the last event holds the whole answer. */
+/** Prints text as it arrives if text is the result; the last event contains the whole answer. */
 export async function readAnswerStream(
   response: Response,
   kind: StreamedAnswer,
@@ -59,7 +59,7 @@ export function streamError(document: unknown): CliError {
   });
 }
 
-/** Those of an answer, or of the result that a job kept. */
+/** Warnings of an answer, or of a job's stored result. */
 export async function reportWarnings(document: unknown, terminal: Terminal): Promise<void> {
   const warnings = asRecord(document)["warnings"];
   for (const warning of Array.isArray(warnings) ? warnings.map(asRecord) : [])
@@ -70,7 +70,7 @@ export function saySimulated(terminal: Terminal, what = "recognised"): Promise<v
   return say(terminal, `simulated: no provider was called, nothing was ${what}`);
 }
 
-/** What a person should know beside the result. */
+/** Prints notes for people in addition to the result. */
 export async function reportAnswer(response: Response, document: unknown, terminal: Terminal): Promise<void> {
   await reportWarnings(document, terminal);
   if (response.headers.get("x-svc-simulated") === "true")

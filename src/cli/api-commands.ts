@@ -1,4 +1,4 @@
-// `patchbay api`: its options and its help.
+// `patchbay api`: options and help.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ENDPOINT_METHODS, type EndpointMethod } from "../contract/endpoint.ts";
 import { type ApiOptions, callApi } from "./api.ts";

@@ -1,4 +1,4 @@
-// Which key a command calls with: `--api-key`, PATCHBAY_API_KEY, else the one the server on this machine saved for it.
+// Finds the API key of a command: `--api-key`, PATCHBAY_API_KEY, else the key that the server on this machine saved.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { installationHere } from "../config/installation-here.ts";
@@ -6,10 +6,10 @@ import { EXIT } from "./exit-codes.ts";
 import { CliError, type Terminal } from "./terminal.ts";
 
 export const CLI_KEY_FILE = "cli-key";
-/** For what only administrators may do. */
+/** For operations of administrators. */
 export const OPERATOR_KEY_FILE = "operator-key";
 
-/** `dataDir`: where the saved key is looked for, if not where the configuration that is found from here keeps its data. */
+/** `dataDir`: directory of the saved key. Default: the data directory of the configuration found from here. */
 export function findApiKey(
   option: string | undefined,
   url: URL,
@@ -17,22 +17,22 @@ export function findApiKey(
   file: typeof CLI_KEY_FILE | typeof OPERATOR_KEY_FILE = CLI_KEY_FILE,
   dataDir?: string,
 ): string {
-  const given = option ?? terminal.env["PATCHBAY_API_KEY"];
-  if (given !== undefined && given !== "") {
-    if (/^[\x21-\x7e]+$/.test(given)) return given;
+  const explicitKey = option ?? terminal.env["PATCHBAY_API_KEY"];
+  if (explicitKey !== undefined && explicitKey !== "") {
+    if (/^[\x21-\x7e]+$/.test(explicitKey)) return explicitKey;
     throw new CliError(EXIT.auth, "The API key holds characters no key has.", {
       hints: ["check --api-key or PATCHBAY_API_KEY"],
     });
   }
-  const here = { file: null, env: terminal.env, cwd: terminal.cwd };
-  const path = join(dataDir ?? installationHere(here).dataDir, file);
+  const location = { file: null, env: terminal.env, cwd: terminal.cwd };
+  const path = join(dataDir ?? installationHere(location).dataDir, file);
   const hints = [
     "give one: --api-key KEY, PATCHBAY_API_KEY",
     file === OPERATOR_KEY_FILE
       ? `or start a gateway here: one that finds no operator's key saves one in ${path}; another one is named under operator_keys in the configuration file`
       : `or start a gateway here whose configuration names no workspace: its first start saves one in ${path}`,
   ];
-  // The saved key opens the gateway of this machine; it is nobody else's business. Literally: some resolvers ask DNS for `x.localhost`.
+  // The saved key is for the gateway on this machine and must be sent nowhere else. Compared literally: some resolvers ask DNS for `x.localhost`.
   if (!["127.0.0.1", "localhost", "[::1]"].includes(url.hostname))
     throw new CliError(EXIT.auth, `There is no API key for ${url.origin}.`, { hints: hints.slice(0, 1) });
   const saved = readIfThere(path)?.trim();

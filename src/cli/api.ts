@@ -1,4 +1,4 @@
-// `patchbay api`: one request to any endpoint, with the key, the tries and the exit codes of every other command [cli.api].
+// `patchbay api`: one request to any endpoint, with the key, retries and exit codes of every other command [cli.api].
 import { randomUUID } from "node:crypto";
 import { createParser } from "eventsource-parser";
 import type { EndpointMethod } from "../contract/endpoint.ts";
@@ -36,7 +36,7 @@ export async function callApi(
     throw new CliError(EXIT.usage, "The path must begin with one /.", { hints: ["which gateway: --url URL"] });
   const { data, ifMatch, idempotencyKey = randomUUID() } = options;
   await requireWritable(options.output, terminal);
-  // Of the POSTs the one that is never a stream, and takes the key: sent again, it is done once.
+  // The one POST that never streams and accepts an idempotency key: repeating it has no further effect.
   const isGrant = method === "POST" && GRANT.test(path);
   const isRepeatable = method !== "POST" || isGrant;
   const body = data === undefined ? null : await readData(data, terminal);
@@ -67,12 +67,12 @@ export async function callApi(
   if (response.body !== null) await printStream(response.body, terminal);
 }
 
-/** As it comes, until its end or its reader's. An error among the events is told by the exit code, too. */
+/** Prints events as they arrive, until the stream ends or the reader closes. An error event sets the exit code, too. */
 async function printStream(body: ReadableStream<Uint8Array>, terminal: Terminal): Promise<void> {
   const decoder = new TextDecoder();
   let failure: CliError | null = null;
   const parser = createParser({
-    // Those of OpenAI's form have no names.
+    // Events in OpenAI's format have no names.
     onEvent: ({ event, data }) => {
       if (event === undefined || event === "error") failure ??= errorIn(data);
     },
@@ -94,15 +94,15 @@ function errorIn(data: string): CliError | null {
   }
 }
 
-/** What administrators do, the operator may do everywhere; it alone has a listener of its own. */
+/** The operator may use every administrator endpoint; only `/admin/v1` has a listener of its own. */
 function sessionFor(path: string, options: ApiOptions, terminal: Terminal, signal: AbortSignal): Session {
   const isBelow = (place: string) => path.startsWith(`${place}/`);
-  const whose = isBelow("/admin") || isBelow("/workspace") ? "operator" : "app";
+  const keyOwner = isBelow("/admin") || isBelow("/workspace") ? "operator" : "app";
   const place = isBelow("/admin") ? { url: adminUrl(options.url, terminal) } : {};
-  return openSession({ ...place, ...options }, terminal, signal, whose);
+  return openSession({ ...place, ...options }, terminal, signal, keyOwner);
 }
 
-/** An answer as well: the gateway's own is printed where the other would be. */
+/** An error is an answer as well: the gateway's own body is printed in place of a result. */
 async function printRefusal(error: unknown, terminal: Terminal): Promise<never> {
   if (isRefusal(error)) await printJson(terminal, error.document);
   throw error;
@@ -111,7 +111,7 @@ async function printRefusal(error: unknown, terminal: Terminal): Promise<never> 
 const isRefusal = (error: unknown): error is CliError =>
   error instanceof CliError && asString(asRecord(asRecord(error.document)["error"])["code"]) !== null;
 
-/** As it was typed: what is wrong with it besides is the gateway's to say. */
+/** Sent as typed: the gateway validates it. */
 async function readData(data: string, terminal: Terminal): Promise<string> {
   const isNamed = data === "-" || data.startsWith("@");
   const text = isNamed ? await readTextArgument(data.replace(/^@/u, ""), "--data", terminal) : data;

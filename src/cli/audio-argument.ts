@@ -1,4 +1,4 @@
-// The audio a command names: a path, `-` for stdin, an https:// URL, or the bundled sample.
+// Resolves the audio that a command names: a path, `-` for stdin, an https:// URL, or the bundled sample.
 import { createWriteStream } from "node:fs";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -43,7 +43,7 @@ async function fileAt(path: string): Promise<AudioArgument> {
   return { kind: "file", path, sizeBytes: found.size, name: basename(path), dispose: () => Promise.resolve() };
 }
 
-/** To a file first: its length must be declared, and a retry must be able to read it again. */
+/** Spooled to a file: the length must be declared, and a retry must read it again. */
 async function spoolStdin(terminal: Terminal, signal: AbortSignal): Promise<AudioArgument> {
   if (terminal.stdin.isTTY === true)
     throw new CliError(EXIT.usage, "`-` reads audio from stdin, which is the keyboard here.", {

@@ -1,4 +1,4 @@
-// `patchbay audio-url …`: its commands, their options, and their help.
+// `patchbay audio-url …`: commands, options and help.
 import type { Command } from "commander";
 import { checkAudioUrl } from "./check-audio-url.ts";
 import { administered, examples, type Run } from "./command-kit.ts";

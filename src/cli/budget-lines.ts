@@ -1,15 +1,15 @@
-// Budgets for people [cli.usage]: a bar for each limit, what is spent of it, and the forecast.
+// Prints budgets for people [cli.usage]: a bar for each limit, the amount spent, and the forecast.
 import type { SpentBudget } from "../contract/usage.ts";
 import { facts } from "./print.ts";
 
-/** An app's own, or with `app` those of a workspace's apps. */
+/** An app's own budget, or with `app` a budget of one of the workspace's apps. */
 type Shown = SpentBudget & { readonly app?: string };
 
 interface Limit {
   readonly unit: string;
   readonly spent: string | number;
   readonly limit: string | number;
-  /** At the window's end; null: nothing is forecast. */
+  /** At the end of the window. Null: no forecast. */
   readonly atEnd: string | number | null;
 }
 
@@ -19,7 +19,7 @@ export function budgetLines(budgets: readonly Shown[]): string {
   return facts(
     budgets.flatMap((budget) => {
       const limits = limitsOf(budget);
-      // At one pace each, the one that goes furthest beyond its limit has met it first.
+      // With a linear projection, the limit that is exceeded furthest is the first to be met.
       const first = Math.max(...limits.map(({ atEnd, limit }) => partOf(atEnd ?? 0, limit)));
       return limits.map((limit) => {
         const isFirst = partOf(limit.atEnd ?? 0, limit.limit) === first;
@@ -57,7 +57,7 @@ function limitsOf(budget: Shown): readonly Limit[] {
   );
 }
 
-/** Of a limit of nothing nothing is spent. */
+/** The spent part of a limit of zero is 0. */
 function partOf(amount: string | number, limit: string | number): number {
   return Number(limit) === 0 ? 0 : Number(amount) / Number(limit);
 }
@@ -67,13 +67,13 @@ function bar(part: number): string {
   return `[${"#".repeat(full)}${".".repeat(BAR_WIDTH - full)}]`;
 }
 
-/** Rounded down: 100 % is all of it. */
+/** Rounded down: 100 % means all of it. */
 function percent(part: number, places: 0 | 1): string {
   const scale = 10 ** places;
   return `${Math.floor(part * 100 * scale + 1e-9) / scale} %`;
 }
 
-/** A forecast is not known finer than a cent or a second; of less than a dollar every digit is shown. */
+/** Precise to a cent or a second, since a forecast is no better; below one dollar all digits are shown. */
 function roughly(atEnd: string | number): string {
   if (typeof atEnd === "number") return String(Math.round(atEnd));
   const [whole = "0", fraction = ""] = atEnd.split(".");

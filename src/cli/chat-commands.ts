@@ -1,4 +1,4 @@
-// `patchbay chat`: its options and its help.
+// `patchbay chat`: options and help.
 import type { Command } from "commander";
 import { chat, type ChatOptions } from "./chat.ts";
 import { addChatOptions } from "./chat-options.ts";

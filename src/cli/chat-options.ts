@@ -1,4 +1,4 @@
-// One option per field of a chat request [cli.every-field]. A test compares this list with the schema.
+// Maps each field of a chat request to a command-line option [cli.every-field]. A test compares this list with the schema.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { chatFields } from "../contract/chat-request.ts";
@@ -8,7 +8,7 @@ import { descriptionOf } from "./transcription-options.ts";
 
 type ChatField = keyof typeof chatFields.shape;
 
-/** What each field is made of; `messages` also of the command's arguments. */
+/** Options that set each field; `messages` also uses the command's arguments. */
 export const CHAT_OPTIONS: Readonly<Record<ChatField, readonly string[]>> = {
   messages: ["system", "image", "audio", "messages"],
   max_tokens: ["max-tokens"],
@@ -76,7 +76,7 @@ export function addChatOptions(command: Command): Command {
     .addOption(new Option("--dry-run", doc("dry_run")));
 }
 
-/** Those fields that are what an option says, under the names of the API. */
+/** Fields that copy an option's value, under their API names. */
 export function plainFields(options: ChatFieldOptions): Record<string, unknown> {
   const { toolChoice, responseFormat } = options;
   const fields: Readonly<Record<string, unknown>> = {

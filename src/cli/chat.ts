@@ -1,4 +1,4 @@
-// `patchbay chat`: one turn of a conversation, printed while it arrives [cli.chat-input].
+// `patchbay chat`: one turn of a conversation, printed as it arrives [cli.chat-input].
 import { randomUUID } from "node:crypto";
 import { basename, extname } from "node:path";
 import { CHAT_STREAM, isEventStream, readAnswerStream, reportAnswer } from "./answers.ts";
@@ -35,7 +35,7 @@ export async function chat(
   const session = openSession(options, terminal, signal);
   const fields = await chatRequest(words, options, terminal);
   await requireWritable(options.output, terminal);
-  // What goes into a file or a document is wanted whole; a stream cannot be sent again safely, a plain answer can.
+  // A file or a document needs the whole answer. A plain answer can be retried safely, a stream cannot.
   const isWhole =
     options.json === true ||
     options.output !== undefined ||
@@ -87,12 +87,12 @@ async function chatRequest(
     throw new CliError(EXIT.usage, "Stdin can be read once: as --messages or as the message.");
   const before = messages === undefined ? [] : await readJsonFile(messages, "--messages", terminal);
   if (!Array.isArray(before)) throw new CliError(EXIT.usage, "--messages must hold a JSON list of messages.");
-  const asked = await question(words, options, terminal);
+  const userContent = await question(words, options, terminal);
   return {
     messages: [
       ...(system === undefined ? [] : [{ role: "system", content: system }]),
       ...before,
-      ...(asked === null ? [] : [{ role: "user", content: asked }]),
+      ...(userContent === null ? [] : [{ role: "user", content: userContent }]),
     ],
     ...plainFields(options),
     ...(tools === undefined ? {} : { tools: await readJsonFile(tools, "--tools", terminal) }),
@@ -100,24 +100,24 @@ async function chatRequest(
   };
 }
 
-/** The user's message: the arguments, `-` among them standing for stdin. Null where `--messages` says it all. */
+/** The user's message: the arguments, with `-` for stdin. Null: `--messages` contains all of it. */
 async function question(words: readonly string[], options: ChatOptions, terminal: Terminal): Promise<unknown> {
   const isPiped = terminal.stdin.isTTY !== true;
   const readsStdin = words.includes("-") || (words.length === 0 && isPiped && options.messages === undefined);
   const piped = readsStdin ? (await readTextArgument("-", "MESSAGE", terminal)).trimEnd() : "";
-  const said = words.length === 0 ? piped : sentence(words, piped);
+  const prompt = words.length === 0 ? piped : sentence(words, piped);
   const parts = await attachments(options, terminal);
-  if (said.trim() === "" && parts.length === 0) {
+  if (prompt.trim() === "" && parts.length === 0) {
     if (options.messages !== undefined) return null;
     throw new CliError(EXIT.usage, "What should be asked? Give a MESSAGE, or `-` for stdin.", {
       hints: ['try: patchbay chat "Name three uses of a patch bay"'],
     });
   }
-  if (parts.length === 0) return said;
-  return said.trim() === "" ? parts : [{ type: "text", text: said }, ...parts];
+  if (parts.length === 0) return prompt;
+  return prompt.trim() === "" ? parts : [{ type: "text", text: prompt }, ...parts];
 }
 
-/** Words in a line; what was piped in stands in a paragraph of its own. */
+/** Words are joined to one line; piped text is a paragraph of its own. */
 function sentence(words: readonly string[], piped: string): string {
   const paragraphs: string[] = [];
   let line: string[] = [];
@@ -173,7 +173,7 @@ async function reportEnd(document: unknown, terminal: Terminal): Promise<void> {
   if (typeof input === "number" && typeof output === "number") await say(terminal, `tokens ${input} in, ${output} out`);
 }
 
-/** Empty where the stream has printed all there is. */
+/** Empty if the stream has printed everything. */
 function resultOf(document: unknown, wantsJson: boolean, isPrinted: boolean): string {
   const answer = asRecord(document);
   if (wantsJson || answer["object"] !== "chat") return `${JSON.stringify(document, null, 2)}\n`;

@@ -1,4 +1,4 @@
-// `patchbay audio-url check`: whether an address would be fetched, rule by rule [cli.audio-url].
+// `patchbay audio-url check`: reports rule by rule whether an address would be fetched [cli.audio-url].
 import { type AudioUrlCheck, audioUrlCheck } from "../contract/audio-url-check.ts";
 import { exitCodeOf } from "./exit-codes.ts";
 import { openSession, understood, workspacePath } from "./gateway-session.ts";

@@ -1,4 +1,4 @@
-// `patchbay transcribe|translate|listen`: what a client of a running gateway does, its options, and its help.
+// `patchbay transcribe|translate|listen`: the commands of a gateway's client, their options and help.
 import { type Command, Option } from "commander";
 import { RESPONSE_FORMATS } from "../contract/transcription.ts";
 import {
@@ -63,7 +63,7 @@ function audioOptions(command: Command, verb: string): Command {
     .addOption(outputOption());
 }
 
-/** Of every command that sends audio. */
+/** Options of every command that sends audio. */
 export function sendingOptions(command: Command, verb: string): Command {
   return command
     .argument("[file]", "Audio file, an https:// URL, or `-` for stdin.")

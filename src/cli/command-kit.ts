@@ -1,4 +1,4 @@
-// What the command line's parts share: where a command's outcome goes, and options that several have.
+// Shared parts of the command line: how a command returns its outcome, and options of several commands.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_ADMIN_URL, DEFAULT_URL } from "./gateway-url.ts";
 import type { Terminal } from "./terminal.ts";
@@ -36,7 +36,7 @@ export function adminKeyOption(): Option {
   );
 }
 
-/** Of commands that have no other listener to ask. */
+/** For commands that use the admin listener only. */
 export function adminUrlOption(): Option {
   return new Option(
     "--admin-url <url>",
@@ -64,12 +64,12 @@ export function workspaceOption(): Option {
   return new Option("--workspace <workspace>", "Slug or id of the workspace; not given: the key's own.");
 }
 
-/** What an app asks a gateway. */
+/** Options of commands that use an app's key. */
 export function connected(command: Command): Command {
   return command.addOption(jsonOption()).addOption(urlOption()).addOption(apiKeyOption());
 }
 
-/** What a workspace's administrator, or the operator in its place, asks one. */
+/** Options of commands for a workspace's administrator, or the operator on its behalf. */
 export function administered(command: Command): Command {
   return command
     .addOption(workspaceOption())
@@ -78,10 +78,10 @@ export function administered(command: Command): Command {
     .addOption(adminKeyOption());
 }
 
-/** Each time it is given adds one. */
+/** Each occurrence adds a value. */
 export function repeatable(flags: string, description: string, choices?: readonly string[]): Option {
   const option = new Option(flags, `${description} Repeatable.`);
-  // `choices` brings a parser of its own, which knows nothing of the ones before; the list of them stays.
+  // `choices` installs a parser that replaces earlier values; only its list of choices is kept.
   return (choices === undefined ? option : option.choices(choices)).argParser(
     (text: string, texts: string[] | undefined) => {
       if (choices?.includes(text) === false)

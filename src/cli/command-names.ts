@@ -1,4 +1,4 @@
-// The names of the commands, for what quotes them and for what loads them.
+// The names of all commands, for modules that quote them and modules that load them.
 export const COMMAND_NAMES = [
   "init",
   "up",

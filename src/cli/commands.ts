@@ -1,5 +1,5 @@
-// The commands in the order of the help, each with the module that makes it. Only the one that is called is loaded: all of them and what
-// they stand on take longer to load than most take to answer.
+// The commands in the order of the help, each with the module that creates it. Only the module of the called command is loaded: loading all of them takes
+// longer than most commands run.
 import type { Command } from "commander";
 import type { Run } from "./command-kit.ts";
 import type { CommandName } from "./command-names.ts";
@@ -13,7 +13,7 @@ export interface Behind extends Processes {
 type Add = (program: Command, run: Run, behind: Behind) => void;
 
 export interface CommandModule {
-  /** Of the commands that it adds to the program. */
+  /** Commands that the module adds to the program. */
   readonly names: readonly CommandName[];
   readonly load: () => Promise<Add>;
 }
@@ -42,14 +42,14 @@ export const COMMANDS: readonly CommandModule[] = [
     names: ["route", "console", "apply", "doctor", "down", "backup", "restore", "migrate-storage", "audit", "secrets"],
     load: async () => (await import("./operations-commands.ts")).addOperations,
   },
-  // Its scripts say what all the others are, so that it cannot do without them.
+  // The completion scripts list all commands, so every module is loaded for them.
   { names: [], load: async () => (await import("./completion.ts")).addCompletion },
 ];
 
-/** Those that a command line may need: all of them where it names none, as when it asks for help. */
+/** Modules that a command line may need: all if it names no command, as for the help. */
 export function commandsFor(argv: readonly string[]): readonly CommandModule[] {
-  const called = argv.find((word) => !word.startsWith("-"));
-  if (called === undefined && argv.includes("--version")) return [];
-  const named = COMMANDS.filter(({ names }) => names.some((name) => name === called));
-  return named.length > 0 ? named : COMMANDS;
+  const commandName = argv.find((word) => !word.startsWith("-"));
+  if (commandName === undefined && argv.includes("--version")) return [];
+  const matches = COMMANDS.filter(({ names }) => names.some((name) => name === commandName));
+  return matches.length > 0 ? matches : COMMANDS;
 }

@@ -1,4 +1,4 @@
-// The three shells' scripts over one table of commands: which command the words so far lead to, then what may follow there.
+// Generates completion scripts for three shells from one table of commands: which command the words so far select, and what may follow.
 
 type Table = readonly CompletedCommand[];
 
@@ -103,7 +103,7 @@ function fishLines(command: CompletedCommand): readonly string[] {
   const at = `complete -c patchbay -n ${quote(`__patchbay_place ${quote(command.path)}`)}`;
   return [
     ...command.words.map(({ word, description }) => `${at} -a ${quote(word)} -d ${quote(description)}`),
-    // Where no command can follow, a file may.
+    // A file may follow where no command can.
     ...(command.words.length === 0 ? [`${at} -F`] : []),
     ...command.options.map((option) => `${at} ${fishOption(option)}`),
   ];
@@ -115,7 +115,7 @@ function fishOption({ names, description, takesValue, choices }: CompletedOption
   return [...flags, ...value, `-d ${quote(description)}`].join(" ");
 }
 
-/** Of bash and zsh: a word either leads deeper, or is an option whose value comes next. */
+/** For bash and zsh: each word selects a subcommand, or is an option whose value comes next. */
 function walk(table: Table): readonly string[] {
   return [
     'case "$place $word" in',
@@ -130,8 +130,8 @@ function walk(table: Table): readonly string[] {
 function steps(table: Table) {
   const places = new Set(table.map(({ path }) => path));
   return table.flatMap(({ path, words, aliases }) => {
-    const named = [...words.map(({ word }) => ({ alias: word, word })), ...aliases];
-    return named.flatMap(({ alias, word }) => {
+    const entries = [...words.map(({ word }) => ({ alias: word, word })), ...aliases];
+    return entries.flatMap(({ alias, word }) => {
       const next = path === "" ? word : `${path} ${word}`;
       return places.has(next) ? [{ place: path, word: alias, next }] : [];
     });
@@ -145,7 +145,7 @@ function takers(table: Table) {
   });
 }
 
-/** A case for each option with choices, on "place option". */
+/** A case for each option with choices, keyed by "place option". */
 function values(table: Table, offer: (choices: readonly string[]) => string): readonly string[] {
   return table.flatMap(({ path, options }) =>
     options
@@ -166,7 +166,7 @@ function optionWords({ options }: CompletedCommand) {
   return options.flatMap(({ names, description }) => names.map((word) => ({ word, description })));
 }
 
-/** `word:what it is`, as `_describe` takes them. */
+/** `word:description`, the format of `_describe`. */
 function described(words: CompletedCommand["words"]): string {
   return words.map(({ word, description }) => quote(description === "" ? word : `${word}:${description}`)).join(" ");
 }
@@ -187,16 +187,16 @@ export interface CompletedOption {
   readonly names: readonly string[];
   readonly description: string;
   readonly takesValue: boolean;
-  /** Empty: any value; files are offered. */
+  /** Empty: any value; files are suggested. */
   readonly choices: readonly string[];
 }
 
-/** One command, by the words that lead to it: `jobs list`. */
+/** One command, identified by its words: `jobs list`. */
 export interface CompletedCommand {
   readonly path: string;
-  /** Its own commands, or the choices of its first argument. */
+  /** Its subcommands, or the choices of its first argument. */
   readonly words: readonly CompletedWord[];
-  /** Other names of its own commands: those that are looked up, but not offered. */
+  /** Aliases of its subcommands: recognised, but not suggested. */
   readonly aliases: readonly { readonly alias: string; readonly word: string }[];
   readonly options: readonly CompletedOption[];
 }

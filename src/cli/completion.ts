@@ -1,5 +1,4 @@
-// `patchbay completion bash|zsh|fish`: the command table as a script of the shell. Nothing of it is written by hand, so it cannot
-// know less than `--help`.
+// `patchbay completion bash|zsh|fish`: prints the command table as a shell script. It is generated, so it always matches `--help`.
 import { Argument, type Command, type Option } from "commander";
 import { examples, type Run } from "./command-kit.ts";
 import {
@@ -59,7 +58,7 @@ function completedOption(option: Option): CompletedOption {
   };
 }
 
-/** Shells show it beside the word, in a line; a colon ends the word in zsh. */
+/** Shells show it next to the word, on one line; in zsh a colon ends the word. */
 function firstSentence(text: string): string {
   const [sentence = ""] = text.replaceAll(/ \([^)]*\)/gu, "").split(/(?<=[.:;])\s/u);
   return sentence.replaceAll(/[`\\:]/gu, "").replace(/[.;\s]+$/u, "");

@@ -1,4 +1,4 @@
-// `patchbay config validate|print|schema`: the file judged, shown as it counts, and described for editors.
+// `patchbay config validate|print|schema`: validates the configuration file, prints the effective one, and prints its JSON Schema for editors.
 import type { Command } from "commander";
 import { stringify } from "yaml";
 import { loadConfiguration } from "../config/load-configuration.ts";

@@ -1,4 +1,4 @@
-// Asking before what cannot be undone: on a terminal only; elsewhere `--yes` must have said it.
+// Asks for confirmation before an irreversible action: on a terminal only; elsewhere `--yes` is required.
 import { createInterface } from "node:readline/promises";
 import { EXIT } from "./exit-codes.ts";
 import { CliError, type Terminal, visible } from "./terminal.ts";

@@ -1,10 +1,10 @@
-// A span of time as people type it: `90s`, `30m`, `1h`, `2h30m`, `7d`.
+// Parses a duration as people type it: `90s`, `30m`, `1h`, `2h30m`, `7d`.
 import { EXIT } from "./exit-codes.ts";
 import { CliError } from "./terminal.ts";
 
 const PARTS = /^(?:(?<days>\d+)d)?(?:(?<hours>\d+)h)?(?:(?<minutes>\d+)m)?(?:(?<seconds>\d+)s)?$/u;
 
-/** Seconds. How much may be asked for is for the gateway to say. */
+/** Returns seconds. The gateway validates the range. */
 export function readDuration(text: string, option: string): number {
   const parts = text === "" ? undefined : PARTS.exec(text)?.groups;
   if (parts === undefined)

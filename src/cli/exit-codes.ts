@@ -1,4 +1,4 @@
-// Exit codes of the command line, one per kind of trouble, so that scripts can tell them apart without reading text.
+// Exit codes of the command line, one per kind of error, so that scripts can distinguish them without parsing text.
 import { ERRORS, type ErrorCode } from "../contract/errors.ts";
 
 export const EXIT = {
@@ -74,7 +74,7 @@ const BY_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   INTERNAL: EXIT.unexpected,
 };
 
-/** A code this version does not know (a newer gateway, a proxy before it) is judged by its status. */
+/** An unknown code (from a newer gateway, or a proxy in front of it) is mapped by its status. */
 export function exitCodeOf(code: string | null, status: number): ExitCode {
   if (code !== null && isErrorCode(code)) return BY_CODE[code];
   if (status === 401 || status === 403) return EXIT.auth;

@@ -1,4 +1,4 @@
-// One request to a gateway, sent again under the same Idempotency-Key while the gateway reports that this is worth it [cli.retries].
+// Sends one request to a gateway and retries it under the same Idempotency-Key while the gateway reports that a retry may succeed [cli.retries].
 import { setTimeout as wait } from "node:timers/promises";
 import type { EndpointMethod } from "../contract/endpoint.ts";
 import { refusalLines } from "../contract/refusal-lines.ts";
@@ -8,34 +8,34 @@ import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { CliError } from "./terminal.ts";
 
 export interface GatewayRequest {
-  /** POST unless given. */
+  /** Default: POST. */
   readonly method?: EndpointMethod;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A fresh body for every try. */
+  /** Creates a fresh body for every try. */
   readonly makeBody: () => {
     readonly body: ReadableStream<Uint8Array> | string | null;
     readonly headers: Readonly<Record<string, string>>;
   };
   readonly signal: AbortSignal;
   readonly onRetry: (message: string, delaySeconds: number) => void;
-  /** Of each try, a refusal's too; its body is not yet read. */
+  /** Called for each try, refusals included, before its body is read. */
   readonly onAnswer?: (answer: Response) => Promise<void>;
-  /** False: doing it twice would do it twice, so a broken connection is not tried again. True unless given. */
+  /** False: repeating it repeats its effect, so a broken connection is not retried. Default: true. */
   readonly isRepeatable?: boolean;
 }
 
 const MAX_TRIES = 4;
 const MAX_DELAY_SECONDS = 60;
-/** While an answer is being made its whole request is sent at each question: less and less often. */
+/** While a replay is in progress, each poll sends the whole request again, so the polls become less frequent up to this factor. */
 const MAX_STRETCH = 8;
 
-/** The first answer that is no error worth a retry; errors are thrown as `CliError`. */
+/** Returns the first answer that is not a retryable error. Errors are thrown as `CliError`. */
 export async function callGateway(request: GatewayRequest): Promise<Response> {
   for (let tries = 1, waits = 1; ; ) {
     const outcome = await send(request);
     if (outcome.ok) return outcome.response;
-    // A try that broke off is at work and may be paid for: it is waited for until its answer comes, or the gateway says that none will.
+    // A try whose connection broke may still be running and billed: it is awaited until its answer comes, or the gateway reports that there will be none.
     const isOver = !outcome.isRetryable || (tries === MAX_TRIES && !outcome.isBeingMade);
     const pause = outcome.retryAfterSeconds ?? 2 ** (tries - 1) / 2;
     const delaySeconds = outcome.isBeingMade ? pause * Math.min(waits, MAX_STRETCH) : pause;
@@ -53,7 +53,7 @@ type Outcome =
       readonly ok: false;
       readonly error: CliError;
       readonly isRetryable: boolean;
-      /** Under this Idempotency-Key, by a request that was sent before. */
+      /** By an earlier request under this Idempotency-Key. */
       readonly isBeingMade: boolean;
       readonly retryAfterSeconds: number | null;
     };
@@ -80,14 +80,14 @@ async function send(request: GatewayRequest): Promise<Outcome> {
 
 function connectionFailure({ url, isRepeatable = true }: GatewayRequest, error: unknown): Outcome {
   const cause = error instanceof Error ? error.cause : undefined;
-  // Nothing was sent. What is wrong may be the API key: not to be quoted.
+  // Nothing was sent. The invalid value may be the API key, so it is not quoted.
   if (error instanceof TypeError && cause === undefined)
     throw new CliError(
       EXIT.usage,
       "No such request can be sent: a key or a version is no header's value, or GET has a body.",
     );
   const origin = new URL(url).origin;
-  // The fetch standard's list of ports that no browser calls, which Node.js keeps to.
+  // Node.js enforces the fetch standard's list of blocked ports.
   if (cause instanceof Error && cause.message === "bad port")
     throw new CliError(EXIT.upstream, `${origin} is at a port that HTTP clients refuse to call.`, {
       hints: ["let the gateway listen elsewhere: patchbay up --port 8080"],
@@ -99,7 +99,7 @@ function connectionFailure({ url, isRepeatable = true }: GatewayRequest, error: 
     ? `There is no gateway at ${origin} (${code}).`
     : `The connection to ${origin} broke: ${reason}.`;
   const hints = nobodyThere ? ["start one: patchbay up", "or name another: --url URL, PATCHBAY_URL"] : [];
-  // Under one Idempotency-Key the work cannot be done twice, so a connection that a socket error broke may be tried again.
+  // An Idempotency-Key prevents duplicate work, so a connection that a socket error broke may be retried.
   return {
     ok: false,
     error: new CliError(EXIT.upstream, message, { hints }),
@@ -121,7 +121,7 @@ async function refusal(url: string, response: Response): Promise<Outcome> {
   const exitCode = exitCodeOf(code, response.status);
   const hints = [
     ...refusalLines({ details: error["details"], docUrl: asString(error["doc_url"]), requestId }),
-    // Its record says what each target lacked, or how it failed.
+    // The record of the request shows what each target lacked, or how it failed.
     ...(requestId === null || code === null || exitCode !== EXIT.upstream
       ? []
       : [`see why: patchbay requests show ${requestId}`]),

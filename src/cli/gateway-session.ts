@@ -1,4 +1,4 @@
-// A command's dealings with one gateway: where it is, as whom, and what is said while it is asked again.
+// A command's session with one gateway: its address, its key, and messages about retries.
 import type { z } from "zod";
 import { CLI_KEY_FILE, findApiKey, OPERATOR_KEY_FILE } from "./api-key.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -15,19 +15,19 @@ export interface GatewayOptions {
 }
 
 export interface Call extends Partial<Omit<GatewayRequest, "url" | "signal">> {
-  /** What is sent as JSON, in the place of `makeBody`. */
+  /** Sent as JSON, instead of `makeBody`. */
   readonly json?: unknown;
 }
 
 export interface Session {
   readonly gateway: URL;
-  /** GET unless the call says otherwise. Errors are thrown as `CliError`. */
+  /** Default: GET. Errors are thrown as `CliError`. */
   call(path: string, call?: Call): Promise<Response>;
-  /** The answer as JSON, whatever it holds. */
+  /** The answer as JSON, not validated. */
   document(path: string, call?: Call): Promise<unknown>;
 }
 
-/** `as`: whose key is taken where none is given. */
+/** `as`: whose saved key is used if none is given. */
 export function openSession(
   options: GatewayOptions,
   terminal: Terminal,
@@ -36,7 +36,7 @@ export function openSession(
 ): Session {
   const gateway = gatewayUrl(options.url, terminal);
   const apiKey = findApiKey(options.apiKey, gateway, terminal, as === "app" ? CLI_KEY_FILE : OPERATOR_KEY_FILE);
-  const call = (path: string, { json, headers, ...given }: Call = {}): Promise<Response> =>
+  const call = (path: string, { json, headers, ...callOptions }: Call = {}): Promise<Response> =>
     callGateway({
       method: "GET",
       url: endpointUrl(gateway, path),
@@ -47,20 +47,20 @@ export function openSession(
       signal,
       onRetry: (message, delaySeconds) =>
         terminal.stderr.write(`${visible(message)} Trying again in ${delaySeconds} s.\n`),
-      ...given,
+      ...callOptions,
       headers: { accept: "application/json", ...headers, authorization: `Bearer ${apiKey}` },
     });
-  return { gateway, call, document: async (path, given) => readDocument(await call(path, given)) };
+  return { gateway, call, document: async (path, callOptions) => readDocument(await call(path, callOptions)) };
 }
 
 export interface PlaceOptions extends GatewayOptions {
   /** As an administrator of this workspace. */
   readonly workspace?: string;
-  /** As the operator, of the admin listener. */
+  /** As the operator, on the admin listener. */
   readonly adminUrl?: string;
 }
 
-/** Of what an app, an administrator and the operator may each look at: below `place` it has the same name for all three. */
+/** Opens what an app, an administrator and the operator can each read: below `place` the path is the same for all three. */
 export function openPlace(
   options: PlaceOptions,
   terminal: Terminal,
@@ -85,14 +85,14 @@ export async function readDocument(response: Response): Promise<unknown> {
   }
 }
 
-/** What this version can make sense of. `what` as in "is no list of jobs". */
+/** Validates a document against this version's schema. `what` as in "is no list of jobs". */
 export function understood<T extends z.ZodType>(schema: T, document: unknown, what: string): z.output<T> {
   const parsed = parseIgnoringUnknownKeys(schema, document);
   if (parsed.success) return parsed.data;
   throw new CliError(EXIT.upstream, `The gateway's answer is no ${what} that this version knows.`);
 }
 
-/** Path of the workspace that is named, else of the key's own. */
+/** Path of the named workspace, else of the key's own. */
 export async function workspacePath(session: Session, workspace: string | undefined): Promise<string> {
   return `/workspace/${encodeURIComponent(workspace ?? (await ownWorkspace(session)))}`;
 }

@@ -1,5 +1,5 @@
-// Which gateway a command asks: by flag, then environment, then configuration, then the address that the gateway of this installation wrote
-// into its data directory [cli.gateway-address].
+// Finds the gateway that a command calls: by flag, environment, configuration, else the address that this installation's gateway wrote into its data directory
+// [cli.gateway-address].
 import { type Listener, installationHere, listenerOf } from "../config/installation-here.ts";
 import { EXIT } from "./exit-codes.ts";
 import { CliError, type Terminal } from "./terminal.ts";
@@ -13,13 +13,13 @@ export function gatewayUrl(option: string | undefined, here: Here): URL {
   return parseUrl(option ?? readEnv(here, "PATCHBAY_URL") ?? find("url", here) ?? DEFAULT_URL);
 }
 
-/** Of the admin listener. */
+/** Address of the admin listener. */
 export function adminUrl(option: string | undefined, here: Here): string {
   const found = option ?? readEnv(here, "PATCHBAY_ADMIN_URL") ?? find("adminUrl", here) ?? DEFAULT_ADMIN_URL;
   return parseUrl(found).href.replace(/\/$/u, "");
 }
 
-/** Whatever path the gateway itself is mounted at stays before it. */
+/** Keeps the path prefix under which the gateway is mounted. */
 export function endpointUrl(gateway: URL, path: string): string {
   return `${gateway.href.replace(/\/+$/, "")}${path}`;
 }

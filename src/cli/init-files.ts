@@ -1,5 +1,5 @@
-// What `patchbay init` writes: a configuration that starts as it is, on the sandbox, with what a provider needs in comments beside it.
-// A test starts from both files, as they are and with each such line switched on.
+// The files that `patchbay init` writes: a configuration that starts on the sandbox as it is, with provider settings in comments. A test starts from both
+// files, unchanged and with each such line enabled.
 
 export const CONFIGURATION_NAME = "patchbay.yaml";
 export const VARIABLES_NAME = ".env.example";

@@ -1,4 +1,4 @@
-// `patchbay init`: a configuration to start from, and the names of the variables it reads. What is there is never replaced.
+// `patchbay init`: writes a starting configuration and the names of its environment variables. Existing files are never replaced.
 import type { Command } from "commander";
 import { mkdir, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -33,37 +33,37 @@ export function addInit(program: Command, run: Run): void {
 async function init(directory: string, options: InitOptions, terminal: Terminal): Promise<void> {
   const at = resolve(terminal.cwd, directory);
   const files = FILES.map(({ name, text }) => ({ path: join(at, name), text }));
-  const taken: string[] = [];
-  for (const { path } of files) if (await isThere(path)) taken.push(path);
-  if (taken.length > 0) throw inTheWay(taken);
-  const written: string[] = [];
-  let made: string | undefined;
+  const existing: string[] = [];
+  for (const { path } of files) if (await isThere(path)) existing.push(path);
+  if (existing.length > 0) throw inTheWay(existing);
+  const createdPaths: string[] = [];
+  let createdDirectory: string | undefined;
   try {
-    made = await mkdir(at, { recursive: true });
+    createdDirectory = await mkdir(at, { recursive: true });
     for (const { path, text } of files) {
       await writeFile(path, text, { flag: "wx" });
-      written.push(path);
+      createdPaths.push(path);
     }
   } catch (error) {
-    // Both or none, and no empty directory: what was created a moment ago is nobody's yet.
-    await Promise.all(written.map((path) => rm(path, { force: true })));
-    if (made !== undefined) await removeEmpty(at, made);
+    // Both files or none, and no empty directory: files created just now can be removed safely.
+    await Promise.all(createdPaths.map((path) => rm(path, { force: true })));
+    if (createdDirectory !== undefined) await removeEmpty(at, createdDirectory);
     const code = errorCode(error) ?? "unknown reason";
-    if (code === "EEXIST") throw inTheWay([files[written.length]?.path ?? at]);
+    if (code === "EEXIST") throw inTheWay([files[createdPaths.length]?.path ?? at]);
     throw new CliError(EXIT.usage, `${at} cannot be written to (${code}).`);
   }
-  if (options.json === true) return printJson(terminal, { object: "init", files: written });
-  await write(terminal.stdout, visible(`${written.join("\n")}\n`));
+  if (options.json === true) return printJson(terminal, { object: "init", files: createdPaths });
+  await write(terminal.stdout, visible(`${createdPaths.join("\n")}\n`));
   const inPlace = at === terminal.cwd ? "" : `cd ${directory} && `;
   await say(terminal, `next: ${inPlace}cp ${VARIABLES_NAME} .env, give .env its two keys, and`);
   await say(terminal, "  set -a; . ./.env; set +a; patchbay up");
   await say(terminal, '  patchbay transcribe --sample --api-key "$PATCHBAY_APP_KEY"');
 }
 
-/** From `at` up to `made`, the topmost that was created. */
-async function removeEmpty(at: string, made: string): Promise<void> {
+/** Removes the directories from `at` up to `createdDirectory`, the topmost that was created. */
+async function removeEmpty(at: string, createdDirectory: string): Promise<void> {
   await rmdir(at).catch(() => undefined);
-  if (at !== made) await removeEmpty(dirname(at), made);
+  if (at !== createdDirectory) await removeEmpty(dirname(at), createdDirectory);
 }
 
 function inTheWay(paths: readonly string[]): CliError {

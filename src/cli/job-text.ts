@@ -1,4 +1,4 @@
-// A job as `patchbay jobs` tells it.
+// Formats a job for `patchbay jobs`.
 import type { Job } from "../contract/jobs.ts";
 import { facts } from "./print.ts";
 

@@ -1,4 +1,4 @@
-// `patchbay jobs …`: its commands, their options, and their help.
+// `patchbay jobs …`: commands, options and help.
 import { type Command, Option } from "commander";
 import { EXPORT_FORMATS, JOB_STATUSES } from "../contract/jobs.ts";
 import { sendingOptions } from "./client-commands.ts";

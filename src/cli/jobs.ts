@@ -20,11 +20,11 @@ import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 import { printed, requestFields } from "./transcribe.ts";
 
 const JOBS_PATH = "/v1/transcription/jobs";
-/** A gateway of before says nothing of the sandbox. */
+/** Older gateways do not return `simulated`. */
 const readableJob = job.extend({ simulated: job.shape.simulated.default(false) });
-/** The longest that a gateway holds a poll. */
+/** Longest time that a gateway holds a poll. */
 const HOLD_SECONDS = 60;
-/** Between two looks at least, also while there is nobody to look. */
+/** Shortest interval between two polls, also while the gateway is unavailable. */
 const PAUSE_MS = 1_000;
 
 export interface JobOptions extends GatewayOptions {
@@ -60,7 +60,7 @@ export async function submitJob(
   });
   const document = await readDocument(response);
   await reportAnswer(response, document, terminal);
-  // A dry run is answered with the routing decision.
+  // A dry run returns the routing decision.
   const accepted = submittedJob.safeParse(document);
   if (!accepted.success) return printJson(terminal, document);
   const { job_id: jobId } = accepted.data;
@@ -95,7 +95,7 @@ export async function showJob(id: string, options: JobOptions, terminal: Termina
   await say(terminal, `next: ${nextOf(found)}`);
 }
 
-/** Until the job has ended; then its transcript, or why there is none. */
+/** Waits until the job has ended, then prints its transcript or its error. */
 export async function waitForJob(
   id: string,
   options: JobResultOptions,
@@ -104,12 +104,12 @@ export async function waitForJob(
 ): Promise<void> {
   await requireWritable(options.output, terminal);
   const session = openSession(options, terminal, signal);
-  const ended = await untilEnded(session, id, terminal, signal).catch(async (error: unknown) => {
+  const endedJob = await untilEnded(session, id, terminal, signal).catch(async (error: unknown) => {
     if (signal.aborted)
       await say(terminal, `The job goes on. Wait again: patchbay jobs wait ${id}; stop it: patchbay jobs cancel ${id}`);
     throw error;
   });
-  await printEnded(session, ended, options, terminal);
+  await printEnded(session, endedJob, options, terminal);
 }
 
 export async function printJobResult(
@@ -146,13 +146,13 @@ export async function cancelJob(
 
 async function untilEnded(session: Session, id: string, terminal: Terminal, signal: AbortSignal): Promise<Job> {
   const shows = terminal.stderr.isTTY === true;
-  // The first look answers at once: it shows where the job stands, and a job that is not there is told so.
+  // The first poll returns at once: it shows the state of the job, or that it does not exist.
   for (let hold = 0; ; hold = shows ? 2 : HOLD_SECONDS) {
     const askedAtMs = performance.now();
     const document = await session
       .document(`${jobPath(id)}${queryOf({ wait: hold })}`)
       .catch(async (error: unknown) => {
-        // A gateway that was there will come back, and the job with it.
+        // The gateway was reachable before, so it is expected to become available again with the job.
         if (hold === 0 || !(error instanceof CliError) || error.exitCode !== EXIT.upstream) throw error;
         await wait(PAUSE_MS, undefined, { signal });
         return null;
@@ -162,13 +162,18 @@ async function untilEnded(session: Session, id: string, terminal: Terminal, sign
     const isOver = found.status !== "queued" && found.status !== "processing";
     if (shows) terminal.stderr.write(`\r\u001b[K${isOver ? "" : visible(`${stateOf(found)}…`)}`);
     if (isOver) return found;
-    // A gateway that stops holds no look.
+    // A stopping gateway answers polls at once.
     if (hold > 0) await wait(Math.max(0, askedAtMs + PAUSE_MS - performance.now()), undefined, { signal });
   }
 }
 
-async function printEnded(session: Session, ended: Job, options: JobResultOptions, terminal: Terminal): Promise<void> {
-  const { job_id: id, status, error } = ended;
+async function printEnded(
+  session: Session,
+  endedJob: Job,
+  options: JobResultOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const { job_id: id, status, error } = endedJob;
   if (status !== "succeeded")
     throw new CliError(
       EXIT.job,
@@ -178,28 +183,32 @@ async function printEnded(session: Session, ended: Job, options: JobResultOption
           ...(error?.retryable === true ? ["submitting it again may help"] : []),
           `see why: patchbay jobs get ${id}`,
         ],
-        document: ended,
+        document: endedJob,
       },
     );
-  if (ended.result_expired)
-    throw new CliError(exitCodeOf("NOT_FOUND", 404), `The result was deleted at ${ended.expires_at ?? "its time"}.`, {
-      document: ended,
-    });
+  if (endedJob.result_expired)
+    throw new CliError(
+      exitCodeOf("NOT_FOUND", 404),
+      `The result was deleted at ${endedJob.expires_at ?? "its time"}.`,
+      {
+        document: endedJob,
+      },
+    );
   const { format } = options;
   if (options.json === true && format === undefined)
-    return printResult(terminal, `${JSON.stringify(ended, null, 2)}\n`, options.output);
-  // A large one that is wanted in another form is not fetched twice for its warnings.
-  const result = format === undefined ? await resultOf(session, ended) : ended.result;
+    return printResult(terminal, `${JSON.stringify(endedJob, null, 2)}\n`, options.output);
+  // A large result that is needed in another format is not downloaded a second time for its warnings.
+  const result = format === undefined ? await resultOf(session, endedJob) : endedJob.result;
   await reportWarnings(result, terminal);
-  if (result === null && ended.simulated) await saySimulated(terminal);
+  if (result === null && endedJob.simulated) await saySimulated(terminal);
   const text = format === undefined ? printed(result, false) : await exported(session, id, format);
   await printResult(terminal, text, options.output);
 }
 
-/** Null: there is none, or none any more. */
+/** Null: no result, or an expired one. */
 async function resultOf(session: Session, { result, result_url: url }: Job): Promise<unknown> {
   if (result !== null || url === null) return result;
-  // The gateway's own, below its address; a key is not sent to any other.
+  // Only a path on the gateway itself: the key is sent to no other host.
   if (!url.startsWith("/v1/")) throw new CliError(EXIT.upstream, "The result's address is none of the gateway's.");
   return session.document(url);
 }

@@ -37,7 +37,7 @@ export interface KeyRevokeOptions extends AdminOptions {
 
 interface Opened {
   readonly session: Session;
-  /** Of the workspace's keys. */
+  /** Path of the workspace's keys. */
   readonly path: string;
 }
 
@@ -67,14 +67,14 @@ export async function listKeys(options: KeyListOptions, terminal: Terminal, sign
   await printList(terminal, list, columns, options);
 }
 
-/** The secret alone on stdout, so that it can be captured; it is never shown again. */
+/** Prints only the secret on stdout, so that it can be captured; it is never shown again. */
 export async function createKey(options: KeyCreateOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const { settings } = options;
   const more = settings === undefined ? {} : await readObjectFile(settings, "--settings", terminal);
   const { session, path } = await open(options, terminal, signal);
   const json = {
     ...more,
-    ...given({
+    ...definedFields({
       app: options.app,
       role: options.role,
       mode: options.mode,
@@ -86,7 +86,7 @@ export async function createKey(options: KeyCreateOptions, terminal: Terminal, s
       audio_purpose_policy: options.audioPurposePolicy,
     }),
   };
-  // Sent twice it would make two keys.
+  // Sending it twice would create two keys.
   const document = await session.document(path, { method: "POST", json, isRepeatable: false });
   await printNew(document, options, terminal);
 }
@@ -98,7 +98,7 @@ export async function rotateKey(
   signal: AbortSignal,
 ): Promise<void> {
   const { session, path } = await open(options, terminal, signal);
-  const json = given({ overlap_seconds: options.overlap });
+  const json = definedFields({ overlap_seconds: options.overlap });
   const one = `${path}/${encodeURIComponent(id)}/rotate`;
   await printNew(await session.document(one, { method: "POST", json, isRepeatable: false }), options, terminal);
 }
@@ -144,6 +144,6 @@ async function open(options: AdminOptions, terminal: Terminal, signal: AbortSign
   return { session, path: `${await workspacePath(session, options.workspace)}/keys` };
 }
 
-function given(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function definedFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -1,5 +1,5 @@
-// `patchbay listen --forward-to URL` [cli.listen]: reads a workspace's events from the gateway and delivers each, signed as it came, to a
-// receiver that the gateway itself could not reach. A line for each delivery on stdout, the rest on stderr.
+// `patchbay listen --forward-to URL` [cli.listen]: reads a workspace's events from the gateway and forwards each, with its signature, to a receiver that the
+// gateway cannot reach. Prints one line per delivery on stdout, the rest on stderr.
 import { setTimeout as wait } from "node:timers/promises";
 import { errorCode } from "../lib/error-code.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -16,12 +16,12 @@ export interface ListenOptions {
   readonly apiKey?: string;
 }
 
-/** As long as a gateway waits for a receiver unless it is told otherwise. */
+/** Same as the gateway's default timeout for receivers. */
 const RECEIVER_TIMEOUT_MS = 15_000;
 const RECONNECT_MS = 1_000;
 const MAX_REMEMBERED = 10_000;
 
-/** Until interrupted, or refused. */
+/** Runs until interrupted or refused. */
 export async function listen(options: ListenOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const session = openSession(options, terminal, signal, "operator");
   const receiver = receiverUrl(options.forwardTo);
@@ -33,7 +33,7 @@ export async function listen(options: ListenOptions, terminal: Terminal, signal:
     const query = last === undefined ? "" : `?after=${encodeURIComponent(last)}`;
     const headers = { accept: "text/event-stream" };
     const response = await session.call(`${path}${query}`, { headers }).catch((error: unknown) => {
-      // A gateway that was there will come back.
+      // The gateway was reachable before, so it is expected to become available again.
       if (isFirst || !(error instanceof CliError) || error.exitCode !== EXIT.upstream) throw error;
       return null;
     });
@@ -47,7 +47,7 @@ export async function listen(options: ListenOptions, terminal: Terminal, signal:
 interface Forwarding {
   readonly receiver: URL;
   readonly workspace: string;
-  /** Ids of events, the latest last. */
+  /** Event ids, newest last. */
   readonly forwarded: Set<string>;
   readonly options: ListenOptions;
   readonly terminal: Terminal;
@@ -93,7 +93,7 @@ interface Forwarded {
   readonly error: string | null;
 }
 
-/** The very bytes and headers that the gateway would have sent. */
+/** Forwards exactly the bytes and headers that the gateway would have sent. */
 async function forward(data: Readonly<Record<string, unknown>>, { receiver, signal }: Forwarding): Promise<Forwarded> {
   const body = asString(data["body"]) ?? "";
   const headers = Object.fromEntries(
@@ -103,7 +103,7 @@ async function forward(data: Readonly<Record<string, unknown>>, { receiver, sign
   );
   const event = asRecord(parse(body));
   const started = performance.now();
-  const ended = (statusCode: number | null, error: string | null): Forwarded => ({
+  const outcomeOf = (statusCode: number | null, error: string | null): Forwarded => ({
     type: asString(event["type"]) ?? "event",
     job_id: asString(event["job_id"]) ?? "",
     event_id: asString(data["id"]) ?? "",
@@ -120,12 +120,12 @@ async function forward(data: Readonly<Record<string, unknown>>, { receiver, sign
       signal: AbortSignal.any([signal, AbortSignal.timeout(RECEIVER_TIMEOUT_MS)]),
     });
     await response.body?.cancel();
-    return ended(response.status, null);
+    return outcomeOf(response.status, null);
   } catch (error) {
     signal.throwIfAborted();
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     const code = errorCode(cause);
-    return ended(null, code ?? (cause instanceof Error ? cause.name : "unknown"));
+    return outcomeOf(null, code ?? (cause instanceof Error ? cause.name : "unknown"));
   }
 }
 

@@ -1,11 +1,11 @@
-// Lists of the API, page by page, as a table or as one document of the same shape.
+// Prints paginated lists of the API as a table or as one JSON document of the same shape.
 import { z } from "zod";
 import { queryOf, type Session, understood } from "./gateway-session.ts";
 import { printJson, table } from "./print.ts";
 import { say, type Terminal, write } from "./terminal.ts";
 
 const PAGE = 100;
-/** Where no `--limit` is given. */
+/** Default of `--limit`. */
 export const USUAL_LINES = 20;
 
 export interface ListOptions {
@@ -26,29 +26,29 @@ export interface ListPage<T> {
   readonly next_cursor: string | null;
 }
 
-/** As many as are wanted, page by page as they come. */
+/** Yields items page by page, up to the wanted number. */
 export async function* readPages<T>(
   session: Pick<Session, "document">,
   request: ListRequest<T>,
-  wanted = USUAL_LINES,
+  count = USUAL_LINES,
 ): AsyncGenerator<ListPage<T>> {
   const schema = z.object({ data: z.array(request.item), next_cursor: z.string().nullable() });
-  let left = wanted;
+  let remaining = count;
   let cursor: string | null = null;
   do {
-    const query = queryOf({ ...request.query, limit: Math.min(PAGE, left), cursor: cursor ?? undefined });
+    const query = queryOf({ ...request.query, limit: Math.min(PAGE, remaining), cursor: cursor ?? undefined });
     const page: ListPage<T> = understood(schema, await session.document(`${request.path}${query}`), request.what);
     yield page;
-    left -= page.data.length;
+    remaining -= page.data.length;
     cursor = page.next_cursor;
-  } while (cursor !== null && left > 0);
+  } while (cursor !== null && remaining > 0);
 }
 
-/** The same all at once, for what is printed in columns. */
-export async function readList<T>(session: Session, request: ListRequest<T>, wanted?: number): Promise<ListPage<T>> {
+/** Reads all of them at once, for output in columns. */
+export async function readList<T>(session: Session, request: ListRequest<T>, count?: number): Promise<ListPage<T>> {
   const found: T[] = [];
   let next: string | null = null;
-  for await (const page of readPages(session, request, wanted)) {
+  for await (const page of readPages(session, request, count)) {
     found.push(...page.data);
     next = page.next_cursor;
   }
@@ -58,7 +58,7 @@ export async function readList<T>(session: Session, request: ListRequest<T>, wan
 export interface Columns<T> {
   readonly head: readonly string[];
   readonly row: (item: T) => readonly string[];
-  /** What to say, and to do, where there is nothing. */
+  /** Message and hint for an empty list. */
   readonly nothing: string;
 }
 

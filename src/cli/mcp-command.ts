@@ -1,4 +1,4 @@
-// `patchbay mcp`: a running gateway as tools of a Model Context Protocol client, over stdin and stdout; its options, and its help.
+// `patchbay mcp`: offers a running gateway as tools of a Model Context Protocol client over stdin and stdout; options and help.
 import { once } from "node:events";
 import { type Command, Option } from "commander";
 import { apiKeyOption, examples, type Run, urlOption } from "./command-kit.ts";
@@ -23,28 +23,28 @@ export function addMcp(program: Command, run: Run): void {
     });
 }
 
-/** Until the client closes stdin, or Ctrl-C. */
+/** Runs until the client closes stdin, or Ctrl-C. */
 async function serve(options: McpOptions, { terminal, signal }: Run): Promise<void> {
   const { stdin, stdout } = terminal;
-  // What is wrong with it would be told by each tool, to a model.
+  // Checked first: otherwise each tool would report an invalid address to a model.
   gatewayUrl(options.url, terminal);
   if (stdin.isTTY === true)
     throw new CliError(EXIT.usage, "A Model Context Protocol client speaks on stdin, which is the keyboard here.", {
       hints: ['name it to a client: { "command": "npx", "args": ["patchbay-gateway", "mcp"] }'],
     });
-  // Nothing else that the command line does needs them.
+  // Loaded here because no other command needs them.
   const [{ serveStdio, StdioServerTransport }, { makeToolServer }] = await Promise.all([
     import("@modelcontextprotocol/server/stdio"),
     import("../mcp/tool-server.ts"),
   ]);
   const gateway = mcpGateway(options, terminal);
-  const ended = once(stdin, "end", { signal });
+  const inputEnd = once(stdin, "end", { signal });
   const connection = serveStdio(() => makeToolServer(gateway, { offersJobs: options.jobs === true }), {
     transport: new StdioServerTransport(stdin, stdout),
     onerror: (error) => void say(terminal, `mcp: ${error.message}`),
   });
   try {
-    await ended;
+    await inputEnd;
   } finally {
     await connection.close();
   }

@@ -1,4 +1,4 @@
-// How the tools of `patchbay mcp` ask a gateway: as every other command does, over HTTP, with the key of its user.
+// How the tools of `patchbay mcp` call a gateway: over HTTP with the user's key, like every other command.
 import { resolve } from "node:path";
 import { type Recording, Refused, type ToolAnswer, type ToolCall, type ToolGateway } from "../mcp/tool-gateway.ts";
 import { openSession, type GatewayOptions } from "./gateway-session.ts";
@@ -13,12 +13,12 @@ export function mcpGateway(options: McpOptions, terminal: Terminal): ToolGateway
     version: packageVersion(),
     parse: async (text) => JSON.parse(text),
     ask: ({ method = "GET", path, accept = "application/json" }: ToolCall, signal) =>
-      answered(() => openSession(options, terminal, signal).call(path, { method, headers: { accept } })),
+      toAnswer(() => openSession(options, terminal, signal).call(path, { method, headers: { accept } })),
     send: (path, { path: file, url, ...fields }: Recording, signal) =>
-      answered(() =>
+      toAnswer(() =>
         sendAudio({
           path,
-          // Never `-`: stdin is the client's.
+          // Never `-`: stdin belongs to the MCP client.
           argument: file === undefined ? url : resolve(terminal.cwd, file),
           fields,
           options: { ...options },
@@ -27,12 +27,12 @@ export function mcpGateway(options: McpOptions, terminal: Terminal): ToolGateway
           signal,
         }),
       ),
-    // It happened on the machine of whoever is told.
+    // The error occurred on the user's own machine, so its message may be shown.
     onFault: (error) => (error instanceof Error ? error.message : String(error)),
   };
 }
 
-async function answered(call: () => Promise<Response>): Promise<ToolAnswer> {
+async function toAnswer(call: () => Promise<Response>): Promise<ToolAnswer> {
   try {
     const response = await call();
     const { headers } = response;

@@ -1,5 +1,5 @@
-// `patchbay console|doctor|down|backup|restore|migrate-storage|apply|audit|secrets|route`: what an operator does to an installation on its own
-// machine, mostly without asking a gateway.
+// `patchbay console|doctor|down|backup|restore|migrate-storage|apply|audit|secrets|route`: operator commands on an installation on this machine, most of them
+// without a call to a gateway.
 import { type Command, Option } from "commander";
 import { configOption, examples, jsonOption, type Run, yesOption } from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
@@ -48,7 +48,7 @@ export interface ApplyFileOptions extends Common {
   readonly dryRun?: boolean;
 }
 
-/** Each answers its exit code, or throws a `CliError`. */
+/** Each returns its exit code, or throws a `CliError`. */
 export interface Operations {
   readonly down: (options: DownOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
   readonly console: (options: ConsoleOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
@@ -133,7 +133,7 @@ function addConsole(program: Command, run: Run, operations: Operations): void {
     );
 }
 
-/** What an installation keeps: its copies, its move, its log and its secrets. */
+/** Commands for stored data: backups, migration, audit log and secrets. */
 function addKept(program: Command, run: Run, operations: Operations): void {
   program
     .command("backup")

@@ -1,4 +1,4 @@
-// The directory of the installed package, found from this file: two levels up in a checkout, three in a build.
+// Finds the directory of the installed package from this file: two levels up in a checkout, three in a build.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -12,15 +12,15 @@ export function packageRoot(): string {
   return directory;
 }
 
-/** The recording that comes with the package. */
+/** Path of the bundled sample recording. */
 export function samplePath(): string {
   return join(packageRoot(), "sandbox", "samples", "dialogue.mp3");
 }
 
-/** A checkout runs its modules as they were written, a package those that were built. */
+/** A checkout runs the sources, a package the built modules. */
 export const IN_CHECKOUT = import.meta.filename.endsWith(".ts");
 
-/** Where the folders of this package's modules lie, and whether they were built. */
+/** Directory of this package's modules, and whether they are built. */
 export function pageModules(): { readonly modules: string; readonly areBuilt: boolean } {
   return { modules: dirname(import.meta.dirname), areBuilt: !IN_CHECKOUT };
 }
@@ -29,7 +29,7 @@ export function packageVersion(): string {
   return manifest().version;
 }
 
-/** The oldest runtime that this version runs on, as `major.minor`. */
+/** The oldest supported Node.js version, as `major.minor`. */
 export function neededNode(): string {
   return manifest().engines.node.slice(">=".length);
 }
@@ -39,7 +39,7 @@ interface Manifest {
   readonly engines: { readonly node: `>=${number}.${number}` };
 }
 
-/** This package's own, and no input: a schema library would be loaded for it before `--version` is answered. */
+/** Not validated, because it is this package's own: a schema library would delay `--version`. */
 function manifest(): Manifest {
   return JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")) as Manifest;
 }

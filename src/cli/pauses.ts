@@ -1,4 +1,4 @@
-// `patchbay providers pause|resume`: pauses an account, or one model on it, for a while, and resumes it [cli.providers-pause].
+// `patchbay providers pause|resume`: pauses a provider account, or one model on it, for a time, and resumes it [cli.providers-pause].
 import { type PauseView, pauseView, resumption } from "../contract/pauses.ts";
 import { readDuration } from "./duration.ts";
 import { openPlace, type PlaceOptions, understood } from "./gateway-session.ts";
@@ -42,10 +42,10 @@ export async function resumeProvider(
 ): Promise<void> {
   const document = await ask(id, "resume", modelOf(options), options, terminal, signal);
   if (options.json === true) return printJson(terminal, document);
-  const { ended, still_paused: left } = understood(resumption, document, "resumption");
+  const { ended, still_paused: remaining } = understood(resumption, document, "resumption");
   const what = options.model === undefined ? id : `${options.model} on ${id}`;
-  if (left.length > 0) {
-    await write(terminal.stdout, pauseTable(left));
+  if (remaining.length > 0) {
+    await write(terminal.stdout, pauseTable(remaining));
     return say(
       terminal,
       `${what} is still paused, with all of ${id}. End that: ${commandOf(id, { ...options, model: "" })}`,
@@ -82,9 +82,9 @@ async function ask(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const given =
+  const sessionOptions =
     options.workspace === undefined ? { ...options, adminUrl: adminUrl(options.adminUrl, terminal) } : options;
-  const { session, place } = openPlace(given, terminal, signal);
+  const { session, place } = openPlace(sessionOptions, terminal, signal);
   return session.document(`${place}/connections/${encodeURIComponent(id)}/${verb}`, { method: "POST", json });
 }
 

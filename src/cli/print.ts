@@ -1,4 +1,4 @@
-// How results are written: a table or rows for people, exactly one JSON document for programs, a file all or nothing.
+// Prints results: a table or rows for people, exactly one JSON document for programs, or a file written atomically.
 import { constants, type Stats } from "node:fs";
 import { access, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -10,7 +10,7 @@ import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 const GAP = "  ";
 const NUMBER = /^-?\d+(\.\d+)?$/u;
 
-/** Columns as wide as their widest cell, figures to the right. Cells are other people's text: one line each, nothing that acts. */
+/** Columns are as wide as their widest cell, numbers are right-aligned. Cells contain foreign text: one line each, without control characters. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => head.map((_name, column) => oneLine(row[column] ?? "")));
   const widths = head.map((name, column) => Math.max(name.length, ...cells.map((row) => (row[column] ?? "").length)));
@@ -28,11 +28,11 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [head, ...cells].map((row) => `${line(row)}\n`).join("");
 }
 
-/** `name  text` for each fact; those without text are left out. */
+/** `name  text` for each fact; facts without text are skipped. */
 export function facts(rows: readonly (readonly [name: string, text: string | null])[]): string {
-  const shown = rows.flatMap(([name, text]) => (text === null ? [] : [[name, oneLine(text)] as const]));
-  const width = Math.max(...shown.map(([name]) => name.length));
-  return shown.map(([name, text]) => `${name.padEnd(width)}${GAP}${text}`.trimEnd() + "\n").join("");
+  const visibleRows = rows.flatMap(([name, text]) => (text === null ? [] : [[name, oneLine(text)] as const]));
+  const width = Math.max(...visibleRows.map(([name]) => name.length));
+  return visibleRows.map(([name, text]) => `${name.padEnd(width)}${GAP}${text}`.trimEnd() + "\n").join("");
 }
 
 export function printJson(terminal: Terminal, document: unknown, output?: string): Promise<void> {
@@ -40,13 +40,13 @@ export function printJson(terminal: Terminal, document: unknown, output?: string
   return output === undefined ? write(terminal.stdout, text) : printResult(terminal, text, output);
 }
 
-/** A result in the file that `-o` names, else on stdout; on a terminal without what would act there. */
+/** Writes a result to the file of `-o`, else to stdout; control characters are removed on a terminal. */
 export async function printResult(terminal: Terminal, text: string, output: string | undefined): Promise<void> {
   if (output === undefined) await write(terminal.stdout, terminal.stdout.isTTY === true ? visible(text) : text);
   else await writeResult(resolve(terminal.cwd, output), text, terminal);
 }
 
-/** The same of whatever a result is: byte for byte, but that a terminal is shown text alone. */
+/** The same for any content: unchanged bytes, except that a terminal shows only text. */
 export async function printBytes(terminal: Terminal, bytes: Uint8Array, output: string | undefined): Promise<void> {
   if (output !== undefined) return writeResult(resolve(terminal.cwd, output), bytes, terminal);
   if (terminal.stdout.isTTY !== true) return write(terminal.stdout, bytes);
@@ -55,7 +55,7 @@ export async function printBytes(terminal: Terminal, bytes: Uint8Array, output: 
   await say(terminal, `not shown: ${bytes.length} bytes that are no text; to have them in a file: -o FILE`);
 }
 
-/** Before anything is asked for: what was paid for would be lost because it cannot be kept. */
+/** Checked before the request: a paid result must not be lost because it cannot be written. */
 export async function requireWritable(output: string | undefined, terminal: Terminal): Promise<void> {
   if (output === undefined) return;
   const path = resolve(terminal.cwd, output);
@@ -69,10 +69,7 @@ export async function requireWritable(output: string | undefined, terminal: Term
   }
 }
 
-/**
- * All or nothing: a reader never sees half a file. A name that leads to another, or to what is no file, such as /dev/null or a pipe,
- * stays what it is.
- */
+/** Atomic: a reader never sees a partial file. A symbolic link, or a special file such as /dev/null or a pipe, is not replaced. */
 async function writeResult(path: string, text: string | Uint8Array, terminal: Terminal): Promise<void> {
   const place = await placeOf(path);
   const draft = `${place}.${process.pid}.part`;
@@ -89,7 +86,7 @@ async function writeResult(path: string, text: string | Uint8Array, terminal: Te
   await say(terminal, `wrote ${path}`);
 }
 
-/** The file that a name leads to, be it not there yet. */
+/** The file that a path resolves to, even if it does not exist yet. */
 async function placeOf(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -1,29 +1,29 @@
-// `patchbay up|worker`: the processes of an installation, their options, and their help.
+// `patchbay up|worker`: the processes of an installation, their options and help.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { configOption, examples, type Run } from "./command-kit.ts";
 
 export interface UpOptions {
-  /** What `--config` named; null: search as `loadConfiguration` does. */
+  /** From `--config`. Null: search as `loadConfiguration` does. */
   readonly config: string | null;
   readonly host: string | undefined;
   readonly port: number | undefined;
-  /** In the place of `server.admin.port`; of several processes the first one's. */
+  /** Replaces `server.admin.port`; with several processes, the port of the first one. */
   readonly adminPort: number | undefined;
-  /** How many gateways share one port and one database. */
+  /** Number of gateways that share one port and one database. */
   readonly processes: number;
-  /** An empty database is wanted where the data directory has parts of another installation. */
+  /** Allows an empty database although the data directory has parts of another installation. */
   readonly newDatabase: boolean;
 }
 
 export interface WorkerOptions extends Pick<UpOptions, "config"> {
-  /** Where to listen for whoever watches, in the place of `server.admin.port`. */
+  /** Port of the monitoring listener, replaces `server.admin.port`. */
   readonly adminPort: number | undefined;
 }
 
 /** Each runs until it is stopped, and resolves with the exit code. */
 export interface Processes {
   readonly up: (options: UpOptions) => Promise<number>;
-  /** One that only works on jobs. */
+  /** Starts a process that only works on jobs. */
   readonly work: (options: WorkerOptions) => Promise<number>;
 }
 

@@ -1,16 +1,16 @@
-// The upload bar, by bytes, on a terminal's stderr only; nothing at all elsewhere.
+// Upload progress bar, by bytes; shown on the stderr of a terminal only.
 import type { Terminal } from "./terminal.ts";
 
 export interface Progress {
   readonly onBytes: (sentBytes: number) => void;
-  /** Wipes the line: what follows starts on a clean one. */
+  /** Clears the line, so that further output starts at its beginning. */
   readonly clear: () => void;
 }
 
 const WIDTH = 24;
 const REDRAW_MS = 100;
 
-/** `doing`: what goes on once all is sent. */
+/** `doing`: the activity shown once everything is sent. */
 export function uploadProgress(terminal: Terminal, totalBytes: number, doing: string): Progress {
   if (terminal.stderr.isTTY !== true) return { onBytes: () => undefined, clear: () => undefined };
   let drawnAt = 0;

@@ -1,4 +1,4 @@
-// `patchbay providers health`: success, durations and the latest failures of each account's models [cli.providers-list].
+// `patchbay providers health`: success rates, durations and the latest failures of each account's models [cli.providers-list].
 import type { PauseView } from "../contract/pauses.ts";
 import { providerHealth, type ProviderHealth, type SeenModel } from "../contract/provider-health.ts";
 import { type GatewayOptions, openSession, queryOf, type Session, understood } from "./gateway-session.ts";
@@ -22,9 +22,9 @@ const STATES: Readonly<Record<Circuit["state"], string>> = {
   half_open: "on probation",
 };
 
-/** What somebody did by hand comes first: it holds in every process. */
-export function stateOf(whose: Whose, circuit: Circuit | undefined, pauses: readonly PauseView[]): string {
-  if (pauses.some((pause) => concerns(pause, whose))) return "paused";
+/** A manual pause takes precedence: it applies to every process. */
+export function stateOf(account: Whose, circuit: Circuit | undefined, pauses: readonly PauseView[]): string {
+  if (pauses.some((pause) => concerns(pause, account))) return "paused";
   return circuit === undefined ? "-" : STATES[circuit.state];
 }
 
@@ -70,9 +70,9 @@ export async function readHealth(session: Session, minutes?: string): Promise<Pr
 
 const HEAD = ["CONNECTION", "OF", "MODEL", "STATE", "CALLS", "OK %", "P50 MS", "P95 MS", "MOST FREQUENT FAILURE"];
 
-/** What was called in the window, then what rests or rested without being called in it. */
+/** Models called in the window, followed by models with a circuit or pause but no calls. */
 function rowsOf({ circuits, models, pauses }: ProviderHealth): readonly (readonly string[])[] {
-  const called = new Set(models.map(nameOf));
+  const calledModels = new Set(models.map(nameOf));
   const circuitOf = new Map(circuits.map((circuit) => [nameOf(circuit), circuit]));
   return [
     ...models.map((each) => [
@@ -87,7 +87,7 @@ function rowsOf({ circuits, models, pauses }: ProviderHealth): readonly (readonl
       mostFrequentFailure(each),
     ]),
     ...circuits
-      .filter((each) => !called.has(nameOf(each)))
+      .filter((each) => !calledModels.has(nameOf(each)))
       .map((each) => [
         each.connection,
         each.workspace_id ?? "platform",
@@ -123,10 +123,10 @@ function nameOf({ workspace_id: owner, connection, model }: Whose) {
   return JSON.stringify([owner, connection, model]);
 }
 
-/** Of those that ended: whose caller left counts on neither side. Rounded down, or one failure in 2,000 would read as 100. */
+/** Of completed calls: those abandoned by their caller count neither way. Rounded down, so that one failure in 2,000 does not read as 100. */
 function percentOf({ succeeded, failed }: SeenModel): string {
-  const ended = succeeded + failed;
-  return ended === 0 ? "-" : (Math.floor((succeeded * 1_000) / ended) / 10).toFixed(1);
+  const completed = succeeded + failed;
+  return completed === 0 ? "-" : (Math.floor((succeeded * 1_000) / completed) / 10).toFixed(1);
 }
 
 function mostFrequentFailure({ outcomes }: SeenModel): string {

@@ -1,4 +1,4 @@
-// `patchbay providers list|check`: what a workspace's routes can name, and the state of the providers' accounts [cli.providers-list].
+// `patchbay providers list|check`: what a workspace's routes can name, and the health of provider accounts [cli.providers-list].
 import { type ConnectionView, connectionView } from "../contract/connections.ts";
 import { needsCredential } from "../contract/provider-kinds.ts";
 import type { ProviderHealth } from "../contract/provider-health.ts";
@@ -16,7 +16,7 @@ import { CliError, say, type Terminal, write } from "./terminal.ts";
 export interface ProviderListOptions extends AdminOptions {
   readonly capability?: AssignableModel["capabilities"][number];
   readonly provider?: string;
-  /** Also what no connection has. */
+  /** Includes models without a connection. */
   readonly all?: boolean;
 }
 
@@ -34,7 +34,7 @@ export async function listProviders(
   const document = await session.document(`${await workspacePath(session, options.workspace)}/models`);
   const { data } = understood(assignableModels, document, "list of models");
   const { capability, provider, all } = options;
-  const shown = data.filter(
+  const visibleModels = data.filter(
     (model) =>
       (all === true || model.connection !== null) &&
       (capability === undefined || model.capabilities.includes(capability)) &&
@@ -53,10 +53,10 @@ export async function listProviders(
     ],
     nothing: "No connection has such a model. See what an account would add: patchbay providers list --all",
   };
-  await printList(terminal, { data: shown, next_cursor: null }, columns, options);
+  await printList(terminal, { data: visibleModels, next_cursor: null }, columns, options);
 }
 
-/** Nothing is called: what the gateway's own calls have shown so far. */
+/** Calls no provider: reports what the gateway's own calls have shown so far. */
 export async function checkProviders(
   options: ProviderCheckOptions,
   terminal: Terminal,
@@ -95,7 +95,7 @@ type Circuit = ProviderHealth["circuits"][number];
 
 const HEAD = ["CONNECTION", "OF", "KIND", "CREDENTIAL", "MODEL", "STATE", "FAILED", "CALLS", "RESTS UNTIL"];
 
-/** The platform's connections, called or not, then what workspaces' own have been called for. */
+/** Shared connections, called or not, followed by workspace connections that have been called. */
 function rowsOf(
   connections: readonly ConnectionView[],
   { circuits, pauses }: Pick<ProviderHealth, "circuits" | "pauses">,
@@ -106,8 +106,10 @@ function rowsOf(
   };
   const own = connections.flatMap((connection) => {
     const about = [connection.id, "platform", connection.kind, credentialOf(connection)];
-    const called = circuits.filter((each) => each.workspace_id === null && each.connection === connection.id);
-    return called.length === 0 ? [[...about, "-", "not called yet"]] : called.map((each) => [...about, ...cells(each)]);
+    const ownCircuits = circuits.filter((each) => each.workspace_id === null && each.connection === connection.id);
+    return ownCircuits.length === 0
+      ? [[...about, "-", "not called yet"]]
+      : ownCircuits.map((each) => [...about, ...cells(each)]);
   });
   const ids = new Set(connections.map(({ id }) => id));
   const others = circuits.filter((each) => each.workspace_id !== null || !ids.has(each.connection));

@@ -1,4 +1,4 @@
-// `patchbay purposes …`: its commands, their options, and their help.
+// `patchbay purposes …`: commands, options and help.
 import { type Command, Option } from "commander";
 import { PROFILES } from "../contract/features.ts";
 import { connected, examples, type Run } from "./command-kit.ts";

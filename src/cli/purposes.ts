@@ -1,4 +1,4 @@
-// `patchbay purposes list|test`: which labels an app may send, and where one would lead [cli.purposes].
+// `patchbay purposes list|test`: the labels that an app may send, and where one would be routed [cli.purposes].
 import { keyDescription, type PublishedPurpose } from "../contract/account.ts";
 import { type RoutingDecision, routingDecision } from "../contract/transcription.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
@@ -33,7 +33,7 @@ export async function listPurposes(options: PurposeOptions, terminal: Terminal, 
   await printList(terminal, { data, next_cursor: null }, columns, options);
 }
 
-/** A dry run: everything is judged, no provider is called, nothing is billed. The bundled sample unless a file is given. */
+/** A dry run: everything is checked, no provider is called, nothing is billed. Default: the bundled sample. */
 export async function testPurpose(
   purpose: string,
   file: string | undefined,
@@ -102,9 +102,9 @@ function fieldsOf(purpose: string, { purposePolicy, responseProfile }: PurposeTe
 }
 
 function describe({ outcome, purpose, candidates, estimated_cost_usd: cost, audio_seconds: seconds }: RoutingDecision) {
-  const { svc_requested_purpose: asked, svc_applied_purpose: applied, svc_purpose_source: source } = purpose;
+  const { svc_requested_purpose: requestedPurpose, svc_applied_purpose: applied, svc_purpose_source: source } = purpose;
   return facts([
-    ["purpose", `${asked ?? "none"} -> ${applied ?? "none"} (${source})`],
+    ["purpose", `${requestedPurpose ?? "none"} -> ${applied ?? "none"} (${source})`],
     ...candidates.map((candidate) => ["target", describeCandidate(candidate)] as const),
     ["outcome", outcome.code === null ? `target ${outcome.position ?? "?"} would serve` : `refused: ${outcome.code}`],
     ["audio", seconds === null ? null : `${seconds} s`],
@@ -112,7 +112,7 @@ function describe({ outcome, purpose, candidates, estimated_cost_usd: cost, audi
   ]);
 }
 
-/** Names are there for keys with the scope `routing:read`. */
+/** Only keys with the scope `routing:read` see names. */
 function describeCandidate({
   position,
   connection,

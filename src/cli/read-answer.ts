@@ -1,4 +1,4 @@
-// The body of an answer: a connection that breaks in the middle of it is said to have done so, and is exit code 7.
+// Reads the body of an answer; a connection that breaks meanwhile is reported as such, with exit code 7.
 import { mapAsyncIterable } from "../lib/concurrency/map-async-iterable.ts";
 import { EXIT } from "./exit-codes.ts";
 import { CliError } from "./terminal.ts";
@@ -15,7 +15,7 @@ export function readBody(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8A
   return mapAsyncIterable(body, { each: (bytes) => bytes, mapError: brokeOff });
 }
 
-/** However fetch words it. */
+/** One message for all wordings of fetch. */
 function brokeOff(): never {
   throw new CliError(EXIT.upstream, "The answer broke off before its end.");
 }

@@ -1,4 +1,4 @@
-// Files and stdin that an option names.
+// Reads files and stdin named by an option.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -18,7 +18,7 @@ export function unreadable(path: string, error: unknown): CliError {
   return new CliError(EXIT.usage, isMissing ? `There is no file ${path}.` : `${path} cannot be read.`);
 }
 
-/** `-` is stdin; not where that is the keyboard. */
+/** `-` is stdin, unless it is a keyboard. */
 export async function readBytesArgument(file: string, option: string, terminal: Terminal): Promise<Buffer> {
   if (file !== "-") return readFileArgument(file, terminal);
   if (terminal.stdin.isTTY === true)

@@ -1,4 +1,4 @@
-// Server-sent events of a streamed answer, as far as the command line needs them.
+// Reads server-sent events of a streamed answer, as far as the command line needs them.
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { readBody } from "./read-answer.ts";
 
@@ -9,7 +9,7 @@ export interface ServerEvent {
 
 const MAX_EVENT_CHARACTERS = 67_108_864;
 
-/** Pings are comments, which nobody hears of. An event that the end of the stream cuts off is none. */
+/** Skips pings, which are comments, and an event truncated by the end of the stream. */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder();
   let ready: EventSourceMessage[] = [];

@@ -1,5 +1,5 @@
-// `patchbay requests list` and `patchbay requests tail`: the request log of a workspace or, from the admin listener, of all of them
-// [cli.requests]. A line for each request on stdout, the rest on stderr.
+// `patchbay requests list` and `patchbay requests tail`: the request log of one workspace or, on the admin listener, of all [cli.requests]. Prints one line per
+// request on stdout, the rest on stderr.
 import { setTimeout as wait } from "node:timers/promises";
 import { listedRequest, type ListedRequestView, type RequestOutcome } from "../contract/request-list.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -7,7 +7,7 @@ import { openSession, type PlaceOptions, type Session, workspacePath } from "./g
 import { type ListRequest, readList, readPages, USUAL_LINES } from "./lists.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 
-/** Of the admin listener: every workspace's requests. */
+/** On the admin listener: requests of every workspace. */
 export interface RequestLogOptions extends PlaceOptions {
   readonly from?: string;
   readonly to?: string;
@@ -19,10 +19,10 @@ export interface RequestLogOptions extends PlaceOptions {
   readonly json?: boolean;
 }
 
-/** What a tail begins with at most, and looks at where nothing was shown yet. */
+/** Most lines that a tail starts with, and reads per poll until one was shown. */
 const LATEST = 100;
 const POLL_MS = 1_000;
-/** A record may be seen a moment after the time it bears: so far back each look begins, and what was shown is left out. */
+/** A record may become visible a moment after its timestamp: each poll starts this far back and skips what was shown. */
 const OVERLAP_MS = 10_000;
 const MAX_REMEMBERED = 20_000;
 
@@ -31,28 +31,28 @@ interface OpenedLog {
   readonly log: ListRequest<ListedRequestView>;
 }
 
-/** Printed page by page: the first lines are there before the last are asked for. */
+/** Prints page by page: the first lines appear before the last are fetched. */
 export async function listRequests(options: RequestLogOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const { session, log } = await openLog(options, terminal, signal);
   for await (const { data } of readPages(session, log, options.limit))
     for (const request of data) await print(request, options, terminal);
 }
 
-/** The latest, and then each as it is written down, until interrupted. */
+/** Prints the latest records, then each new one, until interrupted. */
 export async function tailRequests(options: RequestLogOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
-  const opened = await openLog(options, terminal, signal);
-  const first = await readList(opened.session, opened.log, Math.min(LATEST, options.limit ?? USUAL_LINES));
-  const shown = new Set<string>();
-  let latestMs = await printNew(first.data, shown, options, terminal);
+  const openedLog = await openLog(options, terminal, signal);
+  const first = await readList(openedLog.session, openedLog.log, Math.min(LATEST, options.limit ?? USUAL_LINES));
+  const printedIds = new Set<string>();
+  let latestMs = await printNew(first.data, printedIds, options, terminal);
   await say(terminal, "Following the request log. Ctrl-C ends it.");
   for (;;) {
     await wait(POLL_MS, undefined, { signal });
-    const news = await readNew(opened, latestMs).catch((error: unknown) => {
-      // A gateway that was there will come back.
+    const newRecords = await readNew(openedLog, latestMs).catch((error: unknown) => {
+      // The gateway was reachable before, so it is expected to become available again.
       if (!(error instanceof CliError) || error.exitCode !== EXIT.upstream) throw error;
       return [];
     });
-    latestMs = Math.max(latestMs, await printNew(news, shown, options, terminal));
+    latestMs = Math.max(latestMs, await printNew(newRecords, printedIds, options, terminal));
   }
 }
 
@@ -63,19 +63,19 @@ async function readNew({ session, log }: OpenedLog, latestMs: number): Promise<r
   return (await readList(session, { ...log, query }, Number.POSITIVE_INFINITY)).data;
 }
 
-/** Oldest first. Answers when the latest of them was written, 0 where there is none. */
+/** Oldest first. Returns the time of the latest, 0 if there is none. */
 async function printNew(
   requests: readonly ListedRequestView[],
-  shown: Set<string>,
+  printedIds: Set<string>,
   options: RequestLogOptions,
   terminal: Terminal,
 ): Promise<number> {
   let latestMs = 0;
   for (const request of requests.toReversed()) {
     latestMs = Math.max(latestMs, Date.parse(request.recorded_at));
-    if (shown.has(request.id)) continue;
-    shown.add(request.id);
-    if (shown.size > MAX_REMEMBERED) shown.delete(shown.values().next().value ?? "");
+    if (printedIds.has(request.id)) continue;
+    printedIds.add(request.id);
+    if (printedIds.size > MAX_REMEMBERED) printedIds.delete(printedIds.values().next().value ?? "");
     await print(request, options, terminal);
   }
   return latestMs;

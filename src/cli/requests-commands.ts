@@ -1,4 +1,4 @@
-// `patchbay requests show|list|tail`: what exists of it, and its help.
+// `patchbay requests show|list|tail`: commands and help.
 import { type Command, Option } from "commander";
 import { REQUEST_OUTCOMES } from "../contract/request-list.ts";
 import { adminKeyOption, examples, limitOption, type Run, urlOption, workspaceOption } from "./command-kit.ts";

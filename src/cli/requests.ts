@@ -1,5 +1,5 @@
-// `patchbay requests show ID`: why a request went where it went, from its record [cli.requests]. Names of providers are there only for a
-// key with the scope routing:read, and for administrators.
+// `patchbay requests show ID`: explains the routing of a request from its record [cli.requests]. Provider names are shown only to keys with the scope
+// routing:read and to administrators.
 import {
   requestRecord,
   type RecordedAttemptView,
@@ -75,8 +75,8 @@ function describeCandidate(candidate: RecordedCandidateView): string {
   const { position, provider, model, missing, health, paused_until: until, outcome } = candidate;
   const name = provider === undefined || model === undefined ? "" : `  ${provider} ${model}`;
   const rest = until === undefined ? "  resting" : `  paused by hand until ${until}`;
-  const why = missing.length > 0 ? `  lacks ${missing.join(", ")}` : health === "resting" ? rest : "";
-  return `${position}${name}  ${outcome.replaceAll("_", " ")}${why}`;
+  const lackNote = missing.length > 0 ? `  lacks ${missing.join(", ")}` : health === "resting" ? rest : "";
+  return `${position}${name}  ${outcome.replaceAll("_", " ")}${lackNote}`;
 }
 
 function describeRoute({ route, route_version: version }: RequestRecordView): string {
@@ -84,8 +84,15 @@ function describeRoute({ route, route_version: version }: RequestRecordView): st
 }
 
 function describeCall(attempt: RecordedAttemptView): string {
-  const { position, outcome, created_at: begun, finished_at: ended, billing_class: payer, charge_usd: usd } = attempt;
-  const seconds = ended === null ? [] : [`${(Date.parse(ended) - Date.parse(begun)) / 1000} s`];
+  const {
+    position,
+    outcome,
+    created_at: startedAt,
+    finished_at: finishedAt,
+    billing_class: payer,
+    charge_usd: usd,
+  } = attempt;
+  const seconds = finishedAt === null ? [] : [`${(Date.parse(finishedAt) - Date.parse(startedAt)) / 1000} s`];
   return [position, outcome ?? "under way", ...seconds, payer, `${usd ?? "?"} USD`].join("  ");
 }
 
@@ -96,7 +103,7 @@ function failureRows({ position, provider_error: error }: RecordedAttemptView): 
   return [row("provider", `${position}  ${facts.filter((fact) => fact !== null).join("  ")}`)];
 }
 
-/** What of that which was asked is proven to have come back, and how. */
+/** Receipts: which required features the answer proves, and how. */
 function proofRows({ position, receipts }: RecordedAttemptView): readonly string[] {
   if (receipts.length === 0) return [];
   const proofs = receipts.map(({ feature, grade, delivered }) => `${feature} (${delivered ? grade : "not delivered"})`);

@@ -1,4 +1,4 @@
-// `patchbay route explain`: where a request would go, and why [cli.route-explain].
+// `patchbay route explain`: shows where a request would be routed, and why [cli.route-explain].
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { AUDIO_FORMATS, type AudioFormat } from "../contract/audio-formats.ts";
 import { configOption, examples, jsonOption, type Run } from "./command-kit.ts";
@@ -10,11 +10,11 @@ import { addFieldOptions, fieldsOf } from "./transcription-options.ts";
 export interface ExplainOptions extends PlaceOptions {
   readonly config?: string;
   readonly json?: boolean;
-  /** A stored key's id. */
+  /** Id of a stored key. */
   readonly key?: string;
   readonly app?: string;
   readonly request?: string;
-  /** A file with the body of a chat. */
+  /** File with the body of a chat request. */
   readonly chat?: string;
   readonly translate?: boolean;
   readonly toLanguage?: string;
@@ -24,11 +24,11 @@ export interface ExplainOptions extends PlaceOptions {
   readonly audioFormat?: AudioFormat;
   readonly route?: string;
   readonly routeVersion?: number | "draft";
-  /** Of a transcription or translation, as the API names them. */
+  /** Fields of a transcription or translation, under their API names. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Answers its exit code, or throws a `CliError`. `file`: the recording; undefined: what the options say of it. */
+/** Returns its exit code, or throws a `CliError`. `file`: the recording; undefined: options describe it. */
 export type ExplainRoute = (
   file: string | undefined,
   options: ExplainOptions,

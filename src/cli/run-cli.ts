@@ -1,4 +1,4 @@
-// The command line: what exists, its help, and how every outcome becomes an exit code.
+// Runs the command line: commands, help, and the mapping of every outcome to an exit code.
 import { Command, CommanderError } from "commander";
 import { examples, type Run } from "./command-kit.ts";
 import { type Behind, commandsFor } from "./commands.ts";
@@ -32,38 +32,37 @@ export async function runCli(argv: readonly string[], dependencies: CliDependenc
     interruptibly: (work) => interruptibly(terminal, interrupt, work),
     exitCode: EXIT.ok,
   };
-  const said: Promise<void>[] = [];
-  // Who writes a result hears what became of it (`write`). Of what is said nobody has to: a gateway serves on while the disk is full that
-  // keeps it.
+  const pendingWrites: Promise<void>[] = [];
+  // Failures to print a result are reported by `write`. Failures to print messages are ignored: a gateway keeps serving while the disk of its log is full.
   const ignore = () => undefined;
   terminal.stdout.on("error", ignore);
   terminal.stderr.on("error", ignore);
   try {
-    const program = await buildProgram(argv, run, dependencies, said);
+    const program = await buildProgram(argv, run, dependencies, pendingWrites);
     await program.parseAsync([...argv], { from: "user" });
     return run.exitCode;
   } catch (error) {
-    return await reportFailure((await unprinted(error, said)) ?? error, argv, run);
+    return await reportFailure((await unprinted(error, pendingWrites)) ?? error, argv, run);
   } finally {
-    await Promise.allSettled(said);
+    await Promise.allSettled(pendingWrites);
     terminal.stdout.off("error", ignore);
     terminal.stderr.off("error", ignore);
   }
 }
 
-/** Why help or the version, which were all that was asked for, could not be printed. */
-async function unprinted(thrown: unknown, said: readonly Promise<void>[]): Promise<unknown> {
+/** The error if help or the version, the only output requested, could not be printed. */
+async function unprinted(thrown: unknown, pendingWrites: readonly Promise<void>[]): Promise<unknown> {
   if (!(thrown instanceof CommanderError) || thrown.exitCode !== 0) return null;
-  const printed = await Promise.allSettled(said);
+  const printed = await Promise.allSettled(pendingWrites);
   return printed.find((each) => each.status === "rejected")?.reason ?? null;
 }
 
-/** `said`: what commander prints by itself, help above all; whether it could be printed is known later. */
+/** `pendingWrites`: writes of commander's own output, above all help, which may fail later. */
 async function buildProgram(
   argv: readonly string[],
   run: Run,
   dependencies: CliDependencies,
-  said: Promise<void>[],
+  pendingWrites: Promise<void>[],
 ): Promise<Command> {
   const { terminal } = run;
   const program = new Command("patchbay")
@@ -74,8 +73,8 @@ async function buildProgram(
     .exitOverride()
     .showSuggestionAfterError(true)
     .configureOutput({
-      writeOut: (text) => said.push(write(terminal.stdout, shown(terminal, text))),
-      writeErr: (text) => said.push(write(terminal.stderr, visible(shown(terminal, text)))),
+      writeOut: (text) => pendingWrites.push(write(terminal.stdout, shown(terminal, text))),
+      writeErr: (text) => pendingWrites.push(write(terminal.stderr, visible(shown(terminal, text)))),
     })
     .addHelpText(
       "before",
@@ -95,7 +94,7 @@ async function buildProgram(
   return program;
 }
 
-/** Ctrl-C once stops the work and says how to go on; twice ends the process there and then. */
+/** The first Ctrl-C stops the work and prints how to resume; the second ends the process at once. */
 async function interruptibly(terminal: Terminal, interrupt: AbortController, work: () => Promise<void>): Promise<void> {
   const onInterrupt = () => {
     if (interrupt.signal.aborted) process.exit(EXIT.interrupted);
@@ -105,7 +104,7 @@ async function interruptibly(terminal: Terminal, interrupt: AbortController, wor
   try {
     await work();
   } catch (error) {
-    // Whatever the abort made fail, the interruption is the reason.
+    // Whatever failed because of the abort, the interruption is the cause.
     throw interrupt.signal.aborted ? new CliError(EXIT.interrupted, "Interrupted.") : error;
   } finally {
     process.off("SIGINT", onInterrupt);
@@ -117,7 +116,7 @@ async function interruptibly(terminal: Terminal, interrupt: AbortController, wor
 async function reportFailure(error: unknown, argv: readonly string[], run: Run): Promise<number> {
   const { terminal } = run;
   if (error instanceof CommanderError) {
-    // Commander has printed the message or the help already; `--help` and `--version` are no failures.
+    // Commander has already printed the message or the help; `--help` and `--version` are successes.
     if (error.exitCode === 0) return EXIT.ok;
     const message = error.code === "commander.help" ? "a command is missing" : error.message.replace(/^error: /u, "");
     if (argv.includes("--json")) await printError(terminal, { error: { code: null, message } });

@@ -1,5 +1,5 @@
-// One request with audio: the file streamed with a bar, or its URL, under one Idempotency-Key for all tries [cli.retries]. A stream accepts
-// no such key, so it is not sent again once it may have been received [cli.streams-once].
+// Sends one request with audio: the file streamed with a progress bar, or its URL, under one Idempotency-Key for all tries [cli.retries]. A stream accepts no
+// such key, so it is not retried once it may have been received [cli.streams-once].
 import { randomUUID } from "node:crypto";
 import { type AudioArgument, findAudio } from "./audio-argument.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -8,7 +8,7 @@ import { uploadProgress } from "./progress.ts";
 import { CliError, say, type Terminal, visible } from "./terminal.ts";
 import { multipartUpload } from "./upload.ts";
 
-/** Options that every command with audio has, as commander names them. */
+/** Options shared by all commands with audio, under commander's names. */
 export interface AudioOptions extends Readonly<Record<string, unknown>> {
   readonly sample?: boolean;
   readonly url?: string;
@@ -24,13 +24,13 @@ export interface AudioSending {
   readonly argument: string | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly options: AudioOptions;
-  /** On a terminal once all is sent: "transcribing". */
+  /** Activity shown on a terminal once everything is sent: "transcribing". */
   readonly doing: string;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
 }
 
-/** The answer, its body unread. */
+/** Returns the answer with its body unread. */
 export async function sendAudio(sending: AudioSending): Promise<Response> {
   const { argument, fields, options, terminal, signal } = sending;
   if (isStreamed(fields) && options.idempotencyKey !== undefined)
@@ -48,7 +48,7 @@ async function send(sending: AudioSending, audio: AudioArgument): Promise<Respon
   const session = openSession(options, terminal, signal);
   const progress = uploadProgress(terminal, audio.kind === "file" ? audio.sizeBytes : 0, sending.doing);
   const isRepeatable = !isStreamed(fields);
-  // One key for all tries of this command: the work is done once however often it is sent.
+  // One key for all tries of this command, so that the work is done once.
   const idempotencyKey = options.idempotencyKey ?? `cli-${randomUUID()}`;
   try {
     return await session.call(sending.path, {
@@ -72,7 +72,7 @@ async function send(sending: AudioSending, audio: AudioArgument): Promise<Respon
   }
 }
 
-/** A dry run is answered at once, and costs nothing. */
+/** A dry run answers at once and costs nothing. */
 function isStreamed(fields: AudioSending["fields"]): boolean {
   if (fields["dry_run"] === true) return false;
   return fields["stream"] === true || fields["mode"] === "realtime";
@@ -97,7 +97,7 @@ function makeBody({ fields, options }: AudioSending, audio: AudioArgument, onPro
       headers: { "content-type": "application/json" },
     };
   }
-  // The gateway judges by content; a type that is not known is better not claimed.
+  // The gateway detects the format from the content; an unknown type is better omitted.
   const source = {
     path: audio.path,
     sizeBytes: audio.sizeBytes,

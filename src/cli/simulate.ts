@@ -1,4 +1,4 @@
-// `patchbay simulate`: the faults of the sandbox in a running gateway [cli.simulate], to see what it does when a provider fails.
+// `patchbay simulate`: sets the sandbox's faults in a running gateway [cli.simulate], to show how it handles a failing provider.
 import { type SandboxFault, sandboxFaults, type SandboxFaults, SIMULATED_DROPS } from "../contract/sandbox-faults.ts";
 import { EXIT } from "./exit-codes.ts";
 import { type GatewayOptions, openSession, understood } from "./gateway-session.ts";
@@ -18,24 +18,26 @@ export interface SimulateOptions extends Omit<GatewayOptions, "url"> {
 
 const PATH = "/admin/v1/sandbox/faults";
 
-/** What can be asked for by name; a status is asked for by its number. */
+/** Faults with a name; an HTTP status is set by its number. */
 export const FAULT_NAMES = ["slow", "timeout", "reset", "garbage", "empty", "drop", "off"] as const;
 
-/** Without a fault: what is in force. */
+/** Without a fault: prints the active ones. */
 export async function simulate(
   fault: string | undefined,
   options: SimulateOptions,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const wanted = fault === undefined || fault === "off" ? null : faultOf(fault, options);
+  const newFault = fault === undefined || fault === "off" ? null : faultOf(fault, options);
   const session = openSession({ ...options, url: adminUrl(options.adminUrl, terminal) }, terminal, signal, "operator");
   const inForce = async (): Promise<SandboxFaults> =>
     understood(sandboxFaults, await session.document(PATH), "list of faults");
   const replace = async (faults: SandboxFaults["faults"]): Promise<SandboxFaults> =>
     understood(sandboxFaults, await session.document(PATH, { method: "PUT", json: { faults } }), "list of faults");
   const now =
-    fault === undefined ? await inForce() : await replace(wanted === null ? [] : [...(await inForce()).faults, wanted]);
+    fault === undefined
+      ? await inForce()
+      : await replace(newFault === null ? [] : [...(await inForce()).faults, newFault]);
   if (options.json === true) return printJson(terminal, now);
   if (now.faults.length === 0) return say(terminal, "The simulated providers do nothing wrong.");
   await write(terminal.stdout, table(["FAULT", "PROVIDER", "MODEL", "CALLS LEFT"], now.faults.map(cells)));

@@ -1,4 +1,4 @@
-// Where a command reads and writes: data on stdout, everything else on stderr; colour only on a terminal without NO_COLOR.
+// Input and output of a command: data on stdout, everything else on stderr; colour only on a terminal without NO_COLOR.
 import { showCommands } from "./shown-text.ts";
 import type { Readable, Writable } from "node:stream";
 
@@ -8,15 +8,15 @@ export interface Terminal {
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** How our commands are called here (`invocation.ts`); not given: `patchbay`. */
+  /** How commands are called here (`invocation.ts`). Default: `patchbay`. */
   readonly command?: string | undefined;
 }
 
 export class CliError extends Error {
   readonly exitCode: number;
-  /** What to print under the message, one line each. */
+  /** Printed below the message, one line each. */
   readonly hints: readonly string[];
-  /** The document `--json` prints in place of the result. */
+  /** The document that `--json` prints instead of the result. */
   readonly document: unknown;
 
   constructor(
@@ -32,12 +32,12 @@ export class CliError extends Error {
   }
 }
 
-/** Resolves when the text has left the process: what follows may end it. A reader that went away (`| head`) is no error. */
+/** Resolves when the text has left the process, so that it may exit. A closed reader (`| head`) is no error. */
 export async function write(stream: Writable, text: string | Uint8Array): Promise<void> {
   await writeTo(stream, text);
 }
 
-/** The same; false: the reader went away, and what has no end is not read on. */
+/** The same; false: the reader has closed, so an endless source must stop. */
 export function writeTo(stream: Writable, text: string | Uint8Array): Promise<boolean> {
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
@@ -49,19 +49,19 @@ export function writeTo(stream: Writable, text: string | Uint8Array): Promise<bo
   });
 }
 
-/** A text of ours with its commands as they are called here. */
+/** Replaces the commands in a text by how they are called here. */
 export function shown({ command = "patchbay" }: Pick<Terminal, "command">, text: string): string {
   return showCommands(text, command);
 }
 
-/** On stderr. Lines may quote what a server sent. */
+/** Prints a line on stderr. It may quote a server. */
 export function say(terminal: Terminal, line: string): Promise<void> {
   return write(terminal.stderr, `${visible(shown(terminal, line))}\n`);
 }
 
 /**
- * Transcripts and messages are other people's text: on a terminal its control sequences would act, a carriage return alone would
- * write over what stands in the line, and characters that turn the direction of writing would reorder it.
+ * Removes control characters from foreign text such as transcripts: on a terminal, control sequences would act, a lone carriage return would overwrite the line,
+ * and bidirectional controls would reorder it.
  */
 export function visible(text: string): string {
   return text.replaceAll(

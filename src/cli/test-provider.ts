@@ -1,4 +1,4 @@
-// `patchbay providers test`: whether an account's credential works, and for what, before any call is paid for [cli.providers-add].
+// `patchbay providers test`: checks whether an account's credential works, and for which models, before a call is paid for [cli.providers-add].
 import { type ConnectionTest, connectionTest, type TestOutcome } from "../contract/connection-test.ts";
 import { EXIT } from "./exit-codes.ts";
 import { openPlace, type PlaceOptions, understood } from "./gateway-session.ts";
@@ -17,8 +17,9 @@ export async function testProvider(
   signal: AbortSignal,
 ): Promise<void> {
   const { workspace } = options;
-  const given = workspace === undefined ? { ...options, adminUrl: adminUrl(options.adminUrl, terminal) } : options;
-  const { session, place } = openPlace(given, terminal, signal);
+  const sessionOptions =
+    workspace === undefined ? { ...options, adminUrl: adminUrl(options.adminUrl, terminal) } : options;
+  const { session, place } = openPlace(sessionOptions, terminal, signal);
   const path = `${place}/connections/${encodeURIComponent(id)}`;
   const document = await session.document(`${path}/test`, { method: "POST" });
   const test = understood(connectionTest, document, "test of a connection");
@@ -30,7 +31,7 @@ export async function testProvider(
     });
   }
   if (options.json === true) return printJson(terminal, document);
-  await write(terminal.stdout, shown(test));
+  await write(terminal.stdout, textOf(test));
   await say(terminal, nextOf(test, place));
 }
 
@@ -38,10 +39,20 @@ export function testCommand(id: string, { workspace }: Pick<PlaceOptions, "works
   return `patchbay providers test ${id}${workspace === undefined ? "" : ` --workspace ${workspace}`}`;
 }
 
-function shown(test: ConnectionTest): string {
-  const { connection, kind, outcome, asked, status, took_ms: tookMs, message, models, undeclared_models: more } = test;
-  const head = `${connection}  ${kind}  ${outcome}  ${asked}  HTTP ${status ?? "-"}  ${tookMs} ms\n${message}\n`;
-  // Most of a provider's models can do the same.
+function textOf(test: ConnectionTest): string {
+  const {
+    connection,
+    kind,
+    outcome,
+    asked: question,
+    status,
+    took_ms: tookMs,
+    message,
+    models,
+    undeclared_models: more,
+  } = test;
+  const head = `${connection}  ${kind}  ${outcome}  ${question}  HTTP ${status ?? "-"}  ${tookMs} ms\n${message}\n`;
+  // Most models of a provider have the same abilities.
   const alike = Map.groupBy(models, abilitiesOf);
   const known = [...alike].map(([abilities, those]) => `\n${abilities}\n  ${those.map(nameOf).join(", ")}\n`).join("");
   return visible(`${head}${known}${more === null || more.length === 0 ? "" : `\nalso listed\n  ${shortened(more)}\n`}`);

@@ -1,4 +1,4 @@
-// `patchbay transcribe|translate`: upload, wait, print. The text goes to stdout (or a file), all the rest to stderr.
+// `patchbay transcribe|translate`: uploads, waits and prints. The text goes to stdout (or a file), everything else to stderr.
 import { isEventStream, readAnswerStream, reportAnswer, TRANSCRIPT_STREAM } from "./answers.ts";
 import { EXIT } from "./exit-codes.ts";
 import { asRecord, asString } from "../lib/json/json-guards.ts";
@@ -8,7 +8,7 @@ import { type AudioOptions, sendAudio } from "./send-audio.ts";
 import { CliError, say, type Terminal } from "./terminal.ts";
 import { fieldsOf } from "./transcription-options.ts";
 
-/** Options of the commands besides the request's fields, as commander names them. */
+/** Options of the commands in addition to the request's fields, under commander's names. */
 export interface TranscribeOptions extends AudioOptions {
   readonly json?: boolean;
   readonly format?: string;
@@ -24,7 +24,7 @@ interface Task {
 const TRANSCRIBE: Task = { command: "transcribe", request: "transcription", doing: "transcribing" };
 const TRANSLATE: Task = { command: "translate", request: "translation", doing: "translating" };
 
-/** Formats whose result is the whole JSON answer; of the others it is `content`. */
+/** Formats whose result is the whole JSON answer; for others it is `content`. */
 const JSON_FORMATS = new Set(["json", "verbose_json", "diarized_json"]);
 
 type Run = (
@@ -67,10 +67,10 @@ export function requestFields(options: TranscribeOptions, request: Task["request
   return { ...fields, response_format: format };
 }
 
-/** `content`, unless the whole answer is wanted. */
+/** Returns `content`, unless the whole answer is wanted. */
 export function printed(document: unknown, wantsJson: boolean): string {
   const content = asString(asRecord(document)["content"]);
-  // A routing decision or a job has no content; it is its own result.
+  // A routing decision or a job has no content and is printed whole.
   if (wantsJson || content === null) return `${JSON.stringify(document, null, 2)}\n`;
   return content.endsWith("\n") ? content : `${content}\n`;
 }

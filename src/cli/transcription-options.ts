@@ -1,4 +1,4 @@
-// One option per field of a request with audio: transcription, translation or job [cli.every-field]. A test compares this list with the
+// Maps each field of a request with audio (transcription, translation or job) to a command-line option [cli.every-field]. A test compares this list with the
 // schemas.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
@@ -9,7 +9,7 @@ import { audioFields, RESPONSE_FORMATS, transcriptionFields, translationFields }
 type Field = keyof typeof transcriptionFields.shape;
 type MoreField = Exclude<keyof typeof jobFields.shape, Field>;
 
-/** What each kind of request with audio may hold. */
+/** Fields of each kind of request with audio. */
 export const AUDIO_REQUESTS = {
   transcription: transcriptionFields,
   translation: translationFields,
@@ -18,7 +18,7 @@ export const AUDIO_REQUESTS = {
 export type AudioRequest = keyof typeof AUDIO_REQUESTS;
 
 interface FieldOption {
-  /** Long name without dashes; `camelCase` of it is commander's key. */
+  /** Long name without dashes; commander uses its `camelCase` as key. */
   readonly name: string;
   readonly kind: "flag" | "text" | "number" | "list" | "choice" | "redaction" | "pairs";
   readonly choices?: readonly string[];
@@ -52,13 +52,13 @@ const MORE_OPTIONS: Readonly<Record<MoreField, FieldOption>> = {
   metadata: { name: "metadata", kind: "pairs" },
 };
 
-/** The options of a request by the name of their field. */
+/** The options of a request by field name. */
 export function optionsOf(request: AudioRequest): readonly (readonly [field: string, option: FieldOption])[] {
   const { shape } = AUDIO_REQUESTS[request];
   return Object.entries({ ...FIELD_OPTIONS, ...MORE_OPTIONS }).filter(([field]) => Object.hasOwn(shape, field));
 }
 
-/** Adds every field's options to a command; `--no-…` sends an explicit false, which beats a purpose's default. */
+/** Adds every field's options to a command; `--no-…` sends an explicit false, which overrides a purpose's default. */
 export function addFieldOptions(command: Command, request: AudioRequest = "transcription"): Command {
   const shape: Readonly<Record<string, z.ZodOptional>> = AUDIO_REQUESTS[request].shape;
   for (const [field, option] of optionsOf(request)) {
@@ -93,7 +93,7 @@ function valueOption(option: FieldOption, doc: string): Option {
   }
 }
 
-/** What was given, under the names of the API. */
+/** The given options, under their API names. */
 export function fieldsOf(
   options: Readonly<Record<string, unknown>>,
   request: AudioRequest = "transcription",
@@ -125,7 +125,7 @@ export function parseCount(text: string): number {
   return Number(text);
 }
 
-/** The sentence stands on the schema that `.optional()` wraps. */
+/** The description belongs to the schema inside `.optional()`. */
 export function descriptionOf(schema: z.ZodOptional): string {
   return schema.description ?? (schema.unwrap() as z.ZodType).description ?? "";
 }

@@ -1,4 +1,4 @@
-// The multipart body of an upload, streamed from disk with its length declared, so that a gateway can refuse it by the head.
+// Builds the multipart body of an upload, streamed from disk with a declared length, so that a gateway can refuse it by its headers.
 import { randomUUID } from "node:crypto";
 import { open } from "node:fs/promises";
 import { formAround } from "../client/multipart.ts";
@@ -18,7 +18,7 @@ export interface UploadSource {
 
 const CHUNK_BYTES = 65_536;
 
-/** `onProgress` gets the audio's bytes handed to the connection so far. */
+/** `onProgress` receives the number of audio bytes sent so far. */
 export function multipartUpload(
   source: UploadSource,
   fields: Readonly<Record<string, unknown>>,
@@ -42,19 +42,19 @@ async function* chunks(
 ): AsyncGenerator<Uint8Array> {
   yield head;
   await using file = await open(source.path, "r");
-  let sent = 0;
-  while (sent < source.sizeBytes) {
+  let offset = 0;
+  while (offset < source.sizeBytes) {
     const { bytesRead, buffer } = await file.read(
-      new Uint8Array(Math.min(CHUNK_BYTES, source.sizeBytes - sent)),
+      new Uint8Array(Math.min(CHUNK_BYTES, source.sizeBytes - offset)),
       0,
       undefined,
-      sent,
+      offset,
     );
-    // The length is declared already: a file that shrinks meanwhile cannot be completed.
+    // The length is already declared: a file that shrinks meanwhile cannot be completed.
     if (bytesRead === 0) throw new Error(`${source.path} became shorter while it was being sent`);
     yield buffer.subarray(0, bytesRead);
-    sent += bytesRead;
-    onProgress(sent);
+    offset += bytesRead;
+    onProgress(offset);
   }
   yield tail;
 }

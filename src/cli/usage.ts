@@ -1,4 +1,4 @@
-// `patchbay usage`: what was used and what it cost [cli.usage], never two billing classes in one sum [usage.classes-separate].
+// `patchbay usage`: prints usage and its cost [cli.usage], never two billing classes in one sum [usage.classes-separate].
 import { z } from "zod";
 import { USAGE_GROUPS, type UsageTable, usageReport, workspaceUsage } from "../contract/usage.ts";
 import { budgetLines } from "./budget-lines.ts";
@@ -7,7 +7,7 @@ import { printJson, printResult, table } from "./print.ts";
 import { readText } from "./read-answer.ts";
 import { say, type Terminal, write } from "./terminal.ts";
 
-/** Of the admin listener `workspace` means: only this one's. */
+/** On the admin listener, `workspace` filters by workspace. */
 export interface UsageOptions extends PlaceOptions {
   readonly from?: string;
   readonly to?: string;
@@ -52,14 +52,14 @@ type Amounts = Omit<UsageTable["totals"][number], "billing_class">;
 
 const AMOUNTS = ["CALLS", "FAILED", "AUDIO S", "TOKENS IN", "TOKENS OUT", "CHARGED USD", "LIST USD"] as const;
 
-/** Rows newest first, then a total for each who pays. */
+/** Rows newest first, then a total for each billing class. */
 function lines({ data, totals, group_by: groups, from, to }: UsageTable): string {
   if (data.length === 0) return `Nothing was used from ${from} until ${to}.\n`;
-  const shown = USAGE_GROUPS.filter((group) => groups.includes(group));
-  const head = [...shown.map((group) => group.toUpperCase()), "PAYS", ...AMOUNTS];
-  const rows = data.map((row) => [...shown.map((group) => cell(row, group)), row.billing_class, ...amountsOf(row)]);
-  const sums = totals.map((sum) => ["total", ...shown.slice(1).map(() => ""), sum.billing_class, ...amountsOf(sum)]);
-  return table(head, shown.length === 0 ? rows : [...rows, ...sums]);
+  const columns = USAGE_GROUPS.filter((group) => groups.includes(group));
+  const head = [...columns.map((group) => group.toUpperCase()), "PAYS", ...AMOUNTS];
+  const rows = data.map((row) => [...columns.map((group) => cell(row, group)), row.billing_class, ...amountsOf(row)]);
+  const sums = totals.map((sum) => ["total", ...columns.slice(1).map(() => ""), sum.billing_class, ...amountsOf(sum)]);
+  return table(head, columns.length === 0 ? rows : [...rows, ...sums]);
 }
 
 function cell(row: Row, group: (typeof USAGE_GROUPS)[number]): string {
@@ -74,7 +74,7 @@ function amountsOf(amounts: Amounts): readonly string[] {
     String(amounts.input_tokens),
     String(amounts.output_tokens),
     amounts.charge_usd,
-    // Some calls have no price that is known: the sum is at least this.
+    // Some calls have no known price: the sum is a lower bound.
     amounts.unpriced > 0 ? `>= ${amounts.list_usd}` : amounts.list_usd,
   ];
 }

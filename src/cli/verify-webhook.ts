@@ -1,4 +1,4 @@
-// `patchbay webhooks verify`: whether a delivery is genuine, and why not [cli.webhooks]. No gateway is asked.
+// `patchbay webhooks verify`: checks offline whether a delivery is genuine, and if not, why [cli.webhooks].
 import { verifyWebhook, type WebhookVerdict } from "../webhooks/verify.ts";
 import { EXIT } from "./exit-codes.ts";
 import { printJson } from "./print.ts";

@@ -1,4 +1,4 @@
-// `patchbay webhooks …`: its commands, their options, and their help.
+// `patchbay webhooks …`: commands, options and help.
 import { type Command, Option } from "commander";
 import { DELIVERY_STATES } from "../contract/webhook.ts";
 import {

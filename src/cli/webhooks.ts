@@ -1,4 +1,4 @@
-// `patchbay webhooks show|set|remove|list|test|redeliver`: a workspace's webhook and the log of its deliveries [cli.webhooks].
+// `patchbay webhooks show|set|remove|list|test|redeliver`: manages a workspace's webhook and its delivery log [cli.webhooks].
 import {
   type DeliveryState,
   type DeliveryView,
@@ -33,7 +33,7 @@ export interface RedeliverOptions extends AdminOptions {
 
 interface Opened {
   readonly session: Session;
-  /** Of the workspace's webhook. */
+  /** Path of the workspace's webhook. */
   readonly path: string;
 }
 
@@ -44,7 +44,7 @@ export async function showWebhook(options: AdminOptions, terminal: Terminal, sig
   await write(terminal.stdout, describe(understood(webhookView, document, "webhook")));
 }
 
-/** A secret that this call made alone on stdout, so that it can be captured; it is never shown again. */
+/** Prints only a newly created secret on stdout, so that it can be captured; it is never shown again. */
 export async function setWebhook(
   url: string,
   options: WebhookSetOptions,
@@ -58,7 +58,7 @@ export async function setWebhook(
     rotate_secret: options.rotateSecret === true,
     revoke_previous: options.revokePrevious === true,
   };
-  // A second try would not show the secret that the first one made.
+  // A retry would not return the secret that the first try created.
   const document = await session.document(path, { method: "PUT", json, isRepeatable: false });
   if (options.json === true) return printJson(terminal, document);
   const webhook = understood(webhookView, document, "webhook");
@@ -83,17 +83,17 @@ export async function removeWebhook(
   await write(terminal.stdout, "removed\n");
 }
 
-/** The tag of what was asked about: another one, set up meanwhile, is not removed. */
+/** Returns the ETag of the webhook shown in the question, so that one created meanwhile is not removed. */
 async function confirmRemoval(
   session: Session,
   path: string,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<string> {
-  const shown = await session.call(path);
-  const webhook = understood(webhookView, await readDocument(shown), "webhook");
+  const reply = await session.call(path);
+  const webhook = understood(webhookView, await readDocument(reply), "webhook");
   await confirm(`Remove the webhook to ${webhook.url}? What waits for delivery is given up.`, terminal, signal);
-  return shown.headers.get("etag") ?? "*";
+  return reply.headers.get("etag") ?? "*";
 }
 
 export async function listDeliveries(
@@ -120,7 +120,7 @@ export async function listDeliveries(
   await printList(terminal, list, columns, options);
 }
 
-/** One attempt, now; how the receiver took it is the outcome of the command. */
+/** One attempt now; the receiver's answer decides the exit code. */
 export async function testWebhook(options: AdminOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const { session, path } = await open(options, terminal, signal);
   const document = await session.document(`${path}/test`, { method: "POST", isRepeatable: false });
@@ -154,25 +154,28 @@ export async function redeliver(
   const from = options.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(options.from);
   if (Number.isNaN(from)) throw new CliError(EXIT.usage, "--from must be a time such as 2027-01-31T00:00:00Z.");
   const { session, path } = await open(options, terminal, signal);
-  const again: DeliveryView[] = [];
-  // All are known before the first is sent again: one that fails anew would be met a second time.
+  const redelivered: DeliveryView[] = [];
+  // All are listed before the first is redelivered: one that fails again would otherwise be listed twice.
   for (const id of isAll ? await givenUp(session, path, from) : ids) {
     const one = `${path}/deliveries/${encodeURIComponent(id)}/redeliver`;
     const document = await session.document(one, { method: "POST", isRepeatable: false });
-    again.push(understood(deliveryView, document, "delivery"));
+    redelivered.push(understood(deliveryView, document, "delivery"));
     if (options.json !== true) await write(terminal.stdout, visible(`${id}\n`));
   }
-  if (options.json === true) return printJson(terminal, { object: "list", data: again });
-  await say(terminal, again.length === 0 ? "None was given up." : "due now; see how they fare: patchbay webhooks list");
+  if (options.json === true) return printJson(terminal, { object: "list", data: redelivered });
+  await say(
+    terminal,
+    redelivered.length === 0 ? "None was given up." : "due now; see how they fare: patchbay webhooks list",
+  );
 }
 
-/** Oldest first, as they would have come. */
+/** Oldest first, in their original order. */
 async function givenUp(session: Session, path: string, from: number): Promise<readonly string[]> {
   const found: string[] = [];
   const request = { ...deliveriesAt(path), query: { status: "failed" } };
   for await (const { data } of readPages(session, request, Number.POSITIVE_INFINITY)) {
     const recent = data.filter((delivery) => Date.parse(delivery.created_at) >= from);
-    // What was tested is over.
+    // Test deliveries are skipped.
     found.push(...recent.filter(({ test }) => !test).map(({ id }) => id));
     if (recent.length < data.length) break;
   }
@@ -187,7 +190,7 @@ function stateOf({ status, ended_by: endedBy }: DeliveryView): string {
   return endedBy === null ? status : `${status} (${endedBy})`;
 }
 
-/** Null: nothing was tried yet. */
+/** Null: no attempt yet. */
 function lastOf({ attempts }: DeliveryView): string | null {
   const last = attempts.at(-1);
   if (last === undefined) return null;

@@ -1,18 +1,18 @@
-// What a call returns: a promise of its answer, and on demand of the response beside it.
+// The return value of a call: a promise of the parsed answer that can also give access to the response.
 import type { Answered } from "./call.ts";
 
 export interface AnswerPromise<T> extends Promise<T> {
-  /** The answer with its request id and the response whose headers it came with. */
+  /** The answer with its request id and its response, for the headers. */
   withResponse(): Promise<Answered<T>>;
 }
 
-export function answerPromise<T>(answered: Promise<Answered<T>>): AnswerPromise<T> {
-  const data = answered.then((answer) => answer.data);
+export function answerPromise<T>(pendingAnswer: Promise<Answered<T>>): AnswerPromise<T> {
+  const data = pendingAnswer.then((answer) => answer.data);
   return Object.assign(data, {
     withResponse: () => {
-      // Nobody waits for this one any more.
+      // Prevents an unhandled rejection: this promise is no longer awaited.
       data.catch(() => undefined);
-      return answered;
+      return pendingAnswer;
     },
   });
 }

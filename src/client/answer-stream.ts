@@ -1,4 +1,4 @@
-// A streamed answer [client.stream-events]: its events as they come, up to the one that contains the whole answer.
+// A streamed answer [client.stream-events]: yields events as they arrive, up to the one that contains the whole answer.
 import { type Answered, answerWithin, type Call, connectionError, deadlineOf } from "./call.ts";
 import type { ClientConfiguration } from "./configuration.ts";
 import type { Deadline } from "./deadline.ts";
@@ -7,7 +7,7 @@ import { readEvents } from "./read-events.ts";
 import { streamedError, unexpected } from "./read-refusal.ts";
 
 export interface AnswerStream<Event> extends AsyncIterable<Event> {
-  /** Once the first event is on its way; `data` are the events. */
+  /** Resolves once the first event arrives; `data` are the events. */
   withResponse(): Promise<Answered<AsyncIterable<Event>>>;
 }
 
@@ -16,14 +16,14 @@ export interface StreamedEvent {
   readonly data: unknown;
 }
 
-/** One request, made when the first event is asked for. Leaving the loop ends it, and with it the work. */
+/** Sends the request when the first event is read. Leaving the loop aborts the request and its work. */
 export function answerStream<Event extends StreamedEvent>(
   configuration: ClientConfiguration,
   makeCall: () => Promise<Call>,
   completed: Event["event"],
 ): AnswerStream<Event> {
-  let opened: Promise<OpenStream> | undefined;
-  const open = () => (opened ??= openStream(configuration, makeCall));
+  let stream: Promise<OpenStream> | undefined;
+  const open = () => (stream ??= openStream(configuration, makeCall));
   return {
     [Symbol.asyncIterator]: () => eventsOf<Event>(open, completed),
     async withResponse() {
@@ -67,7 +67,7 @@ async function* eventsOf<Event extends StreamedEvent>(
   try {
     for await (const { event, data } of readEvents(answer.data)) {
       if (event === "error") throw streamedError(data, requestId);
-      // What a gateway sends is what its contract says.
+      // Not validated: the gateway follows its contract.
       yield { event, data: JSON.parse(data) as unknown } as Event;
       if (event === completed) return;
     }

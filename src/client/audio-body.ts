@@ -1,12 +1,12 @@
-// The body of a request with audio [client.audio-sources]: a form around the bytes, or JSON around where they are.
+// Builds the body of a request with audio [client.audio-sources]: a multipart form around the bytes, or JSON with a URL.
 import type { AudioFields } from "../contract/transcription.ts";
 import type { RequestBody } from "./call.ts";
 import { formAround } from "./multipart.ts";
 import { uniqueText } from "./unique-text.ts";
 
 /**
- * A file of the browser or any other `Blob`, bytes, a stream of bytes (which can be sent once, and so is never sent again by itself),
- * a file by its `path` where there are files, or `{ url }` for the gateway to fetch.
+ * A browser file or any other `Blob`, bytes, a stream of bytes (cannot be resent, so it is never retried), a file by its `path` where a file system exists, or
+ * `{ url }` for the gateway to fetch.
  */
 export type AudioSource =
   | Blob
@@ -18,9 +18,9 @@ export type AudioSource =
 
 export async function audioBody(source: AudioSource, fields: Readonly<Record<string, unknown>>): Promise<RequestBody> {
   if (isStream(source)) return streamed(source, fields);
-  if (source instanceof Blob) return whole(source, nameOf(source), fields);
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return whole(new Blob([source]), "audio", fields);
-  if ("path" in source) return whole(await openFile(source.path), source.path.replace(/^.*[/\\]/, ""), fields);
+  if (source instanceof Blob) return formOf(source, nameOf(source), fields);
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return formOf(new Blob([source]), "audio", fields);
+  if ("path" in source) return formOf(await openFile(source.path), source.path.replace(/^.*[/\\]/, ""), fields);
   return { contentType: "application/json", body: JSON.stringify({ ...fields, audio: source }) };
 }
 
@@ -28,15 +28,15 @@ function isStream(source: AudioSource): source is ReadableStream<Uint8Array> {
   return "getReader" in source;
 }
 
-/** The gateway judges by content; a type that is not known is better not claimed. */
+/** The gateway detects the format from the content; an unknown type is better omitted. */
 const UNKNOWN_TYPE = "application/octet-stream";
 
-/** One blob and no `FormData`: when a gateway refuses a form before it has all of it, Node.js 24 ends the process. */
-async function whole(audio: Blob, name: string, fields: Readonly<Record<string, unknown>>): Promise<RequestBody> {
+/** One blob instead of `FormData`: if a gateway refuses a form before it has received all of it, Node.js 24 ends the process. */
+async function formOf(audio: Blob, name: string, fields: Readonly<Record<string, unknown>>): Promise<RequestBody> {
   const file = { name, mediaType: audio.type === "" ? UNKNOWN_TYPE : audio.type };
   const { contentType, head, tail } = formAround(fields, file, uniqueText());
   const body = new Blob([head, audio, tail]);
-  // Bun loses a file that is made part of a blob, and does not lose what was read of it.
+  // Bun loses a file that is part of a blob, but not bytes already read from it.
   const isWhole = body.size === new Blob([head, tail]).size + audio.size;
   return { contentType, body: isWhole ? body : new Blob([head, await audio.arrayBuffer(), tail]) };
 }
@@ -56,7 +56,7 @@ function nameOf(audio: Blob): string {
   return "name" in audio && typeof audio.name === "string" && audio.name !== "" ? audio.name : "audio";
 }
 
-/** Read while it is sent. Asked of the process itself, and not imported: a browser has no such module, and its bundle needs none. */
+/** Read while it is sent. The module is looked up at run time instead of imported: browsers do not have it, and bundles must not need it. */
 async function openFile(path: string): Promise<Blob> {
   const { process } = globalThis as { readonly process?: Partial<Pick<NodeJS.Process, "getBuiltinModule">> };
   const files = process?.getBuiltinModule?.("node:fs");

@@ -1,4 +1,4 @@
-// One call of the gateway, repeated where the answer reports that this may help and where it cannot be paid twice [client.retry-same-key].
+// Sends one call to the gateway and retries it if the answer reports that a retry may succeed and cannot be billed twice [client.retry-same-key].
 import type { EndpointMethod } from "../contract/endpoint.ts";
 import type { CallOptions, ClientConfiguration } from "./configuration.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
@@ -7,34 +7,34 @@ import { readRefusal } from "./read-refusal.ts";
 
 export interface RequestBody {
   readonly contentType: string;
-  /** A stream is sent once. */
+  /** A stream can be sent only once. */
   readonly body: string | Blob | ReadableStream<Uint8Array>;
 }
 
 export interface Call {
   readonly method: EndpointMethod;
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   readonly accept?: string;
   readonly body?: RequestBody;
-  /** The same over all its tries; null where repeating does no harm, or where a key would not count. */
+  /** The same for all tries. Null: repeating is harmless, or the endpoint ignores keys. */
   readonly idempotencyKey: string | null;
-  /** It may be paid for, and takes no key. */
+  /** It may be billed and accepts no idempotency key. */
   readonly isPaidEachTime?: boolean;
   readonly options: CallOptions;
 }
 
 export interface Answered<T> {
   readonly data: T;
-  /** `X-Request-Id`: what the gateway's record of the request is found by. */
+  /** `X-Request-Id`, which identifies the gateway's record of the request. */
   readonly requestId: string;
-  /** Its head; the body was read. */
+  /** Headers only; the body has been read. */
   readonly response: Response;
 }
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 8_000;
-/** Who is told to wait for longer is told so. */
+/** A longer wait is reported to the caller instead of being waited out. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 
 export async function callGateway<T>(
@@ -57,7 +57,7 @@ export function deadlineOf(configuration: ClientConfiguration, call: Call): Dead
   );
 }
 
-/** `read` may leave the body unread; what breaks while it reads is a connection that failed. */
+/** `read` may leave the body unread. A failure while it reads counts as a broken connection. */
 export async function answerWithin<T>(
   configuration: ClientConfiguration,
   call: Call,
@@ -69,10 +69,10 @@ export async function answerWithin<T>(
     try {
       return await tryOnce(configuration, call, signal, read);
     } catch (error) {
-      // By the caller or the clock, whatever else broke because of it.
+      // Aborted by the caller or the deadline, which caused any other failure.
       if (signal.aborted) throw signal.reason;
       if (!(error instanceof PatchbayError) || maxRetries === 0 || !mayRepeat(call, error)) throw error;
-      // The answer is being made: waiting for it is no retry, and ends when the time is up.
+      // A replay in progress: waiting for it does not count as a retry, and ends at the deadline.
       if (error.code !== "IDEMPOTENCY_REPLAY_IN_PROGRESS") retries += 1;
       if (retries > maxRetries) throw error;
       await configuration.wait(delayMs(tries, error.retryAfterSeconds, configuration.random()), signal);
@@ -87,16 +87,17 @@ async function tryOnce<T>(
   read: (response: Response) => Promise<T>,
 ): Promise<Answered<T>> {
   const { method, path, body, idempotencyKey, accept = "application/json" } = call;
-  // Made outside: a header that cannot be sent is no fault of the connection.
+  // Outside the try block: an invalid header is not a connection failure.
   const headers = new Headers({ authorization: `Bearer ${apiKey}`, accept });
   if (idempotencyKey !== null) headers.set("idempotency-key", idempotencyKey);
   if (body !== undefined) headers.set("content-type", body.contentType);
   let requestId: string | null = null;
   try {
     const init = { method, headers, signal, redirect: "manual" as const };
-    // A streamed body needs `duplex`, which not all platforms' types know.
-    const sent = body === undefined ? init : { ...init, body: body.body, ...(isOnce(call) ? { duplex: "half" } : {}) };
-    const response = await fetch(`${baseUrl}${path}`, sent as RequestInit);
+    // A streamed body needs `duplex`, which the types of some platforms lack.
+    const request =
+      body === undefined ? init : { ...init, body: body.body, ...(isOnce(call) ? { duplex: "half" } : {}) };
+    const response = await fetch(`${baseUrl}${path}`, request as RequestInit);
     requestId = response.headers.get("x-request-id");
     if (!response.ok) throw await readRefusal(response, call);
     return { data: await read(response), requestId: requestId ?? "", response };
@@ -121,7 +122,7 @@ export function connectionError(
 
 function mayRepeat(call: Call, error: PatchbayError): boolean {
   if (!error.retryable || isOnce(call) || (error.retryAfterSeconds ?? 0) > MAX_RETRY_AFTER_SECONDS) return false;
-  // Without a key only what a quota refused was certainly not run.
+  // Without a key, only a request refused by a quota is certain not to have run.
   return call.isPaidEachTime !== true || error.status === 429;
 }
 
@@ -129,18 +130,18 @@ function isOnce({ body }: Call): boolean {
   return typeof body?.body === "object" && "getReader" in body.body;
 }
 
-/** Twice as long each time, a random quarter more or less, and never before the gateway says. */
+/** Exponential back-off with 25 % jitter, never shorter than `Retry-After`. */
 export function delayMs(tries: number, retryAfterSeconds: number | null, random: number): number {
   const exponential = Math.min(FIRST_DELAY_MS * 2 ** (tries - 1), MAX_DELAY_MS) * (0.75 + random / 2);
   return Math.max(Math.round(exponential), (retryAfterSeconds ?? 0) * 1000);
 }
 
-/** Node.js says what happened in the cause alone. */
+/** Node.js puts the reason into the cause only. */
 function reasonOf(error: unknown): string {
   const { cause, message } = (error ?? {}) as Partial<Error> & {
     readonly cause?: Partial<Error> & { readonly code?: unknown };
   };
-  // That of a file which cannot be read any more is a number.
+  // A file that has become unreadable has a number as code.
   const code = typeof cause?.code === "string" ? cause.code : undefined;
   return code ?? cause?.message ?? message ?? "no reason given";
 }

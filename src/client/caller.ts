@@ -1,4 +1,4 @@
-// The calls of a client by what they are: reading, paid for, or streamed.
+// The client's three kinds of calls: free reads, paid calls, and streams.
 import { type AnswerPromise, answerPromise } from "./answer-promise.ts";
 import { type AnswerStream, answerStream, type StreamedEvent } from "./answer-stream.ts";
 import { type Call, callGateway, type RequestBody } from "./call.ts";
@@ -10,7 +10,7 @@ import { uniqueText } from "./unique-text.ts";
 type MakeBody = () => RequestBody | Promise<RequestBody>;
 type Question = Pick<Call, "path" | "options"> & Partial<Call>;
 
-/** What costs nothing, and may be done again. */
+/** Calls that cost nothing and may be repeated. */
 export function ask<T>(configuration: ClientConfiguration, question: Question): AnswerPromise<T> {
   return answerPromise(callGateway(configuration, asking(question), readJson<T>));
 }
@@ -20,21 +20,21 @@ export function askText(configuration: ClientConfiguration, question: Question):
   return answerPromise(callGateway(configuration, call, (response) => response.text()));
 }
 
-/** What may be paid for, under one key for all tries. */
+/** Calls that may be billed, with one idempotency key for all tries. */
 export function pay<T>(
   configuration: ClientConfiguration,
   path: string,
   makeBody: MakeBody,
   { idempotencyKey = uniqueText(), ...options }: PaidCallOptions,
 ): AnswerPromise<T> {
-  const answered = async () => {
+  const send = async () => {
     const call = { method: "POST", path, idempotencyKey, isPaidEachTime: idempotencyKey === null, options } as const;
     return callGateway(configuration, { ...call, body: await makeBody() }, readJson<T>);
   };
-  return answerPromise(answered());
+  return answerPromise(send());
 }
 
-/** What is paid for each time: a stream takes no key. */
+/** Streams, which are billed each time because they accept no idempotency key. */
 export function stream<Event extends StreamedEvent>(
   configuration: ClientConfiguration,
   path: string,
@@ -56,7 +56,7 @@ export function jsonBody(document: unknown): RequestBody {
   return { contentType: "application/json", body: JSON.stringify(document) };
 }
 
-/** Of what is given; empty where nothing is. */
+/** Query string of the defined fields. Empty if there are none. */
 export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
@@ -67,7 +67,7 @@ function asking(question: Question): Call {
   return { method: "GET", idempotencyKey: null, ...question };
 }
 
-/** What a gateway answers is what its contract says. */
+/** Not validated: the gateway follows its contract. */
 async function readJson<T>(response: Response): Promise<T> {
   const text = await response.text();
   try {

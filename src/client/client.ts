@@ -1,4 +1,4 @@
-// The client of a gateway, published as `patchbay-gateway/client`: for Node.js, Bun, Deno, browsers and workers, without a dependency.
+// The client of a gateway, published as `patchbay-gateway/client`: for Node.js, Bun, Deno, browsers and workers, without dependencies.
 import type { KeyDescription, LimitsReport } from "../contract/account.ts";
 import type { ChatAnswer } from "../contract/chat.ts";
 import type { RealtimeToken } from "../contract/realtime.ts";
@@ -53,7 +53,7 @@ export class Patchbay {
     this.jobs = new Jobs(this.#configuration);
   }
 
-  /** Audio to text. */
+  /** Transcribes audio. */
   transcribe(
     audio: AudioSource,
     options: TranscriptionOptions & DryRun,
@@ -73,7 +73,7 @@ export class Patchbay {
     );
   }
 
-  /** Audio to text as it is made, by models that stream alone. */
+  /** Transcribes audio and yields text as it is recognised. Uses streaming models only. */
   transcribeStream(
     audio: AudioSource,
     options: TranscriptionOptions = {},
@@ -83,7 +83,7 @@ export class Patchbay {
     return stream(this.#configuration, TRANSCRIPTION, makeBody, "transcript.completed", call);
   }
 
-  /** Speech to text of another language, English unless `to_language` says otherwise. */
+  /** Transcribes speech and translates it, into English unless `to_language` is set. */
   translate(
     audio: AudioSource,
     options: TranslationOptions & DryRun,
@@ -103,19 +103,19 @@ export class Patchbay {
     );
   }
 
-  /** The answer to a conversation. */
+  /** Answers a conversation. */
   chat(request: ChatOptions & DryRun, call?: PaidCallOptions): AnswerPromise<RoutingDecision>;
   chat(request: ChatOptions, call?: PaidCallOptions): AnswerPromise<ChatAnswer>;
   chat(request: ChatOptions, call: PaidCallOptions = {}) {
     return pay<ChatAnswer | RoutingDecision>(this.#configuration, CHAT, () => jsonBody(request), call);
   }
 
-  /** The answer to a conversation as it is made. */
+  /** Answers a conversation and yields text as it is generated. */
   chatStream(request: ChatOptions, call: CallOptions = {}): AnswerStream<ChatEvent> {
     return stream(this.#configuration, CHAT, () => jsonBody({ ...request, stream: true }), "chat.completed", call);
   }
 
-  /** What the app used and what it cost. */
+  /** Usage of the app and its cost. */
   usage({ from, to, group_by: groups }: UsageOptions = {}, options: CallOptions = {}): AnswerPromise<UsageReport> {
     return ask(this.#configuration, {
       path: `/v1/usage${queryOf({ from, to, group_by: groups?.join(",") })}`,
@@ -123,22 +123,22 @@ export class Patchbay {
     });
   }
 
-  /** Every limit as it is enforced now, and what is left of the key's quotas and budgets. */
+  /** Every limit in force, and what remains of the key's quotas and budgets. */
   limits(options: CallOptions = {}): AnswerPromise<LimitsReport> {
     return ask(this.#configuration, { path: "/v1/melimits", options });
   }
 
-  /** What this key is, and what it can ask for. */
+  /** Describes this key and what it can request. */
   me(options: CallOptions = {}): AnswerPromise<KeyDescription> {
     return ask(this.#configuration, { path: "/v1/me", options });
   }
 
-  /** Why a request went where it went, and what it cost; readable within five seconds of its answer. */
+  /** The routing and cost of a request. Readable within five seconds of its answer. */
   request(requestId: string, options: CallOptions = {}): AnswerPromise<RequestRecordView> {
     return ask(this.#configuration, { path: `/v1/requests/${encodeURIComponent(requestId)}`, options });
   }
 
-  /** For a browser, which must not hold the key: opens one live transcription within 60 s. */
+  /** A single-use token for a browser, which must not hold the key: opens one live transcription within 60 s. */
   realtimeToken(options: CallOptions = {}): AnswerPromise<RealtimeToken> {
     return ask(this.#configuration, { method: "POST", path: "/v1/transcription/realtime-token", options });
   }

@@ -1,36 +1,36 @@
-// What a client is made with, and what stands in for what is not given: the environment's variables, as for the command line.
+// The options of a client and their defaults, partly from the same environment variables as the command line.
 import { wait } from "./deadline.ts";
 
 export interface PatchbayOptions {
-  /** A key of an app; `PATCHBAY_API_KEY` unless given. */
+  /** API key of an app. Default: `PATCHBAY_API_KEY`. */
   readonly apiKey?: string | undefined;
-  /** Of the gateway; `PATCHBAY_URL`, else http://127.0.0.1:8080, unless given. */
+  /** Address of the gateway. Default: `PATCHBAY_URL`, else http://127.0.0.1:8080. */
   readonly baseUrl?: string | undefined;
-  /** How long a call may take, its retries and the last event of a stream included; 600,000 unless given. */
+  /** Time limit of a call in ms, including retries and the last event of a stream. Default: 600,000. */
   readonly timeoutMs?: number | undefined;
-  /** How often at most a call is sent again; 2 unless given. */
+  /** Maximum number of retries of a call. Default: 2. */
   readonly maxRetries?: number | undefined;
-  /** In the place of the platform's own. */
+  /** Replaces the platform's `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** How time passes between two tries; for tests. */
+  /** Waits between two tries; replaced in tests. */
   readonly wait?: ((delayMs: number, signal: AbortSignal) => Promise<void>) | undefined;
-  /** From 0 to 1, for the jitter of those delays; for tests. */
+  /** Returns 0 to 1 for the jitter of those delays; replaced in tests. */
   readonly random?: (() => number) | undefined;
 }
 
-/** Of one call. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Ends the call; its reason is what is thrown. */
+  /** Aborts the call, which then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
   readonly maxRetries?: number | undefined;
 }
 
-/** Of one call that may be paid for. */
+/** Options of one call that may be billed. */
 export interface PaidCallOptions extends CallOptions {
   /**
-   * 1 to 255 visible ASCII characters; made anew for each call unless given. Under a key the work goes on when the call is aborted, and
-   * its answer is kept. With null there is none: an abort ends the work, and nothing but what a quota refused is sent again.
+   * 1 to 255 visible ASCII characters. Default: a new key for each call. With a key, the work continues after an abort and its answer is stored. With null, an
+   * abort ends the work, and a request is retried only if a quota refused it.
    */
   readonly idempotencyKey?: string | null | undefined;
 }
@@ -47,7 +47,7 @@ export interface ClientConfiguration {
 
 export function configurationOf(options: PatchbayOptions): ClientConfiguration {
   const apiKey = options.apiKey ?? variable("PATCHBAY_API_KEY") ?? "";
-  // Not to be quoted: it may be a key with something pasted behind it.
+  // Not quoted: it may be a key with something pasted behind it.
   if (!/^[\x21-\x7e]+$/.test(apiKey))
     throw new TypeError(
       "Patchbay needs an API key without spaces or line ends: `apiKey`, or PATCHBAY_API_KEY in the environment.",
@@ -58,24 +58,24 @@ export function configurationOf(options: PatchbayOptions): ClientConfiguration {
     apiKey,
     timeoutMs,
     maxRetries,
-    // Looked up when it is called, and called by itself: browsers refuse it as a method of something else.
+    // Looked up at each call, and called as a plain function: browsers refuse it as a method of another object.
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     wait: options.wait ?? wait,
     random,
   };
 }
 
-/** Whatever path the gateway itself is mounted at stays before its own. */
+/** Keeps the path prefix under which the gateway is mounted. */
 function withoutSlash(address: string): string {
   const url = new URL(address);
   const { protocol, username, password, search, hash } = url;
   if (!/^https?:$/.test(protocol) || `${username}${password}${search}${hash}` !== "")
     throw new TypeError("Patchbay's `baseUrl` must begin with http:// or https:// and be an address alone.");
-  // An empty query or fragment stands in `href` all the same.
+  // `href` would keep the mark of an empty query or fragment.
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
-/** Where there is an environment that may be read; an empty text counts as none. */
+/** Undefined if there is no readable environment, or if the variable is empty. */
 function variable(name: string): string | undefined {
   const { process } = globalThis as { readonly process?: { readonly env?: Readonly<Record<string, string>> } };
   const value = process?.env?.[name];

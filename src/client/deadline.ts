@@ -1,12 +1,12 @@
-// One signal for a call: it ends by the caller's own signal, when its time is up, or when nobody wants the answer any more.
+// Combines the caller's abort signal, the call's time limit and an explicit close into one signal.
 export interface Deadline {
-  /** Its reason is what the call then fails with. */
+  /** The call fails with its reason. */
   readonly signal: AbortSignal;
-  /** Ends whatever still runs under the signal, and the clock. */
+  /** Aborts whatever still runs under the signal, and clears the timer. */
   close(): void;
 }
 
-/** More does not fit into the timers of any platform, which then take it for nothing. */
+/** Longer delays overflow the timers of every platform and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function openDeadline(

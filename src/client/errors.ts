@@ -1,8 +1,8 @@
-// What a call fails with: an error of the gateway [client.error-fields], or no answer that could be read.
+// The errors of a call: an error of the gateway [client.error-fields], or a missing or unreadable answer.
 import type { ErrorCode } from "../contract/errors.ts";
 import type { JobErrorCode } from "../contract/jobs.ts";
 
-/** Of this client's own: nobody there or the connection broke; time was up; a stream ended too early; it was no gateway that answered. */
+/** Codes of this client itself: no connection or a broken one, time limit exceeded, a stream that ended too early, an answer that is not from a gateway. */
 export type ClientErrorCode = "CONNECTION_FAILED" | "TIMED_OUT" | "STREAM_INCOMPLETE" | "UNEXPECTED_ANSWER";
 export type PatchbayErrorCode = ErrorCode | JobErrorCode | ClientErrorCode;
 
@@ -20,25 +20,25 @@ export interface ErrorFacts {
   readonly cause?: unknown;
 }
 
-/** Every failure of a call, but for an abort by the caller's own signal, whose reason is thrown as it is. */
+/** Every failure of a call, except for an abort by the caller's own signal, whose reason is thrown unchanged. */
 export class PatchbayError extends Error {
-  /** For programs: of the gateway's catalogue, of a job's end, or of this client. */
+  /** For programs: a code of the gateway's catalogue, of a failed job, or of this client. */
   readonly code: PatchbayErrorCode;
-  /** Of the HTTP answer; null where a stream or a job ended with the error, or where there was no answer. */
+  /** HTTP status. Null if a stream or a job ended with the error, or there was no answer. */
   readonly status: number | null;
-  /** Whether the same request, under the same `idempotencyKey`, may succeed later, and cannot be paid twice. */
+  /** Whether the same request under the same `idempotencyKey` may succeed later without being billed twice. */
   readonly retryable: boolean;
-  /** When to try again at the earliest, where the gateway says so. */
+  /** Earliest time of a retry, if the gateway reports one. */
   readonly retryAfterSeconds: number | null;
-  /** The request's `X-Request-Id`: `patchbay.request(id)` tells why it went where it went. */
+  /** The request's `X-Request-Id`: `patchbay.request(id)` explains its routing. */
   readonly requestId: string | null;
-  /** Where the code is explained. */
+  /** Documentation of the code. */
   readonly docUrl: string | null;
-  /** The field, header or part at fault. */
+  /** The invalid field, header or part. */
   readonly param: string | null;
-  /** Facts for programs, by code. */
+  /** Facts for programs, depending on the code. */
   readonly details: Readonly<Record<string, unknown>> | null;
-  /** The one that was sent: under it the request may be sent again later without being paid twice. */
+  /** The key that was sent: under it the request may be repeated later without being billed twice. */
   readonly idempotencyKey: string | null;
 
   constructor(facts: ErrorFacts) {
@@ -56,7 +56,7 @@ export class PatchbayError extends Error {
   }
 }
 
-/** No whole answer came; `code` tells a connection that failed, a stream that ended too early and a time-out apart. */
+/** No complete answer arrived; `code` distinguishes a broken connection, a truncated stream and a timeout. */
 export class PatchbayConnectionError extends PatchbayError {
   declare readonly code: "CONNECTION_FAILED" | "TIMED_OUT" | "STREAM_INCOMPLETE";
 

@@ -1,4 +1,4 @@
-// Durable transcription of long recordings [client.jobs]: submitted once, polled until it ends.
+// Durable transcription of long recordings [client.jobs]: submit a job, then poll until it ends.
 import type { ExportFormat, Job, JobList, SubmittedJob } from "../contract/jobs.ts";
 import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription.ts";
 import type { AnswerPromise } from "./answer-promise.ts";
@@ -11,20 +11,20 @@ import { PatchbayConnectionError, PatchbayError } from "./errors.ts";
 import type { DryRun, JobListOptions, JobOptions } from "./types.ts";
 
 export interface JobWaitOptions {
-  /** Ends the waiting, not the job. */
+  /** Aborts the waiting, not the job. */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait at most; for as long as it takes unless given. */
+  /** Maximum waiting time. Default: no limit. */
   readonly timeoutMs?: number | undefined;
-  /** Told of the job at each look, about every two seconds; without it nobody looks as often. */
+  /** Called at each poll, about every two seconds. Without it, polls are less frequent. */
   readonly onProgress?: ((job: Job) => void) | undefined;
 }
 
 const PATH = "/v1/transcription/jobs";
-/** How long the gateway holds a look that finds nothing new; what stands between often ends after a minute. */
+/** How long the gateway holds a poll without news; many proxies close an idle connection after a minute. */
 const HOLD_SECONDS = 30;
 const HOLD_WITH_PROGRESS_SECONDS = 2;
 const LOOK_MS = 60_000;
-/** Between two looks at least: a gateway that stops holds none. */
+/** Shortest interval between two polls: a stopping gateway holds none. */
 const PAUSE_MS = 1_000;
 
 export class Jobs {
@@ -45,12 +45,12 @@ export class Jobs {
     return ask(this.#configuration, { path: pathOf(id), options });
   }
 
-  /** A page, newest first; results are left out. */
+  /** One page, newest first, without results. */
   list({ status, limit, cursor }: JobListOptions = {}, options: CallOptions = {}): AnswerPromise<JobList> {
     return ask(this.#configuration, { path: `${PATH}${queryOf({ status, limit, cursor })}`, options });
   }
 
-  /** A job that is worked on is cancelled between two of its stages; one that has ended stays as it is. */
+  /** A running job is cancelled between two of its stages; an ended job does not change. */
   cancel(id: string, options: CallOptions = {}): AnswerPromise<Job> {
     return ask(this.#configuration, { method: "DELETE", path: pathOf(id), options });
   }
@@ -64,21 +64,21 @@ export class Jobs {
     return askText(this.#configuration, { path: `${pathOf(id)}${queryOf({ format })}`, options });
   }
 
-  /** The transcript of a job that has ended, fetched where it is too large to stand in the job; what failed throws its error. */
-  async result(ended: Job, options: CallOptions = {}): Promise<TranscriptionEnvelope> {
-    // On a page results are left out.
-    const isLeftOut = ended.status === "succeeded" && ended.result === null && ended.result_url === null;
-    const whole = isLeftOut && !ended.result_expired ? await this.get(ended.job_id, options) : ended;
-    const { result, result_url: path, error, status } = whole;
+  /** The transcript of an ended job, downloaded if it is too large to be part of the job. Throws the error of a failed job. */
+  async result(endedJob: Job, options: CallOptions = {}): Promise<TranscriptionEnvelope> {
+    // Pages contain no results.
+    const isLeftOut = endedJob.status === "succeeded" && endedJob.result === null && endedJob.result_url === null;
+    const fullJob = isLeftOut && !endedJob.result_expired ? await this.get(endedJob.job_id, options) : endedJob;
+    const { result, result_url: path, error, status } = fullJob;
     if (result !== null) return result;
-    // The gateway's own, below its address; a key is sent to no other.
+    // Only a path on the gateway itself: the key is sent to no other host.
     if (path?.startsWith("/v1/") === true) return ask<TranscriptionEnvelope>(this.#configuration, { path, options });
     if (error !== null) throw new PatchbayError(error);
-    const message = `The job has no result: it is ${whole.result_expired ? "deleted" : status}.`;
+    const message = `The job has no result: it is ${fullJob.result_expired ? "deleted" : status}.`;
     throw new PatchbayError({ code: "NOT_FOUND", message, retryable: false });
   }
 
-  /** Until the job has ended, however it did; a gateway that was there and is away for a while is waited for. */
+  /** Waits until the job has ended in any state. Keeps polling while a gateway that was reachable is unavailable. */
   async wait(id: string, { signal, timeoutMs, onProgress }: JobWaitOptions = {}): Promise<Job> {
     const message = `The job had not ended within ${timeoutMs} ms; it goes on.`;
     const deadline = openDeadline(
@@ -96,18 +96,18 @@ export class Jobs {
   async #untilEnded(id: string, signal: AbortSignal, onProgress: JobWaitOptions["onProgress"]): Promise<Job> {
     const { wait, random } = this.#configuration;
     const options = { signal, timeoutMs: LOOK_MS };
-    // The first look answers at once: a job that is not there is told so.
-    let seen = await this.get(id, options);
+    // The first poll returns at once, so that a missing job is reported.
+    let current = await this.get(id, options);
     for (let failures = 0; ; ) {
-      onProgress?.(seen);
-      if (!isRunning(seen)) return seen;
+      onProgress?.(current);
+      if (!isRunning(current)) return current;
       const lookedAtMs = performance.now();
       const hold = queryOf({ wait: onProgress === undefined ? HOLD_SECONDS : HOLD_WITH_PROGRESS_SECONDS });
       try {
-        seen = await ask<Job>(this.#configuration, { path: `${pathOf(id)}${hold}`, options });
+        current = await ask<Job>(this.#configuration, { path: `${pathOf(id)}${hold}`, options });
         failures = 0;
         const leftMs = Math.ceil(lookedAtMs + PAUSE_MS - performance.now());
-        if (isRunning(seen) && leftMs > 0) await wait(leftMs, signal);
+        if (isRunning(current) && leftMs > 0) await wait(leftMs, signal);
       } catch (error) {
         if (!(error instanceof PatchbayError) || !error.retryable || signal.aborted) throw error;
         failures += 1;

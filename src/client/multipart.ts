@@ -1,4 +1,4 @@
-// The multipart form of a request with audio: the parts before the audio, and the end after it.
+// The multipart form of a request with audio: the parts before the audio, and the closing boundary after it.
 export interface FormAround {
   readonly contentType: string;
   readonly head: string;
@@ -10,7 +10,7 @@ export interface FilePart {
   readonly mediaType: string;
 }
 
-/** Lists and objects go as JSON, for a form has few parts and a term may begin with a bracket; the rest as text. */
+/** Lists and objects are sent as JSON, because a form has few parts and a term may begin with a bracket; other values as text. */
 export function formAround(fields: Readonly<Record<string, unknown>>, file: FilePart, unique: string): FormAround {
   const boundary = `patchbay-${unique}`;
   const part = (disposition: string): string => `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n`;
@@ -27,7 +27,7 @@ export function formAround(fields: Readonly<Record<string, unknown>>, file: File
   };
 }
 
-/** As browsers write names into a disposition. */
+/** Escapes a name in a Content-Disposition header as browsers do. */
 function quoted(name: string): string {
   return name.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }

@@ -1,8 +1,8 @@
-// The error in a refusal, or in a stream's `error` event [client.error-fields].
+// Reads the error of a refusal or of a stream's `error` event [client.error-fields].
 import type { ErrorBody } from "../contract/error-body.ts";
 import { PatchbayError } from "./errors.ts";
 
-/** What a proxy says of itself while the gateway behind it is away. */
+/** Statuses that a proxy returns while the gateway is unavailable. */
 const GATEWAY_AWAY = new Set([502, 503, 504]);
 
 interface Refused {
@@ -18,11 +18,11 @@ export async function readRefusal(
   const text = await response.text();
   const shouldRetry = headers.get("x-should-retry");
   const error = errorIn(text);
-  // Without a gateway's word nobody knows whether it was run.
+  // Without an answer of the gateway, it is unknown whether the request ran.
   const isAway = error === null && GATEWAY_AWAY.has(status) && isPaidEachTime !== true;
   return new PatchbayError({
     ...(error === null ? unexpected(response) : factsOf(error)),
-    // Three views of one value: whoever stands between may have taken the header away, or the body.
+    // Three sources of one value, because a proxy may have removed the header or the body.
     retryable: shouldRetry === null ? isAway || error?.retryable === true : shouldRetry === "true",
     status,
     requestId: headers.get("x-request-id") ?? error?.request_id ?? null,
@@ -31,7 +31,7 @@ export async function readRefusal(
   });
 }
 
-/** A gateway tells seconds; whoever stands between may tell a date. */
+/** The gateway sends seconds; a proxy may send a date. */
 function secondsUntil(retryAfter: string | null): number | null {
   if (retryAfter === null) return null;
   if (/^\d+$/.test(retryAfter)) return Number(retryAfter);
@@ -39,7 +39,7 @@ function secondsUntil(retryAfter: string | null): number | null {
   return Number.isNaN(seconds) ? null : Math.max(seconds, 0);
 }
 
-/** Of a stream's `error` event. What was streamed took no idempotency key: sent again, it may be paid again. */
+/** From a stream's `error` event. The stream had no idempotency key, so a retry may be billed again. */
 export function streamedError(data: string, requestId: string | null): PatchbayError {
   const error = errorIn(data);
   if (error !== null) return new PatchbayError({ ...factsOf(error), requestId: error.request_id ?? requestId });
@@ -47,7 +47,7 @@ export function streamedError(data: string, requestId: string | null): PatchbayE
   return new PatchbayError({ code: "UNEXPECTED_ANSWER", message, retryable: false, requestId });
 }
 
-/** What came with a status that promised more. */
+/** The error for a success status with an unreadable body. */
 export function unexpected({ status, url }: Response): {
   readonly code: "UNEXPECTED_ANSWER";
   readonly message: string;
@@ -60,7 +60,7 @@ function factsOf({ code, message, retryable, doc_url: docUrl, param, details }: 
   return { code, message, retryable, docUrl, param, details };
 }
 
-/** A gateway's error has a code and a message, whatever else its version adds. */
+/** An error of a gateway has a code and a message; newer versions may add fields. */
 function errorIn(text: string): ErrorBody["error"] | null {
   try {
     const { error } = JSON.parse(text) as ErrorBody;

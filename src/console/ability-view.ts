@@ -1,15 +1,15 @@
-// What models can do, as tables: one of those that take audio, one of those that chat.
+// Tables of model capabilities: one for audio models, one for chat models.
 import { element, table } from "../page/element.ts";
 import type { Capability } from "./model-features.ts";
 import { AUDIO_FEATURES, CHAT_FEATURES } from "./model-features.ts";
 
-/** As the list of models and the test of a connection have it. */
+/** The common fields of the model list and a connection test. */
 export interface Ability {
   readonly model: string;
   readonly capabilities: readonly Capability[];
   readonly features: readonly string[];
   readonly weak_features: readonly string[];
-  /** Whether the account lists it; null: nobody knows. */
+  /** Whether the account lists it. Null: unknown. */
   readonly found?: boolean | null;
 }
 
@@ -18,7 +18,7 @@ const TABLES = [
   ["chat", "Models that chat", CHAT_FEATURES.map(([name]) => name)],
 ] as const;
 
-/** `nameOf`: how a model is shown, with a link perhaps. What no model has is left out. */
+/** `nameOf`: how a model is shown, for example as a link. Features that no model has are skipped. */
 export function abilityTables(models: readonly Ability[], nameOf: (model: string) => Node | string): readonly Node[] {
   return TABLES.flatMap(([capability, caption, every]) => {
     const those = models.filter(({ capabilities }) => capabilities.includes(capability));
@@ -41,9 +41,9 @@ export function abilityTables(models: readonly Ability[], nameOf: (model: string
   });
 }
 
-/** A sign for who sees it, a word for who hears it. */
-function tick(is: boolean | null): Node {
-  const [sign, word] = is === null ? ["?", "unknown"] : is ? ["✓", "yes"] : ["–", "no"];
+/** A sign for sighted readers, a word for screen readers. */
+function tick(state: boolean | null): Node {
+  const [sign, word] = state === null ? ["?", "unknown"] : state ? ["✓", "yes"] : ["–", "no"];
   return element(
     "span",
     {},
@@ -52,5 +52,5 @@ function tick(is: boolean | null): Node {
   );
 }
 
-/** Long names of features may break there. */
+/** Allows line breaks in long feature names. */
 const brokenAtDots = (name: string): string => name.replaceAll(/[._]/gu, (sign) => `${sign}\u200B`);

@@ -1,4 +1,4 @@
-// A button that ends or begins something: asked first, done, and its refusal told beneath it with the way out.
+// A button that performs an action after a confirmation, and shows a refusal below it with what to do.
 import type { Outcome } from "../page/ask.ts";
 import { button, element } from "../page/element.ts";
 import { confirmed } from "./dialog.ts";
@@ -6,18 +6,18 @@ import { toldIn } from "./told.ts";
 
 interface Action<T> {
   readonly label: string;
-  /** Where several of the label stand: what each is about, and the label in it. */
+  /** Accessible name that contains the label, if several buttons share one label. */
   readonly name?: string;
-  /** Ends something, unless told otherwise. */
+  /** Default: "danger". */
   readonly tone?: "danger" | "primary" | "plain";
-  /** The question, and what will happen to whom. */
+  /** Title and text of the confirmation: what happens, and to which objects. */
   readonly title: string;
   readonly what: Node | string;
   readonly run: () => Promise<Outcome<T>>;
   readonly done: (data: T) => void | Promise<void>;
   /** What to do about a refusal with this code. */
   readonly help?: (code: string) => Node | null;
-  /** Reads what there is now; offered where somebody else changed it since it was read. */
+  /** Rereads the object; offered if it was changed since it was read. */
   readonly again?: () => void | Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// A new provider account: which kind, what that kind wants, and then its own page, where it is tested at once.
+// Creates a provider account: choose its kind, fill in its fields, and open its page, where it is tested at once.
 import type { ConnectionView } from "../contract/connections.ts";
 import type { ProviderKind } from "../contract/provider-kinds.ts";
 import { element } from "../page/element.ts";

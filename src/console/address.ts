@@ -1,22 +1,22 @@
-// What the page's address says behind its #: a workspace or none, a screen, what of it, and its filters. So every view has a link.
+// Parses and builds the page's hash address: workspace, screen, path and filters, so that every view can be linked.
 export interface Address {
-  /** Slug or id; null: the whole platform. */
+  /** Slug or id. Null: all workspaces. */
   readonly workspace: string | null;
   readonly screen: string;
-  /** What stands behind the screen's name: `#/requests/req_…` has one. */
+  /** Path after the screen's name: `#/requests/req_…` has one part. */
   readonly path: readonly string[];
   readonly query: URLSearchParams;
 }
 
 export const HOME = "overview";
-/** Behind a screen's name: where one is made. What has this name goes by its id. */
+/** Path of the form for a new object. An object with this name is addressed by its id. */
 export const NEW = "new";
 
-/** `#/w/acme/requests/req_…`, `#/requests?outcome=failed`; nothing at all is the overview. */
+/** `#/w/acme/requests/req_…`, `#/requests?outcome=failed`. Empty: the overview. */
 export function addressIn(hash: string): Address {
   const [path = "", query = ""] = hash.replace(/^#/u, "").split("?", 2);
   const words = path.split("/").map(decoded);
-  // In the path of a call a dot segment would lead out of the workspace that the page names.
+  // A dot segment in the path of a call would leave the workspace.
   const parts = words.filter((word) => !/^\.{0,2}$/u.test(word));
   const workspace = parts[0] === "w" && parts[1] !== undefined ? parts[1] : null;
   const [screen = HOME, ...rest] = workspace === null ? parts : parts.slice(2);
@@ -29,7 +29,7 @@ export function hashOf({ workspace, screen, path, query }: Address): string {
   return `#/${words.map(encodeURIComponent).join("/")}${filters === "" ? "" : `?${filters}`}`;
 }
 
-/** A link from anywhere to a screen of a workspace; null: of the platform. */
+/** A link to a screen of a workspace. Null: the shared scope. */
 export function linkTo(
   workspace: string | null,
   screen: string,
@@ -39,10 +39,10 @@ export function linkTo(
   return hashOf({ workspace, screen, path, query: new URLSearchParams(query) });
 }
 
-/** Filters that change are the same place: whoever stands in one stays there. */
+/** Changing filters does not change the place, so the keyboard focus stays. */
 export const placeOf = ({ workspace, screen, path }: Address): string => JSON.stringify([workspace, screen, path]);
 
-/** What a hand broke stays as it is. */
+/** A malformed escape is kept unchanged. */
 export function decoded(word: string): string {
   try {
     return decodeURIComponent(word);

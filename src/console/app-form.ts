@@ -1,4 +1,4 @@
-// An app as it is filled in: made, and set up anew.
+// The form of an app, to create it or to change its settings.
 import type { AppView } from "../contract/apps.ts";
 import { element } from "../page/element.ts";
 import { linkTo, NEW } from "./address.ts";
@@ -17,8 +17,8 @@ export const appPath = (app: string): string => `/apps/${encodeURIComponent(app)
 
 export async function makeApp(visit: Visit): Promise<readonly Node[]> {
   const routes = await readRoutes(visit);
-  const back = link(visit.link("apps"), "All apps");
-  if (routes.areAll && routes.routes.size === 0) return [back, noRouteYet()];
+  const backLink = link(visit.link("apps"), "All apps");
+  if (routes.areAll && routes.routes.size === 0) return [backLink, noRouteYet()];
   const form = formView<AppView>({
     fields: [
       {
@@ -38,10 +38,10 @@ export async function makeApp(visit: Visit): Promise<readonly Node[]> {
       visit.go(appLink(visit, made));
     },
   });
-  return [back, part("Make an app", form)];
+  return [backLink, part("Make an app", form)];
 }
 
-/** To the platform's, which serve every workspace: who can read all routes is the operator. */
+/** Link to the shared routes, which every workspace can use: only the operator can list all routes. */
 function noRouteYet(): HTMLElement {
   return element(
     "p",
@@ -70,7 +70,7 @@ export async function changeApp(visit: Visit, name: string): Promise<readonly No
   return [link(appLink(visit, app), `The app ${app.slug}`), part(`Set ${app.slug} up anew`, form)];
 }
 
-/** What can be sent of what was read. */
+/** The writable fields of an app. */
 export function settingsOf(app: AppView): Readonly<Record<string, unknown>> {
   const { object: _kind, id: _id, workspace_id: _of, slug: _slug, managed_by: _by, created_at: _at, ...settings } = app;
   return settings;

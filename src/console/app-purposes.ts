@@ -1,4 +1,4 @@
-// Purposes bound to one app: listed, added, changed, taken away. Each is a change of the whole app.
+// The purposes bound to one app: list, add, change, remove. Each change replaces the whole app.
 import type { AppView } from "../contract/apps.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
@@ -25,40 +25,40 @@ export function purposesPart(visit: Visit, app: AppView): HTMLElement {
   );
 }
 
-/** `label` null: a new one. */
+/** Null `label`: a new one. */
 export async function changePurpose(visit: Visit, name: string, label: string | null): Promise<readonly Node[]> {
   const [{ data: app, etag }, routes] = await Promise.all([
     visit.readWithEtag<AppView>(appPath(name)),
     readRoutes(visit),
   ]);
-  const back = link(appLink(visit, app), `The app ${app.slug}`);
+  const backLink = link(appLink(visit, app), `The app ${app.slug}`);
   const found = app.purposes.findIndex(({ purpose }) => purpose === label);
   if (label !== null && found === -1)
-    return [back, element("p", { class: "empty" }, `${app.slug} has no purpose “${label}” of its own.`)];
+    return [backLink, element("p", { class: "empty" }, `${app.slug} has no purpose “${label}” of its own.`)];
   const at = label === null ? app.purposes.length : found;
   const purposes: readonly unknown[] = app.purposes;
-  const put = (given: readonly unknown[]): Promise<Outcome<AppView>> =>
-    visit.ask("PUT", appPath(name), { body: { ...settingsOf(app), purposes: given }, ifMatch: etag });
-  const leave = (said: string) => (): void => {
-    visit.say(said);
+  const putPurposes = (newPurposes: readonly unknown[]): Promise<Outcome<AppView>> =>
+    visit.ask("PUT", appPath(name), { body: { ...settingsOf(app), purposes: newPurposes }, ifMatch: etag });
+  const leave = (message: string) => (): void => {
+    visit.say(message);
     visit.go(appLink(visit, app));
   };
   const form = formView<AppView>({
     fields: purposeFields(app.purposes[at] ?? null, routes, `purposes[${at}].`),
     submit: "Save the purpose",
-    send: (body) => put(purposes.toSpliced(at, 1, body[`purposes[${at}]`])),
+    send: (body) => putPurposes(purposes.toSpliced(at, 1, body[`purposes[${at}]`])),
     done: leave("The purpose is saved. Every process goes by it within seconds."),
     again: () => visit.redraw(),
   });
-  if (label === null) return [back, part(`Add a purpose to ${app.slug}`, form)];
+  if (label === null) return [backLink, part(`Add a purpose to ${app.slug}`, form)];
   const isDefault = app.default_purpose === label;
   const removal = actionView<AppView>({
     label: "Remove the purpose",
     title: `Remove the purpose ${label} from ${app.slug}?`,
     what: `Requests that send it ${app.audio_purpose_policy === "strict" ? "are refused" : "go on without it"} from now on, unless a route publishes it too.${isDefault ? " It is the app's default purpose." : ""}`,
-    run: () => put(purposes.toSpliced(at, 1)),
+    run: () => putPurposes(purposes.toSpliced(at, 1)),
     done: leave(`The purpose ${label} is removed.`),
     again: () => visit.redraw(),
   });
-  return [back, part(`The purpose ${label}`, form), part("Remove it", removal)];
+  return [backLink, part(`The purpose ${label}`, form), part("Remove it", removal)];
 }

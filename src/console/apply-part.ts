@@ -1,4 +1,4 @@
-// The gateway's own configuration file, read again while it runs: first what differs, then, once confirmed, in force.
+// Rereads the gateway's configuration file: shows the differences first, and applies them after a confirmation.
 import type { Applied } from "../contract/apply.ts";
 import { failureView } from "../page/error-view.ts";
 import { button, element, table } from "../page/element.ts";
@@ -45,10 +45,10 @@ export function applyPart(visit: Visit): HTMLElement {
     if (!(await confirmed("Bring the file into force?", warningOf(changes), "Bring it into force"))) return;
     const outcome = await ask(false);
     if (!outcome.ok) return result.replaceChildren(failureView(outcome.failure, outcome.requestId));
-    // The file may have made a workspace, or removed one.
+    // The file may have created or removed a workspace.
     await visit.placesChanged();
     await visit.redraw();
-    visit.say(`${counted(outcome.data.changes.length)} of the file in force.`);
+    visit.say(`${countText(outcome.data.changes.length)} of the file in force.`);
   }
 }
 
@@ -74,7 +74,7 @@ function warningOf(changes: readonly Change[]): string {
     removed === 0
       ? ""
       : ` ${removed} of them end at once, and whoever calls with a removed key is refused from then on.`;
-  return `${counted(changes.length)} for everybody who calls this gateway, from the next request on.${ends} To undo it, put the file back as it was and compare again; a removed key works again then.`;
+  return `${countText(changes.length)} for everybody who calls this gateway, from the next request on.${ends} To undo it, put the file back as it was and compare again; a removed key works again then.`;
 }
 
-const counted = (count: number): string => (count === 1 ? "1 change" : `${count} changes`);
+const countText = (count: number): string => (count === 1 ? "1 change" : `${count} changes`);

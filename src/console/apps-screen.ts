@@ -1,4 +1,4 @@
-// The apps of a workspace, and one of them: where its requests go, how much it may, and how it is changed.
+// The apps of a workspace, and the page of one app: its routing, limits and settings.
 import type { AppView } from "../contract/apps.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
@@ -12,11 +12,11 @@ import type { Visit } from "./visit.ts";
 import { buttonLink, factList, link, orNone, part, timeView } from "./words.ts";
 
 export function showApps(visit: Visit): Promise<readonly Node[]> {
-  const [app, what, label] = visit.path;
+  const [app, section, label] = visit.path;
   if (app === undefined) return list(visit);
   if (app === NEW) return makeApp(visit);
-  if (what === "change") return changeApp(visit, app);
-  return what === "purposes" ? changePurpose(visit, app, label ?? null) : one(visit, app);
+  if (section === "change") return changeApp(visit, app);
+  return section === "purposes" ? changePurpose(visit, app, label ?? null) : one(visit, app);
 }
 
 async function list(visit: Visit): Promise<readonly Node[]> {

@@ -1,4 +1,4 @@
-// From which hosts the apps of a workspace may have recordings fetched (`audio.url`): its own list, and what all workspaces may.
+// The hosts from which apps of a workspace may fetch recordings (`audio.url`): the workspace's own list and the shared one.
 import type { AudioUrlDomainsView } from "../contract/audio-url-domains.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
@@ -64,15 +64,15 @@ function ownPart(
 const hostsIn = ({ domains }: Readonly<Record<string, unknown>>): readonly string[] =>
   Array.isArray(domains) ? domains.map(String) : [];
 
-/** Whether hosts that would go may; asked of them alone. */
+/** Confirms the removal of hosts, and only of these. */
 async function mayGo(before: readonly string[], domains: readonly string[]): Promise<boolean> {
   const staying = new Set(domains.map((domain) => domain.toLowerCase()));
-  const gone = before.filter((domain) => !staying.has(domain));
-  const what = `${gone.join(", ")}: requests and jobs that name a recording there are refused from now on. It can be put back on the list.`;
-  return gone.length === 0 || confirmed("Take these hosts off the list?", what, "Take them off");
+  const removed = before.filter((domain) => !staying.has(domain));
+  const what = `${removed.join(", ")}: requests and jobs that name a recording there are refused from now on. It can be put back on the list.`;
+  return removed.length === 0 || confirmed("Take these hosts off the list?", what, "Take them off");
 }
 
-/** Each fault by what was typed: `domains[1]` says nothing to whoever typed lines. */
+/** Maps each error to the typed host: `domains[1]` means nothing to a user who typed lines. */
 async function replace(
   visit: Visit,
   domains: readonly string[],

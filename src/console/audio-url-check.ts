@@ -1,4 +1,4 @@
-// "Check an address": each rule by which an address is fetched or refused, held against one, and nothing is fetched.
+// "Check an address": applies each rule for fetching recordings to one address, without a fetch.
 import type { AudioUrlCheck } from "../contract/audio-url-check.ts";
 import { element } from "../page/element.ts";
 import { formView } from "./form-view.ts";
@@ -8,7 +8,7 @@ import { mark, part, type Tone } from "./words.ts";
 type Rule = AudioUrlCheck["rules"][number];
 
 export function audioUrlCheckPart(visit: Visit): HTMLElement {
-  const told = element("div", { role: "status" });
+  const result = element("div", { role: "status" });
   const form = formView<AudioUrlCheck>({
     fields: [
       {
@@ -22,12 +22,12 @@ export function audioUrlCheckPart(visit: Visit): HTMLElement {
     ],
     submit: "Check it",
     send: (body) => {
-      told.replaceChildren();
+      result.replaceChildren();
       return visit.ask("POST", "/audio-url-domains/check", { body });
     },
-    done: (check) => told.replaceChildren(...resultOf(check)),
+    done: (check) => result.replaceChildren(...resultOf(check)),
   });
-  return part("Check an address", form, told);
+  return part("Check an address", form, result);
 }
 
 function resultOf({ allowed, host, listed, rules, addresses = [] }: AudioUrlCheck): readonly Node[] {
@@ -51,7 +51,8 @@ const OUTCOMES: Readonly<Record<Rule["outcome"], readonly [tone: Tone, words: st
 
 function ruleView({ rule, outcome, text, message, detail }: Rule, listed: AudioUrlCheck["listed"]): readonly Node[] {
   const [tone, words] = OUTCOMES[outcome];
-  const found = rule === "listed" && listed !== null ? [" As ", element("code", {}, listed.entry), whose(listed)] : [];
+  const found =
+    rule === "listed" && listed !== null ? [" As ", element("code", {}, listed.entry), listName(listed)] : [];
   return [
     element("div", {}, mark(tone, words), text, ...found),
     ...(message === null ? [] : [element("div", { class: "soft" }, message)]),
@@ -59,5 +60,5 @@ function ruleView({ rule, outcome, text, message, detail }: Rule, listed: AudioU
   ];
 }
 
-const whose = ({ owner }: NonNullable<AudioUrlCheck["listed"]>): string =>
+const listName = ({ owner }: NonNullable<AudioUrlCheck["listed"]>): string =>
   owner === "workspace" ? ", of this workspace." : ", of the operator's.";

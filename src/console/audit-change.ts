@@ -1,4 +1,4 @@
-// From what to what, field by field, on demand.
+// Shows the changes of an audit entry field by field, on demand.
 import type { AuditEntryView } from "../contract/audit.ts";
 import { element } from "../page/element.ts";
 import { fewOf } from "./words.ts";
@@ -8,14 +8,16 @@ type Side = AuditEntryView["before"];
 type Fields = ReadonlyMap<string, string>;
 
 export function changeView({ before, after }: Change): HTMLElement {
-  // Of what was made or removed one side says all of it, and what was never set says nothing.
+  // For created or removed objects, one side has all fields, and unset fields are skipped.
   const isWhole = before === null || after === null;
-  const [was, is] = [fieldsOf(before, isWhole), fieldsOf(after, isWhole)];
-  const names = [...new Set([...was.keys(), ...is.keys()])].filter((name) => was.get(name) !== is.get(name));
+  const [oldFields, newFields] = [fieldsOf(before, isWhole), fieldsOf(after, isWhole)];
+  const names = [...new Set([...oldFields.keys(), ...newFields.keys()])].filter(
+    (name) => oldFields.get(name) !== newFields.get(name),
+  );
   if (names.length === 0) return element("span", { class: "soft" }, isWhole ? verbOf(before) : "nothing is told");
   const sides = [
-    ...(before === null ? [] : [{ head: "From", of: was }]),
-    ...(after === null ? [] : [{ head: "To", of: is }]),
+    ...(before === null ? [] : [{ head: "From", of: oldFields }]),
+    ...(after === null ? [] : [{ head: "To", of: newFields }]),
   ];
   const heads = ["Field", ...sides.map(({ head }) => head)].map((head) => element("th", { scope: "col" }, head));
   const rows = names.map((name) =>
@@ -28,7 +30,7 @@ export function changeView({ before, after }: Change): HTMLElement {
 
 const verbOf = (before: Side): string => (before === null ? "made" : "removed");
 
-/** `quota.concurrent` of what stands in one another; a list is one field. */
+/** Flattens nested fields to `quota.concurrent`; a list is one field. */
 function fieldsOf(side: Side, isSetOnly: boolean, above = ""): Fields {
   return new Map(
     Object.entries(side ?? {}).flatMap(([name, field]): [string, string][] => {

@@ -1,4 +1,4 @@
-// The audit log: who changed what, from what to what; for the operator also whether it is still as it was written.
+// The audit log: who changed what, with old and new values; for the operator also a check of its integrity.
 import type { AuditEntryView } from "../contract/audit.ts";
 import { element } from "../page/element.ts";
 import { changeView } from "./audit-change.ts";
@@ -40,32 +40,32 @@ export async function showAudit(visit: Visit): Promise<readonly Node[]> {
   return [...(isPlatform ? [verificationPart(visit)] : []), filterView(visit, filters), entries];
 }
 
-/** Ids may break, so that what was changed has room. */
+/** Ids may wrap, which leaves more room for the changes. */
 const CLASSES: Readonly<Record<string, { readonly class: string }>> = {
   action: { class: "id" },
   actor: { class: "id" },
   target: { class: "id" },
 };
 
-/** `workspaces`: null where all is of one. Keys of its administrators have names; the operator's are none of its, and go by their ids. */
+/** `workspaces`: null if all entries are of one workspace. Administrator keys have names; the operator's keys are not listed and are shown by id. */
 function rowOf(visit: Visit, entry: AuditEntryView, workspaces: Names | null, keys: Names): readonly (Node | string)[] {
   const { at, actor_key_id: actor, action, target, workspace_id: workspace } = entry;
   const only = (name: string, value: string, label: string): Node => {
     const query = { ...Object.fromEntries(visit.query), [name]: value };
     return link(visit.link("audit", [], query), element("code", CLASSES[name] ?? {}, label));
   };
-  const whose = workspace === null ? "platform" : (workspaces?.of(workspace) ?? workspace);
+  const ownerName = workspace === null ? "platform" : (workspaces?.of(workspace) ?? workspace);
   return [
     timeView(at),
     actor === null ? whoElse(action) : only("actor", actor, keys.of(actor)),
     only("action", action, action),
     only("target", target, target),
-    ...(workspaces === null ? [] : [only("workspace", whose, whose)]),
+    ...(workspaces === null ? [] : [only("workspace", ownerName, ownerName)]),
     changeView(entry),
   ];
 }
 
-/** Changes that no key made. */
+/** The author of changes made without a key. */
 function whoElse(action: string): string {
   if (action === "stt_webhook.disabled") return "the gateway itself";
   return action === "key_pepper.replaced" ? "the command line" : "the configuration file";

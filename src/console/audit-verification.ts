@@ -1,4 +1,4 @@
-// Whether the audit log is as it was written: its chains against themselves and against the last signed checkpoint.
+// Verifies the audit log: its hash chains, and their ends against the last signed checkpoint.
 import type { AuditVerification } from "../contract/audit.ts";
 import { button, element } from "../page/element.ts";
 import { toldIn } from "./told.ts";
@@ -26,7 +26,7 @@ export function verificationPart(visit: Visit): HTMLElement {
   );
 }
 
-/** As `patchbay audit verify` tells it. */
+/** The same result as `patchbay audit verify` prints. */
 function outcomeView({ ok, entries, chains, checkpoint_at: at, findings }: AuditVerification): readonly Node[] {
   const verdict = ok ? "nothing was changed" : findings.length === 1 ? "1 finding" : `${findings.length} findings`;
   const sum = element("p", {}, mark(ok ? "good" : "bad", `${entries} entries in ${chains} chains: ${verdict}.`));
@@ -34,7 +34,7 @@ function outcomeView({ ok, entries, chains, checkpoint_at: at, findings }: Audit
   return [
     ...(ok ? [] : [element("ul", {}, ...found)]),
     sum,
-    // One that does not hold is there, and was told of.
+    // An invalid checkpoint exists, and is already listed among the findings.
     ...(findings.some(({ kind }) => kind === "checkpoint") ? [] : [checkpointLine(at)]),
   ];
 }

@@ -1,4 +1,4 @@
-// One budget of an app: what it holds, its limits, and its end.
+// The page of one budget of an app: its state, its limits, and its removal.
 import type { BudgetView } from "../contract/budgets.ts";
 import { element } from "../page/element.ts";
 import { appPath } from "./app-form.ts";
@@ -11,15 +11,15 @@ import { factList, link, momentView, part } from "./words.ts";
 
 export async function showBudget(visit: Visit, app: string, period: string): Promise<readonly Node[]> {
   const path = `${appPath(app)}/budgets/${encodeURIComponent(period)}`;
-  const back = link(visit.link("budgets"), "All budgets");
+  const backLink = link(visit.link("budgets"), "All budgets");
   const outcome = await visit.ask<BudgetView>("GET", path);
-  if (outcome.ok) return [back, ...one(visit, app, path, outcome.data, outcome.etag)];
+  if (outcome.ok) return [backLink, ...one(visit, app, path, outcome.data, outcome.etag)];
   if (outcome.failure.kind !== "refused" || outcome.failure.status !== 404 || !isPeriod(period))
     throw new Unanswered(outcome);
-  // An app that is not there ends the screen; a budget that is not there can be made.
+  // A missing app is an error; a missing budget can be created.
   await visit.read(appPath(app));
   return [
-    back,
+    backLink,
     element("p", { class: "empty" }, `${app} has no budget ${PERIOD_WORDS[period]}: nothing limits what it spends so.`),
     part("Set it", limitsForm(visit, app, path, null, null)),
   ];
@@ -69,30 +69,30 @@ function limitsForm(
 }
 
 function fieldsOf(view: BudgetView | null): readonly Field[] {
-  const shown = (figure: string | number | null | undefined): string => `${figure ?? ""}`;
+  const inputText = (figure: string | number | null | undefined): string => `${figure ?? ""}`;
   return [
     {
       kind: "text",
       name: "limit_usd",
       label: "US dollars",
       placeholder: "50.00",
-      value: shown(view?.limit_usd),
+      value: inputText(view?.limit_usd),
       hint: "At least one of the three limits. The first that is met refuses what would cost more. One that is lower than what is spent refuses at once.",
     },
     {
       kind: "number",
       name: "limit_audio_seconds",
       label: "Seconds of audio",
-      value: shown(view?.limit_audio_seconds),
+      value: inputText(view?.limit_audio_seconds),
       hint: "3600 are an hour.",
     },
-    { kind: "number", name: "limit_tokens", label: "Chat tokens", value: shown(view?.limit_tokens) },
+    { kind: "number", name: "limit_tokens", label: "Chat tokens", value: inputText(view?.limit_tokens) },
     {
       kind: "number",
       name: "soft_limit",
       label: "Soft limit",
       placeholder: "0.8",
-      value: shown(view?.soft_limit),
+      value: inputText(view?.soft_limit),
       hint: "A fraction: 0.8 is four fifths of each limit. From there on the budget and the log say so; nothing is refused for it.",
     },
   ];

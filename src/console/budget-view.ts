@@ -1,4 +1,4 @@
-// A budget as people read it: a bar for each limit, its state in a word, and where the present pace leads.
+// Shows a budget: a bar for each limit, its state, and its forecast.
 import type { BudgetView } from "../contract/budgets.ts";
 import type { SpentBudget } from "../contract/usage.ts";
 import { element } from "../page/element.ts";
@@ -13,18 +13,18 @@ export const PERIOD_WORDS: Readonly<Record<Period, string>> = {
 
 type Amount = string | number;
 
-/** One limit of a budget, whichever answer it stood in. */
+/** One limit of a budget, from either of two answers. */
 interface Limit {
   readonly text: (amount: Amount) => string;
-  /** Of what; money says so itself. */
+  /** Unit of the amount. Money contains its own. */
   readonly what: string;
   readonly limit: Amount;
   readonly spent: Amount;
-  /** For calls under way. */
+  /** Reserved for calls in flight. */
   readonly held: Amount | null;
-  /** Neither spent nor held. */
+  /** Limit minus spent and held amounts. */
   readonly left: Amount | null;
-  /** Spent when the window ends, at the present pace. */
+  /** Forecast of the spend at the end of the window. */
   readonly atEnd: Amount | null;
 }
 
@@ -37,7 +37,7 @@ export interface ShownBudget {
   readonly forecast: SpentBudget["forecast"];
 }
 
-/** As usage tells of it. */
+/** From the usage answer. */
 export function spentBudget(budget: SpentBudget): ShownBudget {
   const {
     period,
@@ -57,7 +57,7 @@ export function spentBudget(budget: SpentBudget): ShownBudget {
   return { period, limits: limits.flatMap(limitIn), softLimit, isSoftLimitReached, resetsAt, forecast };
 }
 
-/** As it tells of itself. */
+/** From the budget's own answer. */
 export function ownBudget({ period, soft_limit: softLimit, usage, ...limited }: BudgetView): ShownBudget {
   const { soft_limit_reached: isSoftLimitReached, resets_at: resetsAt, forecast } = usage;
   const limits = UNITS.map(({ unit, ...words }) => ({
@@ -77,12 +77,12 @@ const UNITS = [
   { unit: "tokens", what: " tokens", text: (tokens: Amount) => countText(Number(tokens)) },
 ] as const;
 
-/** A limit that nobody set is none. */
+/** An unset limit is null. */
 function limitIn({ limit, ...rest }: Omit<Limit, "limit"> & { readonly limit: Amount | null }): readonly Limit[] {
   return limit === null ? [] : [{ ...rest, limit }];
 }
 
-/** `[tone, word]`; the worst of what is true. */
+/** `[tone, word]`: the worst state that applies. */
 export function stateOf({ limits, isSoftLimitReached, forecast }: ShownBudget): readonly [Tone, string] {
   if (limits.some(isSpent)) return ["bad", "used up"];
   if (limits.some((limit) => takenOf(limit) >= exact(limit.limit))) return ["bad", "nothing left"];
@@ -103,8 +103,9 @@ export const spentText = ({ limits }: ShownBudget): string =>
 
 function gauge(limit: Limit, softLimit: number | null): HTMLElement {
   const { text, what, spent, held, left } = limit;
-  const whole = exact(limit.limit);
-  const partOf = (amount: bigint): number => (whole === 0n ? 1 : Math.min(1, Number(amount) / Number(whole)));
+  const limitAmount = exact(limit.limit);
+  const partOf = (amount: bigint): number =>
+    limitAmount === 0n ? 1 : Math.min(1, Number(amount) / Number(limitAmount));
   const [spentPart, takenPart] = [partOf(exact(spent)), partOf(takenOf(limit))];
   const track = element("span", { class: "track", "aria-hidden": "true" });
   track.append(piece("bar", spentPart), piece("bar held", takenPart - spentPart));
@@ -118,8 +119,8 @@ function gauge(limit: Limit, softLimit: number | null): HTMLElement {
     ...(left === null ? [] : [`${text(left)} left`]),
     ...(softLimit === null ? [] : [`soft limit at ${percentText(softLimit)}`]),
   ];
-  const said = `${text(spent)} of ${text(limit.limit)}${what}, ${whole === 0n ? "all" : percentText(spentPart)}`;
-  return element("div", { class: "gauge" }, said, track, element("small", {}, notes.join("; ")));
+  const summary = `${text(spent)} of ${text(limit.limit)}${what}, ${limitAmount === 0n ? "all" : percentText(spentPart)}`;
+  return element("div", { class: "gauge" }, summary, track, element("small", {}, notes.join("; ")));
 }
 
 function piece(name: string, part: number): HTMLElement {
@@ -129,7 +130,7 @@ function piece(name: string, part: number): HTMLElement {
   return view;
 }
 
-/** Where it leads, in a sentence. */
+/** The forecast in one sentence. */
 export function outlookView(budget: ShownBudget): HTMLElement {
   const { period, limits, resetsAt, forecast } = budget;
   const until = resetsAt === null ? "its limit is raised" : momentView(resetsAt);
@@ -145,26 +146,26 @@ export function outlookView(budget: ShownBudget): HTMLElement {
   return element("span", {}, `At this pace about ${atEnd.join(" and ")} will be spent by `, until, ".");
 }
 
-/** A forecast is not known finer than a cent or a second; of less than a dollar more is shown. */
+/** Precise to a cent or a second, since a forecast is no better; below one dollar more digits are shown. */
 function roughly(amount: Amount): Amount {
   if (typeof amount === "number") return Math.round(amount);
-  const [whole = "0", fraction = ""] = amount.split(".");
-  // Two digits that say something, of the smallest too.
-  const places = whole === "0" ? Math.max(4, fraction.search(/[1-9]/u) + 2) : 2;
-  return `${whole}.${fraction.slice(0, places)}`;
+  const [integerPart = "0", fraction = ""] = amount.split(".");
+  // Two significant digits, also for very small amounts.
+  const places = integerPart === "0" ? Math.max(4, fraction.search(/[1-9]/u) + 2) : 2;
+  return `${integerPart}.${fraction.slice(0, places)}`;
 }
 
 const isSpent = ({ spent, limit }: Limit): boolean => exact(spent) >= exact(limit);
 
-/** Spent or held. */
+/** Spent plus held. */
 function takenOf({ limit, spent, held, left }: Limit): bigint {
   if (left === null) return exact(spent) + exact(held ?? 0);
-  const taken = exact(limit) - exact(left);
-  return taken > exact(spent) ? taken : exact(spent);
+  const used = exact(limit) - exact(left);
+  return used > exact(spent) ? used : exact(spent);
 }
 
-/** Nine places, as money has them: `0.1 + 0.2` is `0.3`. */
+/** Fixed-point with nine decimal places, like stored money: `0.1 + 0.2` is `0.3`. */
 function exact(amount: Amount): bigint {
-  const [whole = "0", fraction = ""] = `${amount}`.split(".");
-  return BigInt(`${whole}${fraction.padEnd(9, "0")}`);
+  const [integerPart = "0", fraction = ""] = `${amount}`.split(".");
+  return BigInt(`${integerPart}${fraction.padEnd(9, "0")}`);
 }

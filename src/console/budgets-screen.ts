@@ -1,4 +1,4 @@
-// The budgets of a workspace's apps: what is spent and held of them, where they are going; set, changed and removed one by one.
+// The budgets of a workspace's apps: spent and held amounts and forecasts; create, change and remove.
 import type { WorkspaceUsage } from "../contract/usage.ts";
 import { element, table } from "../page/element.ts";
 import { showBudget } from "./budget-screen.ts";
@@ -28,7 +28,7 @@ interface AppBudget {
 
 async function all(visit: Visit): Promise<readonly Node[]> {
   const one = visit.query.get("app") ?? "";
-  // Usage has the budgets of all apps; its shortest days and widest rows are enough.
+  // The usage answer contains the budgets of all apps; the shortest period and the coarsest grouping suffice.
   const today = new Date().toISOString().slice(0, 10);
   const question = new URLSearchParams({
     from: today,
@@ -39,15 +39,15 @@ async function all(visit: Visit): Promise<readonly Node[]> {
   const [usage, names] = await Promise.all([visit.read<WorkspaceUsage>(`/usage?${question}`), namesAt(visit, "/apps")]);
   const budgets = (usage.budgets ?? []).map((budget) => ({ app: names.of(budget.app), budget: spentBudget(budget) }));
   const limited = new Set(budgets.map(({ app }) => app));
-  const shown = one === "" ? names.known : [names.of(one)];
-  const free = shown.filter((app) => !limited.has(app));
+  const selectedApps = one === "" ? names.known : [names.of(one)];
+  const free = selectedApps.filter((app) => !limited.has(app));
   return [
     ...(one === "" ? [] : [link(visit.link("budgets"), "Budgets of all apps")]),
     ...(budgets.length === 0 ? [] : [budgetTable(visit, budgets)]),
     ...(free.length === 0
       ? []
       : [element("p", { class: "empty" }, freeText(free, one === "" && names.choices === null))]),
-    ...(shown.length === 0
+    ...(selectedApps.length === 0
       ? [element("p", { class: "empty" }, "No apps yet, and a budget is an app's.")]
       : [part("Set a budget", chooser(visit, names, one === "" ? null : names.of(one)))]),
   ];
@@ -59,7 +59,7 @@ const freeText = (apps: readonly string[], isCut: boolean): string =>
 const NO_BUDGET = "Nothing here limits their spending.";
 const URGENCY = ["bad", "warn", "soft", "good"];
 
-/** What needs somebody first. */
+/** The most urgent first. */
 function budgetTable(visit: Visit, budgets: readonly AppBudget[]): HTMLElement {
   const urgency = ({ budget }: AppBudget): number => URGENCY.indexOf(stateOf(budget)[0]);
   const sorted = budgets.toSorted((one, other) => urgency(one) - urgency(other) || one.app.localeCompare(other.app));
@@ -78,14 +78,14 @@ function budgetTable(visit: Visit, budgets: readonly AppBudget[]): HTMLElement {
   );
 }
 
-/** Behind a hundred of them an app is typed. */
+/** With more than a hundred apps, the app is typed. */
 function chooser(visit: Visit, { known, choices }: Names, app: string | null): HTMLElement {
-  const named = { name: "app", label: "App", isRequired: true, ...(app === null ? {} : { value: app }) };
+  const field = { name: "app", label: "App", isRequired: true, ...(app === null ? {} : { value: app }) };
   return formView<readonly string[]>({
     fields: [
       choices === null
-        ? { kind: "text", ...named, hint: "Its slug or id.", suggestions: known }
-        : { kind: "select", ...named, choices: known.map((slug) => [slug, slug]) },
+        ? { kind: "text", ...field, hint: "Its slug or id.", suggestions: known }
+        : { kind: "select", ...field, choices: known.map((slug) => [slug, slug]) },
       {
         kind: "select",
         name: "period",

@@ -1,4 +1,4 @@
-// What a screen asks the gateway, with the key of who sits here.
+// Calls the admin API for a screen with the user's key.
 import { ask, type Outcome } from "../page/ask.ts";
 import type { Session } from "./session.ts";
 import { type Answer, type Change, type Scope, Unanswered, type Visit } from "./visit.ts";
@@ -6,7 +6,7 @@ import { saidWhile } from "./waiting.ts";
 
 type Calls = Pick<Visit, "read" | "readWithEtag" | "readPlatform" | "ask">;
 
-/** `signal` ends what is read; what changes something is not taken back. */
+/** `signal` aborts reads; changes are not aborted. */
 export function callsOf({ key, isOperator }: Session, { base }: Scope, signal: AbortSignal): Calls {
   const askAt = <T>(
     path: string,

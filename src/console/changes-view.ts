@@ -1,4 +1,4 @@
-// What differs between two versions of a route, in sentences.
+// Describes the differences between two versions of a route in sentences.
 import { element } from "../page/element.ts";
 import type { Change } from "./route-diff.ts";
 import { mark } from "./words.ts";
@@ -21,15 +21,15 @@ function sentenceOf(change: Change): readonly (Node | string)[] {
   if (change.kind === "moved")
     return ["target ", code(change.name), ` from place ${change.from} to place ${change.to}`];
   if (change.kind === "changed") {
-    const whose = change.part === "route" ? [] : [`${change.part} `, code(change.name), ", "];
-    return [...whose, code(change.field), ": ", valueView(change.from), " → ", valueView(change.to)];
+    const owner = change.part === "route" ? [] : [`${change.part} `, code(change.name), ", "];
+    return [...owner, code(change.field), ": ", valueView(change.from), " → ", valueView(change.to)];
   }
   if (change.part === "purpose") return ["purpose ", code(change.name)];
   const where = change.kind === "added" ? `in place ${change.position}` : `from place ${change.position}`;
   return ["target ", code(change.name), ` ${where}`];
 }
 
-/** As people say it where there is a word, else as JSON. */
+/** A word if there is one, else JSON. */
 function valueView(value: unknown): Node | string {
   if (value === undefined || value === null) return "not set";
   if (typeof value === "boolean") return value ? "yes" : "no";

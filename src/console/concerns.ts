@@ -1,4 +1,4 @@
-// What may need somebody: a table of its own where it does, a line in one list where it does not.
+// The alerts of the overview: a table for each kind that needs attention, and one common list for the others.
 import type { AppView } from "../contract/apps.ts";
 import type { ListedJobView } from "../contract/job-list.ts";
 import type { ProviderDeletionView } from "../contract/provider-deletions.ts";
@@ -14,7 +14,7 @@ import { failureLine } from "./tried.ts";
 import type { Page, Visit } from "./visit.ts";
 import { link, mark, orNone, part, timeView } from "./words.ts";
 
-/** A text: nothing is the matter, in these words. */
+/** A text: no alert, with these words. */
 type Concern = Node | string;
 
 export function concern<T>(title: string, outcome: Outcome<T>, judge: (data: T) => Concern): Concern {
@@ -70,7 +70,7 @@ export function failedDeliveries(visit: Visit, { data }: Page<Delivery>): Concer
   );
 }
 
-/** The answer to whoever submitted it was good; that it failed is told here. */
+/** The submission was answered successfully, so the failure of the job is reported here. */
 export function failedJobs(visit: Visit, { data }: Page<ListedJobView>): Concern {
   if (data.length === 0) return "No job of the last 30 days failed.";
   const rows = data.map(({ finished_at: at, job_id: id, request_id: request, error }) => [
@@ -86,7 +86,7 @@ export function failedJobs(visit: Visit, { data }: Page<ListedJobView>): Concern
   );
 }
 
-/** What stays with a provider until somebody deletes it there. */
+/** Copies that remain at a provider until they are deleted there manually. */
 export function failedDeletions(visit: Visit, { data }: Page<ProviderDeletionView>): Concern {
   if (data.length === 0) return "No provider keeps what it was to delete.";
   const rows = data.map(({ created_at: at, subject_id: subject, provider, connection, last_failure: why }) => [
@@ -106,22 +106,22 @@ export function failedDeletions(visit: Visit, { data }: Page<ProviderDeletionVie
   );
 }
 
-/** What the gateway that answers saw; each process judges for itself. */
+/** Circuits as the answering process sees them; each process has its own. */
 export function restingModels(visit: Visit, { circuits, pauses }: ProviderHealth): Concern {
   const resting = circuits.filter(({ state }) => state !== "closed");
   if (resting.length === 0 && pauses.length === 0) return "No provider rests after failures, and none is paused.";
-  const whose = (owner: string | null): Node | string =>
+  const ownerView = (owner: string | null): Node | string =>
     owner === null ? "the platform's" : element("code", {}, owner);
   const rows = [
     ...pauses.map((pause) => [
       `${pause.connection}: ${pause.model ?? "all models"}`,
-      whose(pause.workspace_id),
+      ownerView(pause.workspace_id),
       mark("warn", "paused"),
       timeView(pause.until),
     ]),
     ...resting.map((circuit) => [
       `${circuit.connection}: ${circuit.model}`,
-      whose(circuit.workspace_id),
+      ownerView(circuit.workspace_id),
       circuit.state === "open" ? mark("bad", "rests") : mark("warn", "the next call decides"),
       timeView(circuit.rests_until),
     ]),
@@ -139,14 +139,14 @@ export function restingModels(visit: Visit, { circuits, pauses }: ProviderHealth
 
 export function budgetsNearEnd(visit: Visit, { budgets = [] }: WorkspaceUsage, apps: readonly AppView[]): Concern {
   if (budgets.length === 0) return "No app has a budget that could end.";
-  const near = budgets
+  const nearEnd = budgets
     .map((budget) => ({
       app: apps.find(({ id }) => id === budget.app)?.slug ?? budget.app,
       budget: spentBudget(budget),
     }))
     .filter(({ budget }) => stateOf(budget)[0] !== "good");
-  if (near.length === 0) return "No budget is near its end.";
-  const rows = near.map(({ app, budget }) => [
+  if (nearEnd.length === 0) return "No budget is near its end.";
+  const rows = nearEnd.map(({ app, budget }) => [
     link(visit.link("budgets", [app, budget.period]), `${app}, ${PERIOD_WORDS[budget.period]}`),
     spentText(budget),
     stateView(budget),

@@ -1,4 +1,4 @@
-// What can be changed of a provider account: its credential, its address and time, and that it is there at all.
+// Forms to change a provider account: its credential, its address and timeout, and its removal.
 import type { ConnectionView } from "../contract/connections.ts";
 import { element } from "../page/element.ts";
 import { CONNECTION_KINDS, connectionPath, fieldsOf } from "./connection-kinds.ts";
@@ -9,7 +9,7 @@ import type { Visit } from "./visit.ts";
 import { REPLACE_CREDENTIAL } from "./connection-test-view.ts";
 import { part } from "./words.ts";
 
-/** None of the file's. */
+/** None for connections of the configuration file. */
 export function changeViews(visit: Visit, connection: ConnectionView, etag: string | null): readonly Node[] {
   if (isOfFile(connection)) return [];
   return [
@@ -19,8 +19,8 @@ export function changeViews(visit: Visit, connection: ConnectionView, etag: stri
   ];
 }
 
-function testAnew(visit: Visit, { id }: ConnectionView, said: string): void {
-  visit.say(said);
+function testAnew(visit: Visit, { id }: ConnectionView, message: string): void {
+  visit.say(message);
   visit.go(visit.link("connections", [id], { test: "now" }));
 }
 
@@ -44,14 +44,15 @@ function credentialPart(visit: Visit, connection: ConnectionView, etag: string |
 
 function settingsPart(visit: Visit, connection: ConnectionView, etag: string | null): Node {
   const { kind, models, base_url } = connection;
-  // What the form does not offer stays.
-  const kept = CONNECTION_KINDS[kind].address === null ? { kind, models, base_url } : { kind, models };
+  // Fields that the form does not offer are preserved.
+  const preserved = CONNECTION_KINDS[kind].address === null ? { kind, models, base_url } : { kind, models };
   return part(
     "Change it",
     formView<ConnectionView>({
       fields: fieldsOf(kind, connection),
       submit: "Save and test",
-      send: (body) => visit.ask("PUT", connectionPath(connection.id), { ifMatch: etag, body: { ...kept, ...body } }),
+      send: (body) =>
+        visit.ask("PUT", connectionPath(connection.id), { ifMatch: etag, body: { ...preserved, ...body } }),
       again: () => visit.redraw(),
       done: () => testAnew(visit, connection, "The connection is changed."),
     }),

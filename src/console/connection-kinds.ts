@@ -1,4 +1,4 @@
-// What each kind of provider account is, and what it is made of: the form of a new connection, and of one that is changed.
+// The kinds of provider accounts and their form fields, to create or change one.
 import type { Capability } from "../contract/features.ts";
 import type { ProviderKind } from "../contract/provider-kinds.ts";
 import type { PlainField } from "./plain-field.ts";
@@ -7,11 +7,11 @@ interface ConnectionKind {
   readonly title: string;
   readonly does: readonly Capability[];
   readonly says: string;
-  /** null: it takes none. */
+  /** Null: it accepts none. */
   readonly credential: Asked | null;
-  /** `placeholder`: where it is called if nothing else is said. null: it is inside the gateway. */
+  /** `placeholder`: the default address. Null: the kind is built into the gateway. */
   readonly address: (Asked & { readonly placeholder: string }) | null;
-  /** Its models have to be declared: nobody knows them beforehand. */
+  /** Its models must be declared, because the catalogue does not have them. */
   readonly wantsModels: boolean;
 }
 interface Asked {
@@ -75,7 +75,7 @@ export const CONNECTION_KINDS: Readonly<Record<ProviderKind, ConnectionKind>> = 
 
 export const connectionPath = (id: string): string => `/connections/${encodeURIComponent(id)}`;
 
-/** Not in the form, each for its reason. */
+/** Fields without a form, each with the reason. */
 export const NOT_IN_FORM: Readonly<Record<string, string>> = {
   kind: "it is chosen before, and another kind is another connection",
   models: "they are declared one by one once the connection is there",
@@ -89,7 +89,7 @@ const ID = {
   isRequired: true,
 } as const;
 
-/** Of one that is changed: what it is now. */
+/** The current values of a changed connection. */
 interface Present {
   readonly base_url: string | null;
   readonly timeout_seconds: number;
@@ -105,7 +105,7 @@ export function fieldsOf(kind: ProviderKind, present: Present | null = null): re
       : [{ ...credential, ...(present === null ? {} : KEPT), kind: "password", name: "api_key" }];
   return [
     ...(present === null ? [{ ...ID, placeholder: kind }] : []),
-    // What has to be filled in comes first.
+    // Required fields come first.
     ...(present !== null || address?.isRequired === true ? [...where, ...proof] : [...proof, ...where]),
     {
       kind: "number",
@@ -123,7 +123,7 @@ const KEPT = {
   isRequired: false,
 };
 
-/** A provider whose address is known. */
+/** A provider with a known address. */
 function known(
   title: string,
   does: readonly Capability[],

@@ -1,4 +1,4 @@
-// One provider account: what it is, its test, what its models can do, what is paused of it, and the changes it takes.
+// The page of one provider account: its settings, its test, its models, its pauses, and its changes.
 import type { ConnectionTest } from "../contract/connection-test.ts";
 import type { ConnectionView } from "../contract/connections.ts";
 import type { PauseList } from "../contract/pauses.ts";
@@ -27,13 +27,16 @@ export async function oneConnection(visit: Visit, id: string): Promise<readonly 
   const isOwn = ({ connection: of, connection_owner: owner }: AssignableModel): boolean =>
     of === id && (owner === "workspace") === (visit.scope.workspace !== null);
   const own = models.ok ? models.data.data.filter(isOwn) : [];
-  const shown = part("Models", ...modelsOf(visit, connection, own));
+  const modelsPart = part("Models", ...modelsOf(visit, connection, own));
   const test = connectionTestView(visit, {
     connection,
     isAtOnce: takeTestWish(visit, id),
     tested: (result) => {
-      const [heading] = shown.children;
-      shown.replaceChildren(...(heading === undefined ? [] : [heading]), ...testedModels(visit, connection, result));
+      const [heading] = modelsPart.children;
+      modelsPart.replaceChildren(
+        ...(heading === undefined ? [] : [heading]),
+        ...testedModels(visit, connection, result),
+      );
     },
   });
   return [
@@ -46,12 +49,12 @@ export async function oneConnection(visit: Visit, id: string): Promise<readonly 
       models: own.map(({ model }) => model),
       pauses: pauses.data.filter((pause) => pause.connection === id),
     }),
-    shown,
+    modelsPart,
     ...changeViews(visit, connection, etag),
   ];
 }
 
-/** It was just made, or given another credential. Said once: whoever loads the page again asks nobody. */
+/** The connection was just created, or its credential replaced. Consumed once, so that a reload does not test again. */
 function takeTestWish(visit: Visit, id: string): boolean {
   if (visit.query.get("test") !== "now") return false;
   history.replaceState(null, "", visit.link("connections", [id]));
@@ -75,7 +78,7 @@ function factsOf(visit: Visit, connection: ConnectionView, routes: Page<RouteVie
   );
 }
 
-/** The published routes of this scope; whose else's may name it is not told here. */
+/** Published routes of this scope; routes of other scopes that use the connection are not listed. */
 function namedBy(visit: Visit, { id }: ConnectionView, routes: Page<RouteView> | null): Node | string {
   if (routes === null) return orNone(null);
   const names = routes.data.filter((route) => connectionsServing(route).includes(id));
@@ -91,7 +94,7 @@ function namedBy(visit: Visit, { id }: ConnectionView, routes: Page<RouteView> |
   );
 }
 
-/** `known`: what the gateway says of each; those that are declared are there in any case. */
+/** `known`: the gateway's facts about each model; declared models are always listed. */
 function modelsOf(visit: Visit, connection: ConnectionView, known: readonly Ability[]): readonly Node[] {
   const names = new Set(known.map(({ model }) => model));
   const declared = Object.entries(connection.models as Readonly<Record<string, Declaration>>)
@@ -105,12 +108,12 @@ function modelsOf(visit: Visit, connection: ConnectionView, known: readonly Abil
   const all = [...known, ...declared].toSorted((left, right) => (left.model < right.model ? -1 : 1));
   const isOpen = !isOfFile(connection);
   const { wantsModels } = CONNECTION_KINDS[connection.kind];
-  const nothing = wantsModels
+  const emptyText = wantsModels
     ? "No model is declared yet, so no route can name one. A test tells what the server lists."
     : "A test tells which models routes can name, and what each can do.";
   return [
     ...(all.length === 0
-      ? [element("p", {}, nothing)]
+      ? [element("p", {}, emptyText)]
       : abilityTables(all, (model) => nameOf(visit, connection, model))),
     ...(isOpen
       ? [
@@ -140,12 +143,12 @@ function testedModels(visit: Visit, connection: ConnectionView, test: Connection
   const items = more.map((name) =>
     element("li", {}, isOpen ? link(visit.link("connections", [connection.id, "models", name]), name) : name),
   );
-  const listed = element(
+  const note = element(
     "details",
     CONNECTION_KINDS[connection.kind].wantsModels ? { open: "" } : {},
     element("summary", {}, `What else the account lists (${more.length})`),
     element("p", {}, "What of it transcribes or chats can be declared; then routes can name it."),
     element("ul", {}, ...items),
   );
-  return [...views, listed];
+  return [...views, note];
 }

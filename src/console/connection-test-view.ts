@@ -1,4 +1,4 @@
-// The test of a connection: asked for by a button, or at once where one was just made, and what came of it.
+// Tests a connection by a button, or at once after it was created, and shows the result.
 import type { ConnectionTest, TestOutcome } from "../contract/connection-test.ts";
 import type { ConnectionView } from "../contract/connections.ts";
 import { button, element, pressed } from "../page/element.ts";
@@ -20,23 +20,23 @@ const OUTCOMES: Readonly<Record<TestOutcome, readonly [tone: Tone, words: string
   address_refused: ["bad", "the address may not be called"],
   unexpected: ["bad", "an answer that does not fit"],
 };
-/** Calls may well succeed. */
+/** Calls may succeed. */
 const FIT: ReadonlySet<TestOutcome> = new Set(["accepted", "unproven", "restricted"]);
 
-/** Another credential may be all that it takes. */
+/** Another credential may fix it. */
 const OF_CREDENTIAL: ReadonlySet<TestOutcome> = new Set(["refused", "no_credential"]);
-/** The part of the page where it is given. The file's have none. */
+/** Id of the form part that replaces the credential. Connections of the file lack it. */
 export const REPLACE_CREDENTIAL = "replace-credential";
 
 interface TestOptions {
   readonly connection: ConnectionView;
-  /** Without being asked. */
+  /** Tests without a button press. */
   readonly isAtOnce: boolean;
   readonly tested: (test: ConnectionTest) => void;
 }
 
 export function connectionTestView(visit: Visit, { connection, isAtOnce, tested }: TestOptions): HTMLElement {
-  const told = element("div", { role: "status" });
+  const result = element("div", { role: "status" });
   const go = button("Test it", async () => run());
   go.id = "test-connection";
   const box = part(
@@ -47,28 +47,28 @@ export function connectionTestView(visit: Visit, { connection, isAtOnce, tested 
       "Asks the provider one question that costs nothing, with the stored credential. Nothing is changed or counted.",
     ),
     element("div", { class: "row" }, go),
-    told,
+    result,
   );
   if (isAtOnce) void pressed(go, run);
   return box;
 
   async function run(): Promise<void> {
-    const outcome = await toldIn(told, () => {
-      told.replaceChildren(element("p", {}, "The provider is being asked, for 10 s at most …"));
+    const outcome = await toldIn(result, () => {
+      result.replaceChildren(element("p", {}, "The provider is being asked, for 10 s at most …"));
       return visit.ask<ConnectionTest>("POST", `${connectionPath(connection.id)}/test`);
     });
     if (!outcome.ok) return;
-    told.replaceChildren(...resultOf(visit, connection, outcome.data));
+    result.replaceChildren(...resultOf(visit, connection, outcome.data));
     tested(outcome.data);
   }
 }
 
 function resultOf(visit: Visit, connection: ConnectionView, test: ConnectionTest): readonly Node[] {
-  const { outcome, message, asked, status, code, took_ms: tookMs, checked_at: at } = test;
+  const { outcome, message, asked: question, status, code, took_ms: tookMs, checked_at: at } = test;
   const [tone, usual] = OUTCOMES[outcome];
   const words = outcome === "accepted" && !connection.has_credential ? "it answers, without a credential" : usual;
   const facts = factList([
-    ["Asked", element("code", {}, asked)],
+    ["Asked", element("code", {}, question)],
     ["Answer", status === null ? orNone(code) : [`HTTP ${status}`, ...(code === null ? [] : [code])].join(" ")],
     ["Took", secondsText(tookMs / 1_000)],
     ["When", timeView(at)],
@@ -82,7 +82,7 @@ function resultOf(visit: Visit, connection: ConnectionView, test: ConnectionTest
   ];
 }
 
-/** Where nobody knows its models, no route can name one before it is declared. */
+/** If the gateway does not know its models, a model must be declared before a route can name it. */
 function nextStep(visit: Visit, { id, kind, models }: ConnectionView): HTMLElement {
   if (!CONNECTION_KINDS[kind].wantsModels || Object.keys(models).length > 0)
     return element("p", {}, "Next: ", link(visit.link("routes"), "add it to a route"), ", so that requests reach it.");

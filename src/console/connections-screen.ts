@@ -1,4 +1,4 @@
-// Provider accounts: all of them, and the way to each and to a new one.
+// The list of provider accounts, with links to each and to a new one.
 import type { ConnectionView } from "../contract/connections.ts";
 import type { ProviderKind } from "../contract/provider-kinds.ts";
 import { element } from "../page/element.ts";

@@ -1,4 +1,4 @@
-// What may be told of a credential.
+// Shows the non-secret facts of a credential.
 import type { ConnectionView } from "../contract/connections.ts";
 import { CONNECTION_KINDS } from "./connection-kinds.ts";
 import { mark } from "./words.ts";

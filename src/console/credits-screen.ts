@@ -1,4 +1,4 @@
-// What is left of a workspace's credits and monthly tokens. The operator grants more, or takes back.
+// The remaining credits and monthly tokens of a workspace. The operator grants more, or takes some back.
 import type { CreditsView } from "../contract/plans.ts";
 import { element } from "../page/element.ts";
 import { newIdempotencyKey } from "../page/idempotency-key.ts";
@@ -16,8 +16,9 @@ export async function showCredits(visit: Visit): Promise<readonly Node[]> {
 }
 
 function noPlan(): HTMLElement {
-  const said = "This workspace is on no plan, so there is no credit check: the budgets of its apps alone limit it.";
-  return element("p", { class: "empty" }, `${said} What is granted counts once it is on one.`);
+  const explanation =
+    "This workspace is on no plan, so there is no credit check: the budgets of its apps alone limit it.";
+  return element("p", { class: "empty" }, `${explanation} What is granted counts once it is on one.`);
 }
 
 function money(credits: CreditsView): HTMLElement {
@@ -45,15 +46,15 @@ const spent = (balance: string): HTMLElement =>
 
 function tokens({ allowance }: CreditsView): readonly Node[] {
   if (allowance === null) return [];
-  const { monthly_chat_tokens: all, spent_tokens: spent, reserved_tokens: held } = allowance;
+  const { monthly_chat_tokens: all, spent_tokens: spent, reserved_tokens: reserved } = allowance;
   return [
     part(
       "Chat tokens of this month",
       factList([
-        ["Left", countText(Math.max(0, all - spent - held))],
+        ["Left", countText(Math.max(0, all - spent - reserved))],
         ["Included in the plan", countText(all)],
         ["Spent", countText(spent)],
-        ["Held for calls under way", countText(held)],
+        ["Held for calls under way", countText(reserved)],
         ["Begin anew", momentView(allowance.resets_at)],
       ]),
     ),
@@ -61,7 +62,7 @@ function tokens({ allowance }: CreditsView): readonly Node[] {
 }
 
 function grantForm(visit: Visit): HTMLElement {
-  // One for as long as nothing is known to be booked: pressed again after a connection that broke, it books once.
+  // Reused until a booking is confirmed, so that a retry after a broken connection books once.
   const idempotencyKey = newIdempotencyKey("console");
   return formView<CreditsView>({
     fields: [

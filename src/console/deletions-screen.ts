@@ -1,4 +1,4 @@
-// What providers were to delete of recordings: what is still to be done, and what was given up, which somebody deletes by hand.
+// Deletions of recordings at providers: pending ones, and failed ones, which must be deleted manually.
 import { element } from "../page/element.ts";
 import type { DELETION_STATUSES, ProviderDeletionView } from "../contract/provider-deletions.ts";
 import { type Filter, filterView, filtersIn } from "./filter-view.ts";
@@ -53,12 +53,12 @@ function rowOf(visit: Visit, names: Names, deletion: ProviderDeletionView): read
   if (status === "pending" && next !== null) state.append(element("span", { class: "soft" }, "next ", timeView(next)));
   const of = element("code", { class: "id" }, subject);
   const account = element("div", {}, `${deletion.provider}: ${deletion.connection}`);
-  const whose = deletion.simulated
+  const ownerName = deletion.simulated
     ? "the sandbox's"
     : deletion.owner === "platform"
       ? "the platform's"
       : "the workspace's own";
-  account.append(element("span", { class: "soft" }, whose));
+  account.append(element("span", { class: "soft" }, ownerName));
   return [
     state,
     subject.startsWith("job_")

@@ -1,4 +1,4 @@
-// The log of webhook deliveries: which event went out, how often it was tried, and what came of it.
+// The log of webhook deliveries: event, attempts and outcome.
 import type { DeliveryState } from "../contract/webhook.ts";
 import { button, element } from "../page/element.ts";
 import { attemptsView, type Delivery, endText } from "./delivery-attempts.ts";
@@ -18,12 +18,12 @@ export const STATUS_FILTER: Filter = {
 };
 
 interface DeliveriesOptions {
-  /** With its filters. */
+  /** Includes its filters. */
   readonly path: string;
   readonly empty: string;
-  /** Where deliveries are of more than one. */
+  /** If the list covers several workspaces. */
   readonly workspaces?: Names;
-  /** Delivers it again, where that can be done here. */
+  /** Redelivers it, if that is possible here. */
   readonly again?: (delivery: Delivery) => Promise<void>;
 }
 
@@ -64,12 +64,12 @@ export function deliveriesList(
   });
 }
 
-/** Where its state, its end and its request are. */
+/** Links to the job's state, end and request. */
 function jobLink(visit: Visit, id: string): HTMLElement {
   return link(visit.link("jobs", [], { job: id }), element("code", { class: "id" }, id));
 }
 
-/** One that waits for hours is not looked at every few seconds. */
+/** A delivery that waits longer does not keep the list refreshing. */
 const SOON_MS = 60_000;
 
 function isMoving({ status, next_attempt_at: next }: Delivery): boolean {
@@ -78,8 +78,8 @@ function isMoving({ status, next_attempt_at: next }: Delivery): boolean {
 
 function stateOf(delivery: Delivery): HTMLElement {
   const box = element("div", {}, mark(TONES[delivery.status], delivery.status));
-  const why = endText(delivery);
-  if (why !== null) box.append(element("span", { class: "soft" }, why));
+  const reason = endText(delivery);
+  if (reason !== null) box.append(element("span", { class: "soft" }, reason));
   return box;
 }
 

@@ -1,4 +1,4 @@
-// Webhook deliveries of all workspaces, for the operator. What receivers answered with is each workspace's own to read.
+// Webhook deliveries of all workspaces, for the operator. The receivers' answers are visible to their workspace only.
 import { deliveriesList, STATUS_FILTER } from "./deliveries-list.ts";
 import { filterView, filtersIn } from "./filter-view.ts";
 import { namedFilter, namesAt } from "./names.ts";

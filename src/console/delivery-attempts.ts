@@ -1,10 +1,10 @@
-// The attempts of one delivery, in words.
+// Describes the attempts of one delivery.
 import type { ListedDeliveryView } from "../contract/delivery-list.ts";
 import type { AttemptOutcome, DeliveryView } from "../contract/webhook.ts";
 import { element } from "../page/element.ts";
 import { mark, secondsText, timeView } from "./words.ts";
 
-/** A workspace's own log has the receivers' answers, the list of all workspaces does not. */
+/** A workspace's own log contains the receivers' answers, the list of all workspaces does not. */
 export type Delivery = DeliveryView | ListedDeliveryView;
 type Attempt = Delivery["attempts"][number];
 
@@ -20,7 +20,7 @@ export function outcomeText({ outcome, status_code: status }: Attempt): string {
   return outcome === "delivered" || outcome === "http_status" ? `answered ${status ?? ""}` : OUTCOMES[outcome];
 }
 
-/** null: it did not fail. */
+/** Null: it did not fail. */
 export function endText({ ended_by: by }: Delivery): string | null {
   return by === null ? null : ENDS[by];
 }
@@ -32,7 +32,7 @@ const ENDS: Readonly<Record<NonNullable<DeliveryView["ended_by"]>, string>> = {
   deleted: "the webhook was removed",
 };
 
-/** How many and the latest; all of them when opened. */
+/** Number of attempts and the latest; all of them when expanded. */
 export function attemptsView({ attempts }: Delivery): Node | string {
   const latest = attempts.at(-1);
   if (latest === undefined) return "–";

@@ -1,25 +1,25 @@
-// Where somebody may want to go, by what they typed: a screen, a workspace, or what an id names. Nothing is asked of the gateway.
+// Finds destinations for a typed text without calling the gateway: a screen, a workspace, or the object with an id.
 import { HOME, linkTo } from "./address.ts";
 import type { Session } from "./session.ts";
 import { isIn, type Listener, type Scope, type Screen } from "./visit.ts";
 
 export interface Destination {
   readonly label: string;
-  /** Which of several it is: the workspace that it is of. */
+  /** The workspace that distinguishes destinations of the same name. */
   readonly whose: string;
   readonly href: string;
 }
 
 const MOST = 9;
 
-/** The screens on which what an id names can be seen; the others are on a list. */
+/** Screens that can show an object by its id; others appear in lists only. */
 const BY_ID: Readonly<Record<string, readonly [screen: string, what: string]>> = {
   req: ["requests", "Request"],
   job: ["jobs", "Job"],
 };
 const ID = /^(?<kind>[a-z]+)_[0-9a-hjkmnp-tv-z]{26}$/u;
 
-/** The best first; with nothing typed the screens of the place where they are. */
+/** Best match first. Without a text: the screens of the current workspace. */
 export function destinationsFor(
   typed: string,
   session: Pick<Session, "workspaces" | "isOperator">,
@@ -27,11 +27,11 @@ export function destinationsFor(
   screens: readonly Screen[],
 ): readonly Destination[] {
   const text = typed.trim();
-  // Whoever rules the platform may have the id of something that is not of the workspace where they are.
-  const named = [...new Set(session.isOperator ? [here, null] : [here])].flatMap((place) => ofId(text, place));
-  if (named.length > 0) return named;
+  // The operator may have the id of an object outside the current workspace.
+  const matches = [...new Set(session.isOperator ? [here, null] : [here])].flatMap((place) => ofId(text, place));
+  if (matches.length > 0) return matches;
   const places = [...(session.isOperator ? [null] : []), ...session.workspaces.map(({ slug }) => slug)];
-  // One that was opened by its address may lie behind the workspaces that are known.
+  // A workspace opened by its address may be missing from the list of known ones.
   const others = places.filter((place) => place !== here);
   const all = [here, ...(text === "" ? [] : others)].flatMap((place) => inPlace(place, listener, screens));
   const words = text.toLowerCase().split(/\s+/u);
@@ -52,7 +52,7 @@ function inPlace(workspace: string | null, listener: Listener, screens: readonly
   return (
     screens
       .filter((screen) => isIn(screen, { listener, workspace }))
-      // What a workspace's own name leads to first.
+      // A workspace's name leads to its overview first.
       .toSorted((one, other) => Number(other.name === HOME) - Number(one.name === HOME))
       .map(({ name, title }) => ({ label: title, whose, href: linkTo(workspace, name) }))
   );
@@ -60,7 +60,7 @@ function inPlace(workspace: string | null, listener: Listener, screens: readonly
 
 const whoseOf = (workspace: string | null): string => workspace ?? "the whole platform";
 
-/** Each word that was typed begins one of theirs. */
+/** Each typed word is a prefix of a word of the text. */
 function isMeant(typed: readonly string[], text: string): boolean {
   const words = text.split(/[\s-]+/u);
   return typed.every((each) => text.startsWith(each) || words.some((word) => word.startsWith(each)));

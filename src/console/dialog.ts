@@ -1,4 +1,4 @@
-// What is asked or shown before anything else goes on.
+// Modal dialogs: a confirmation, and a secret that is shown once.
 import { button, copyButton, element } from "../page/element.ts";
 
 interface Shown {
@@ -20,33 +20,33 @@ export function showDialog(title: string, ...content: readonly (Node | string)[]
   return { dialog, close: () => dialog.close(), closed };
 }
 
-/** Whether it was confirmed. `what` says what will happen, to whom, and whether it can be undone. */
+/** Whether it was confirmed. `what` says what happens to which object, and whether it can be undone. */
 export async function confirmed(title: string, what: Node | string, label: string): Promise<boolean> {
   let isYes = false;
   const yes = button(label, () => {
     isYes = true;
-    shown.close();
+    openDialog.close();
   });
   yes.className = "danger";
-  const no = button("Cancel", () => shown.close());
-  const shown: Shown = showDialog(
+  const no = button("Cancel", () => openDialog.close());
+  const openDialog: Shown = showDialog(
     title,
     typeof what === "string" ? element("p", {}, what) : what,
     element("div", { class: "row wrap" }, no, yes),
   );
   no.focus();
-  // Whoever goes elsewhere has not said yes.
-  const elsewhere = (): void => shown.close();
+  // Navigating away counts as a refusal.
+  const elsewhere = (): void => openDialog.close();
   window.addEventListener("hashchange", elsewhere);
-  await shown.closed;
+  await openDialog.closed;
   window.removeEventListener("hashchange", elsewhere);
   return isYes;
 }
 
-/** A secret, this once; ends when its reader closes it. */
+/** Shows a secret once; resolves when the user closes it. */
 export function showSecret(title: string, secret: string, ...after: readonly (Node | string)[]): Promise<void> {
-  const close = button("I have kept it", () => shown.close());
-  const shown: Shown = showDialog(
+  const close = button("I have kept it", () => openDialog.close());
+  const openDialog: Shown = showDialog(
     title,
     element("p", {}, "It is shown this once: nobody can read it here again."),
     element("pre", { class: "secret" }, element("code", {}, secret)),
@@ -58,14 +58,14 @@ export function showSecret(title: string, secret: string, ...after: readonly (No
     ),
     ...after,
   );
-  // A key pressed by habit must not take away what nobody can show again; nor a telephone's gesture, for which there is no key.
-  const ended = new AbortController();
-  const { signal } = ended;
+  // Escape, or a back gesture, which fires no key event, must not close a secret that cannot be shown again.
+  const closing = new AbortController();
+  const { signal } = closing;
   const stay = (event: Event): void => {
     if (!(event instanceof KeyboardEvent) || event.key === "Escape") event.preventDefault();
   };
-  shown.dialog.addEventListener("cancel", stay, { signal });
-  // Whoever selected the secret with a pointer holds no element of the dialog.
+  openDialog.dialog.addEventListener("cancel", stay, { signal });
+  // After a selection by pointer, the focus is outside the dialog.
   document.addEventListener("keydown", stay, { signal });
-  return shown.closed.finally(() => ended.abort());
+  return openDialog.closed.finally(() => closing.abort());
 }

@@ -1,10 +1,10 @@
-// In the place of a screen that could not be drawn: why, and the way to try it again.
+// Replaces a screen that could not be drawn, with the error and a button to retry.
 import { button, element } from "../page/element.ts";
 import { failureView } from "../page/error-view.ts";
 import type { Address } from "./address.ts";
 import { Unanswered } from "./visit.ts";
 
-/** null: the key is refused. */
+/** Null: the key was rejected. */
 export function failedScreen(error: unknown, again: () => Promise<void>): readonly Node[] | null {
   if (!(error instanceof Unanswered)) return [faultView(error)];
   const { failure, requestId } = error.outcome;
@@ -15,7 +15,7 @@ export function failedScreen(error: unknown, again: () => Promise<void>): readon
 }
 
 function faultView(error: unknown): HTMLElement {
-  const said = error instanceof Error ? error.message : "unknown";
+  const errorText = error instanceof Error ? error.message : "unknown";
   return element(
     "section",
     { class: "failure", role: "alert" },
@@ -23,7 +23,7 @@ function faultView(error: unknown): HTMLElement {
     element(
       "p",
       {},
-      `It is a fault of the console's: ${said}. Load the page again; what it shows can be read by the API as well.`,
+      `It is a fault of the console's: ${errorText}. Load the page again; what it shows can be read by the API as well.`,
     ),
   );
 }

@@ -1,14 +1,14 @@
-// What was filled in, as the body of the call has it.
+// Converts a form field to its value in the body of a call.
 import type { Field } from "./field.ts";
 
-/** undefined: nothing was filled in. An Error: it cannot be what the field is. */
+/** Undefined: empty. An Error: invalid. */
 export function valueOf(form: HTMLFormElement, field: Field, id: string): unknown {
   if (field.kind === "custom") return field.value();
   if (field.kind === "checks")
     return [...form.querySelectorAll<HTMLInputElement>(`#${id} input:checked`)].map(({ value }) => value);
   const control = form.querySelector<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>(`#${id}`);
   if (control instanceof HTMLInputElement && field.kind === "check") return control.checked;
-  // Half a date reads as none, and none may mean for ever.
+  // An incomplete date reads as empty, and empty may mean "for ever".
   if (control instanceof HTMLInputElement && control.validity.badInput)
     return new Error("This is not whole: it needs a day and a time, or nothing at all.");
   const text = control?.value.trim() ?? "";

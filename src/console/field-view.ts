@@ -1,4 +1,4 @@
-// A field as it is seen: its label, its control, its hint and the line for its fault.
+// Renders a form field: label, control, hint and error line.
 import { element } from "../page/element.ts";
 import type { Field } from "./field.ts";
 
@@ -66,7 +66,7 @@ function controlOf(
   const numeric = field.kind === "number" ? { inputmode: "decimal" } : {};
   const input = element("input", {
     type,
-    // To "off" browsers fill in, and send elsewhere, the password that they keep for this address.
+    // With "off", browsers would fill in, and submit, the password stored for this address.
     autocomplete: type === "password" ? "new-password" : "off",
     spellcheck: "false",
     ...numeric,
@@ -86,7 +86,7 @@ function suggestionsView(field: Field, id: string): readonly Node[] {
   return options.length === 0 ? [] : [element("datalist", { id: `${id}-list` }, ...options)];
 }
 
-/** As the browser's control takes it: in the reader's zone, to the last digit that is not zero, so that it comes back unchanged. */
+/** The format of the browser's control: local time, with all significant digits, so that an unchanged value round-trips. */
 function localTime(iso: string): string {
   if (iso === "") return "";
   const time = new Date(iso);

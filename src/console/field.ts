@@ -1,13 +1,13 @@
-// The fields of a form as data. Those that need no page, and so can be tested without one, are `plain-field.ts`.
+// Form fields as data. Fields that need no page, and can be tested without one, are in `plain-field.ts`.
 import type { Choice, FieldOf, SelectField } from "./plain-field.ts";
 
 export type Field =
   | (FieldOf<"text" | "password" | "number" | "time" | "lines" | "json"> & {
-      /** Of a time: RFC 3339. */
+      /** RFC 3339 for a time. */
       readonly value?: string;
-      /** Of a text: what it may well be, and need not. */
+      /** Suggested values of a text; others are allowed. */
       readonly suggestions?: readonly string[];
-      /** Why it cannot be what was typed; null: it can. */
+      /** The error of an invalid text. Null: valid. */
       readonly fault?: (typed: string) => string | null;
       readonly placeholder?: string;
     })
@@ -15,7 +15,7 @@ export type Field =
   | (FieldOf<"checks"> & { readonly choices: readonly Choice[]; readonly value?: readonly string[] })
   | (FieldOf<"check"> & { readonly value?: boolean })
   /**
-   * A part of the screen's own. `value` answers as `valueOf` does. What in it is at fault is found by its `data-param`, which a refusal
-   * names in `param` and an Error in its `cause`.
+   * A control of the screen's own. `value` returns the same as `valueOf`. The invalid part is found by its `data-param`, which a refusal names in `param` and
+   * an Error in its `cause`.
    */
   | (FieldOf<"custom"> & { readonly view: HTMLElement; readonly value: () => unknown });

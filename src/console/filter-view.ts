@@ -1,4 +1,4 @@
-// The filters of a list: they stand in the address, so that a link shares them.
+// The filters of a list. They are part of the address, so that a link shares them.
 import { element } from "../page/element.ts";
 import type { Filter } from "./filter.ts";
 import type { Choice } from "./form-view.ts";
@@ -13,7 +13,7 @@ interface FilterWords {
   readonly label?: string;
 }
 
-/** A choice holds at once, what is typed with Enter. */
+/** A choice applies at once, a text on Enter. */
 export function filterView(
   visit: Visit,
   filters: readonly Filter[],
@@ -30,18 +30,18 @@ export function filterView(
     control.name = filter.name;
     if (filter.kind === "text" && filter.placeholder !== undefined)
       control.setAttribute("placeholder", filter.placeholder);
-    const asked = visit.query.get(filter.name) ?? "";
+    const requestedValue = visit.query.get(filter.name) ?? "";
     if (filter.kind === "check" && control instanceof HTMLInputElement) {
       control.value = "yes";
-      control.checked = asked !== "";
+      control.checked = requestedValue !== "";
       form.append(element("label", { for: id }, control, filter.label));
       continue;
     }
-    control.value = asked;
-    // What the address asks for is told, even where it is no choice any more: an app that was removed since.
-    if (control.value !== asked && control instanceof HTMLSelectElement) {
-      control.append(element("option", { value: asked }, asked));
-      control.value = asked;
+    control.value = requestedValue;
+    // The address's value is shown even if it is no longer a choice, for example a removed app.
+    if (control.value !== requestedValue && control instanceof HTMLSelectElement) {
+      control.append(element("option", { value: requestedValue }, requestedValue));
+      control.value = requestedValue;
     }
     form.append(element("label", { for: id }, filter.label, control), ...suggestionsOf(filter, control));
   }
@@ -69,7 +69,7 @@ export function filterView(
   return form;
 }
 
-/** What the address has of these filters, for the list's own query. */
+/** The values of these filters in the address, as the list's query. */
 export function filtersIn(visit: Visit, filters: readonly Filter[]): string {
   const query = new URLSearchParams();
   for (const { name } of filters) {
@@ -79,7 +79,7 @@ export function filtersIn(visit: Visit, filters: readonly Filter[]): string {
   return query.toString();
 }
 
-/** The same where `from` and `to` are days: as the moments that the one begins and the other ends at. */
+/** The same, with `from` and `to` converted from days to the start and the end as timestamps. */
 export function momentsIn(visit: Visit, filters: readonly Filter[]): string {
   const query = new URLSearchParams(filtersIn(visit, filters));
   const moments = [
@@ -98,7 +98,7 @@ export const DAYS: readonly Filter[] = [
   { name: "to", label: "Until", kind: "date" },
 ];
 
-/** When a day of a filter begins in the reader's own zone, or the one after it; null: it is none. */
+/** Start of a filter's day, or of the next one, in local time. Null: invalid. */
 function momentOf(day: string | null, daysLater: 0 | 1 = 0): string | null {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/u.exec(day ?? "") ?? [];
   const moment = new Date(Number(year), Number(month) - 1, Number(date) + daysLater);

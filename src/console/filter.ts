@@ -1,4 +1,4 @@
-// The filters of a form as data: those that share a question by its address.
+// Filters of a form as data: those that are shared by the address.
 import type { Choice } from "./plain-field.ts";
 
 export type Filter =
@@ -7,9 +7,9 @@ export type Filter =
       readonly label: string;
       readonly kind: "text";
       readonly placeholder?: string;
-      /** What it may well be, and need not. */
+      /** Suggested values; others are allowed. */
       readonly suggestions?: readonly string[];
     }
-  /** Ticked: `yes` in the address. */
+  /** If checked: `yes` in the address. */
   | { readonly name: string; readonly label: string; readonly kind: "date" | "check" }
   | { readonly name: string; readonly label: string; readonly kind: "select"; readonly choices: readonly Choice[] };

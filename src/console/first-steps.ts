@@ -1,4 +1,4 @@
-// What a fresh installation, or a fresh workspace, still needs before it serves anybody; nothing once it does.
+// The setup checklist of a new installation or workspace; empty once a request has been served.
 import type { AppView } from "../contract/apps.ts";
 import type { ConnectionView } from "../contract/connections.ts";
 import type { KeyView } from "../contract/keys.ts";
@@ -11,7 +11,7 @@ import { fewOf, link, mark, part } from "./words.ts";
 
 interface Step {
   readonly isDone: boolean;
-  /** Of what was done, or of what is to do. */
+  /** The completed step, or the next one. */
   readonly text: string;
   readonly href: string;
   readonly label: string;
@@ -23,7 +23,7 @@ interface PlatformSetUp {
   readonly usage: WorkspaceUsage;
 }
 
-/** `isSandboxAlone`: a route leads to the sandbox and none to a real provider, and none answered. */
+/** `isSandboxAlone`: routes lead to the sandbox but to no real provider, and none has answered. */
 export function platformSteps(
   visit: Visit,
   { connections, routes, usage }: PlatformSetUp,
@@ -32,7 +32,7 @@ export function platformSteps(
   const using = routes.data
     .filter((route) => connectionsServing(route).some((id) => real.includes(id)))
     .map(({ id }) => id);
-  // A workspace may have connections and routes of its own, which are in neither list.
+  // A workspace may have its own connections and routes, which are in neither list.
   const isReached = isServed(usage);
   const steps: readonly Step[] = [
     {
@@ -63,13 +63,13 @@ export function platformSteps(
 
 interface WorkspaceSetUp {
   readonly apps: Page<AppView>;
-  /** Of apps, and active. */
+  /** Active app keys. */
   readonly keys: Page<KeyView>;
   readonly usage: WorkspaceUsage;
 }
 
 export function workspaceSteps(visit: Visit, { apps, keys, usage }: WorkspaceSetUp): readonly Node[] {
-  // When a key was last used is written down once in a while, a call at once.
+  // The last use of a key is written periodically, a call at once.
   const isUsed = usage.totals.length > 0 || keys.data.some(({ last_used_at: usedAt }) => usedAt !== null);
   const steps: readonly Step[] = [
     {
@@ -96,7 +96,7 @@ export function workspaceSteps(visit: Visit, { apps, keys, usage }: WorkspaceSet
   return steps.every(({ isDone }) => isDone) ? [] : [stepsView(steps)];
 }
 
-/** Whether a provider, and not the sandbox, answered a call of the last 30 days. */
+/** Whether a real provider, not the sandbox, answered a call in the last 30 days. */
 function isServed({ totals }: WorkspaceUsage): boolean {
   return totals.some(({ billing_class: billing, attempts, failed }) => billing !== "simulated" && attempts > failed);
 }
@@ -114,7 +114,7 @@ function stepsView(steps: readonly Step[]): HTMLElement {
   return part("First steps", element("ol", { class: "steps" }, ...items));
 }
 
-/** One that could be called: a server of one's own may ask for no credential. */
+/** A callable connection: a self-hosted server may need no credential. */
 function isReal({ kind, has_credential: hasCredential }: ConnectionView): boolean {
   return kind === "openai-compatible" || (kind !== "sandbox" && hasCredential);
 }

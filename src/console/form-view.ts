@@ -1,4 +1,4 @@
-// A form: fields by name, one call, and every refusal told at the field it is about.
+// A form: named fields, one call, and every error shown at its field.
 import type { Failure, Outcome } from "../page/ask.ts";
 import { button, element, pressed } from "../page/element.ts";
 import type { Field } from "./field.ts";
@@ -12,18 +12,18 @@ export type { Choice } from "./plain-field.ts";
 export interface FormOptions<T> {
   readonly fields: readonly Field[];
   readonly submit: string;
-  /** `body`: what was filled in; an empty field is not in it. */
+  /** `body`: the filled-in values, without empty fields. */
   readonly send: (body: Readonly<Record<string, unknown>>) => Promise<Outcome<T>>;
-  /** Asked before anything is sent: whether it is meant. */
+  /** Asks for confirmation before sending. */
   readonly confirm?: (body: Readonly<Record<string, unknown>>) => Promise<boolean>;
   readonly done: (data: T) => void | Promise<void>;
-  /** Reads what there is now; offered where somebody else changed it since it was read. */
+  /** Rereads the object; offered if it was changed since it was read. */
   readonly again?: () => void | Promise<void>;
-  /** A second button beside the first: what it does with what was filled in. */
+  /** A second button next to the first, and its action on the filled-in values. */
   readonly also?: { readonly label: string; readonly press: (body: Readonly<Record<string, unknown>>) => void };
 }
 
-/** Fields have ids of their own, for a page may hold two forms with the same names. */
+/** Counter for unique field ids: a page may have two forms with the same names. */
 let forms = 0;
 
 export function formView<T>({ fields, submit, send, confirm, done, again, also }: FormOptions<T>): HTMLFormElement {
@@ -68,7 +68,7 @@ export function formView<T>({ fields, submit, send, confirm, done, again, also }
     problem.replaceChildren(refusalView(failure, requestId, again));
   }
 
-  /** null: a field is at fault, and says so. */
+  /** Null: a field is invalid and shows its error. */
   function bodyOf(): Readonly<Record<string, unknown>> | null {
     const body: Record<string, unknown> = {};
     for (const field of fields) {
@@ -89,7 +89,7 @@ export function formView<T>({ fields, submit, send, confirm, done, again, also }
     const part = parts.find(({ dataset }) => isAt(dataset["param"]));
     const control = part ?? form.querySelector<HTMLElement>(`#${id}`);
     const line = form.querySelector(`#${id}-fault`);
-    // A field of several parts may have several faults.
+    // A compound field may have several errors.
     if (line !== null) line.textContent = `${message} ${line.textContent}`.trim();
     control?.closest("details")?.setAttribute("open", "");
     control?.setAttribute("aria-invalid", "true");
@@ -114,7 +114,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** Every fault that a refusal names, as `details.issues` lists them. */
+/** All errors of a refusal, from `details.issues`. */
 function issuesIn(failure: Failure): readonly Fault[] {
   if (failure.kind !== "refused") return [];
   const { param, message, details } = failure.error;

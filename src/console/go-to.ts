@@ -1,14 +1,14 @@
-// The dialog that leads anywhere by keyboard: what is typed narrows the list, arrows choose, Enter goes there.
+// The quick-navigation dialog: typing filters the list, arrow keys select, Enter opens.
 import { element } from "../page/element.ts";
 import type { Destination } from "./destinations.ts";
 import { showDialog } from "./dialog.ts";
 
 const LIST = "go-to-list";
 
-/** Ends when somebody went, or closed it. `find` is asked at each letter; `nothing` is said where it finds nothing. */
-export async function goTo(find: (typed: string) => readonly Destination[], nothing: string): Promise<void> {
+/** Resolves on navigation or close. `find` is called on each input; `emptyText` is shown if it finds nothing. */
+export async function goTo(find: (typed: string) => readonly Destination[], emptyText: string): Promise<void> {
   let found: readonly Destination[] = [];
-  let chosen = 0;
+  let selectedIndex = 0;
   const input = element("input", {
     role: "combobox",
     "aria-expanded": "true",
@@ -19,12 +19,14 @@ export async function goTo(find: (typed: string) => readonly Destination[], noth
     id: "go-to-text",
   });
   const list = element("ul", { id: LIST, role: "listbox", "aria-label": "Where to", class: "choices" });
-  const told = element("p", { class: "soft", role: "status" });
+  const statusLine = element("p", { class: "soft", role: "status" });
   const show = (at: number): void => {
-    chosen = found.length === 0 ? 0 : (at + found.length) % found.length;
-    [...list.children].forEach((option, index) => option.setAttribute("aria-selected", String(index === chosen)));
+    selectedIndex = found.length === 0 ? 0 : (at + found.length) % found.length;
+    [...list.children].forEach((option, index) =>
+      option.setAttribute("aria-selected", String(index === selectedIndex)),
+    );
     if (found.length === 0) input.removeAttribute("aria-activedescendant");
-    else input.setAttribute("aria-activedescendant", optionId(chosen));
+    else input.setAttribute("aria-activedescendant", optionId(selectedIndex));
   };
   const go = (destination: Destination | undefined): void => {
     if (destination === undefined) return;
@@ -34,22 +36,22 @@ export async function goTo(find: (typed: string) => readonly Destination[], noth
   const search = (): void => {
     found = find(input.value);
     list.replaceChildren(...found.map((each, index) => optionOf(each, index, go)));
-    told.textContent = found.length === 0 ? `${nothing} Ids of requests and jobs are found whole.` : "";
+    statusLine.textContent = found.length === 0 ? `${emptyText} Ids of requests and jobs are found whole.` : "";
     show(0);
   };
   input.addEventListener("input", search);
   input.addEventListener("keydown", (event) => {
-    // Then these keys choose among the letters that an input method offers.
+    // During input-method composition these keys select among its suggestions.
     if (event.isComposing) return;
     const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
     const step = steps[event.key];
-    if (step !== undefined) show(chosen + step);
-    else if (event.key === "Enter") go(found[chosen]);
+    if (step !== undefined) show(selectedIndex + step);
+    else if (event.key === "Enter") go(found[selectedIndex]);
     else return;
     event.preventDefault();
   });
   const label = element("label", { for: input.id }, "A screen, a workspace, or the id of a request or a job");
-  const dialog = showDialog("Go to", label, input, list, told);
+  const dialog = showDialog("Go to", label, input, list, statusLine);
   search();
   input.focus();
   await dialog.closed;
@@ -59,9 +61,15 @@ const optionId = (index: number): string => `go-to-${index}`;
 
 function optionOf(destination: Destination, index: number, go: (to: Destination) => void): HTMLElement {
   const { label, whose } = destination;
-  const whom = element("span", { class: "soft" }, whose);
-  const option = element("li", { id: optionId(index), role: "option", "aria-selected": "false" }, label, " ", whom);
-  // The field keeps the focus.
+  const ownerElement = element("span", { class: "soft" }, whose);
+  const option = element(
+    "li",
+    { id: optionId(index), role: "option", "aria-selected": "false" },
+    label,
+    " ",
+    ownerElement,
+  );
+  // Keeps the focus in the field.
   option.addEventListener("mousedown", (event) => event.preventDefault());
   option.addEventListener("click", () => go(destination));
   return option;

@@ -1,4 +1,4 @@
-// How the providers' models fare: which rest after failures, what all calls of the last minutes came to, and the last that failed.
+// The health of the providers' models: open circuits, the calls of the last minutes, and the latest failures.
 import type { PauseView } from "../contract/pauses.ts";
 import type { ProviderHealth, SeenModel } from "../contract/provider-health.ts";
 import { button, element, table } from "../page/element.ts";
@@ -31,8 +31,8 @@ type Circuit = ProviderHealth["circuits"][number];
 type Whose = Pick<Circuit, "workspace_id" | "connection" | "model">;
 
 export async function showHealth(visit: Visit): Promise<readonly Node[]> {
-  const asked = visit.query.get("minutes") ?? "";
-  const minutes = asked === "" ? USUAL_MINUTES : asked;
+  const requestedMinutes = visit.query.get("minutes") ?? "";
+  const minutes = requestedMinutes === "" ? USUAL_MINUTES : requestedMinutes;
   keepFresh(visit);
   const health = await visit.read<ProviderHealth>(`/health/providers?${new URLSearchParams({ minutes })}`);
   const refresh = button("Refresh", () => visit.redraw());
@@ -50,11 +50,11 @@ export async function showHealth(visit: Visit): Promise<readonly Node[]> {
 const REFRESH_MS = 15_000;
 const REFRESH = "refresh";
 
-/** While somebody looks at it and is not in the middle of something that would be gone. */
+/** Refreshes while the page is visible and nothing on it is being edited. */
 function keepFresh(visit: Visit): void {
   const refresh = async (): Promise<void> => {
-    const held = document.activeElement;
-    const isHeld = held !== null && held.closest("#screen") !== null && held.id !== REFRESH;
+    const focused = document.activeElement;
+    const isHeld = focused !== null && focused.closest("#screen") !== null && focused.id !== REFRESH;
     const isSelected = getSelection()?.isCollapsed === false;
     if (!isHeld && !isSelected) await visit.redraw();
   };
@@ -76,7 +76,7 @@ function noteOf({ checked_at: at, since, sampled }: ProviderHealth): Node {
 
 const HEADS = ["Model", "State", "Calls", "Succeeded", "p50", "p95", "Failures", "Change"];
 
-/** What was called in the window, then what rests or rested without having been called in it. */
+/** Models called in the window, followed by models with a circuit or pause but no calls. */
 function modelsView(visit: Visit, { circuits, models, pauses }: ProviderHealth): readonly Node[] {
   if (circuits.length === 0 && models.length === 0)
     return [
@@ -86,7 +86,7 @@ function modelsView(visit: Visit, { circuits, models, pauses }: ProviderHealth):
         "No provider was called in this time. What is called is here as soon as its call has ended.",
       ),
     ];
-  const called = new Set(models.map(nameOf));
+  const calledModels = new Set(models.map(nameOf));
   const change = (each: Whose, circuit: Circuit | undefined): Node => changeView(visit, each, circuit, pauses);
   const circuitOf = new Map(circuits.map((circuit) => [nameOf(circuit), circuit]));
   const rows = [
@@ -95,7 +95,7 @@ function modelsView(visit: Visit, { circuits, models, pauses }: ProviderHealth):
       return [targetView(each), stateView(pausedBy(pauses, each), circuit), ...figuresOf(each), change(each, circuit)];
     }),
     ...circuits
-      .filter((each) => !called.has(nameOf(each)))
+      .filter((each) => !calledModels.has(nameOf(each)))
       .map((each) => [
         targetView(each),
         stateView(pausedBy(pauses, each), each),
@@ -123,18 +123,18 @@ function targetView({ workspace_id: owner, connection, model }: Whose): Node {
   );
 }
 
-/** Who rests after failures is resumed here; for a pause it takes more words. */
-function changeView(visit: Visit, whose: Whose, circuit: Circuit | undefined, pauses: readonly PauseView[]): Node {
-  const { workspace_id: owner, connection, model } = whose;
-  if (pausedBy(pauses, whose) !== undefined) return document.createTextNode("–");
+/** An open circuit is closed here; a manual pause is handled by its own button with an explanation. */
+function changeView(visit: Visit, account: Whose, circuit: Circuit | undefined, pauses: readonly PauseView[]): Node {
+  const { workspace_id: owner, connection, model } = account;
+  if (pausedBy(pauses, account) !== undefined) return document.createTextNode("–");
   if (circuit !== undefined && circuit.state !== "closed")
     return resumeButton(
       visit,
-      whose,
+      account,
       "Its rest after failures ends, on every process. If calls fail again, it rests again.",
     );
   const pause = link(linkTo(owner, "connections", [connection], { model }), "Pause");
-  pause.setAttribute("aria-label", `Pause ${placeText(whose)}`);
+  pause.setAttribute("aria-label", `Pause ${placeText(account)}`);
   return pause;
 }
 
@@ -174,9 +174,9 @@ function figuresOf({ calls, succeeded, failed, duration_p50_ms: half, duration_p
   ];
 }
 
-/** Of those that ended: whose caller left counts on neither side. Rounded down, or one failure in 2,000 would read as 100. */
-const percentOf = (succeeded: number, ended: number): string =>
-  ended === 0 ? "–" : `${(Math.floor((succeeded * 1_000) / ended) / 10).toFixed(1)} %`;
+/** Of completed calls: those abandoned by their caller count neither way. Rounded down, so that one failure in 2,000 does not read as 100. */
+const percentOf = (succeeded: number, completed: number): string =>
+  completed === 0 ? "–" : `${(Math.floor((succeeded * 1_000) / completed) / 10).toFixed(1)} %`;
 
 const millisecondsText = (ms: number | null): string => (ms === null ? "–" : secondsText(ms / 1_000));
 
@@ -184,7 +184,7 @@ const MOST_ERRORS = 20;
 
 function errorsPart(visit: Visit, { models }: ProviderHealth): readonly Node[] {
   const errors = models
-    .flatMap(({ last_errors: last, ...whose }) => last.map((error) => ({ ...whose, ...error })))
+    .flatMap(({ last_errors: last, ...account }) => last.map((error) => ({ ...account, ...error })))
     .toSorted((left, right) => Date.parse(right.at) - Date.parse(left.at))
     .slice(0, MOST_ERRORS);
   if (errors.length === 0) return [];

@@ -1,4 +1,4 @@
-// What a row of the jobs' list has no room for.
+// Details of a job that its row in the list has no room for.
 import type { ListedJobView } from "../contract/job-list.ts";
 import type { JobStatus } from "../contract/jobs.ts";
 import { copyButton, element } from "../page/element.ts";
@@ -28,7 +28,7 @@ export function jobDetails(job: ListedJobView): HTMLElement {
 
 const againText = (isRetryable: boolean): string => (isRetryable ? " Submitting it again may help." : "");
 
-/** What does not apply is left out. */
+/** Facts that do not apply are skipped. */
 function factsOf(job: ListedJobView): readonly Fact[] {
   const purpose = purposeOf(job);
   const facts: (Fact | null)[] = [

@@ -1,4 +1,4 @@
-// Jobs as whoever administers them sees them: what is under way, how each ended, and where its request went.
+// The list of jobs for administrators and the operator: running jobs, outcomes, and routing.
 import type { ListedJobView } from "../contract/job-list.ts";
 import { element } from "../page/element.ts";
 import { type Filter, filterView, filtersIn } from "./filter-view.ts";
@@ -8,7 +8,7 @@ import { namedFilter, type Names, namesAt, NO_NAMES } from "./names.ts";
 import type { Visit } from "./visit.ts";
 import { breakable, link, mark, secondsText, timeView } from "./words.ts";
 
-/** Of the workspaces on the platform, which has no list of all apps; of the apps in a workspace. */
+/** Filter by workspace in the shared scope, which has no list of all apps; by app in a workspace. */
 interface Whose {
   readonly apps: Names;
   readonly workspaces: Names | null;
@@ -17,8 +17,8 @@ interface Whose {
 export async function showJobs(visit: Visit): Promise<readonly Node[]> {
   const isPlatform = visit.scope.workspace === null;
   const names = await namesAt(visit, isPlatform ? "/workspaces" : "/apps");
-  const whose: Whose = isPlatform ? { apps: NO_NAMES, workspaces: names } : { apps: names, workspaces: null };
-  const filters = filtersOf(whose);
+  const owners: Whose = isPlatform ? { apps: NO_NAMES, workspaces: names } : { apps: names, workspaces: null };
+  const filters = filtersOf(owners);
   const query = filtersIn(visit, filters);
   const list = await liveList<ListedJobView>(visit, {
     caption: "Jobs, newest first, each for 30 days after its end",
@@ -34,7 +34,7 @@ export async function showJobs(visit: Visit): Promise<readonly Node[]> {
       "Result",
       "Request",
     ],
-    row: (job) => rowOf(visit, whose, job),
+    row: (job) => rowOf(visit, owners, job),
     empty:
       query === ""
         ? "No jobs yet. An app submits one with POST /v1/transcription/jobs and a key of the scope jobs."
@@ -93,16 +93,16 @@ function stateOf({
   return box;
 }
 
-/** Until now, where it has no end yet. */
+/** Until now if it has not ended. */
 function lasted(from: string, to: string | null): string {
   const seconds = Math.max(0, (to === null ? Date.now() : Date.parse(to)) - Date.parse(from)) / 1000;
   return to === null ? `${secondsText(Math.ceil(seconds))} so far` : secondsText(seconds);
 }
 
-/** How long it can still be fetched. */
+/** How long the result remains available. */
 function resultOf({ status, result_expired: isDeleted, expires_at: until }: ListedJobView): Node | string {
   if (isDeleted) return "deleted";
   if (status !== "succeeded" || until === null) return "–";
-  const left = Math.max(0, Date.parse(until) - Date.now()) / 1000;
-  return element("time", { datetime: until, title: until }, `for ${secondsText(Math.ceil(left))}`);
+  const secondsLeft = Math.max(0, Date.parse(until) - Date.now()) / 1000;
+  return element("time", { datetime: until, title: until }, `for ${secondsText(Math.ceil(secondsLeft))}`);
 }

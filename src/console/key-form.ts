@@ -1,4 +1,4 @@
-// A key as it is filled in: one of an app, one of an administrator, and either set up anew.
+// The form of a key, of an app or of an administrator, to create it or to change its settings.
 import type { AppView } from "../contract/apps.ts";
 import type { KeyView } from "../contract/keys.ts";
 import type { Scope } from "../contract/scopes.ts";
@@ -13,7 +13,7 @@ import type { Page, Visit } from "./visit.ts";
 import { wholeBody } from "./whole-body.ts";
 import { link, part } from "./words.ts";
 
-/** Behind where one is made: one of an administrator. */
+/** Path segment of the form for an administrator's key. */
 export const ADMINISTRATOR = "administrator";
 
 const OF_KEY_ALONE = "Quota of this key alone; the smaller of it and the app's applies. Empty: no bound.";
@@ -21,10 +21,10 @@ const NO_END = "When it stops working. Empty: it works until it is revoked.";
 
 export async function makeKey(visit: Visit): Promise<readonly Node[]> {
   const apps = await visit.read<Page<AppView>>("/apps?limit=100");
-  const back = link(visit.link("keys"), "All keys");
+  const backLink = link(visit.link("keys"), "All keys");
   if (apps.data.length === 0)
     return [
-      back,
+      backLink,
       element(
         "p",
         { class: "empty" },
@@ -62,10 +62,10 @@ export async function makeKey(visit: Visit): Promise<readonly Node[]> {
     ],
     submit: "Make the key",
     send: (body) => visit.ask("POST", "/keys", { body }),
-    done: (made) => shown(visit, made),
+    done: (createdKey) => showCreated(visit, createdKey),
   });
   const other = link(visit.link("keys", [NEW, ADMINISTRATOR]), "A key of an administrator");
-  return [back, part("Make a key of an app", form), element("p", {}, other)];
+  return [backLink, part("Make a key of an app", form), element("p", {}, other)];
 }
 
 export async function makeAdministratorsKey(visit: Visit): Promise<readonly Node[]> {
@@ -73,27 +73,27 @@ export async function makeAdministratorsKey(visit: Visit): Promise<readonly Node
     fields: [nameField(null), endField(null)],
     submit: "Make the key",
     send: (body) => visit.ask("POST", "/keys", { body: { ...body, role: "admin" } }),
-    done: (made) => shown(visit, made),
+    done: (createdKey) => showCreated(visit, createdKey),
   });
   const what =
     "It signs in to this console and administers the workspace. It belongs to no app and transcribes nothing.";
   return [link(visit.link("keys"), "All keys"), part("Make a key of an administrator", element("p", {}, what), form)];
 }
 
-async function shown(visit: Visit, made: KeyView): Promise<void> {
-  await showNewKey(visit, made);
-  visit.say(`The key ${made.name} is made.`);
-  visit.go(visit.link("keys", [made.id]));
+async function showCreated(visit: Visit, createdKey: KeyView): Promise<void> {
+  await showNewKey(visit, createdKey);
+  visit.say(`The key ${createdKey.name} is made.`);
+  visit.go(visit.link("keys", [createdKey.id]));
 }
 
 export async function changePart(visit: Visit, key: KeyView, etag: string | null): Promise<HTMLElement> {
   const isOfApp = key.app_id !== null;
-  const offered = isOfApp ? OFFERED : ["name", "expires_at"];
+  const formFields = isOfApp ? OFFERED : ["name", "expires_at"];
   const form = formView<KeyView>({
     fields: isOfApp ? fieldsOf(key, await readRoutes(visit)) : [nameField(key.name), endField(key.expires_at)],
     submit: "Save",
     send: (given) =>
-      visit.ask("PUT", `/keys/${key.id}`, { body: wholeBody(settingsOf(key), offered, given), ifMatch: etag }),
+      visit.ask("PUT", `/keys/${key.id}`, { body: wholeBody(settingsOf(key), formFields, given), ifMatch: etag }),
     done: (changed) => {
       visit.say(`The key ${changed.name} is saved. Every process goes by it within seconds.`);
       visit.go(visit.link("keys", [changed.id]));
@@ -113,7 +113,7 @@ const OFFERED = [
   "quota",
 ] as const;
 
-/** What can be sent of what was read. */
+/** The writable fields of a key. */
 function settingsOf(key: KeyView): Readonly<Record<string, unknown>> {
   const { name, scopes, expires_at, route, audio_input_override, purposes, audio_purpose_policy, quota } = key;
   return { name, scopes, expires_at, route, audio_input_override, purposes, audio_purpose_policy, quota };
@@ -149,9 +149,9 @@ function fieldsOf(key: KeyView, routes: KnownRoutes): readonly Field[] {
   ];
 }
 
-/** Behind a hundred of them an app is typed. */
-function appField({ data, next_cursor: more }: Page<AppView>, asked: string | null): Field {
-  const common = { name: "app", label: "App", isRequired: true, ...(asked === null ? {} : { value: asked }) };
+/** With more than a hundred apps, the app is typed. */
+function appField({ data, next_cursor: more }: Page<AppView>, app: string | null): Field {
+  const common = { name: "app", label: "App", isRequired: true, ...(app === null ? {} : { value: app }) };
   const slugs = data.map(({ slug }) => slug);
   if (more !== null) return { kind: "text", ...common, hint: "Its slug or id.", suggestions: slugs };
   const first: readonly Choice[] = slugs.length === 1 ? [] : [["", "choose one"]];

@@ -1,4 +1,4 @@
-// One key: what it may, until when, and its end, by rotation or by revocation.
+// The page of one key: its permissions and expiry, rotation and revocation.
 import type { AppView } from "../contract/apps.ts";
 import type { KeyView } from "../contract/keys.ts";
 import { element } from "../page/element.ts";
@@ -51,7 +51,7 @@ export async function showKey(visit: Visit, id: string): Promise<readonly Node[]
   ];
 }
 
-/** A whole view of its own: whoever only looks should change nothing. */
+/** A separate view, so that viewing a key cannot change it. */
 export async function changeKey(visit: Visit, id: string): Promise<readonly Node[]> {
   const { data: key, etag } = await visit.readWithEtag<KeyView>(`/keys/${encodeURIComponent(id)}`);
   return [link(visit.link("keys", [key.id]), `The key ${key.name}`), await changePart(visit, key, etag)];
@@ -115,17 +115,17 @@ function rotation(visit: Visit, key: KeyView): readonly Node[] {
       ),
     send: ({ overlap_seconds: seconds }) =>
       visit.ask("POST", `/keys/${key.id}/rotate`, { body: { overlap_seconds: Number(seconds) } }),
-    done: async (made) => {
-      await showNewKey(visit, made, await fateOf(visit, key));
-      visit.say(`The key ${made.name} took over.`);
-      visit.go(visit.link("keys", [made.id]));
+    done: async (newKey) => {
+      await showNewKey(visit, newKey, await fateOf(visit, key));
+      visit.say(`The key ${newKey.name} took over.`);
+      visit.go(visit.link("keys", [newKey.id]));
     },
   });
   const what = "A new key with everything of this one but its secret takes over. It is shown once.";
   return [element("p", {}, key.id === visit.ownKey ? `${what} ${OWN}` : what), form];
 }
 
-/** In words, of the key that was rotated. Whoever rotated their own, now, cannot ask any more. */
+/** Describes the rotated key. Users who rotated the key they are signed in with, effective now, can no longer query it. */
 async function fateOf(visit: Visit, { id, prefix, last4 }: KeyView): Promise<string> {
   const name = `The old key (${partsOf({ prefix, last4 })})`;
   const outcome = await visit.ask<KeyView>("GET", `/keys/${id}`);

@@ -1,10 +1,10 @@
-// What a key is, in few words: how it is recognised, what state it is in, when it was used.
+// Short texts about a key: its visible characters, state and last use.
 import type { KeyView } from "../contract/keys.ts";
 import { element } from "../page/element.ts";
 import { fileTag, tag } from "./owner-view.ts";
 import { mark, timeView } from "./words.ts";
 
-/** What can be shown of a key after the one time. */
+/** The part of a key that may be shown after its creation. */
 export const partsOf = ({ prefix, last4 }: Pick<KeyView, "prefix" | "last4">): string => `${prefix}…${last4}`;
 
 export const isTest = ({ prefix }: KeyView): boolean => prefix === "svc_test_";
@@ -13,7 +13,7 @@ export function keyTags(key: KeyView, ownKey: string | null): readonly Node[] {
   return [...(isTest(key) ? [tag("test")] : []), ...(key.id === ownKey ? [tag("your key")] : []), ...fileTag(key)];
 }
 
-/** `isReplaced`: another key was made to take over from it. */
+/** `isReplaced`: a rotated key with a successor. */
 export function stateView({ state, expires_at: end, revoked_at: revoked }: KeyView, isReplaced: boolean): Node {
   switch (state) {
     case "revoked":

@@ -1,4 +1,4 @@
-// A table whose rows stay the same elements while what they show changes, newest first.
+// A table that keeps its row elements while their content changes, newest first.
 import { element, table } from "../page/element.ts";
 import type { ListOptions } from "./list-view.ts";
 import { renew } from "./renew.ts";
@@ -6,20 +6,17 @@ import { renew } from "./renew.ts";
 interface KeyedRows<T> {
   readonly view: HTMLElement;
   items(): readonly T[];
-  /**
-   * `fresh`: how the list begins now. Rows that should stand among them and do not are gone; those behind the last of them stay unless
-   * this is the whole of it. Answers what is new, and what was another.
-   */
+  /** `fresh`: the current start of the list. Rows missing from it are removed; rows after its last one stay unless `isWhole`. Returns new and changed items. */
   merge(fresh: readonly T[], isWhole: boolean): readonly Changed<T>[];
-  /** What follows. */
+  /** Appends the next page. */
   append(items: readonly T[]): void;
-  /** Another state of one that is shown. */
+  /** Updates one item. */
   put(item: T): void;
 }
 
 export interface Changed<T> {
   readonly item: T;
-  /** null: it is new. */
+  /** Null: it is new. */
   readonly before: T | null;
 }
 
@@ -35,7 +32,7 @@ export function keyedRows<T>({ caption, heads, row, keyOf }: RowOptions<T>): Key
   const view = table(caption, heads, []);
   const body = element("tbody");
   view.querySelector("tbody")?.replaceWith(body);
-  let shown: readonly Shown<T>[] = [];
+  let currentRows: readonly Shown<T>[] = [];
 
   function updated(item: T, known: Shown<T> | undefined): Shown<T> {
     const fresh = element("tr", {}, ...row(item).map((cell) => element("td", {}, cell)));
@@ -45,24 +42,24 @@ export function keyedRows<T>({ caption, heads, row, keyOf }: RowOptions<T>): Key
     return known;
   }
 
-  /** Rows that stay are not moved: that would cost them their focus. */
+  /** Unchanged rows are not moved, because moving loses their focus. */
   function place(next: readonly Shown<T>[]): void {
     const staying = new Set(next);
-    for (const each of shown) {
+    for (const each of currentRows) {
       if (staying.has(each)) continue;
       if (each.row.contains(document.activeElement)) view.focus({ preventScroll: true });
       each.row.remove();
     }
     for (const [at, each] of next.entries())
       if (body.rows[at] !== each.row) body.insertBefore(each.row, body.rows[at] ?? null);
-    shown = next;
+    currentRows = next;
   }
 
-  const byKey = (): ReadonlyMap<string, Shown<T>> => new Map(shown.map((each) => [each.key, each]));
+  const byKey = (): ReadonlyMap<string, Shown<T>> => new Map(currentRows.map((each) => [each.key, each]));
 
   return {
     view,
-    items: () => shown.map(({ item }) => item),
+    items: () => currentRows.map(({ item }) => item),
     merge: (fresh, isWhole) => {
       const known = byKey();
       const changes: Changed<T>[] = [];
@@ -72,14 +69,14 @@ export function keyedRows<T>({ caption, heads, row, keyOf }: RowOptions<T>): Key
         return updated(item, same);
       });
       const isFresh = new Set(head);
-      const reached = shown.findLastIndex((each) => isFresh.has(each));
-      place([...head, ...(isWhole ? [] : shown.slice(reached + 1))]);
+      const reached = currentRows.findLastIndex((each) => isFresh.has(each));
+      place([...head, ...(isWhole ? [] : currentRows.slice(reached + 1))]);
       return changes;
     },
     append: (items) => {
       const known = byKey();
       const rows = items.map((item) => updated(item, known.get(keyOf(item))));
-      place([...shown, ...rows.filter(({ key }) => !known.has(key))]);
+      place([...currentRows, ...rows.filter(({ key }) => !known.has(key))]);
     },
     put: (item) => {
       const known = byKey().get(keyOf(item));

@@ -1,4 +1,4 @@
-// The keys of a workspace: who calls with what, in which state, and since when nobody did.
+// The keys of a workspace: owner, state, and last use.
 import type { AppView } from "../contract/apps.ts";
 import type { KeyView } from "../contract/keys.ts";
 import { element } from "../page/element.ts";
@@ -12,18 +12,18 @@ import type { Page, Visit } from "./visit.ts";
 import { buttonLink, link, timeView } from "./words.ts";
 
 export function showKeys(visit: Visit): Promise<readonly Node[]> {
-  const [id, what] = visit.path;
+  const [id, action] = visit.path;
   if (id === undefined) return list(visit);
-  if (id === NEW) return what === ADMINISTRATOR ? makeAdministratorsKey(visit) : makeKey(visit);
-  return what === "change" ? changeKey(visit, id) : showKey(visit, id);
+  if (id === NEW) return action === ADMINISTRATOR ? makeAdministratorsKey(visit) : makeKey(visit);
+  return action === "change" ? changeKey(visit, id) : showKey(visit, id);
 }
 
 async function list(visit: Visit): Promise<readonly Node[]> {
   const apps = await visit.read<Page<AppView>>("/apps?limit=100");
   const slugs = new Map(apps.data.map(({ id, slug }) => [id, slug]));
-  const shown = filtersOf(apps, visit.query.get("app"));
-  const filters = filtersIn(visit, shown);
-  // A key is newer than the one it took over from, so it is on the list before it.
+  const filterFields = filtersOf(apps, visit.query.get("app"));
+  const filters = filtersIn(visit, filterFields);
+  // A successor is newer, so it precedes the key that it replaces.
   const replaced = new Set<string>();
   const keys = await listView<KeyView>(visit, {
     caption: "Keys, newest first",
@@ -54,15 +54,16 @@ async function list(visit: Visit): Promise<readonly Node[]> {
   const app = visit.query.get("app") ?? "";
   return [
     element("p", {}, buttonLink(visit.link("keys", [NEW], { app }), "Make a key")),
-    filterView(visit, shown),
+    filterView(visit, filterFields),
     keys,
   ];
 }
 
-/** Behind a hundred of them an app is typed. */
-function filtersOf({ data, next_cursor: more }: Page<AppView>, asked: string | null): readonly Filter[] {
+/** With more than a hundred apps, the app is typed. */
+function filtersOf({ data, next_cursor: more }: Page<AppView>, requestedApp: string | null): readonly Filter[] {
   const slugs = data.map(({ slug }) => slug);
-  const known = asked === null || asked === "" || slugs.includes(asked) ? slugs : [...slugs, asked];
+  const known =
+    requestedApp === null || requestedApp === "" || slugs.includes(requestedApp) ? slugs : [...slugs, requestedApp];
   const app = { name: "app", label: "App" };
   return [
     more === null

@@ -1,4 +1,4 @@
-// A list: its first page, the next ones on demand, and what to say when there is nothing.
+// A paginated list: the first page, more on demand, and a text for an empty list.
 import type { Outcome } from "../page/ask.ts";
 import { failureView } from "../page/error-view.ts";
 import { button, element, table } from "../page/element.ts";
@@ -6,15 +6,15 @@ import type { Page, Visit } from "./visit.ts";
 
 export interface ListOptions<T> {
   readonly caption: string;
-  /** Below the scope's base, with its filters. */
+  /** Relative to the scope's base, including filters. */
   readonly path: string;
   readonly heads: readonly string[];
   readonly row: (item: T) => readonly (Node | string)[];
-  /** What to do about it, too. */
+  /** Text of an empty list, with what to do. */
   readonly empty: Node | string;
 }
 
-/** How many a page has. */
+/** Items per page. */
 export const PAGE = 50;
 
 export async function listView<T>(visit: Visit, options: ListOptions<T>): Promise<HTMLElement> {
@@ -40,7 +40,7 @@ export async function listView<T>(visit: Visit, options: ListOptions<T>): Promis
   return box;
 }
 
-/** `cursor`: where the page before ended; null: the first. */
+/** `cursor`: end of the previous page. Null: the first page. */
 export function pagePath(path: string, cursor: string | null, limit = PAGE): string {
   const [below = "", filters = ""] = path.split("?", 2);
   const query = new URLSearchParams(filters);
@@ -49,7 +49,7 @@ export function pagePath(path: string, cursor: string | null, limit = PAGE): str
   return `${below}?${query}`;
 }
 
-/** `load` shows the next page and answers with it; why it could not is shown at the end of `box`. */
+/** `load` shows and returns the next page; its error is shown at the end of `box`. */
 export function moreButton(
   visit: Visit,
   box: HTMLElement,
@@ -58,7 +58,7 @@ export function moreButton(
   return button("Show more", async (own) => {
     const isHeld = document.activeElement === own;
     const outcome = await load();
-    // After the last page it is gone.
+    // The button disappears after the last page.
     if (isHeld && (own.hidden || !own.isConnected))
       box.querySelector<HTMLElement>("[role=region]")?.focus({ preventScroll: true });
     box.querySelector(".failure")?.remove();

@@ -1,4 +1,4 @@
-// A list that follows what it shows: read again every few seconds while something in it moves, and until its reader stops it.
+// A list that refreshes every few seconds while an item may change, until the user stops it.
 import type { Outcome, Refused } from "../page/ask.ts";
 import { element } from "../page/element.ts";
 import { wordsOf } from "../page/error-view.ts";
@@ -10,16 +10,16 @@ import type { Page, Visit } from "./visit.ts";
 
 interface LiveListOptions<T> extends ListOptions<T> {
   readonly keyOf: (item: T) => string;
-  /** The word by which its change is told: `succeeded`. */
+  /** The word that announces its change: `succeeded`. */
   readonly stateOf: (item: T) => string;
-  /** Whether it will soon be another. */
+  /** Whether its state may change soon. */
   readonly isMoving: (item: T) => boolean;
   readonly noun: readonly [one: string, many: string];
 }
 
 export interface LiveList<T> {
   readonly view: HTMLElement;
-  /** One of the list, as a change made here left it. */
+  /** Updates one item after a change made here. */
   put(item: T): void;
 }
 
@@ -36,8 +36,8 @@ export async function liveList<T>(visit: Visit, options: LiveListOptions<T>): Pr
   let isReadingMore = false;
   let puts = 0;
   let hasFailed = false;
-  const nothing = element("p", { class: "empty" }, empty);
-  const said = element("span", { role: "status" });
+  const emptyView = element("p", { class: "empty" }, empty);
+  const statusLine = element("span", { role: "status" });
   const box = element("div", {});
   const more = moreButton(visit, box, async () => {
     isReadingMore = true;
@@ -53,7 +53,7 @@ export async function liveList<T>(visit: Visit, options: LiveListOptions<T>): Pr
   const repeating = repeatWhileShown(visit.signal, refresh, () =>
     hasFailed || !rows.items().some(isMoving) ? RESTING_MS : MOVING_MS,
   );
-  box.append(switchOf(repeating, options.noun, said), nothing, rows.view, more);
+  box.append(switchOf(repeating, options.noun, statusLine), emptyView, rows.view, more);
   showWhatThereIs();
   return {
     view: box,
@@ -64,9 +64,9 @@ export async function liveList<T>(visit: Visit, options: LiveListOptions<T>): Pr
     },
   };
 
-  /** Reads what is shown anew: from the top, and no farther than the last that moves. */
+  /** Rereads the list from the top to the last item that may change. */
   async function refresh(): Promise<void> {
-    const [asked, before] = [pages, puts];
+    const [pagesBefore, before] = [pages, puts];
     const fresh: T[] = [];
     let next: string | null = null;
     let read = 0;
@@ -77,41 +77,43 @@ export async function liveList<T>(visit: Visit, options: LiveListOptions<T>): Pr
       fresh.push(...outcome.data.data);
       next = outcome.data.next_cursor;
       read += 1;
-    } while (next !== null && read < asked && !covers(fresh));
-    if (hasFailed) said.textContent = "";
+    } while (next !== null && read < pagesBefore && !covers(fresh));
+    if (hasFailed) statusLine.textContent = "";
     hasFailed = false;
-    // What "Show more" brings meanwhile fits what stands there now, and what was changed here is newer; the next time comes soon.
-    if (isReadingMore || pages !== asked || puts !== before) return;
-    const isWhole = next === null || read === asked;
+    // Dropped if "Show more" or a local change happened meanwhile; the next refresh comes soon.
+    if (isReadingMore || pages !== pagesBefore || puts !== before) return;
+    const isWhole = next === null || read === pagesBefore;
     if (isWhole) cursor = next;
     tell(rows.merge(fresh, isWhole));
     showWhatThereIs();
   }
 
-  /** All that moves is in it, and it leaves no gap; a list that grew by a page is read whole, or it would grow for ever. */
+  /** Whether it includes all changing items without a gap. A list that grew by a page is read whole, otherwise it would grow for ever. */
   function covers(fresh: readonly T[]): boolean {
     const keys = new Set(fresh.map(keyOf));
-    const shown = rows.items();
-    const isMet = shown.some((item) => keys.has(keyOf(item)));
+    const currentItems = rows.items();
+    const isMet = currentItems.some((item) => keys.has(keyOf(item)));
     return (
-      isMet && shown.length <= (pages + 1) * PAGE && shown.every((item) => !isMoving(item) || keys.has(keyOf(item)))
+      isMet &&
+      currentItems.length <= (pages + 1) * PAGE &&
+      currentItems.every((item) => !isMoving(item) || keys.has(keyOf(item)))
     );
   }
 
   function failed({ failure }: Refused): void {
     hasFailed = true;
     if (failure.kind === "refused" && failure.status === 401) return void visit.redraw();
-    said.textContent = `Not refreshed: ${wordsOf(failure)}`;
+    statusLine.textContent = `Not refreshed: ${wordsOf(failure)}`;
   }
 
   function tell(changes: readonly Changed<T>[]): void {
     const text = changesText(changes, options);
-    if (text !== "") said.textContent = text;
+    if (text !== "") statusLine.textContent = text;
   }
 
   function showWhatThereIs(): void {
     const isEmpty = rows.items().length === 0;
-    nothing.hidden = !isEmpty;
+    emptyView.hidden = !isEmpty;
     rows.view.hidden = isEmpty;
     more.hidden = cursor === null;
   }
@@ -123,15 +125,16 @@ function changesText<T>(
   { noun, stateOf }: Pick<LiveListOptions<T>, "noun" | "stateOf">,
 ): string {
   const added = changes.filter(({ before }) => before === null).length;
-  const others = changes.filter(({ item, before }) => before !== null && stateOf(before) !== stateOf(item));
+  const changedItems = changes.filter(({ item, before }) => before !== null && stateOf(before) !== stateOf(item));
   const words = added === 0 ? [] : [`${added} new ${noun[added === 1 ? 0 : 1]}`];
-  for (const [state, same] of Map.groupBy(others, ({ item }) => stateOf(item))) words.push(`${same.length} ${state}`);
+  for (const [state, same] of Map.groupBy(changedItems, ({ item }) => stateOf(item)))
+    words.push(`${same.length} ${state}`);
   return words.length === 0 ? "" : `${words.join(", ")}.`;
 }
 
 const KEPT = "patchbay.console-refresh";
 
-function switchOf(repeating: Repeating, [one]: readonly [string, string], said: HTMLElement): HTMLElement {
+function switchOf(repeating: Repeating, [one]: readonly [string, string], statusLine: HTMLElement): HTMLElement {
   const box = element("input", { type: "checkbox", id: "refresh" });
   box.checked = kept()?.getItem(KEPT) !== "off";
   box.addEventListener("change", () => {
@@ -147,6 +150,6 @@ function switchOf(repeating: Repeating, [one]: readonly [string, string], said: 
     { class: "row wrap" },
     element("label", {}, box, "Refresh by itself"),
     element("span", { class: "soft" }, how),
-    said,
+    statusLine,
   );
 }

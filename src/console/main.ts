@@ -1,4 +1,4 @@
-// The console: who sits here, where the address leads, and the screen that is drawn there.
+// The console's main module: sign-in, address, and drawing of the current screen.
 import { byId, element } from "../page/element.ts";
 import { failureView } from "../page/error-view.ts";
 import { addressIn, type Address, HOME, hashOf, linkTo, placeOf } from "./address.ts";
@@ -23,11 +23,11 @@ const places = byId("workspace", HTMLSelectElement);
 
 let session: Session | null = null;
 let visiting = new AbortController();
-/** The place that is drawn, and the one that the address led to last. */
-let shown = "";
+/** The drawn place, and the latest target of the address. */
+let drawnPlace = "";
 let led = "";
 let attempts = 0;
-/** What is said goes along to where its screen leads, and no further. */
+/** A status message is kept for one navigation. */
 let isLed = false;
 
 form.addEventListener("submit", (event) => {
@@ -42,7 +42,7 @@ places.addEventListener("change", () => {
   location.hash = linkTo(places.value === "" ? null : places.value, HOME);
 });
 window.addEventListener("hashchange", () => {
-  // Whoever has the console open here already only changes its address by such a link.
+  // With the console already open, such a link changes only the address.
   const linked = linkedKey(listener);
   if (linked !== null) return void enter(linked);
   if (!isLed) status.textContent = "";
@@ -52,7 +52,7 @@ window.addEventListener("hashchange", () => {
 byId("go-to", HTMLButtonElement).addEventListener("click", () => void search());
 window.addEventListener("keydown", (event) => {
   if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
-  // The browser's own search.
+  // Prevents the browser's own search.
   event.preventDefault();
   void search();
 });
@@ -71,11 +71,12 @@ async function enter(key: string): Promise<void> {
   form.removeAttribute("aria-busy");
   if (typeof signed === "string" || "failure" in signed) {
     if (isNoKey(signed)) keep(null);
-    // To be sent once more.
+    // Kept in the field for a retry.
     else input.value = key;
     leave("");
-    const why = typeof signed === "string" ? element("p", { class: "bad" }, signed) : failureView(signed.failure, null);
-    return refusal.replaceChildren(why);
+    const message =
+      typeof signed === "string" ? element("p", { class: "bad" }, signed) : failureView(signed.failure, null);
+    return refusal.replaceChildren(message);
   }
   session = signed;
   keep(key);
@@ -89,11 +90,11 @@ async function enter(key: string): Promise<void> {
 }
 
 function showPlaces({ workspaces, isOperator }: Session): void {
-  const chosen = workspaces.map(({ slug }) => element("option", { value: slug }, slug));
-  places.replaceChildren(...(isOperator ? [element("option", { value: "" }, "The whole platform")] : []), ...chosen);
+  const options = workspaces.map(({ slug }) => element("option", { value: slug }, slug));
+  places.replaceChildren(...(isOperator ? [element("option", { value: "" }, "The whole platform")] : []), ...options);
 }
 
-/** What cannot be read stays as it was. */
+/** On failure the list stays unchanged. */
 async function placesChanged(): Promise<void> {
   const before = session;
   if (before === null) return;
@@ -103,24 +104,24 @@ async function placesChanged(): Promise<void> {
   showPlaces(signed);
 }
 
-function leave(why: string): void {
+function leave(message: string): void {
   visiting.abort();
   session = null;
-  shown = "";
+  drawnPlace = "";
   led = "";
   main.replaceChildren();
-  // Nothing of what was seen is left for whoever sits here next: nor where one could have gone.
+  // Clears everything visible, the quick-navigation dialog too, before another user signs in.
   document.querySelector("#go-to-text")?.closest("dialog")?.close();
   for (const part of [places, byId("nav", HTMLElement), byId("who", HTMLElement), title]) part.replaceChildren();
   status.textContent = "";
   document.title = "Console · Patchbay";
   shell.hidden = true;
   form.hidden = false;
-  refusal.replaceChildren(...(why === "" ? [] : [element("p", { role: "status" }, why)]));
+  refusal.replaceChildren(...(message === "" ? [] : [element("p", { role: "status" }, message)]));
   input.focus();
 }
 
-/** Not over something that is asked or shown already. */
+/** Not on top of another dialog. */
 async function search(): Promise<void> {
   if (session === null) return;
   const modules = await saidWhile(Promise.all([import("./go-to.ts"), import("./destinations.ts")])).catch(() => null);
@@ -132,19 +133,19 @@ async function search(): Promise<void> {
   if (document.querySelector("dialog[open]") !== null) return;
   if (session === null) return;
   const { isOperator, workspaces, areAll } = session;
-  const here = { listener, workspace: workspaceOf(addressIn(location.hash), session) };
-  const nothing = areAll
+  const place = { listener, workspace: workspaceOf(addressIn(location.hash), session) };
+  const emptyText = areAll
     ? "Nothing has this name."
     : `Nothing has this name among the ${workspaces.length} workspaces that are known here; the others are on the screen Workspaces.`;
-  await goTo((typed) => destinationsFor(typed, { isOperator, workspaces }, here, SCREENS), nothing);
+  await goTo((typed) => destinationsFor(typed, { isOperator, workspaces }, place, SCREENS), emptyText);
 }
 
-/** Draws what the address says. Whatever was being drawn before it ends. */
+/** Draws the screen of the address and aborts a drawing in progress. */
 async function draw(): Promise<void> {
   if (session === null) return;
-  const asked = addressIn(location.hash);
-  const workspace = workspaceOf(asked, session);
-  const address: Address = { ...asked, workspace };
+  const requested = addressIn(location.hash);
+  const workspace = workspaceOf(requested, session);
+  const address: Address = { ...requested, workspace };
   const scope = scopeOf(listener, session, workspace);
   const screens = scope === null ? [] : SCREENS.filter((screen) => isIn(screen, scope));
   const screen = screens.find(({ name }) => name === address.screen);
@@ -153,9 +154,9 @@ async function draw(): Promise<void> {
   const { signal } = visiting;
   showPlace(address, screens);
   led = placeOf(address);
-  const isNew = shown !== led;
+  const isNew = drawnPlace !== led;
   main.setAttribute("aria-busy", "true");
-  // What is left behind is no longer pressed: it would be done in a place that the address does not name.
+  // Controls of the previous screen are disabled: they would act in a place that the address no longer shows.
   main.inert = isNew;
   const nodes =
     screen === undefined || scope === null
@@ -170,31 +171,31 @@ async function draw(): Promise<void> {
   }
   title.textContent = [screen?.title ?? "Nothing here", ...address.path].join(" · ");
   document.title = `${title.textContent} · Patchbay`;
-  shown = led;
-  const held = main.contains(document.activeElement) ? document.activeElement : null;
+  drawnPlace = led;
+  const focused = main.contains(document.activeElement) ? document.activeElement : null;
   main.replaceChildren(...nodes);
-  if (!isNew) putBack(held);
-  // In a list that is closed each arrow chooses: whoever walks through it is not taken out of it.
+  if (!isNew) putBack(focused);
+  // In a closed select box each arrow key is a change, so the focus stays there while the user steps through it.
   else if (document.activeElement !== places) title.focus();
 }
 
-function workspaceOf(asked: Address, { isOperator, workspaces }: Session): string | null {
-  // Administrators have one workspace: an address without any means theirs.
+function workspaceOf(requested: Address, { isOperator, workspaces }: Session): string | null {
+  // Administrators have one workspace, which is the default of the address.
   const own = isOperator ? null : (workspaces[0]?.slug ?? null);
-  // Records name a workspace by its id, people by its slug.
-  const named = workspaces.find(({ id }) => id === asked.workspace);
-  return named?.slug ?? asked.workspace ?? own;
+  // Records contain a workspace's id, people use its slug.
+  const match = workspaces.find(({ id }) => id === requested.workspace);
+  return match?.slug ?? requested.workspace ?? own;
 }
 
-/** Who stood in something that is there again stands in it; the others before what is new, and not where nothing is. */
-function putBack(held: Element | null): void {
-  if (held === null) return;
-  const again = held.id === "" ? null : main.querySelector<HTMLElement>(`#${CSS.escape(held.id)}`);
-  again?.focus();
-  if (again === null) title.focus({ preventScroll: true });
+/** Restores the focus to the same element if it exists again, else moves it to the start of the new content, if any. */
+function putBack(focused: Element | null): void {
+  if (focused === null) return;
+  const sameElement = focused.id === "" ? null : main.querySelector<HTMLElement>(`#${CSS.escape(focused.id)}`);
+  sameElement?.focus();
+  if (sameElement === null) title.focus({ preventScroll: true });
 }
 
-/** null: the key is refused. */
+/** Null: the key was rejected. */
 async function contentOf(screen: Screen, visit: Visit): Promise<readonly Node[] | null> {
   const show = await loaded(screen);
   if (show === null) return failedScreen(UNLOADED, draw);
@@ -205,7 +206,7 @@ async function contentOf(screen: Screen, visit: Visit): Promise<readonly Node[] 
   }
 }
 
-/** null: its modules could not be fetched. */
+/** Null: its modules could not be loaded. */
 const loaded = ({ load }: Screen): Promise<Awaited<ReturnType<Screen["load"]>> | null> =>
   saidWhile(load()).catch(() => null);
 
@@ -239,7 +240,7 @@ function visitOf(session: Session, scope: Scope, address: Address, signal: Abort
 
 const isSignedIn = ({ key }: Session): boolean => session?.key === key;
 
-/** What a change that was made elsewhere must not draw over. */
+/** Whether a form is open, which a background refresh must not overwrite. */
 const isFilledIn = (): boolean => main.querySelector("form.form") !== null;
 
 const UNLOADED = new Unanswered({ ok: false, failure: { kind: "unreachable" }, requestId: null });

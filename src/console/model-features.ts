@@ -1,8 +1,8 @@
-// What can be declared of a model, as a person ticks it and as a connection holds it.
+// The declarable features of a model, as checkboxes and as stored in a connection.
 import type { CAPABILITIES } from "../contract/features.ts";
 import type { Choice } from "./plain-field.ts";
 
-/** The first word of each is the API's. */
+/** The first element of each is the API's name. */
 export const AUDIO_FEATURES: readonly Choice[] = [
   ["timestamps.word", "Times of words"],
   ["timestamps.segment", "Times of segments"],
@@ -17,7 +17,7 @@ export const AUDIO_FEATURES: readonly Choice[] = [
   ["streaming", "Streams"],
   ["translation", "Translates into English"],
 ];
-/** Dropped with a warning where a model lacks them. */
+/** Dropped with a warning if a model lacks them. */
 export const AUDIO_PREFERENCES: readonly Choice[] = [
   ["language", "Takes a language"],
   ["detect_language", "Detects the language"],
@@ -40,35 +40,35 @@ export const EVERY_FEATURE: readonly string[] = [...AUDIO_FEATURES, ...AUDIO_PRE
 
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** As a connection's `models` hold it. */
+/** An entry of a connection's `models`. */
 export interface Declaration {
   readonly capabilities?: readonly Capability[];
   readonly features?: Readonly<Record<string, unknown>>;
   readonly [other: string]: unknown;
 }
 
-/** The names of what it says yes to. */
+/** Names of the features declared as supported. */
 export function declaredFeatures({ features = {} }: Declaration): readonly string[] {
   return EVERY_FEATURE.filter((feature) => {
     const [name = "", part] = feature.split(".");
-    const said = features[name];
-    return part === undefined ? said === true : Array.isArray(said) && said.includes(part);
+    const value = features[name];
+    return part === undefined ? value === true : Array.isArray(value) && value.includes(part);
   });
 }
 
-/** `before`: what is ticked neither then nor now stays as it was, a no or nothing; a no to what was a yes is told. */
+/** `before`: features unchecked both before and now keep their value (false or unset); unchecking a supported one sends false. */
 export function featuresOf(ticked: readonly string[], before: Declaration): Readonly<Record<string, unknown>> {
   const features: Record<string, unknown> = { ...before.features };
   for (const feature of EVERY_FEATURE) {
     const [name = "", part] = feature.split(".");
-    const was = before.features?.[name];
+    const previous = before.features?.[name];
     if (part === undefined) {
       if (ticked.includes(feature)) features[name] = true;
-      else if (was === true) features[name] = false;
+      else if (previous === true) features[name] = false;
       continue;
     }
     const parts = ticked.filter((each) => each.startsWith(`${name}.`)).map((each) => each.slice(name.length + 1));
-    if (parts.length > 0 || Array.isArray(was)) features[name] = parts;
+    if (parts.length > 0 || Array.isArray(previous)) features[name] = parts;
   }
   return features;
 }

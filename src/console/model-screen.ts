@@ -1,4 +1,4 @@
-// A model that a connection declares: what it is called, what it can do, and its limits.
+// The page of a declared model: name, features and limits.
 import type { ConnectionView } from "../contract/connections.ts";
 import type { Outcome } from "../page/ask.ts";
 import { actionView } from "./action-view.ts";
@@ -17,7 +17,7 @@ import { refusedAt } from "./refused-at.ts";
 import type { Visit } from "./visit.ts";
 import { link, part } from "./words.ts";
 
-/** `name` null: it is to be filled in. */
+/** Null `name`: a new model. */
 export async function declareModel(visit: Visit, id: string, name: string | null): Promise<readonly Node[]> {
   const path = connectionPath(id);
   const { data: connection, etag } = await visit.readWithEtag<ConnectionView>(path);
@@ -26,10 +26,10 @@ export async function declareModel(visit: Visit, id: string, name: string | null
   const models = connection.models as Readonly<Record<string, Declaration>>;
   const before = name !== null && Object.hasOwn(models, name) ? (models[name] ?? null) : null;
   const { kind, base_url, timeout_seconds } = connection;
-  const put = (changed: Readonly<Record<string, Declaration>>): Promise<Outcome<ConnectionView>> =>
+  const putModels = (changed: Readonly<Record<string, Declaration>>): Promise<Outcome<ConnectionView>> =>
     visit.ask("PUT", path, { ifMatch: etag, body: { kind, base_url, timeout_seconds, models: changed } });
-  const back = (said: string): void => {
-    visit.say(said);
+  const goBack = (message: string): void => {
+    visit.say(message);
     visit.go(visit.link("connections", [id]));
   };
   const form = formView<ConnectionView>({
@@ -37,10 +37,10 @@ export async function declareModel(visit: Visit, id: string, name: string | null
     submit: before === null ? "Declare the model" : "Save the model",
     send: async (body) => {
       const model = typeof body["model"] === "string" ? body["model"] : (name ?? "");
-      const outcome = await put({ ...models, [model]: declarationOf(body, before ?? {}) });
+      const outcome = await putModels({ ...models, [model]: declarationOf(body, before ?? {}) });
       return refusedAt(outcome, (param) => fieldOf(param, model));
     },
-    done: () => back("The model is declared: routes can name it."),
+    done: () => goBack("The model is declared: routes can name it."),
     again: () => visit.redraw(),
   });
   return [
@@ -51,8 +51,8 @@ export async function declareModel(visit: Visit, id: string, name: string | null
       : [
           removalPart(
             name,
-            () => put(without(models, name)),
-            back,
+            () => putModels(omitModel(models, name)),
+            goBack,
             () => visit.redraw(),
           ),
         ]),
@@ -109,7 +109,7 @@ function fieldsOf(name: string | null, before: Declaration | null): readonly Fie
   ];
 }
 
-/** Whether anybody said it: the API fills in what nobody did. */
+/** Whether it was set explicitly: the API fills in unset values. */
 function isSet(value: unknown): boolean {
   if (value === null || value === undefined) return false;
   return typeof value !== "object" || Array.isArray(value) || Object.values(value).some((each) => each !== null);
@@ -125,21 +125,21 @@ function declarationOf(body: Readonly<Record<string, unknown>>, before: Declarat
   };
 }
 
-/** A refusal names the model's own fields from the connection on: `models.whisper.limits.max_bytes`. */
+/** A refusal contains the path in the connection: `models.whisper.limits.max_bytes`. */
 function fieldOf(param: string, model: string): string {
   const own = [`models.${model}`, `models.${JSON.stringify(model)}`].find((path) => param.startsWith(`${path}.`));
   if (own === undefined) return param.startsWith("models") ? "model" : param;
   return param.slice(own.length + 1).startsWith("capabilities") ? "capabilities" : "rest";
 }
 
-function without(models: Readonly<Record<string, Declaration>>, name: string): Readonly<Record<string, Declaration>> {
+function omitModel(models: Readonly<Record<string, Declaration>>, name: string): Readonly<Record<string, Declaration>> {
   return Object.fromEntries(Object.entries(models).filter(([each]) => each !== name));
 }
 
 function removalPart(
   name: string,
   send: () => Promise<Outcome<unknown>>,
-  back: (said: string) => void,
+  goBack: (message: string) => void,
   again: () => Promise<void>,
 ): Node {
   const action = actionView({
@@ -147,7 +147,7 @@ function removalPart(
     title: `Take ${name} back?`,
     what: "Where Patchbay knows the model by itself, that counts again; where it does not, routes can no longer name it. A model that a published route needs stays.",
     run: send,
-    done: () => back(`${name} is declared no more.`),
+    done: () => goBack(`${name} is declared no more.`),
     again,
   });
   return part("Take it back", action);

@@ -1,19 +1,19 @@
-// The names of what lists name by id.
+// Looks up the names of objects that lists reference by id.
 import type { Filter } from "./filter-view.ts";
 import type { Choice } from "./form-view.ts";
 import { pagePath } from "./list-view.ts";
 import type { Page, Visit } from "./visit.ts";
 
 export interface Names {
-  /** The id itself where no name is known: it was removed since, or lies behind those that are read. */
+  /** The id itself if the name is unknown: the object was removed, or is beyond the loaded pages. */
   of(id: string): string;
-  /** In their order; of those that are read. */
+  /** Loaded names, in order. */
   readonly known: readonly string[];
-  /** Ids with their names; null: these are not all. */
+  /** Ids with names. Null: the list is incomplete. */
   readonly choices: readonly Choice[] | null;
 }
 
-/** A key has a name, all others have a slug. */
+/** A key has a name, other objects have a slug. */
 interface Named {
   readonly id: string;
   readonly slug?: string;
@@ -22,7 +22,7 @@ interface Named {
 
 export const NO_NAMES: Names = { of: (id) => id, known: [], choices: null };
 
-/** `mostPages`: of a hundred each, the newest first. */
+/** `mostPages`: of a hundred each, newest first. */
 export async function namesAt(
   visit: Visit,
   path: "/apps" | "/keys" | "/keys?role=admin" | "/workspaces",
@@ -43,7 +43,7 @@ export async function namesAt(
   };
 }
 
-/** By name where all names are known, else by id. */
+/** A select box if all names are known, else a text field for the id. */
 export function namedFilter(name: string, label: string, { choices }: Names): Filter {
   return choices === null
     ? { name, label: `${label} id`, kind: "text" }

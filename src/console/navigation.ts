@@ -1,4 +1,4 @@
-// Where somebody is, and where they can go from there: the workspaces, and the screens of the one that is chosen under their headings.
+// The navigation: a choice of workspaces, and the screens of the current one under their headings.
 import { byId, element } from "../page/element.ts";
 import { type Address, linkTo } from "./address.ts";
 import type { Screen } from "./visit.ts";
@@ -7,7 +7,7 @@ const nav = byId("nav", HTMLElement);
 const places = byId("workspace", HTMLSelectElement);
 
 export function showPlace({ workspace, screen: current }: Address, screens: readonly Screen[]): void {
-  // One that was removed since, or that lies behind the first hundred.
+  // A removed workspace, or one beyond the first hundred.
   if (workspace !== null && ![...places.options].some(({ value }) => value === workspace))
     places.append(element("option", { value: workspace }, workspace));
   places.value = workspace ?? "";
@@ -18,9 +18,9 @@ export function showPlace({ workspace, screen: current }: Address, screens: read
     const items = own.map((screen) => element("li", {}, itemOf(screen, workspace, current)));
     return [element("p", { id, class: "group" }, group), element("ul", { "aria-labelledby": id }, ...items)];
   });
-  // A screen that draws itself anew takes nobody's focus out of here.
-  const there = [...nav.childNodes];
-  const isSame = lists.length === there.length && lists.every((each, at) => each.isEqualNode(there[at] ?? null));
+  // A redrawn screen must not take the focus out of the navigation.
+  const oldNodes = [...nav.childNodes];
+  const isSame = lists.length === oldNodes.length && lists.every((each, at) => each.isEqualNode(oldNodes[at] ?? null));
   if (!isSame) nav.replaceChildren(...lists);
 }
 

@@ -1,4 +1,4 @@
-// A key that was made, this once: the secret, a first call with it, and whether it works. Nothing of it is kept.
+// Shows a new key once: the secret, an example call, and a test. Nothing is stored.
 import type { KeyDescription } from "../contract/account.ts";
 import type { KeyView } from "../contract/keys.ts";
 import { ask } from "../page/ask.ts";
@@ -8,11 +8,11 @@ import { toldIn } from "./told.ts";
 import type { Visit } from "./visit.ts";
 import { mark } from "./words.ts";
 
-/** `said`: what else its reader should know, of the key that it took over from. Ends when it is closed. */
+/** `said`: notes about the rotated key. Resolves when it is closed. */
 export function showNewKey(visit: Visit, key: KeyView, ...said: readonly string[]): Promise<void> {
   const { name, secret = "" } = key;
   const isPublic = visit.scope.listener === "public";
-  // The operator's listener is not the one that callers reach; its page names theirs.
+  // Callers use the public listener, whose address the admin page contains.
   const gateway = isPublic ? location.origin : (document.body.dataset["publicUrl"] ?? location.origin);
   const command = `curl -s ${gateway}/v1/me \\\n  -H 'Authorization: Bearer ${secret}'`;
   const tested = element("div", { role: "status" });
@@ -32,7 +32,7 @@ export function showNewKey(visit: Visit, key: KeyView, ...said: readonly string[
   );
 }
 
-/** The page's own listener takes the call: no other origin is asked. */
+/** Tests on the page's own listener, which avoids a cross-origin call. */
 function testButton(secret: string, tested: HTMLElement): HTMLButtonElement {
   return button("Make a test call", async () => {
     const outcome = await toldIn(tested, () => ask<KeyDescription>("/v1/me", secret));

@@ -1,4 +1,4 @@
-// Calls, audio and money of today and of the last 30 days. Who pays is never added together.
+// Calls, audio and money of today and of the last 30 days, by billing class, never added up.
 import type { WorkspaceUsage } from "../contract/usage.ts";
 import { element, table } from "../page/element.ts";
 import { CLASS_WORDS, listText } from "./usage-figures.ts";
@@ -14,7 +14,7 @@ export function overviewFigures(visit: Visit, usage: WorkspaceUsage): readonly N
   const more = element("p", {}, link(visit.link("usage"), "Usage in detail"));
   if (totals.length === 0)
     return [element("p", {}, "No provider was called in the last 30 days, the sandbox among them."), more];
-  // `to` is the end of the last day, which is today's.
+  // `to` is the end of the last day, which is today.
   const today = new Date(Date.parse(to) - 1).toISOString().slice(0, 10);
   const rows = data.filter(({ day }) => day === today);
   return [

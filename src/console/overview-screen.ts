@@ -1,5 +1,4 @@
-// What a person sees after signing in: what is left to set up, what needs somebody, what was used. Eight calls at most, beside each
-// other.
+// The overview after sign-in: setup steps, alerts, and usage. At most eight calls in parallel.
 import type { AppView } from "../contract/apps.ts";
 import type { ConnectionView } from "../contract/connections.ts";
 import type { ListedJobView } from "../contract/job-list.ts";
@@ -30,7 +29,7 @@ import type { Page, Visit } from "./visit.ts";
 import { part } from "./words.ts";
 
 const SANDBOX = "Requests go to the sandbox: it measures your audio and returns prepared text. Nothing is recognised.";
-/** Of the last 30 days, today's among them. */
+/** The last 30 days, including today. */
 const USAGE = "/usage?group_by=day";
 const FAILED = "/requests?outcome=failed&limit=5";
 const FAILED_JOBS = "/jobs?status=failed&limit=5";
@@ -48,7 +47,7 @@ async function showPlatform(visit: Visit): Promise<readonly Node[]> {
     tried<Page<ListedRequestView>>(visit, FAILED),
     tried<Page<ListedJobView>>(visit, FAILED_JOBS),
     tried<Page<Delivery>>(visit, "/deliveries?status=failed&limit=5"),
-    // What circuits are is asked for; of calls no more than must be read.
+    // Only circuits and pauses are needed, so the window is as short as possible.
     tried<ProviderHealth>(visit, "/health/providers?minutes=1"),
     tried<Page<ProviderDeletionView>>(visit, KEPT),
   ]);
@@ -58,7 +57,7 @@ async function showPlatform(visit: Visit): Promise<readonly Node[]> {
       concern("Failed requests", requests, (page) => failedRequests(visit, page)),
       concern("Failed jobs", jobs, (page) => failedJobs(visit, page)),
       concern("Webhook deliveries", deliveries, (page) => failedDeliveries(visit, page)),
-      concern("Health of providers", health, (seen) => restingModels(visit, seen)),
+      concern("Health of providers", health, (report) => restingModels(visit, report)),
       concern("Provider deletions", deletions, (page) => failedDeletions(visit, page)),
     ]),
     figuresPart(visit, usage),
@@ -74,7 +73,7 @@ function firstPlatformSteps(
 ): readonly Node[] {
   if (!connections.ok) return [part("First steps", failureLine(connections))];
   if (!routes.ok) return [part("First steps", failureLine(routes))];
-  // Told with the figures.
+  // The error is shown with the usage figures.
   if (!usage.ok) return [];
   const setUp = { connections: connections.data, routes: routes.data, usage: usage.data };
   const { nodes, isSandboxAlone } = platformSteps(visit, setUp);
@@ -101,7 +100,7 @@ async function showWorkspace(visit: Visit): Promise<readonly Node[]> {
       concern("Failed jobs", jobs, (page) => failedJobs(visit, page)),
       concern("Webhook deliveries", deliveries, (page) => failedDeliveries(visit, page)),
       concern("Provider deletions", deletions, (page) => failedDeletions(visit, page)),
-      // Told with the figures, where they were not answered.
+      // The error is shown with the usage figures.
       ...(usage.ok ? [budgetsNearEnd(visit, usage.data, apps.ok ? apps.data.data : [])] : []),
     ]),
     figuresPart(visit, usage),
@@ -116,12 +115,12 @@ function firstWorkspaceSteps(
 ): readonly Node[] {
   if (!apps.ok) return [part("First steps", failureLine(apps))];
   if (!keys.ok) return [part("First steps", failureLine(keys))];
-  // Told with the figures.
+  // The error is shown with the usage figures.
   if (!usage.ok) return [];
   return workspaceSteps(visit, { apps: apps.data, keys: keys.data, usage: usage.data });
 }
 
-/** Without any call nobody knows where they would go. */
+/** Without any call it is unknown where they would go. */
 function isSandboxAlone({ totals }: WorkspaceUsage): boolean {
   return totals.length > 0 && totals.every(({ billing_class: billing }) => billing === "simulated");
 }

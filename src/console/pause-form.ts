@@ -1,4 +1,4 @@
-// Pausing a provider account by hand, or one model on it: for how long and why, with what is paused of it now.
+// Pauses a provider account manually, or one model on it: duration and reason, with its current pauses.
 import type { PauseView } from "../contract/pauses.ts";
 import { element } from "../page/element.ts";
 import { confirmed } from "./dialog.ts";
@@ -8,7 +8,7 @@ import type { Choice } from "./plain-field.ts";
 import type { Visit } from "./visit.ts";
 import { part } from "./words.ts";
 
-/** Seconds; an hour stands there first. */
+/** In seconds; one hour is the preset. */
 const DURATIONS: readonly Choice[] = [
   ["3600", "1 hour"],
   ["900", "15 minutes"],
@@ -16,7 +16,7 @@ const DURATIONS: readonly Choice[] = [
   ["86400", "1 day"],
   ["604800", "7 days"],
 ];
-/** No model is called so. */
+/** No model has this name. */
 const ALL_MODELS = "*";
 
 interface Pausing {
@@ -27,7 +27,7 @@ interface Pausing {
 }
 
 export function pausePart(visit: Visit, { id, models, pauses }: Pausing): Node {
-  const asked = visit.query.get("model") ?? ALL_MODELS;
+  const requestedModel = visit.query.get("model") ?? ALL_MODELS;
   const form = formView<PauseView>({
     fields: [
       {
@@ -35,7 +35,7 @@ export function pausePart(visit: Visit, { id, models, pauses }: Pausing): Node {
         name: "model",
         label: "What to pause",
         choices: [[ALL_MODELS, "All models"], ...models.map((model) => [model, model] as const)],
-        value: models.includes(asked) ? asked : ALL_MODELS,
+        value: models.includes(requestedModel) ? requestedModel : ALL_MODELS,
         isRequired: true,
       },
       { kind: "select", name: "duration_seconds", label: "For how long", choices: DURATIONS, isRequired: true },
@@ -76,8 +76,8 @@ const ofScope = (connection: string): Place => ({ workspace_id: null, connection
 const nameOf = (connection: string, model: unknown): string =>
   placeText({ ...ofScope(connection), model: modelOf(model) });
 
-const modelOf = (chosen: unknown): string | null =>
-  typeof chosen === "string" && chosen !== ALL_MODELS ? chosen : null;
+const modelOf = (selection: unknown): string | null =>
+  typeof selection === "string" && selection !== ALL_MODELS ? selection : null;
 
 function lossOf(seconds: unknown): string {
   const [, duration = ""] = DURATIONS.find(([value]) => value === seconds) ?? [];

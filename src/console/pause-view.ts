@@ -1,4 +1,4 @@
-// What is paused by hand: until when, by whom and why; and the button that lets it serve again.
+// Shows manual pauses, with end, author and reason, and a button to resume.
 import type { PauseView, Resumption } from "../contract/pauses.ts";
 import { element, table } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
@@ -8,13 +8,13 @@ import { tag } from "./owner-view.ts";
 import type { Visit } from "./visit.ts";
 import { link, orNone, timeView } from "./words.ts";
 
-/** Whose account, which connection; a null model is all of its models. */
+/** The owner of the account and the connection; a null model means all models. */
 export type Place = Pick<PauseView, "workspace_id" | "connection" | "model">;
 
 export const placeText = ({ connection, model }: Place): string =>
   model === null ? `all of ${connection}` : `${model} on ${connection}`;
 
-/** Of the scope that is shown, or, on the platform's screens, of the workspace whose account it is. */
+/** Path in the current scope or, in the shared scope, of the workspace that owns the account. */
 export function placePath({ scope }: Visit, { workspace_id: owner, connection }: Place): string {
   const of = scope.workspace === null && owner !== null ? `/workspaces/${owner}` : "";
   return of + connectionPath(connection);
@@ -50,7 +50,7 @@ export function pausesTable(visit: Visit, pauses: readonly PauseView[]): Node {
   return table("Sent nothing until then, by any process", HEADS, rows);
 }
 
-/** `what` will happen. Rests after failures end with the pauses. */
+/** `what`: the effect. Circuits that are open after failures are closed too. */
 export function resumeButton(visit: Visit, place: Place, what: string): HTMLElement {
   const { connection, model } = place;
   return actionView({

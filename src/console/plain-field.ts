@@ -1,7 +1,7 @@
-// Fields of a form as data alone, so that a test can hold a form against what the API takes, without a page.
+// Form fields as plain data, so that a test can compare a form with the API's schema without a page.
 export interface FieldOf<K extends string> {
   readonly kind: K;
-  /** As the body has it; `quota.concurrent` is a field of an object in it. */
+  /** Name in the body; `quota.concurrent` is a field of a nested object. */
   readonly name: string;
   readonly label: string;
   readonly hint?: string;

@@ -1,4 +1,4 @@
-// Plans: what each includes, who is on it; made, changed and removed by the operator.
+// Plans: their contents and the workspaces on them; the operator creates, changes and removes them.
 import type { PlanView } from "../contract/plans.ts";
 import type { WorkspaceView } from "../contract/workspaces.ts";
 import { element } from "../page/element.ts";
@@ -83,9 +83,9 @@ async function one(visit: Visit, id: string): Promise<readonly Node[]> {
       empty: "No workspace is on this plan.",
     }),
   ]);
-  const back = link(visit.link("plans"), "All plans");
+  const backLink = link(visit.link("plans"), "All plans");
   const [plan, ...removal] = planParts(visit, path, answer);
-  return [back, plan, part("Who is on it", workspaces), ...removal];
+  return [backLink, plan, part("Who is on it", workspaces), ...removal];
 }
 
 function planParts(visit: Visit, path: string, { data: plan, etag }: Answer<PlanView>): readonly [Node, ...Node[]] {

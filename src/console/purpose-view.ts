@@ -1,11 +1,11 @@
-// Purposes of an app, a key or a route: how they are shown, and the fields that make one.
+// Shows the purposes of an app, a key or a route, and their form fields.
 import { element, table } from "../page/element.ts";
 import type { Field } from "./form-view.ts";
 import { type KnownRoutes, routeField } from "./route-choice.ts";
 import type { Purpose } from "./route-shape.ts";
 import { mark } from "./words.ts";
 
-/** Of an app, a key or a route. `nameOf` links to it where it can be changed. */
+/** Of an app, a key or a route. `nameOf` links to the form that changes it. */
 export function purposeTable(
   purposes: readonly Purpose[],
   caption: string,
@@ -35,13 +35,13 @@ function stateOf({ is_enabled: isEnabled, is_published: isPublished }: Purpose):
 }
 
 interface PurposeHints {
-  /** Labels of others. */
+  /** Labels already in use. */
   readonly taken: readonly string[];
-  /** Where a new one goes unless told otherwise. */
+  /** Preset route of a new purpose. */
   readonly route: string | null;
 }
 
-/** `prefix`: what precedes their names where a refusal names them. */
+/** `prefix`: precedes the field names in a refusal. */
 export function purposeFields(
   purpose: Purpose | null,
   routes: KnownRoutes,

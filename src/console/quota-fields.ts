@@ -1,4 +1,4 @@
-// The quota of an app or a key: as fields of a form, and in words.
+// The quota of an app or a key, as form fields and as text.
 import type { KeyView } from "../contract/keys.ts";
 import type { Field } from "./form-view.ts";
 

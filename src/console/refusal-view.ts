@@ -1,4 +1,4 @@
-// Why a change was not made; where the state that it was made from is no more, in words and with the way to begin anew.
+// Shows why a change was refused; after a concurrent change, it offers to reread the object.
 import type { Failure } from "../page/ask.ts";
 import { button, element } from "../page/element.ts";
 import { failureView } from "../page/error-view.ts";
@@ -11,14 +11,14 @@ const ARRIVED = [
   "The first try did arrive",
   "Its answer was lost on the way, but what was filled in then was done. What is filled in now was not. Read anew what there is.",
 ] as const;
-/** 412: another state than the one that was read. 428: it was not there when it was read, and is now. */
+/** 412: the object has changed since it was read. 428: it did not exist when it was read, and does now. */
 const WORDS: Readonly<Record<string, readonly [title: string, what: string]>> = {
   PRECONDITION_FAILED: OVERTAKEN,
   PRECONDITION_REQUIRED: OVERTAKEN,
   IDEMPOTENCY_KEY_REUSED: ARRIVED,
 };
 
-/** `again` reads what there is now, in the place of what was filled in. */
+/** `again` rereads the object and discards the input. */
 export function refusalView(
   failure: Failure,
   requestId: string | null,

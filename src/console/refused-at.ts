@@ -1,4 +1,4 @@
-// A refusal in the words of who filled in the form: `faults[2].failure.status` is its field `failure.status`.
+// Rewrites a refusal for the user of the form: `faults[2].failure.status` becomes the field `failure.status`.
 import type { Outcome } from "../page/ask.ts";
 
 interface Issue {
@@ -6,12 +6,12 @@ interface Issue {
   readonly message: string;
 }
 
-/** `fieldOf`: the field that a fault is shown at, where the form calls it otherwise. */
+/** `fieldOf`: maps the parameter of an error to the form's field. */
 export function refusedAt<T>(outcome: Outcome<T>, fieldOf: (param: string) => string): Outcome<T> {
   return retold(outcome, (issue) => (issue.param === null ? issue : { ...issue, param: fieldOf(issue.param) }));
 }
 
-/** Each fault in other words. */
+/** Rewrites the message of each error. */
 export function refusedAs<T>(outcome: Outcome<T>, wordsOf: (message: string) => string): Outcome<T> {
   return retold(outcome, (issue) => ({ ...issue, message: wordsOf(issue.message) }));
 }

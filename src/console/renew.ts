@@ -1,23 +1,23 @@
-// Makes one element what another is, and touches only what differs: focus, and what was opened, stay where they are.
+// Morphs one DOM element into another and changes only what differs, so that focus and opened details stay.
 
-/** Listeners stay those of `old`: they must go by what does not change. */
+/** Listeners of `old` remain, so they must not depend on anything that changes. */
 export function renew(old: Element, fresh: Element): void {
   if (old.isEqualNode(fresh)) return;
-  const [was, is] = [[...old.childNodes], [...fresh.childNodes]];
+  const [oldNodes, newNodes] = [[...old.childNodes], [...fresh.childNodes]];
   const isAlike =
     old.tagName === fresh.tagName &&
-    was.length === is.length &&
-    was.every(({ nodeName }, at) => nodeName === is[at]?.nodeName);
+    oldNodes.length === newNodes.length &&
+    oldNodes.every(({ nodeName }, at) => nodeName === newNodes[at]?.nodeName);
   if (!isAlike) return old.replaceWith(fresh);
   renewAttributes(old, fresh);
-  for (const [at, child] of was.entries()) {
-    const next = is[at];
+  for (const [at, child] of oldNodes.entries()) {
+    const next = newNodes[at];
     if (child instanceof Element && next instanceof Element) renew(child, next);
     else if (next !== undefined && child.nodeValue !== next.nodeValue) child.nodeValue = next.nodeValue;
   }
 }
 
-/** Whether it is open is its reader's. */
+/** Whether it is open is the user's choice. */
 const ITS_READERS = "open";
 
 function renewAttributes(old: Element, fresh: Element): void {

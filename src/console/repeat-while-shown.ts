@@ -1,13 +1,13 @@
-// Something that is done again and again, as long as its screen is shown and its tab is looked at.
+// Repeats a task while its screen is shown and its tab is visible.
 export interface Repeating {
-  /** First when the delay is over. */
+  /** First after the delay. */
   start(): void;
   stop(): void;
   /** At once, unless it is stopped. */
   now(): void;
 }
 
-/** `signal`: the screen's. `delayMs` is asked after each time. */
+/** `signal`: the screen's. `delayMs` is read after each run. */
 export function repeatWhileShown(signal: AbortSignal, work: () => Promise<void>, delayMs: () => number): Repeating {
   let isOn = false;
   let isAtWork = false;

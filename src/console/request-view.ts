@@ -1,4 +1,4 @@
-// One request: why it went where it went, what was asked and what came back, who asked, and the job that it started.
+// The page of one request: routing, request and result, caller, and the job that it started.
 import type { AppView } from "../contract/apps.ts";
 import type { KeyView } from "../contract/keys.ts";
 import type { RecordedAttemptView, RequestRecordView } from "../contract/requests.ts";
@@ -13,18 +13,18 @@ type Fact = readonly [term: string, value: Node | string];
 
 export async function showRequest(visit: Visit, id: string): Promise<readonly Node[]> {
   const record = await visit.read<RequestRecordView>(`/requests/${encodeURIComponent(id)}`);
-  const whose = await whoseOf(visit, record);
+  const ownerFacts = await whoseOf(visit, record);
   const { job, attempts } = record;
   return [
     link(visit.link("requests"), "All requests"),
     traceView(record),
     ...(attempts.length === 0 ? [] : [part("What each call used, and proof of what came back", usedTable(attempts))]),
     ...(job === null ? [] : [part("The job it started", jobFacts(visit, job))]),
-    part("The request", factList([...whose, ...factsOf(record)])),
+    part("The request", factList([...ownerFacts, ...factsOf(record)])),
   ];
 }
 
-/** By name, where it still has one. */
+/** By name, if it still exists. */
 async function whoseOf(visit: Visit, { workspace, app, key }: RequestRecordView): Promise<readonly Fact[]> {
   if (workspace === null || workspace === undefined) return [["Whose", "nobody's: it came without a valid key"]];
   const isPlatform = visit.scope.workspace === null;
@@ -44,7 +44,7 @@ async function whoseOf(visit: Visit, { workspace, app, key }: RequestRecordView)
   ];
 }
 
-/** What does not apply is left out. */
+/** Facts that do not apply are skipped. */
 function factsOf(record: RequestRecordView): readonly Fact[] {
   const { asked, usage, route, route_version: version, provider_deletion: deletion } = record;
   const { input_tokens: tokensIn, output_tokens: tokensOut, audio_seconds: audio } = usage;
@@ -80,12 +80,12 @@ function purposeText({ purpose }: RequestRecordView): string {
   if (purpose === null) return "–";
   const { requested, applied, source, policy, reason } = purpose;
   const words = requested === applied ? orNone(applied) : `${orNone(requested)} → ${orNone(applied)}`;
-  const told = [
+  const details = [
     ...[SOURCES[source] ?? []].flat(),
     ...(reason === null ? [] : [reason.replaceAll("_", " ")]),
     ...(policy === null ? [] : [`policy ${policy}`]),
   ];
-  return told.length === 0 || words === "–" ? words : `${words} (${told.join("; ")})`;
+  return details.length === 0 || words === "–" ? words : `${words} (${details.join("; ")})`;
 }
 
 const SOURCES: Readonly<Record<string, string>> = {

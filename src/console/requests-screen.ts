@@ -1,4 +1,4 @@
-// The request log: what was asked, how it ended, by which calls, and what it cost.
+// The request log: requests, outcomes, provider calls, and cost.
 import type { ListedRequestView, RequestOutcome } from "../contract/request-list.ts";
 import { element } from "../page/element.ts";
 import { outcomeWords } from "../page/outcome-words.ts";
@@ -17,7 +17,7 @@ const TONES: Readonly<Record<RequestOutcome, Tone>> = {
 };
 const ID: Filter = { name: "id", label: "Request id", kind: "text", placeholder: "req_…" };
 
-/** Of the workspaces on the platform; of the apps in a workspace. */
+/** By workspace in the shared scope; by app in a workspace. */
 function filtersOf(isPlatform: boolean, names: Names): readonly Filter[] {
   return [
     ...DAYS,
@@ -37,7 +37,7 @@ function filtersOf(isPlatform: boolean, names: Names): readonly Filter[] {
 }
 
 export function showRequests(visit: Visit): Promise<readonly Node[]> {
-  // What callers have of a request is its id: whoever types it sees that one.
+  // Callers know a request by its id: typing it opens the request.
   const id = visit.path[0] ?? visit.query.get("id") ?? "";
   return id === "" ? list(visit) : showRequest(visit, id);
 }
@@ -45,8 +45,8 @@ export function showRequests(visit: Visit): Promise<readonly Node[]> {
 async function list(visit: Visit): Promise<readonly Node[]> {
   const isPlatform = visit.scope.workspace === null;
   const names = await namesAt(visit, isPlatform ? "/workspaces" : "/apps");
-  const shown = filtersOf(isPlatform, names);
-  const filters = momentsIn(visit, shown);
+  const filterFields = filtersOf(isPlatform, names);
+  const filters = momentsIn(visit, filterFields);
   const requests = await listView<ListedRequestView>(visit, {
     caption: "Requests, newest first",
     path: `/requests?${filters}`,
@@ -57,12 +57,12 @@ async function list(visit: Visit): Promise<readonly Node[]> {
         ? "No requests yet. Each one is here within 5 s of its end, refused ones too."
         : "No request fits these filters.",
   });
-  return [filterView(visit, [...shown, ID]), requests];
+  return [filterView(visit, [...filterFields, ID]), requests];
 }
 
 function rowOf(visit: Visit, names: Names, request: ListedRequestView): readonly (Node | string)[] {
   const { outcome, status, code, attempts, audio_seconds: audio } = request;
-  const whose = visit.scope.workspace === null ? request.workspace : request.app;
+  const ownerId = visit.scope.workspace === null ? request.workspace : request.app;
   return [
     timeView(request.created_at),
     element(
@@ -70,27 +70,27 @@ function rowOf(visit: Visit, names: Names, request: ListedRequestView): readonly
       {},
       link(visit.link("requests", [request.id]), request.endpoint),
       ...tagsOf(request).map((tag) => element("span", { class: "tag" }, tag)),
-      ...(whose === null ? [] : [element("span", { class: "soft" }, names.of(whose))]),
+      ...(ownerId === null ? [] : [element("span", { class: "soft" }, names.of(ownerId))]),
     ),
     element("div", {}, mark(TONES[outcome], `${status}`), element("div", {}, ...breakable(code ?? ""))),
     callsOf(attempts),
     purposeOf(request),
-    audio === null ? "–" : whole(secondsText(audio)),
-    whole(secondsText(request.duration_seconds)),
+    audio === null ? "–" : unbroken(secondsText(audio)),
+    unbroken(secondsText(request.duration_seconds)),
     usdText(request.charge_usd),
   ];
 }
 
-/** A figure stays with its unit. */
-const whole = (text: string): Node => element("span", { class: "whole" }, text);
+/** Keeps a number and its unit on one line. */
+const unbroken = (text: string): Node => element("span", { class: "whole" }, text);
 
-/** What sets it apart from a request that was really served: by its last call, for those before it gave nothing. */
+/** Marks requests that no real provider served, by the last call: earlier ones contributed nothing. */
 function tagsOf({ test_mode: isTest, attempts }: ListedRequestView): readonly string[] {
   const isSimulated = attempts.at(-1)?.billing_class === "simulated";
   return [...(isTest ? ["test"] : []), ...(isSimulated ? ["simulated"] : [])];
 }
 
-/** One mark a call, in their order: more than one, and it fell back. */
+/** One mark per call, in order: several mean a fallback. */
 function callsOf(attempts: ListedRequestView["attempts"]): Node | string {
   if (attempts.length === 0) return "–";
   const words = attempts.map(({ connection, model, outcome }) => {

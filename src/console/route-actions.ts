@@ -1,4 +1,4 @@
-// What changes which version of a route serves, and what ends the route. Each asks first, with what would differ.
+// Actions that publish another version of a route or remove the route. Each asks for confirmation and shows the differences.
 import type { RouteView } from "../contract/routes.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
@@ -38,12 +38,12 @@ export function publishAction(visit: Visit, read: ReadRoute, to: Version): HTMLE
 
 export function rollBackAction(visit: Visit, read: ReadRoute, to: Version): HTMLElement {
   const { id, version: live } = read.route;
-  const back = `Version ${live ?? ""} stays, and can be rolled back to in turn.`;
+  const undoText = `Version ${live ?? ""} stays, and can be rolled back to in turn.`;
   return actionView<RouteView>({
     label: `Roll back to version ${to.version}`,
     tone: "plain",
     title: `Roll ${id} back to version ${to.version}?`,
-    what: whatServes(visit, read.route, to, back),
+    what: whatServes(visit, read.route, to, undoText),
     run: () => switchTo(visit, read, "roll-back", to),
     done: () => leave(visit, id, `Version ${to.version} of ${id} serves again.`),
     again: () => visit.redraw(),
@@ -69,8 +69,8 @@ function switchTo(visit: Visit, { route, etag }: ReadRoute, step: "publish" | "r
   return visit.ask<RouteView>("POST", `${routePath(route.id)}/${step}`, { body: { version }, ifMatch: etag });
 }
 
-/** From when, for whom, what differs, and the way back. */
-function whatServes(visit: Visit, route: RouteView, to: Version, back: string): HTMLElement {
+/** The effective time, the affected callers, the differences, and how to undo it. */
+function whatServes(visit: Visit, route: RouteView, to: Version, undoText: string): HTMLElement {
   const { definition } = route;
   return element(
     "div",
@@ -78,7 +78,7 @@ function whatServes(visit: Visit, route: RouteView, to: Version, back: string): 
     element(
       "p",
       {},
-      `It serves from the next request on, on every process within 5 s. Jobs that were accepted keep the version they were accepted on. ${back}`,
+      `It serves from the next request on, on every process within 5 s. Jobs that were accepted keep the version they were accepted on. ${undoText}`,
     ),
     ...(definition === null
       ? []
@@ -90,13 +90,13 @@ function whatServes(visit: Visit, route: RouteView, to: Version, back: string): 
   );
 }
 
-/** To where a request is tried by this version, beside what serves. */
+/** Link to a dry run on this version, next to the live one. */
 export function tryLink(visit: Visit, { id, draft }: RouteView, version: number, text: string): HTMLElement {
   return link(visit.link("routes", [id, "try"], draft?.version === version ? {} : { version: `${version}` }), text);
 }
 
-function leave(visit: Visit, id: string, said: string): void | Promise<void> {
-  visit.say(said);
+function leave(visit: Visit, id: string, message: string): void | Promise<void> {
+  visit.say(message);
   if (visit.path.length === 1) return visit.redraw();
   visit.go(visit.link("routes", [id]));
 }

@@ -1,11 +1,11 @@
-// Which route an app, a key or a purpose goes: chosen where all of them can be read, typed where the platform's cannot.
+// Chooses the route of an app, a key or a purpose: from a list if all routes can be read, else typed.
 import type { AppView } from "../contract/apps.ts";
 import type { RouteView } from "../contract/routes.ts";
 import type { Field } from "./form-view.ts";
 import type { Page, Visit } from "./visit.ts";
 
 export interface KnownRoutes {
-  /** Id and what stands in the list. */
+  /** Id and text in the list. */
   readonly routes: ReadonlyMap<string, string>;
   readonly areAll: boolean;
 }
@@ -19,7 +19,7 @@ export async function readRoutes(visit: Visit): Promise<KnownRoutes> {
   ]);
   const routes = new Map([...(platform?.data ?? []), ...own.data].map((route) => [route.id, labelOf(route)]));
   if (platform !== null) return { routes, areAll: own.next_cursor === null && platform.next_cursor === null };
-  // Administrators see the platform's routes by what uses them.
+  // Administrators cannot list shared routes; they see those that their apps use.
   const apps = await visit.read<Page<AppView>>("/apps?limit=100");
   for (const { route, audio_input_override: audio } of apps.data)
     for (const id of [route, audio]) if (id !== null && !routes.has(id)) routes.set(id, id);
@@ -33,7 +33,7 @@ interface RouteField {
   readonly label: string;
   readonly hint: string;
   readonly value: string | null;
-  /** What no route means; null: there must be one. */
+  /** Text for no route. Null: a route is required. */
   readonly none: string | null;
 }
 
@@ -45,6 +45,6 @@ export function routeField({ routes, areAll }: KnownRoutes, { name, label, hint,
     const empty = none === null ? "" : ` Empty: ${none}.`;
     return { kind: "text", ...common, hint: `${hint}${empty} ${known}`, suggestions: ids };
   }
-  const gone: readonly (readonly [string, string])[] = value === null || routes.has(value) ? [] : [[value, value]];
-  return { kind: "select", ...common, choices: [["", none ?? "choose one"], ...routes, ...gone] };
+  const missing: readonly (readonly [string, string])[] = value === null || routes.has(value) ? [] : [[value, value]];
+  return { kind: "select", ...common, choices: [["", none ?? "choose one"], ...routes, ...missing] };
 }

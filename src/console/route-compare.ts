@@ -1,4 +1,4 @@
-// Two versions of a route beside each other: what the later one would change, or did.
+// Compares two versions of a route: what the later one changes.
 import type { RouteVersionView, RouteView } from "../contract/routes.ts";
 import { element } from "../page/element.ts";
 import { changesView } from "./changes-view.ts";
@@ -18,9 +18,12 @@ export async function comparePart(visit: Visit, id: string): Promise<readonly No
     visit.read<Page<RouteVersionView>>(`${path}/versions?limit=100`),
   ]);
   const { from, to } = chosenOf(visit, route);
-  const back = link(visit.link("routes", [id]), `The route ${id}`);
+  const backLink = link(visit.link("routes", [id]), `The route ${id}`);
   if (from === null || to === null)
-    return [back, element("p", { class: "empty" }, "There is one version, so there is nothing to compare it with.")];
+    return [
+      backLink,
+      element("p", { class: "empty" }, "There is one version, so there is nothing to compare it with."),
+    ];
   const [before, after] = await Promise.all(
     [from, to].map(
       async (version) =>
@@ -28,14 +31,14 @@ export async function comparePart(visit: Visit, id: string): Promise<readonly No
         visit.read<RouteVersionView>(`${path}/versions/${encodeURIComponent(version)}`),
     ),
   );
-  if (before === undefined || after === undefined) return [back];
+  if (before === undefined || after === undefined) return [backLink];
   const versions = [...new Map([...listed, before, after].map((each) => [each.version, each])).values()];
-  // The form shows what is compared, also where the address leaves it to be found.
-  const shown: Visit = { ...visit, query: new URLSearchParams({ from, to }) };
+  // The form shows the compared versions, even if the address leaves them to defaults.
+  const filterVisit: Visit = { ...visit, query: new URLSearchParams({ from, to }) };
   const changes = routeDiff(asDefinition(before.definition), asDefinition(after.definition));
   return [
-    back,
-    filterView(shown, filtersOf(versions), { submit: "Compare" }),
+    backLink,
+    filterView(filterVisit, filtersOf(versions), { submit: "Compare" }),
     part(
       `From version ${before.version} to version ${after.version}`,
       changesView(changes),
@@ -49,12 +52,12 @@ export async function comparePart(visit: Visit, id: string): Promise<readonly No
   ];
 }
 
-/** Unless told: from what serves to the draft; without one, from what served before to what serves. */
+/** Default: from the live version to the draft; without a draft, from the previous live version to the current one. */
 function chosenOf({ query }: Visit, { version, previous_version: previous, draft }: RouteView) {
   const [from, to] = draft === null ? [previous, version] : [version ?? draft.version - 1, draft.version];
-  // The number 0 is that of no version.
-  const named = (each: number | null) => (each === null || each === 0 ? null : `${each}`);
-  return { from: query.get("from") ?? named(from), to: query.get("to") ?? named(to) };
+  // The number 0 means no version.
+  const versionParam = (each: number | null) => (each === null || each === 0 ? null : `${each}`);
+  return { from: query.get("from") ?? versionParam(from), to: query.get("to") ?? versionParam(to) };
 }
 
 function filtersOf(versions: readonly RouteVersionView[]): readonly Filter[] {
@@ -67,7 +70,7 @@ function filtersOf(versions: readonly RouteVersionView[]): readonly Filter[] {
   ];
 }
 
-/** Whoever has seen what differs can let it serve. */
+/** After reviewing the differences, the user can publish the version. */
 function switchPart(visit: Visit, read: ReadRoute, { version, state, definition }: RouteVersionView): readonly Node[] {
   if (isOfFile(read.route) || state === "live") return [];
   const to = { version, definition: asDefinition(definition) };

@@ -1,8 +1,8 @@
-// What differs between two versions of a route: targets that came, went or changed places, purposes, and every field. Pure.
+// Computes the differences between two versions of a route: targets added, removed or moved, purposes, and every field. Pure.
 import { isSameData } from "../lib/json/is-same-data.ts";
 import { type Definition, nameOf, type Purpose, type Target } from "./route-shape.ts";
 
-/** Positions begin with 1. `undefined` as a value: it was not there. */
+/** Positions begin with 1. The value `undefined`: the field did not exist. */
 export type Change =
   | { readonly kind: "added" | "removed"; readonly part: "target"; readonly name: string; readonly position: number }
   | { readonly kind: "added" | "removed"; readonly part: "purpose"; readonly name: string }
@@ -11,7 +11,7 @@ export type Change =
   | ({ readonly kind: "changed"; readonly part: "route" } & FieldChange);
 
 interface FieldChange {
-  /** `settings.prompt` is a field of an object in it. */
+  /** `settings.prompt` is a field of a nested object. */
   readonly field: string;
   readonly from: unknown;
   readonly to: unknown;
@@ -37,9 +37,11 @@ const settingsOf = (definition: Definition): object =>
 function targetChanges(before: readonly Target[], after: readonly Target[]): readonly Change[] {
   const pairs = pairsOf(before, after);
   const stayed = longestRising(pairs);
-  const kept = new Set(pairs.map(({ from }) => from));
+  const matchedIndexes = new Set(pairs.map(({ from }) => from));
   const came = new Map(pairs.map((pair) => [pair.to, pair] as const));
-  const removed = before.flatMap((target, index) => (kept.has(index) ? [] : [presence("removed", target, index)]));
+  const removed = before.flatMap((target, index) =>
+    matchedIndexes.has(index) ? [] : [presence("removed", target, index)],
+  );
   const rest = after.flatMap((target, index): readonly Change[] => {
     const pair = came.get(index);
     const old = pair === undefined ? undefined : before[pair.from];
@@ -72,14 +74,14 @@ interface Pair {
 
 type IsSame = (old: Target, now: Target, from: number, to: number) => boolean;
 
-/** The same target before and after, from the surest likeness to the least: a route may name a model twice. */
+/** Matches targets before and after, from the strictest criterion to the loosest: a route may name a model twice. */
 const LIKENESSES: readonly IsSame[] = [
   isSameData,
   (old, now) => nameOf(old) === nameOf(now),
   (old, now, from, to) => from === to && old.connection === now.connection,
 ];
 
-/** In their order before. */
+/** In the order before. */
 function pairsOf(before: readonly Target[], after: readonly Target[]): readonly Pair[] {
   const pairs: Pair[] = [];
   for (const isSame of LIKENESSES) {
@@ -92,7 +94,7 @@ function pairsOf(before: readonly Target[], after: readonly Target[]): readonly 
   return pairs.toSorted((one, other) => one.from - other.from);
 }
 
-/** The most pairs that keep their order among each other: they stayed, and the others moved about them. */
+/** Longest increasing subsequence: these pairs stayed, and the others were moved. */
 function longestRising(pairs: readonly Pair[]): ReadonlySet<Pair> {
   const endingAt: (readonly Pair[])[] = [];
   for (const pair of pairs) {
@@ -105,7 +107,7 @@ function longestRising(pairs: readonly Pair[]): ReadonlySet<Pair> {
 const longest = (runs: readonly (readonly Pair[])[]): readonly Pair[] =>
   runs.reduce<readonly Pair[]>((best, run) => (run.length > best.length ? run : best), []);
 
-/** Their order says nothing: a purpose is found by its label. */
+/** Order does not matter: a purpose is identified by its label. */
 function purposeChanges(before: readonly Purpose[], after: readonly Purpose[]): readonly Change[] {
   const labels = [...new Set([...before, ...after].map(({ purpose }) => purpose))];
   return labels.flatMap((name): readonly Change[] => {

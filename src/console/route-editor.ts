@@ -1,4 +1,4 @@
-// A route is written: as a form, or whole as JSON. What is saved is a new version, a draft that serves nobody yet.
+// Edits a route as a form or as JSON. Saving creates a new version, a draft that is not published yet.
 import type { RouteView } from "../contract/routes.ts";
 import type { AssignableModels, AssignableModel } from "../contract/workspace-models.ts";
 import type { Outcome } from "../page/ask.ts";
@@ -16,7 +16,7 @@ type Body = Readonly<Record<string, unknown>>;
 interface Editor {
   readonly visit: Visit;
   readonly models: readonly AssignableModel[];
-  /** Of a route that is made; null: it has one. */
+  /** For a new route. Null: it has an id. */
   readonly idField: Field | null;
   readonly send: (body: Body) => Promise<Outcome<RouteView>>;
   readonly done: (route: RouteView) => void;
@@ -24,8 +24,8 @@ interface Editor {
 
 export async function makeRoute(visit: Visit): Promise<readonly Node[]> {
   const { data: models } = await visit.read<AssignableModels>("/models");
-  const back = link(visit.link("routes"), "All routes");
-  if (models.every(({ connection }) => connection === null)) return [back, noModelYet(visit)];
+  const backLink = link(visit.link("routes"), "All routes");
+  if (models.every(({ connection }) => connection === null)) return [backLink, noModelYet(visit)];
   const editor: Editor = {
     visit,
     models,
@@ -43,12 +43,12 @@ export async function makeRoute(visit: Visit): Promise<readonly Node[]> {
       visit.go(visit.link("routes", [id]));
     },
   };
-  return [back, part("A new route", editorView(editor, NEW_ROUTE))];
+  return [backLink, part("A new route", editorView(editor, NEW_ROUTE))];
 }
 
 function noModelYet(visit: Visit): HTMLElement {
-  const why = "A route leads to models, and no connection has one yet: connect a provider, or declare what it has. ";
-  return element("p", { class: "empty" }, why, link(visit.link("connections"), "Connections"));
+  const reason = "A route leads to models, and no connection has one yet: connect a provider, or declare what it has. ";
+  return element("p", { class: "empty" }, reason, link(visit.link("connections"), "Connections"));
 }
 
 export async function editRoute(visit: Visit, id: string): Promise<readonly Node[]> {
@@ -56,8 +56,8 @@ export async function editRoute(visit: Visit, id: string): Promise<readonly Node
     visit.readWithEtag<RouteView>(routePath(id)),
     visit.read<AssignableModels>("/models"),
   ]);
-  const back = link(visit.link("routes", [id]), `The route ${id}`);
-  if (isOfFile(route)) return [back, fileNotice("route")];
+  const backLink = link(visit.link("routes", [id]), `The route ${id}`);
+  if (isOfFile(route)) return [backLink, fileNotice("route")];
   const { definition, draft } = route;
   const begin = visit.query.get("begin") === "live" || draft === null ? definition : draft.definition;
   const { id: _, ...written } = asDefinition(begin ?? NEW_ROUTE);
@@ -69,7 +69,7 @@ export async function editRoute(visit: Visit, id: string): Promise<readonly Node
     done: (saved) => afterSaving(visit, route, saved),
   };
   return [
-    back,
+    backLink,
     part(
       `A new version of ${id}`,
       ...beginView(visit, route, begin === definition),
@@ -78,7 +78,7 @@ export async function editRoute(visit: Visit, id: string): Promise<readonly Node
   ];
 }
 
-/** From which version the form was filled in, and the other one that it could be. */
+/** The version that the form started from, and a link to the alternative. */
 function beginView(visit: Visit, { id, draft, version }: RouteView, isLive: boolean): readonly Node[] {
   const to = (begin: string, text: string) => link(visit.link("routes", [id, "edit"], { begin }), text);
   if (isLive)
@@ -100,7 +100,7 @@ function beginView(visit: Visit, { id, draft, version }: RouteView, isLive: bool
   ];
 }
 
-/** To what differs from what serves, where it can be published. */
+/** Opens the comparison with the live version, if the draft can be published. */
 function afterSaving(visit: Visit, before: RouteView, { id, version, draft }: RouteView): void {
   if (draft === null) {
     visit.say("Nothing differs from what serves, so no version was written.");
@@ -115,7 +115,7 @@ function afterSaving(visit: Visit, before: RouteView, { id, version, draft }: Ro
   visit.go(visit.link("routes", [id, "compare"], { from: `${version}`, to: `${draft.version}` }));
 }
 
-/** Both ways to write it hold the same: what was written in one goes along into the other. */
+/** Both editors share one state: switching carries the edits over. */
 function editorView(editor: Editor, definition: Definition): HTMLElement {
   const box = element("div", {});
   const show = (form: HTMLElement): void => {
@@ -124,19 +124,19 @@ function editorView(editor: Editor, definition: Definition): HTMLElement {
   };
   const asForm = (from: Definition): HTMLElement => {
     const fields = fieldsOf(editor, from);
-    const whole = (given: Body) =>
+    const withHiddenFields = (input: Body) =>
       wholeBody(
         from,
         fields.map(({ name }) => name),
-        given,
+        input,
       );
     return formView<RouteView>({
       fields,
       submit: "Save as a draft",
-      send: (given) => editor.send(whole(given)),
+      send: (input) => editor.send(withHiddenFields(input)),
       done: editor.done,
       again: () => editor.visit.redraw(),
-      also: { label: "Write it as JSON", press: (given) => show(asJson(whole(given))) },
+      also: { label: "Write it as JSON", press: (input) => show(asJson(withHiddenFields(input))) },
     });
   };
   const asJson = (from: Body): HTMLElement =>

@@ -1,4 +1,4 @@
-// Purposes that a route publishes: what callers can name. Each change is a version, published at once.
+// The purposes that a route publishes, which callers can name. Each change is a version and is published at once.
 import type { PurposeList, RouteView } from "../contract/routes.ts";
 import type { Visit } from "./visit.ts";
 import { element } from "../page/element.ts";
@@ -11,7 +11,7 @@ import { routePath, shownOf } from "./route-shape.ts";
 import { wholeBody } from "./whole-body.ts";
 import { buttonLink, link, part } from "./words.ts";
 
-/** No label has a space. */
+/** No label contains a space, so this cannot clash. */
 const NEW = "new purpose";
 
 export function purposesPart(visit: Visit, route: RouteView): HTMLElement {
@@ -42,16 +42,16 @@ export async function changePurpose(visit: Visit, id: string, label: string): Pr
     visit.read<RouteView>(routePath(id)),
     readRoutes(visit),
   ]);
-  const back = link(visit.link("routes", [id]), `The route ${id}`);
+  const backLink = link(visit.link("routes", [id]), `The route ${id}`);
   const purpose = list.data.find((each) => each.purpose === label) ?? null;
   if (purpose === null && label !== NEW)
-    return [back, element("p", { class: "empty" }, `${id} publishes no purpose “${label}”.`)];
-  const leave = (said: string) => (): void => {
-    visit.say(said);
+    return [backLink, element("p", { class: "empty" }, `${id} publishes no purpose “${label}”.`)];
+  const leave = (message: string) => (): void => {
+    visit.say(message);
     visit.go(visit.link("routes", [id]));
   };
   const all = purposeFields(purpose, routes, "", { taken: list.data.map((each) => each.purpose), route: id });
-  // The label stands in the path, and stays.
+  // The label is part of the path and cannot be changed.
   const fields = all.filter(({ name }) => purpose === null || name !== "purpose");
   const form = formView<PurposeList>({
     fields,
@@ -68,7 +68,7 @@ export async function changePurpose(visit: Visit, id: string, label: string): Pr
     again: () => visit.redraw(),
   });
   const parts = [
-    back,
+    backLink,
     part(purpose === null ? `Add a purpose to ${id}` : `The purpose ${label}`, ...wordsOf(route), form),
   ];
   return purpose === null ? parts : [...parts, removalPart(visit, { id, label, etag }, leave)];
@@ -76,22 +76,22 @@ export async function changePurpose(visit: Visit, id: string, label: string): Pr
 
 const pathOf = (id: string, label: string): string => `${routePath(id)}/purposes/${encodeURIComponent(label)}`;
 
-/** A switch of a purpose is meant for callers now, so it waits for no publishing. */
+/** Changes of purposes address callers directly, so they are published at once. */
 function wordsOf({ draft, version }: RouteView): readonly Node[] {
-  const said = element(
+  const message = element(
     "p",
     {},
     `Saving makes a version from the one that serves, ${version ?? ""}, and publishes it at once. A roll-back leads back.`,
   );
-  if (draft === null) return [said];
+  if (draft === null) return [message];
   const warning = `Version ${draft.version} is a draft that was written before and will not hold this change: publishing it later takes it back.`;
-  return [said, element("p", { class: "warning" }, warning)];
+  return [message, element("p", { class: "warning" }, warning)];
 }
 
 function removalPart(
   visit: Visit,
   { id, label, etag }: { readonly id: string; readonly label: string; readonly etag: string | null },
-  leave: (said: string) => () => void,
+  leave: (message: string) => () => void,
 ): HTMLElement {
   return part(
     "Take it away",

@@ -1,4 +1,4 @@
-// One route: what serves, what is to serve next, and every version it had.
+// The page of one route: the live version, the draft, and the history.
 import type { RouteVersionView, RouteView } from "../contract/routes.ts";
 import { element, table } from "../page/element.ts";
 import { listView } from "./list-view.ts";
@@ -31,11 +31,11 @@ export async function showRoute(visit: Visit, id: string): Promise<readonly Node
 
 function standingPart(visit: Visit, read: ReadRoute, before: RouteVersionView | null): HTMLElement {
   const { route } = read;
-  const { id, version, draft, updated_at: changed, created_at: made } = route;
+  const { id, version, draft, updated_at: changed, created_at: createdAt } = route;
   const facts = factList([
     ["Serves", version === null ? mark("warn", "nothing yet") : mark("good", `version ${version}`)],
     ["Draft", draft === null ? "none" : mark("warn", `version ${draft.version}`)],
-    ["Made", timeView(made)],
+    ["Made", timeView(createdAt)],
     ["Changed", timeView(changed)],
   ]);
   const canCompare = draft === null ? before !== null : version !== null;
@@ -65,7 +65,7 @@ function standingPart(visit: Visit, read: ReadRoute, before: RouteVersionView | 
 
 function targetsPart(route: RouteView): HTMLElement {
   const definition = shownOf(route);
-  const which =
+  const versionName =
     route.version === null ? `of the draft, version ${route.draft?.version ?? ""}` : `of version ${route.version}`;
   const rows = definition.targets.map((target, index) => [
     `${index + 1}`,
@@ -78,7 +78,7 @@ function targetsPart(route: RouteView): HTMLElement {
   return part(
     "Targets",
     table(
-      `In the order they are tried, ${which}`,
+      `In the order they are tried, ${versionName}`,
       ["Place", "Connection", "Model", "Profiles", "Settings", "First content of a chat within"],
       rows,
     ),
@@ -103,10 +103,10 @@ async function versionsPart(visit: Visit, { id, version: live }: RouteView): Pro
     caption: "Newest first. A version never changes.",
     path: `${routePath(id)}/versions`,
     heads: ["Version", "State", "Written", "By", "First served", ""],
-    row: ({ version, state, created_at: made, actor_key_id: actor, published_at: published }) => [
+    row: ({ version, state, created_at: createdAt, actor_key_id: actor, published_at: published }) => [
       `${version}`,
       mark(...VERSION_STATES[state]),
-      timeView(made),
+      timeView(createdAt),
       actor === null ? "the configuration file" : element("code", {}, actor),
       timeView(published),
       live === null || state === "live"

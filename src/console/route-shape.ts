@@ -1,11 +1,11 @@
-// A route's definition as the API writes it, its defaults filled in.
+// The API's definition of a route, with defaults filled in.
 import type { AppView } from "../contract/apps.ts";
 import type { RouteVersionView, RouteView } from "../contract/routes.ts";
 
 export interface Target {
   readonly connection: string;
   readonly model: string;
-  /** None: all. */
+  /** Empty: all. */
   readonly profiles: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
   readonly first_content_timeout_seconds: number;
@@ -13,15 +13,16 @@ export interface Target {
 
 export type Purpose = AppView["purposes"][number];
 
-/** What else there is of it is kept as it came. */
+/** Unknown fields are preserved. */
 export interface Definition {
   readonly targets: readonly Target[];
   readonly purposes: readonly Purpose[];
   readonly [field: string]: unknown;
 }
 
-/** Every definition that the API shows was judged by the schema, which fills in what a version of long ago did not have. */
-export const asDefinition = (shown: Readonly<Record<string, unknown>>): Definition => shown as unknown as Definition;
+/** Every definition from the API was validated by the schema, which adds defaults missing in old versions. */
+export const asDefinition = (document: Readonly<Record<string, unknown>>): Definition =>
+  document as unknown as Definition;
 
 /** With the schema's defaults. */
 export const NEW_ROUTE: Definition = {
@@ -43,9 +44,9 @@ export const NEW_TARGET: Target = {
   first_content_timeout_seconds: 300,
 };
 
-/** What somebody wrote by hand, as far as a form can show it: the rest is the gateway's to refuse. */
-export function writtenRoute(written: unknown): Definition {
-  const fields = (isObject(written) ? written : {}) as Partial<Definition>;
+/** A hand-written definition, as far as a form can show it; the gateway validates the rest. */
+export function writtenRoute(input: unknown): Definition {
+  const fields = (isObject(input) ? input : {}) as Partial<Definition>;
   const targets: readonly unknown[] = Array.isArray(fields.targets) ? fields.targets : [];
   return {
     ...NEW_ROUTE,
@@ -60,12 +61,12 @@ const isObject = (value: unknown): value is object =>
 export const nameOf = ({ connection, model }: Pick<Target, "connection" | "model">): string =>
   `${connection}: ${model}`;
 
-/** What serves, or what is to: the draft of a route that never served. */
+/** The live version, or the draft of a route that was never published. */
 export function shownOf({ definition, draft }: RouteView): Definition {
   return asDefinition(definition ?? draft?.definition ?? NEW_ROUTE);
 }
 
-/** None, unless it serves. */
+/** Empty unless it is published. */
 export const connectionsServing = ({ definition }: RouteView): readonly string[] =>
   definition === null ? [] : asDefinition(definition).targets.map(({ connection }) => connection);
 
@@ -80,7 +81,7 @@ export const VERSION_STATES: Readonly<
   retired: ["soft", "served before"],
 };
 
-/** Fields of a route that are on or off, with what they do. */
+/** Boolean fields of a route, with their effect. */
 export const SWITCHES = [
   ["profile_override_allowed", "A request may choose its profile", "By response_profile."],
   [

@@ -1,4 +1,4 @@
-// Routes [console.routes]: where requests go, in which order, and which version is published.
+// Routes [console.routes]: targets in order, and the published version.
 import type { RouteView } from "../contract/routes.ts";
 import { element } from "../page/element.ts";
 import { listView } from "./list-view.ts";
@@ -12,17 +12,17 @@ import { showTry } from "./try-screen.ts";
 import type { Visit } from "./visit.ts";
 import { buttonLink, link, mark } from "./words.ts";
 
-/** No id has a space. */
+/** No id contains a space, so this cannot clash. */
 const NEW = "new route";
 
 export function showRoutes(visit: Visit): Promise<readonly Node[]> {
-  const [id, what, label] = visit.path;
+  const [id, section, label] = visit.path;
   if (id === undefined) return list(visit);
   if (id === NEW) return makeRoute(visit);
-  if (what === "edit") return editRoute(visit, id);
-  if (what === "compare") return comparePart(visit, id);
-  if (what === "try") return showTry(visit, id);
-  if (what === "purposes" && label !== undefined) return changePurpose(visit, id, label);
+  if (section === "edit") return editRoute(visit, id);
+  if (section === "compare") return comparePart(visit, id);
+  if (section === "try") return showTry(visit, id);
+  if (section === "purposes" && label !== undefined) return changePurpose(visit, id, label);
   return showRoute(visit, id);
 }
 

@@ -1,4 +1,4 @@
-// What the simulated providers can be told to do wrong, in words and as fields.
+// The faults that the simulated providers can inject, as text and as form fields.
 import type { SandboxFault, SIMULATED_DROPS } from "../contract/sandbox-faults.ts";
 import { CONNECTION_KINDS } from "./connection-kinds.ts";
 import type { Choice, PlainField } from "./plain-field.ts";
@@ -87,7 +87,7 @@ export const FAULT_CHOICES: readonly Choice[] = Object.entries(FAULTS).map(([kin
 
 export const isFaultKind = (kind: string): kind is FaultKind => Object.hasOwn(FAULTS, kind);
 
-/** Instead of one provider. */
+/** Represents all providers. */
 export const ALL = "all";
 
 export function fieldsOf(kind: FaultKind): readonly PlainField[] {

@@ -1,4 +1,4 @@
-// The levers of the simulated providers: what they do wrong now, and one more thing.
+// Sets the faults of the simulated providers: lists the active ones and adds another.
 import type { SandboxFault, SandboxFaults } from "../contract/sandbox-faults.ts";
 import type { Outcome } from "../page/ask.ts";
 import { button, element, table } from "../page/element.ts";
@@ -30,28 +30,28 @@ const replace = (visit: Visit, faults: readonly SandboxFault[]): Promise<Outcome
 
 function inForce(visit: Visit, faults: readonly SandboxFault[]): readonly Node[] {
   if (faults.length === 0) return [element("p", {}, "Nothing: the simulated providers answer as they should.")];
-  const told = element("div", {});
-  const keepOnly = (kept: readonly SandboxFault[], said: string) => async () => {
-    if (!(await toldIn(told, () => replace(visit, kept))).ok) return;
-    visit.say(said);
+  const problem = element("div", {});
+  const keepOnly = (remaining: readonly SandboxFault[], message: string) => async () => {
+    if (!(await toldIn(problem, () => replace(visit, remaining))).ok) return;
+    visit.say(message);
     await visit.redraw();
   };
   const rows = faults.map((fault, place) => {
     const words = wordsOf(fault.failure);
-    const back = button("Take back", keepOnly(faults.toSpliced(place, 1), `${words}: taken back.`));
-    back.setAttribute("aria-label", `Take back: ${words}`);
+    const removeButton = button("Take back", keepOnly(faults.toSpliced(place, 1), `${words}: taken back.`));
+    removeButton.setAttribute("aria-label", `Take back: ${words}`);
     return [
       words,
       fault.provider === undefined ? "all" : titleOf(fault.provider),
       fault.model ?? "all",
       fault.times === undefined ? "until taken back" : `${fault.times} more`,
-      back,
+      removeButton,
     ];
   });
   return [
     table("Faults in force", ["What", "Provider", "Model", "Calls", "Change"], rows),
     element("div", { class: "row" }, button("Take all back", keepOnly([], "Everything is taken back."))),
-    told,
+    problem,
     element(
       "p",
       {},
@@ -65,17 +65,21 @@ function inForce(visit: Visit, faults: readonly SandboxFault[]): readonly Node[]
 }
 
 function lever(visit: Visit): readonly Node[] {
-  const asked = visit.query.get("fault") ?? FIRST;
-  const kind = isFaultKind(asked) ? asked : FIRST;
+  const requestedFault = visit.query.get("fault") ?? FIRST;
+  const kind = isFaultKind(requestedFault) ? requestedFault : FIRST;
   const form = formView<SandboxFaults>({
     fields: fieldsOf(kind),
     submit: "Let it go wrong",
     send: async ({ failure, provider, ...where }) => {
-      // Those of now: some of what the page shows may be used up.
+      // Reread, because some of the faults shown may be used up.
       const now = await visit.ask<SandboxFaults>("GET", PATH);
       if (!now.ok) return now;
-      const whose = provider === ALL ? {} : { provider };
-      const added = { ...whose, ...where, failure: { kind, ...(failure as object | undefined) } } as SandboxFault;
+      const providerFilter = provider === ALL ? {} : { provider };
+      const added = {
+        ...providerFilter,
+        ...where,
+        failure: { kind, ...(failure as object | undefined) },
+      } as SandboxFault;
       const outcome = await replace(visit, [...now.data.faults, added]);
       return refusedAt(outcome, (param) => param.replace(/^faults\[\d+\]\./u, ""));
     },

@@ -1,4 +1,4 @@
-// Every screen, in the order of the navigation. Each is loaded when it is first gone to.
+// All screens in navigation order. Each is loaded on first use.
 import type { Screen } from "./visit.ts";
 
 const BOTH = ["platform", "workspace"] as const;

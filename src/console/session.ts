@@ -1,4 +1,4 @@
-// Who sits here: a key, typed once and kept in this tab, and what it may administer on this listener.
+// The session: an API key, entered once and stored in this tab, and what it may administer on this listener.
 import type { KeyDescription } from "../contract/account.ts";
 import type { WorkspaceView } from "../contract/workspaces.ts";
 import { ask, type Refused } from "../page/ask.ts";
@@ -11,30 +11,29 @@ export type Place = Pick<WorkspaceView, "id" | "slug">;
 export interface Session {
   readonly key: string;
   readonly who: string;
-  /** Of a workspace's administrator; the operator's keys are on no list. */
+  /** Id of an administrator's key; operator keys are not listed. */
   readonly keyId: string | null;
-  /** Those that can be chosen, in their order. */
+  /** The selectable workspaces, in order. */
   readonly workspaces: readonly Place[];
-  /** Whether there are no others. */
+  /** Whether the list is complete. */
   readonly areAll: boolean;
-  /** Whether there is more than workspaces: the platform. */
+  /** Whether the shared scope is available, too. */
   readonly isOperator: boolean;
 }
 
 const KEPT = "patchbay.console-key";
 /**
- * `#key=…`: of a link that `patchbay console` printed; it leaves the address at once, and a fragment is never sent to a server. The
- * operator's alone: whoever can make such a link rules the gateway already, while one of an administrator could lead another into a
- * workspace that is not theirs.
+ * `#key=…` in a link from `patchbay console`. It is removed from the address at once, and a fragment is never sent to a server. For operator keys only: a
+ * sender of such a link controls the gateway already, while an administrator's key could lure another user into a foreign workspace.
  */
 const LINKED = /^#key=([\x21-\x7e]+)$/u;
 
-/** Takes the key out of the address, also where it signs nobody in. */
+/** Takes the key out of the address, even if it cannot sign in. */
 export function linkedKey(listener: Listener): string | null {
   const [, linked] = LINKED.exec(location.hash) ?? [];
   if (linked === undefined) return null;
   history.replaceState(null, "", location.pathname);
-  // A key that its operator chose may have letters that an address spells otherwise.
+  // A key chosen by the operator may contain characters that addresses escape.
   return listener === "admin" ? decoded(linked) : null;
 }
 
@@ -45,7 +44,7 @@ export function keep(key: string | null): void {
   else kept()?.setItem(KEPT, key);
 }
 
-/** A sentence: this key is none for here. */
+/** A text: the key is not valid here. */
 type SignedIn = Session | Refused | string;
 
 export function signIn(listener: Listener, key: string): Promise<SignedIn> {
@@ -72,13 +71,13 @@ async function asAdministrator(key: string): Promise<SignedIn> {
   return { key, who: own.name, keyId: own.id, workspaces: [workspace], areAll: true, isOperator: false };
 }
 
-/** Not so where nobody answered, or nobody could just then: the key may well be one. */
+/** False if the gateway was unreachable or unavailable: the key may be valid. */
 export const isNoKey = (signed: Refused | string): boolean =>
   typeof signed === "string" || (signed.failure.kind === "refused" && [401, 403].includes(signed.failure.status));
 
 const isForbidden = ({ failure }: Refused): boolean => failure.kind === "refused" && failure.status === 403;
 
-/** null: nothing is administered there with this session. */
+/** Null: this session can administer nothing there. */
 export function scopeOf(listener: Listener, session: Session, workspace: string | null): Scope | null {
   if (workspace === null) return session.isOperator ? { listener, workspace, base: "/admin/v1" } : null;
   const below = `${listener === "admin" ? "/admin/v1/workspaces" : "/workspace"}/${encodeURIComponent(workspace)}`;

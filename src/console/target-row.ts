@@ -1,4 +1,4 @@
-// One target of a route in a form: the model and the account it is called on, and what holds for it alone.
+// The form row of one target of a route: model, account, and settings of this target.
 import type { Profile } from "../contract/features.ts";
 import type { AssignableModel } from "../contract/workspace-models.ts";
 import { button, element } from "../page/element.ts";
@@ -8,11 +8,11 @@ import { nameOf, type Target } from "./route-shape.ts";
 export interface TargetRow {
   readonly box: HTMLElement;
   readonly name: () => string;
-  /** Where it stands now. */
+  /** Its current position. */
   readonly number: (index: number, count: number) => void;
   readonly value: (index: number) => Target | Error;
   readonly focus: () => void;
-  /** To the button that moved it, or the other one where it can go no further. */
+  /** Focuses the button that moved it, or the opposite one at the end of the list. */
   readonly focusMove: (by: -1 | 1) => void;
 }
 
@@ -25,7 +25,7 @@ export function targetRow(
 ): TargetRow {
   const connection = selectOf(connectionsOf(models), target.connection);
   const model = element("select", {});
-  const offer = (chosen: string): void => fill(model, modelsOn(models, connection.value), chosen);
+  const offer = (selection: string): void => fill(model, modelsOn(models, connection.value), selection);
   offer(target.model);
   connection.addEventListener("change", () => offer(""));
   const profiles = PROFILES.map((profile) => {
@@ -62,16 +62,16 @@ export function targetRow(
     element("div", { class: "row wrap" }, up, down, button("Remove", remove)),
   );
   const value = (index: number): Target | Error => {
-    const written = settingsIn(settings.value, `targets[${index}].settings`);
-    if (written instanceof Error) return written;
+    const parsedSettings = settingsIn(settings.value, `targets[${index}].settings`);
+    if (parsedSettings instanceof Error) return parsedSettings;
     const seconds = Number(timeout.value.trim() || "300");
     return {
       ...target,
       connection: connection.value,
       model: model.value,
       profiles: profiles.filter(({ checked }) => checked).map((each) => each.value),
-      settings: written,
-      // What is no number is the gateway's to refuse, in its own words.
+      settings: parsedSettings,
+      // An invalid number is sent as typed, for the gateway to refuse.
       first_content_timeout_seconds: Number.isFinite(seconds) ? seconds : (timeout.value as unknown as number),
     };
   };
@@ -107,9 +107,12 @@ function connectionsOf(models: readonly AssignableModel[]): readonly Choice[] {
   const own = models.some(({ connection_owner: owner }) => owner === "workspace");
   const found = models.flatMap(({ connection, connection_owner: owner, provider }) => {
     if (connection === null) return [];
-    const whose = own ? (owner === "workspace" ? ", own" : ", the platform's") : "";
+    const ownerSuffix = own ? (owner === "workspace" ? ", own" : ", the platform's") : "";
     return [
-      [connection, connection === provider ? `${connection}${whose}` : `${connection} (${provider}${whose})`] as const,
+      [
+        connection,
+        connection === provider ? `${connection}${ownerSuffix}` : `${connection} (${provider}${ownerSuffix})`,
+      ] as const,
     ];
   });
   return [...new Map(found)];
@@ -132,16 +135,16 @@ function modelsOn(models: readonly AssignableModel[], connection: string): reado
     });
 }
 
-function selectOf(choices: readonly Choice[], chosen: string): HTMLSelectElement {
+function selectOf(choices: readonly Choice[], selection: string): HTMLSelectElement {
   const select = element("select", {});
-  fill(select, choices, chosen);
+  fill(select, choices, selection);
   return select;
 }
 
-/** What was chosen and is there no more stays to be seen; the gateway says what is wrong with it. */
-function fill(select: HTMLSelectElement, choices: readonly Choice[], chosen: string): void {
-  const isGone = chosen !== "" && !choices.some(([value]) => value === chosen);
-  const all: readonly Choice[] = isGone ? [...choices, [chosen, `${chosen} (not there)`]] : choices;
+/** A choice that no longer exists stays visible; the gateway reports what is wrong with it. */
+function fill(select: HTMLSelectElement, choices: readonly Choice[], selection: string): void {
+  const isGone = selection !== "" && !choices.some(([value]) => value === selection);
+  const all: readonly Choice[] = isGone ? [...choices, [selection, `${selection} (not there)`]] : choices;
   select.replaceChildren(...all.map(([value, label]) => element("option", { value }, label)));
-  select.value = chosen === "" ? (all[0]?.[0] ?? "") : chosen;
+  select.value = selection === "" ? (all[0]?.[0] ?? "") : selection;
 }

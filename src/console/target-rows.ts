@@ -1,4 +1,4 @@
-// The targets of a route in a form: a row each, in the order they are tried, moved by buttons.
+// The form rows of a route's targets, in the order of fallback, moved by buttons.
 import type { AssignableModel } from "../contract/workspace-models.ts";
 import { button, element } from "../page/element.ts";
 import { type TargetRow, targetRow } from "./target-row.ts";
@@ -6,14 +6,14 @@ import { NEW_TARGET, type Target } from "./route-shape.ts";
 
 interface TargetRows {
   readonly view: HTMLElement;
-  /** The targets; an Error where one is at fault. */
+  /** The targets; an Error if one is invalid. */
   readonly value: () => readonly Target[] | Error;
 }
 
 /** The API refuses more. */
 const MAX_TARGETS = 20;
 
-/** `say` tells a move to whoever does not see it. */
+/** `say` announces a move to screen readers. */
 export function targetRows(
   models: readonly AssignableModel[],
   targets: readonly Target[],
@@ -65,7 +65,7 @@ export function targetRows(
   };
 }
 
-/** The first model that is there and is no target yet. */
+/** The first model that is not a target yet. */
 function newTarget(models: readonly AssignableModel[], rows: readonly TargetRow[]): Target {
   const names = new Set(rows.map((row) => row.name()));
   const callable = models.filter(({ assignable }) => assignable);

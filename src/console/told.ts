@@ -1,8 +1,8 @@
-// A call whose refusal is told where it was made.
+// Runs a call and shows its refusal where it was started.
 import type { Outcome } from "../page/ask.ts";
 import { refusalView } from "./refusal-view.ts";
 
-/** A refusal is shown in `problem`, in the place of what stood there; `again` as `refusalView` has it. */
+/** A refusal replaces the content of `problem`; `again` as in `refusalView`. */
 export async function toldIn<T>(
   problem: HTMLElement,
   call: () => Promise<Outcome<T>>,

@@ -1,10 +1,10 @@
-// Several reads on one screen, each of which may fail without the others: its failure stands where its answer would.
+// Several reads of one screen that may fail independently; an error is shown in place of its answer.
 import type { Outcome, Refused } from "../page/ask.ts";
 import { wordsOf } from "../page/error-view.ts";
 import { element } from "../page/element.ts";
 import { Unanswered, type Visit } from "./visit.ts";
 
-/** What went wrong is returned; but of a key that works no more nothing can be shown at all. */
+/** Returns failures, except a rejected key, which ends the whole screen. */
 export async function tried<T>(visit: Visit, path: string): Promise<Outcome<T>> {
   const outcome = await visit.ask<T>("GET", path);
   if (!outcome.ok && outcome.failure.kind === "refused" && outcome.failure.status === 401)

@@ -1,23 +1,23 @@
-// What would become of a request, and what a draft would change of that, each in one sentence. Pure.
+// Describes the outcome of a dry run, and what a draft would change, in one sentence each. Pure.
 import type { JudgedRequest, RouteExplanation } from "../contract/route-explanation.ts";
 
 type Compared = NonNullable<RouteExplanation["compared"]>;
 type Candidate = NonNullable<JudgedRequest["trace"]["candidates"]>[number];
 
-/** Which version it is, within a sentence. */
+/** Name of the version within a sentence. */
 export function versionText({ version, state }: Compared): string {
   return state === "draft" ? `the draft, version ${version}` : `version ${version}`;
 }
 
-/** The target that would be called first; null: it is refused. */
+/** The first target to be called. Null: the request is refused. */
 export function chosenOf({ trace, decision }: JudgedRequest): Candidate | null {
   const { position } = decision.outcome;
   return position === null ? null : (trace.candidates?.find((each) => each.position === position) ?? null);
 }
 
-export function becomesText(judged: JudgedRequest): string {
-  const chosen = chosenOf(judged);
-  return chosen === null ? `It is refused: ${refusalText(judged)}.` : `It goes to ${nameOf(chosen)}.`;
+export function becomesText(request: JudgedRequest): string {
+  const target = chosenOf(request);
+  return target === null ? `It is refused: ${refusalText(request)}.` : `It goes to ${nameOf(target)}.`;
 }
 
 export function differenceText(live: JudgedRequest, draft: JudgedRequest, compared: Compared): string {
@@ -27,10 +27,10 @@ export function differenceText(live: JudgedRequest, draft: JudgedRequest, compar
   if (before === null && after !== null)
     return `Only what serves refuses it: ${refusalText(live)}. ${name} sends it to ${nameOf(after)}.`;
   if (before === null || after === null) {
-    const [why, whyThen] = [refusalText(live), refusalText(draft)];
-    return why === whyThen
-      ? `Both refuse it: ${why}.`
-      : `Both refuse it: what serves because ${why}, ${lower(name)} because ${whyThen}.`;
+    const [liveRefusal, whyThen] = [refusalText(live), refusalText(draft)];
+    return liveRefusal === whyThen
+      ? `Both refuse it: ${liveRefusal}.`
+      : `Both refuse it: what serves because ${liveRefusal}, ${lower(name)} because ${whyThen}.`;
   }
   if (nameOf(before) !== nameOf(after)) return `${name} sends this to ${nameOf(after)} instead of ${nameOf(before)}.`;
   if (tellsOf(live) === tellsOf(draft)) return "Nothing differs for this request.";
@@ -41,7 +41,7 @@ export function differenceText(live: JudgedRequest, draft: JudgedRequest, compar
 const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 const nameOf = ({ connection, model }: Candidate): string => `${connection}: ${model}`;
 
-/** All but which version it is. */
+/** Everything except the version. */
 function tellsOf({ trace, decision }: JudgedRequest): string {
   return JSON.stringify([{ ...trace, route_version: null }, decision]);
 }
@@ -53,7 +53,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   unsupported: "no target can do all of it",
   unhealthy: "every target that could do it rests",
 };
-/** What is judged behind the routing. */
+/** Checks after the routing. */
 const COSTS: Readonly<Record<string, string>> = {
   BUDGET_EXCEEDED: "its budget has not that much left",
   CREDITS_REQUIRED: "its credits do not bear it",
@@ -62,6 +62,6 @@ const COSTS: Readonly<Record<string, string>> = {
 
 function refusalText({ trace, decision }: JudgedRequest): string {
   const { code, status } = decision.outcome;
-  const told = trace.refusal === null ? COSTS[code ?? ""] : REFUSALS[trace.refusal];
-  return `${told ?? "it cannot be made"} (${code ?? status})`;
+  const explanation = trace.refusal === null ? COSTS[code ?? ""] : REFUSALS[trace.refusal];
+  return `${explanation ?? "it cannot be made"} (${code ?? status})`;
 }

@@ -1,5 +1,4 @@
-// A request that is only thought of, as the address has it: what can be said of each task's, and what is asked of the gateway. Pure;
-// a test holds it against what the API takes.
+// The input of a dry run in the address: the filters of each task, and the request to the gateway. Pure; a test compares it with the API's schema.
 import type { ExplanationRequest } from "../contract/route-explanation.ts";
 import type { Filter } from "./filter.ts";
 import type { Choice } from "./plain-field.ts";
@@ -19,21 +18,21 @@ export function taskOf(query: URLSearchParams): Task {
   return TASKS.find(([task]) => task === query.get("task"))?.[0] ?? "transcribe";
 }
 
-/** What is asked, and what a request holds for its answer. */
+/** A filter, and the request fields for its value. */
 interface Question {
   readonly filter: Filter;
   readonly fields: (value: string) => object;
 }
 
-/** The field of its own name. */
-const named = (filter: Filter): Question => ({ filter, fields: (value) => ({ [filter.name]: value }) });
+/** The field of the same name. */
+const sameName = (filter: Filter): Question => ({ filter, fields: (value) => ({ [filter.name]: value }) });
 const ticked = (name: string, label: string, fields: object = { [name]: true }): Question => ({
   filter: { name, label, kind: "check" },
   fields: () => fields,
 });
 
-const PURPOSE = named(text("purpose", "Purpose", "none"));
-const PROFILE = named(
+const PURPOSE = sameName(text("purpose", "Purpose", "none"));
+const PROFILE = sameName(
   select("response_profile", "Profile", [
     ["", "as it comes"],
     ["fast", "fast"],
@@ -45,15 +44,15 @@ const STREAM = ticked("stream", "Answer streamed");
 
 const SPEECH: readonly Question[] = [
   PURPOSE,
-  named(
+  sameName(
     select("purpose_policy", "If it cannot be used", [
       ["", "as the app says"],
       ["fallback", "go on without"],
       ["strict", "refuse"],
     ]),
   ),
-  named(text("language", "Language", "not said")),
-  named(
+  sameName(text("language", "Language", "not said")),
+  sameName(
     select("timestamps", "Times", [
       ["", "none"],
       ["word", "of words"],
@@ -68,7 +67,7 @@ const SPEECH: readonly Question[] = [
   ticked("profanity_filter", "Profanity masked"),
   ticked("keyterms", "Key terms", { keyterms: ["Patchbay"] }),
 ];
-const INTO = named(text("to_language", "Into", "en"));
+const INTO = sameName(text("to_language", "Into", "en"));
 const FILE: readonly Question[] = [STREAM, ticked("async", "As a job", { mode: "async" })];
 
 const CHAT: readonly Question[] = [
@@ -132,7 +131,7 @@ interface Thought {
   readonly encoding?: string;
 }
 
-/** Without whose request it is. What cannot be goes as it was typed, for the gateway to refuse it by its name. */
+/** Without the caller. Invalid values are sent as typed, for the gateway to refuse by name. */
 export function requestOf(query: URLSearchParams): Thought {
   const task = taskOf(query);
   const fields: object = Object.assign(
@@ -154,7 +153,7 @@ export function requestOf(query: URLSearchParams): Thought {
   return { task, fields, recording: { ...recording, format: query.get("format") || "mp3" } };
 }
 
-/** No figure: under the name that it would have. */
+/** An invalid number is sent under its own name. */
 function figure(query: URLSearchParams, name: string, fields: (value: number) => object): object {
   const typed = query.get(name) ?? "";
   if (typed === "") return {};

@@ -1,5 +1,5 @@
-// A request that nobody makes, tried on a route: what serves and its draft beside each other, and what differs. The question stands in
-// the address, so that a link shares it.
+// Dry-runs a request on a route: the live version and the draft side by side, with their difference. The input is part of the address, so that a link shares
+// it.
 import type { AppView } from "../contract/apps.ts";
 import type { JudgedRequest, RouteExplanation } from "../contract/route-explanation.ts";
 import { element, table } from "../page/element.ts";
@@ -16,14 +16,14 @@ import { link, mark, part } from "./words.ts";
 export async function showTry(visit: Visit, id: string): Promise<readonly Node[]> {
   const apps = await appsOf(visit);
   const { query } = visit;
-  const asked = new URLSearchParams(query);
-  asked.set("task", taskOf(query));
+  const input = new URLSearchParams(query);
+  input.set("task", taskOf(query));
   const app = query.get("app") || (apps.find(({ routes }) => routes.includes(id)) ?? apps[0])?.name;
-  if (app !== undefined) asked.set("app", app);
-  const shown: Visit = { ...visit, query: asked };
-  const back = link(visit.link("routes", [id]), `The route ${id}`);
+  if (app !== undefined) input.set("app", app);
+  const inputVisit: Visit = { ...visit, query: input };
+  const backLink = link(visit.link("routes", [id]), `The route ${id}`);
   const form = filterView(
-    shown,
+    inputVisit,
     [...whoseFilters(visit, apps), TASK, ...filtersOf(taskOf(query)), ...versionFilter(query)],
     { submit: "Try it", label: "The request" },
   );
@@ -34,22 +34,27 @@ export async function showTry(visit: Visit, id: string): Promise<readonly Node[]
   );
   if (app === undefined && !query.get("key"))
     return [
-      back,
+      backLink,
       intro,
       form,
       element("p", { class: "empty" }, "Say whose request it would be: an app, or a key by its id."),
     ];
-  return [back, intro, form, ...(await answer(visit, id, asked))];
+  return [backLink, intro, form, ...(await answer(visit, id, input))];
 }
 
-async function answer(visit: Visit, id: string, asked: URLSearchParams): Promise<readonly Node[]> {
-  const key = asked.get("key") ?? "";
-  const version = asked.get("version") ?? "";
-  const whose =
+async function answer(visit: Visit, id: string, input: URLSearchParams): Promise<readonly Node[]> {
+  const key = input.get("key") ?? "";
+  const version = input.get("version") ?? "";
+  const callerFilters =
     key === ""
-      ? { app: asked.get("app"), ...(asked.get("mode") === "test" ? { test_mode: true } : {}) }
+      ? { app: input.get("app"), ...(input.get("mode") === "test" ? { test_mode: true } : {}) }
       : { key_id: key };
-  const body = { ...whose, ...requestOf(asked), route: id, ...(version === "" ? {} : { version: Number(version) }) };
+  const body = {
+    ...callerFilters,
+    ...requestOf(input),
+    route: id,
+    ...(version === "" ? {} : { version: Number(version) }),
+  };
   const outcome = await visit.ask<RouteExplanation>("POST", "/explain", { body });
   if (!outcome.ok) return [refusalView(outcome.failure, outcome.requestId)];
   const { live, compared, draft } = outcome.data;
@@ -79,40 +84,44 @@ async function answer(visit: Visit, id: string, asked: URLSearchParams): Promise
 const isElsewhere = (id: string, live: JudgedRequest, draft: JudgedRequest | null): boolean =>
   live.trace.route !== null && live.trace.route !== id && (draft === null || draft.trace.route !== id);
 
-function judgedParts(judged: JudgedRequest, caption: string): readonly Node[] {
-  const { trace, decision } = judged;
+function judgedParts(request: JudgedRequest, caption: string): readonly Node[] {
+  const { trace, decision } = request;
   const { route, route_version: version, candidates } = trace;
-  const chosen = chosenOf(judged);
+  const target = chosenOf(request);
   const where = route === null ? "" : ` Route ${route}${version === null ? "" : `, version ${version}`}.`;
   const isUnmeasured = trace.asked?.capability === "audio_input" && decision.audio_seconds === null;
-  const price = chosen === null || isUnmeasured ? "" : ` ${priceText(decision.estimated_cost_usd)}`;
+  const price = target === null || isUnmeasured ? "" : ` ${priceText(decision.estimated_cost_usd)}`;
   const isInTwo = decision.warnings.some(({ code }) => code === "TRANSLATED_BY_CHAT");
   const rows = (candidates ?? []).map((each) => {
     const pieces = decision.candidates.find(({ position }) => position === each.position)?.split?.least_pieces;
-    const sent = pieces === undefined ? "" : `, in at least ${pieces} pieces`;
+    const piecesNote = pieces === undefined ? "" : `, in at least ${pieces} pieces`;
     if (each.missing.length > 0) return [targetName(each), mark("soft", "left out"), whyNot(each.missing)];
     if (each.healthy === false) {
       const rest = each.paused_until === undefined ? "resting after failures" : pausedWords(each.paused_until);
       return [targetName(each), mark("warn", "left out"), rest];
     }
-    if (each === chosen) return [targetName(each), mark("good", "chosen"), `the first that can do it${sent}`];
-    const why = isInTwo ? "can do its part of it" : chosen === null ? "can do it" : "tried where those before it fail";
-    return [targetName(each), mark("soft", "able"), `${why}${sent}`];
+    if (each === target) return [targetName(each), mark("good", "chosen"), `the first that can do it${piecesNote}`];
+    const reason = isInTwo
+      ? "can do its part of it"
+      : target === null
+        ? "can do it"
+        : "tried where those before it fail";
+    return [targetName(each), mark("soft", "able"), `${reason}${piecesNote}`];
   });
   return [
-    element("p", {}, `${becomesText(judged)}${where}${price}`),
+    element("p", {}, `${becomesText(request)}${where}${price}`),
     ...warningLines(decision.warnings),
     ...(rows.length === 0 ? [] : [table(caption, ["Target", "Verdict", "Why"], rows)]),
   ];
 }
 
 interface KnownApp {
-  /** As the gateway takes it here. */
+  /** Name in the API. */
   readonly name: string;
   readonly routes: readonly (string | null)[];
 }
 
-/** Of the platform, those of its first workspaces: the others can be typed. */
+/** In the shared scope, those of its first workspaces; others can be typed. */
 const MOST_WORKSPACES = 10;
 
 async function appsOf(visit: Visit): Promise<readonly KnownApp[]> {
@@ -154,7 +163,7 @@ function whoseFilters({ scope }: Visit, apps: readonly KnownApp[]): readonly Fil
   ];
 }
 
-/** Only where the address asks for one: the draft is compared unless told. */
+/** Only if the address has one: the default is the draft. */
 function versionFilter(query: URLSearchParams): readonly Filter[] {
   return query.get("version") ? [{ name: "version", label: "Version beside it", kind: "text" }] : [];
 }

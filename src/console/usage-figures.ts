@@ -1,4 +1,4 @@
-// The figures of usage as columns, and a table of them. Who pays is never added together: each class has a table of its own.
+// The figures of usage as table columns. Billing classes are never added up: each has its own table.
 import type { BillingClass } from "../contract/billing-class.ts";
 import type { UsageTable } from "../contract/usage.ts";
 import { element, table } from "../page/element.ts";
@@ -18,9 +18,9 @@ interface Column {
     | "attempts";
   readonly head: string;
   readonly text: (amounts: Amounts) => string;
-  /** What else there is to say of it, below it. */
+  /** Notes below it. */
   readonly notes?: (amounts: Amounts) => readonly (string | null)[];
-  /** A column of nothing is left off. */
+  /** Columns without any value are hidden. */
   readonly isSaid: (amounts: Amounts) => boolean;
 }
 
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column[] = [
     name: "list_usd",
     head: "At list prices",
     text: listText,
-    notes: ({ unpriced }) => [counted(unpriced, "of unknown price")],
+    notes: ({ unpriced }) => [countNote(unpriced, "of unknown price")],
     isSaid: ({ list_usd: list, charge_usd: charge, unpriced }) => list !== charge || unpriced > 0,
   },
   {
@@ -51,7 +51,7 @@ const COLUMNS: readonly Column[] = [
     name: "input_tokens",
     head: "Tokens in",
     text: ({ input_tokens: tokens }) => countText(tokens),
-    notes: ({ cached_input_tokens: cached }) => [counted(cached, "cached")],
+    notes: ({ cached_input_tokens: cached }) => [countNote(cached, "cached")],
     isSaid: hasTokens,
   },
   {
@@ -71,12 +71,12 @@ const COLUMNS: readonly Column[] = [
     name: "attempts",
     head: "Calls",
     text: ({ attempts }) => countText(attempts),
-    notes: ({ failed, unresolved }) => [counted(failed, "failed"), counted(unresolved, "left open by a crash")],
+    notes: ({ failed, unresolved }) => [countNote(failed, "failed"), countNote(unresolved, "left open by a crash")],
     isSaid: () => true,
   },
 ];
 
-/** A call of unknown price is not free. */
+/** A call with an unknown price is not free. */
 export function listText({ list_usd: usd, unpriced }: Pick<Amounts, "list_usd" | "unpriced">): string {
   return `${unpriced > 0 ? "at least " : ""}${usdText(usd)}`;
 }
@@ -85,7 +85,7 @@ function hasTokens({ input_tokens: tokensIn, output_tokens: tokensOut }: Amounts
   return tokensIn + tokensOut > 0;
 }
 
-const counted = (count: number, what: string): string | null => (count > 0 ? `${countText(count)} ${what}` : null);
+const countNote = (count: number, what: string): string | null => (count > 0 ? `${countText(count)} ${what}` : null);
 
 export const CLASS_WORDS: Readonly<Record<BillingClass, readonly [name: string, what: string]>> = {
   metered: ["Metered", "What apps were charged, by the prices of this gateway."],
@@ -96,7 +96,7 @@ export const CLASS_WORDS: Readonly<Record<BillingClass, readonly [name: string, 
   simulated: ["Simulated", "The sandbox answered. It costs nobody anything."],
 };
 
-/** One row for each who pays. */
+/** One row per billing class. */
 export function totalsTable(totals: UsageTable["totals"]): HTMLElement {
   const columns = COLUMNS.filter(({ isSaid }) => totals.some(isSaid));
   const rows = totals.map((total) => [
@@ -106,10 +106,10 @@ export function totalsTable(totals: UsageTable["totals"]): HTMLElement {
   return table("For each who pays; they are never added together", ["Who pays", ...heads(columns)], rows);
 }
 
-/** What is drawn at once; the file has all of them. */
+/** Rows shown at once; the file contains all. */
 const MOST_ROWS = 300;
 
-/** Rows of one class, with a bar each: by charge, or by audio where nothing is charged. */
+/** Rows of one class, each with a bar: by charge, or by audio if nothing is charged. */
 export function classTable(
   rows: readonly Row[],
   caption: string,
@@ -118,10 +118,10 @@ export function classTable(
 ): HTMLElement {
   const columns = COLUMNS.filter(({ name, isSaid }) => rows.some(isSaid) && isOf(name, rows));
   const scale = scaleOf(rows);
-  const shown = rows
+  const tableRows = rows
     .slice(0, MOST_ROWS)
     .map((row) => [...groupCells(row), ...columns.map((column) => figure(column, row, scale))]);
-  const view = table(caption, [...groupHeads, ...heads(columns)], shown);
+  const view = table(caption, [...groupHeads, ...heads(columns)], tableRows);
   if (rows.length <= MOST_ROWS) return view;
   const rest = `These are ${MOST_ROWS} of ${countText(rows.length)} rows. The file has all of them; fewer days or another group have fewer.`;
   return element("div", {}, view, element("p", { class: "soft" }, rest));
@@ -130,7 +130,7 @@ export function classTable(
 const heads = (columns: readonly Column[]): readonly Node[] =>
   columns.map(({ head }) => element("span", { class: "figure" }, head));
 
-/** Where nothing is charged by its nature, a column of zeros would say the wrong thing. */
+/** A class without charges has no charge column, because zeros would mislead. */
 function isOf(name: Column["name"], [first]: readonly Row[]): boolean {
   if (name === "charge_usd") return first?.billing_class === "metered";
   return name !== "list_usd" || first?.billing_class !== "simulated";
@@ -158,7 +158,7 @@ function scaleOf(rows: readonly Row[]): Scale | null {
   return scales.find(({ most }) => most > 0) ?? null;
 }
 
-/** Most first, by what the bars show. */
+/** In descending order of the bars. */
 export function mostFirst(rows: readonly Row[]): readonly Row[] {
   const scale = scaleOf(rows);
   return scale === null ? rows : rows.toSorted((one, other) => scale.of(other) - scale.of(one));

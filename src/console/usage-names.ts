@@ -1,14 +1,14 @@
-// What the ids in usage are called.
+// Loads the names of ids in usage.
 import type { UsageGroup } from "../contract/usage.ts";
 import { type Names, namesAt, NO_NAMES } from "./names.ts";
 import type { Visit } from "./visit.ts";
 
 export type UsageNames = Readonly<Record<"workspace" | "app" | "key", Names>>;
 
-/** Keys that are long in use are the oldest, behind many newer ones. */
+/** Keys in long use are old, behind many newer ones. */
 const MOST_PAGES = 5;
 
-/** The apps are asked for in any case, for the filter has them. */
+/** Apps are always loaded, because the filter needs them. */
 export async function usageNames(visit: Visit, groups: readonly UsageGroup[]): Promise<UsageNames> {
   const isPlatform = visit.scope.workspace === null;
   const [workspace, app, key] = await Promise.all([

@@ -1,4 +1,4 @@
-// What usage is asked for, as the address says it: the days, what rows tell apart, whose. Days are UTC, as the gateway counts them.
+// Parses the usage query of the address: days, grouping, and filters. Days are UTC, as in the gateway.
 import type { UsageGroup } from "../contract/usage.ts";
 import type { Filter } from "./filter-view.ts";
 import type { Choice } from "./form-view.ts";
@@ -8,7 +8,7 @@ export interface UsageAsked {
   readonly from: string;
   readonly to: string;
   readonly groups: readonly UsageGroup[];
-  /** The address with what it does not say, for the filters. */
+  /** The address with defaults filled in, for the filters. */
   readonly query: URLSearchParams;
   /** For the API. */
   readonly path: string;
@@ -39,12 +39,12 @@ export const GROUP_WORDS: Readonly<Record<UsageGroup, string>> = {
 export function usageAsked(address: URLSearchParams, isPlatform: boolean): UsageAsked {
   const query = new URLSearchParams(address);
   const choices = new Set(groupsOf(isPlatform).map(([name]) => name));
-  const chosen = (name: string, otherwise: string): string => {
+  const paramOr = (name: string, otherwise: string): string => {
     const value = query.get(name) ?? "";
     return choices.has(value) ? value : otherwise;
   };
-  query.set("by", chosen("by", isPlatform ? "workspace" : "app"));
-  query.set("then", chosen("then", ""));
+  query.set("by", paramOr("by", isPlatform ? "workspace" : "app"));
+  query.set("then", paramOr("then", ""));
   if (!RANGES.some(([range]) => range === query.get("range"))) query.set("range", "this-month");
   const { from, to } = daysOf(query);
   if (query.get("range") === OWN_DAYS) {
@@ -55,22 +55,22 @@ export function usageAsked(address: URLSearchParams, isPlatform: boolean): Usage
     query.delete("to");
   }
   const groups = [...new Set(["by", "then"].flatMap((name) => toldApart(query.get(name) ?? "", isPlatform)))];
-  const asked = new URLSearchParams({ from, to, group_by: groups.join(",") });
+  const params = new URLSearchParams({ from, to, group_by: groups.join(",") });
   for (const name of ["app", "key"]) {
     const value = query.get(name) ?? "";
-    if (value !== "") asked.set(name, value);
+    if (value !== "") params.set(name, value);
   }
-  return { from, to, groups, query, path: `/usage?${asked}` };
+  return { from, to, groups, query, path: `/usage?${params}` };
 }
 
-/** `apps`: those of the workspace; null on the platform. */
+/** `apps`: of the workspace. Null: shared scope. */
 export function usageFilters({ query }: UsageAsked, apps: Names | null): readonly Filter[] {
   const groups = groupsOf(apps === null);
   const days: readonly Filter[] = [
     { name: "from", label: "First day (UTC)", kind: "date" },
     { name: "to", label: "Last day (UTC)", kind: "date" },
   ];
-  const whose: readonly Filter[] = [
+  const ownerFilters: readonly Filter[] = [
     namedFilter("app", "App", apps ?? NO_NAMES),
     { name: "key", label: "Key id", kind: "text", placeholder: "key_…" },
   ];
@@ -79,7 +79,7 @@ export function usageFilters({ query }: UsageAsked, apps: Names | null): readonl
     ...(query.get("range") === OWN_DAYS ? days : []),
     { name: "by", label: "By", kind: "select", choices: groups },
     { name: "then", label: "and by", kind: "select", choices: [["", "nothing more"], ...groups] },
-    ...(apps === null ? [] : whose),
+    ...(apps === null ? [] : ownerFilters),
   ];
 }
 
@@ -89,7 +89,7 @@ function groupsOf(isPlatform: boolean): readonly Choice[] {
     .map(([group, word]) => [group, word.toLowerCase()]);
 }
 
-/** An app says little without its workspace, a key without its app, a model without its provider: they split no row. */
+/** Adds the parents: an app is ambiguous without its workspace, a key without its app, a model without its provider. They split no row. */
 function toldApart(group: string, isPlatform: boolean): readonly UsageGroup[] {
   if (group === "app") return isPlatform ? ["workspace", "app"] : ["app"];
   if (group === "key") return [isPlatform ? "workspace" : "app", "key"];

@@ -1,4 +1,4 @@
-// What was used, what it cost and whom: by app, day, model and more, for a workspace or the whole platform.
+// Usage and cost by app, day, model and more, of a workspace or of all.
 import type { BillingClass } from "../contract/billing-class.ts";
 import type { UsageGroup, UsageTable, WorkspaceUsage } from "../contract/usage.ts";
 import { download } from "../page/download.ts";
@@ -15,21 +15,24 @@ import { countText, link, part, usdText } from "./words.ts";
 
 export async function showUsage(visit: Visit): Promise<readonly Node[]> {
   const isPlatform = visit.scope.workspace === null;
-  const asked = usageAsked(visit.query, isPlatform);
+  const question = usageAsked(visit.query, isPlatform);
   const [names, outcome] = await Promise.all([
-    usageNames(visit, asked.groups),
-    visit.ask<WorkspaceUsage>("GET", asked.path),
+    usageNames(visit, question.groups),
+    visit.ask<WorkspaceUsage>("GET", question.path),
   ]);
-  const filters = filterView({ ...visit, query: asked.query }, usageFilters(asked, isPlatform ? null : names.app));
-  if (outcome.ok) return [filters, ...tablesOf(visit, asked, names, outcome.data)];
-  // Days that are refused are put right where they were said.
+  const filters = filterView(
+    { ...visit, query: question.query },
+    usageFilters(question, isPlatform ? null : names.app),
+  );
+  if (outcome.ok) return [filters, ...tablesOf(visit, question, names, outcome.data)];
+  // Refused days are corrected in their filters.
   const { failure } = outcome;
   if (failure.kind !== "refused" || failure.status !== 400) throw new Unanswered(outcome);
   return [filters, failureView(failure, outcome.requestId)];
 }
 
-function tablesOf(visit: Visit, asked: UsageAsked, names: UsageNames, usage: WorkspaceUsage): readonly Node[] {
-  const { from, to } = asked;
+function tablesOf(visit: Visit, question: UsageAsked, names: UsageNames, usage: WorkspaceUsage): readonly Node[] {
+  const { from, to } = question;
   const days = from === to ? `on ${from}` : `from ${from} to ${to}`;
   if (usage.data.length === 0)
     return [
@@ -49,7 +52,7 @@ function tablesOf(visit: Visit, asked: UsageAsked, names: UsageNames, usage: Wor
       ),
       ...openChats(usage),
     ),
-    ...usage.totals.map(({ billing_class: billing }) => classPart(visit, asked, names, usage, billing)),
+    ...usage.totals.map(({ billing_class: billing }) => classPart(visit, question, names, usage, billing)),
   ];
 }
 
@@ -78,7 +81,7 @@ function classPart(
   );
 }
 
-/** A name leads to what is behind it, of the same days. */
+/** A name links to its breakdown for the same days. */
 function groupCell(
   visit: Visit,
   query: URLSearchParams,
@@ -89,13 +92,16 @@ function groupCell(
   if (value === null) return element("span", { class: "soft" }, group === "key" ? "no key" : "none");
   if (group === "hour") return `${value.slice(0, 16).replace("T", " ")} UTC`;
   const days = Object.fromEntries(["range", "from", "to"].map((name) => [name, query.get(name) ?? ""]));
-  const whose = Object.fromEntries(["app", "key"].map((name) => [name, query.get(name) ?? ""]));
+  const ownerParams = Object.fromEntries(["app", "key"].map((name) => [name, query.get(name) ?? ""]));
   if (group === "workspace") {
     const slug = names.workspace.of(value);
     return link(linkTo(slug, "usage", [], days), slug);
   }
   if (group === "day") {
-    const day = link(visit.link("usage", [], { ...whose, range: "days", from: value, to: value, by: "hour" }), value);
+    const day = link(
+      visit.link("usage", [], { ...ownerParams, range: "days", from: value, to: value, by: "hour" }),
+      value,
+    );
     day.className = "whole";
     return day;
   }
@@ -105,9 +111,9 @@ function groupCell(
   return link(visit.link("usage", [], { ...days, by: "day", key: value }), name);
 }
 
-/** In no row, and yet spent. */
+/** Spent, but in no row yet. */
 function openChats({ unresolved_chat: { tokens, charge_usd: usd } }: UsageTable): readonly Node[] {
   if (tokens === 0 && Number(usd) === 0) return [];
-  const said = `Besides: chats whose process died before it wrote them down, ${countText(tokens)} tokens and ${usdText(usd)}. Budgets count them as spent; they are in no row.`;
-  return [element("p", { class: "warning" }, said)];
+  const message = `Besides: chats whose process died before it wrote them down, ${countText(tokens)} tokens and ${usdText(usd)}. Budgets count them as spent; they are in no row.`;
+  return [element("p", { class: "warning" }, message)];
 }

@@ -1,12 +1,12 @@
-// What a screen is given, and what it gives: it reads, and answers with elements. Drawn anew when something changed.
+// The context of a screen: its scope, address, reads and changes. A screen returns elements and is redrawn after changes.
 import type { Outcome, Refused } from "../page/ask.ts";
 
 export type Listener = "admin" | "public";
 
-/** Where a screen stands: the whole platform or one workspace, and what its calls begin with. */
+/** The scope of a screen: all workspaces or one, with the base path of its calls. */
 export interface Scope {
   readonly listener: Listener;
-  /** Slug or id; null: the platform, which the admin listener alone has. */
+  /** Slug or id. Null: the shared scope, which only the admin listener has. */
   readonly workspace: string | null;
   /** `/admin/v1`, `/admin/v1/workspaces/acme` or `/workspace/acme`. */
   readonly base: string;
@@ -14,11 +14,11 @@ export interface Scope {
 
 export interface Change {
   readonly body?: unknown;
-  /** The ETag of what is replaced. */
+  /** ETag of the replaced object. */
   readonly ifMatch?: string | null;
-  /** Only where there is nothing yet. */
+  /** Only if the object does not exist yet. */
   readonly isFirst?: true;
-  /** What must be done once, however often it is sent. */
+  /** For operations that must happen once. */
   readonly idempotencyKey?: string;
 }
 
@@ -29,51 +29,51 @@ export interface Answer<T> {
 
 export interface Visit {
   readonly scope: Scope;
-  /** Id of the key that sits here, where it is a workspace's own: whoever revokes it ends the visit. */
+  /** Id of the user's own key if it is a workspace's: revoking it ends the session. */
   readonly ownKey: string | null;
-  /** What the address says behind the screen's name. */
+  /** Path of the address after the screen's name. */
   readonly path: readonly string[];
   /** The filters in the address. */
   readonly query: URLSearchParams;
-  /** Ends when something else is drawn. */
+  /** Aborts when another screen is drawn. */
   readonly signal: AbortSignal;
-  /** GET below the scope's base. Where there is no answer the screen ends, and the failure is shown in its place. */
+  /** GET relative to the scope's base. A failure ends the screen and is shown in its place. */
   read<T>(path: string): Promise<T>;
-  /** As `read`, with the ETag that a change must name. */
+  /** Like `read`, with the ETag that a change must name. */
   readWithEtag<T>(path: string): Promise<Answer<T>>;
-  /** GET of the platform, whatever the scope; null: who sits here has none. */
+  /** GET in the shared scope. Null: the user has no access. */
   readPlatform<T>(path: string): Promise<T | null>;
-  /** Below the scope's base. What went wrong is the asker's to show. */
+  /** Relative to the scope's base. The caller shows failures. */
   ask<T>(method: "GET" | "POST" | "PUT" | "DELETE", path: string, change?: Change): Promise<Outcome<T>>;
   /** A link to a screen of this scope: `link("requests", [id])`. */
   link(screen: string, path?: readonly string[], query?: Readonly<Record<string, string>>): string;
   /** The same screen with other filters. */
   filter(query: URLSearchParams): void;
   go(href: string): void;
-  /** Reads and draws the screen anew; whoever stands in a field stays there. */
+  /** Rereads and redraws the screen; the focus stays in its field. */
   redraw(): Promise<void>;
-  /** Workspaces were made or removed: those that can be chosen are read anew. */
+  /** Reloads the list of workspaces after one was created or removed. */
   placesChanged(): Promise<void>;
-  /** Tells what was done, also to whoever does not see the screen. */
+  /** Announces what was done, to screen readers too. */
   say(text: string): void;
 }
 
 export interface Screen {
   readonly name: string;
   readonly title: string;
-  /** Under which heading of the navigation it stands. */
+  /** Its heading in the navigation. */
   readonly group: string;
-  /** Where it is: of the platform, of a workspace. */
+  /** Where it exists: in the shared scope, in a workspace. */
   readonly scopes: readonly ("platform" | "workspace")[];
-  /** Only where its endpoints are; both unless told. */
+  /** Only on this listener. Default: both. */
   readonly listener?: Listener;
   readonly load: () => Promise<(visit: Visit) => Promise<readonly Node[]>>;
 }
 
-/** Whether there is such a screen there. */
-export function isIn({ scopes, listener }: Screen, there: Pick<Scope, "listener" | "workspace">): boolean {
-  const where = there.workspace === null ? "platform" : "workspace";
-  return scopes.includes(where) && (listener ?? there.listener) === there.listener;
+/** Whether the screen exists there. */
+export function isIn({ scopes, listener }: Screen, target: Pick<Scope, "listener" | "workspace">): boolean {
+  const where = target.workspace === null ? "platform" : "workspace";
+  return scopes.includes(where) && (listener ?? target.listener) === target.listener;
 }
 
 export interface Page<T> {
@@ -81,7 +81,7 @@ export interface Page<T> {
   readonly next_cursor: string | null;
 }
 
-/** Ends a screen: what it could not be drawn without was not answered. */
+/** Ends a screen whose essential read failed. */
 export class Unanswered extends Error {
   readonly outcome: Refused;
 

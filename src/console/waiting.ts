@@ -1,18 +1,18 @@
-// Something is said while an answer takes long.
+// Shows a message while an answer takes long.
 import { byId } from "../page/element.ts";
 
 const LONG_MS = 1_500;
 const line = byId("waiting", HTMLElement);
 let late = 0;
 
-export async function saidWhile<T>(asked: Promise<T>): Promise<T> {
+export async function saidWhile<T>(pending: Promise<T>): Promise<T> {
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
     change(1);
   }, LONG_MS);
   try {
-    return await asked;
+    return await pending;
   } finally {
     clearTimeout(timer);
     if (isLate) change(-1);

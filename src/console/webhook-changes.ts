@@ -1,4 +1,4 @@
-// What can be done to a workspace's webhook, each with its question first and its failure where it was pressed.
+// Actions on a workspace's webhook, each with a confirmation and its error at the button.
 import type { DeliveryView, WebhookView } from "../contract/webhook.ts";
 import { button, element } from "../page/element.ts";
 import { outcomeText } from "./delivery-attempts.ts";
@@ -12,13 +12,13 @@ export const WEBHOOK = "/stt-webhook";
 export interface Changing {
   readonly visit: Visit;
   readonly webhook: WebhookView;
-  /** Of the state that is shown: what somebody else changed meanwhile is not undone. */
+  /** ETag of the shown state, so that a concurrent change is not overwritten. */
   readonly etag: string | null;
-  /** Where a refusal is shown. */
+  /** Element that shows a refusal. */
   readonly problem: HTMLElement;
 }
 
-/** Shows the secret that the change made, if it made one. */
+/** Shows the secret if the change created one. */
 export async function changed(visit: Visit, { secret }: WebhookView, what: string): Promise<void> {
   if (secret !== undefined)
     await showSecret(
@@ -30,44 +30,45 @@ export async function changed(visit: Visit, { secret }: WebhookView, what: strin
   await visit.redraw();
 }
 
-/** The whole of it, because a `PUT` replaces the whole. */
-async function put(
+/** Sends all fields, because a `PUT` replaces the whole. */
+async function putWebhook(
   { visit, webhook: { url, enabled }, etag: ifMatch, problem }: Changing,
   change: Readonly<Record<string, boolean>>,
   what: string,
 ): Promise<void> {
   const body = { url, enabled, ...change };
-  const made = await toldIn(
+  const outcome = await toldIn(
     problem,
     () => visit.ask<WebhookView>("PUT", WEBHOOK, { body, ifMatch }),
     () => visit.redraw(),
   );
-  if (made.ok) await changed(visit, made.data, what);
+  if (outcome.ok) await changed(visit, outcome.data, what);
 }
 
 export async function sendTest({ visit, problem }: Changing): Promise<void> {
-  const made = await toldIn(problem, () => visit.ask<DeliveryView>("POST", `${WEBHOOK}/test`));
-  if (!made.ok) return;
-  const [attempt] = made.data.attempts;
+  const outcome = await toldIn(problem, () => visit.ask<DeliveryView>("POST", `${WEBHOOK}/test`));
+  if (!outcome.ok) return;
+  const [attempt] = outcome.data.attempts;
   const came = attempt === undefined ? "nothing is known of it yet" : outcomeText(attempt);
-  visit.say(`The test delivery ${made.data.status === "delivered" ? "arrived" : "did not arrive"}: ${came}.`);
+  visit.say(`The test delivery ${outcome.data.status === "delivered" ? "arrived" : "did not arrive"}: ${came}.`);
   await visit.redraw();
 }
 
-export const start = (changing: Changing): Promise<void> => put(changing, { enabled: true }, "Deliveries are started.");
+export const start = (changing: Changing): Promise<void> =>
+  putWebhook(changing, { enabled: true }, "Deliveries are started.");
 
 export async function stop(changing: Changing): Promise<void> {
   const what =
     "Jobs that end from now on are not announced, then or later. What waits is given up when its turn comes; it can be delivered again. Deliveries can be started at any time.";
   if (await confirmed("Stop deliveries?", what, "Stop deliveries"))
-    await put(changing, { enabled: false }, "Deliveries are stopped.");
+    await putWebhook(changing, { enabled: false }, "Deliveries are stopped.");
 }
 
 export async function endPrevious(changing: Changing): Promise<void> {
   const what =
     "Deliveries are signed with the new secret alone. A receiver that still has the old one refuses them. It cannot be undone.";
   if (await confirmed("End the previous secret?", what, "End it"))
-    await put(changing, { revoke_previous: true }, "The previous secret is ended.");
+    await putWebhook(changing, { revoke_previous: true }, "The previous secret is ended.");
 }
 
 export async function remove({ visit, etag: ifMatch, problem }: Changing): Promise<void> {
@@ -100,15 +101,15 @@ export function rotate({ visit, webhook: { url, enabled }, etag: ifMatch }: Chan
     ],
     submit: "Make a new secret",
     send: (body) => visit.ask("PUT", WEBHOOK, { body: { ...body, url, enabled, rotate_secret: true }, ifMatch }),
-    done: (made) => {
-      shown.close();
-      return changed(visit, made, "Deliveries are signed with the new secret.");
+    done: (webhook) => {
+      dialog.close();
+      return changed(visit, webhook, "Deliveries are signed with the new secret.");
     },
     again: () => {
-      shown.close();
+      dialog.close();
       return visit.redraw();
     },
   });
-  const cancel = button("Cancel", () => shown.close());
-  const shown = showDialog("A new signing secret", form, element("div", { class: "row" }, cancel));
+  const cancel = button("Cancel", () => dialog.close());
+  const dialog = showDialog("A new signing secret", form, element("div", { class: "row" }, cancel));
 }

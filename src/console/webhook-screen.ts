@@ -1,4 +1,4 @@
-// A workspace's completion webhook: its settings, where they can be changed, and the log of its deliveries.
+// The completion webhook of a workspace: its settings, where they can be changed, and its delivery log.
 import type { DeliveryView, WebhookView } from "../contract/webhook.ts";
 import { element } from "../page/element.ts";
 import { deliveriesList, STATUS_FILTER } from "./deliveries-list.ts";
@@ -14,14 +14,14 @@ import { part } from "./words.ts";
 const FILTERS = [STATUS_FILTER];
 
 export async function showWebhook(visit: Visit): Promise<readonly Node[]> {
-  // Its settings are on the public listener alone.
+  // Its settings are on the public listener only.
   const isOwn = visit.scope.listener === "public";
   const webhook = isOwn ? await webhookOf(visit) : null;
   const settings = isOwn ? (webhook === null ? setUpView(visit) : settingsView(visit, webhook)) : elsewhereView();
   return [settings, ...(await logOf(visit, webhook?.data.enabled === true))];
 }
 
-/** null: there is none. */
+/** Null: there is none. */
 async function webhookOf(visit: Visit): Promise<Answer<WebhookView> | null> {
   const outcome = await visit.ask<WebhookView>("GET", WEBHOOK);
   if (outcome.ok) return outcome;

@@ -1,4 +1,4 @@
-// The settings of a workspace's webhook, with a button for each thing that can be done to it.
+// The settings of a workspace's webhook, with a button for each action.
 import type { WebhookView } from "../contract/webhook.ts";
 import { button, element } from "../page/element.ts";
 import { type Field, formView } from "./form-view.ts";
@@ -38,7 +38,7 @@ export function setUpView(visit: Visit): HTMLElement {
     formView<WebhookView>({
       fields: [URL_FIELD],
       submit: "Set it up",
-      // Somebody else's, set up meanwhile, is not replaced.
+      // A webhook created meanwhile by another user is not replaced.
       send: (body) => visit.ask("PUT", WEBHOOK, { body, isFirst: true }),
       done: (made) => changed(visit, made, "The webhook is set up."),
       again: () => visit.redraw(),
@@ -50,15 +50,15 @@ export function settingsView(visit: Visit, { data: webhook, etag }: Answer<Webho
   const problem = element("div", {});
   const changing: Changing = { visit, webhook, etag, problem };
   const buttons = [
-    named("webhook-test", "Send a test delivery", () => sendTest(changing)),
+    buttonWithId("webhook-test", "Send a test delivery", () => sendTest(changing)),
     webhook.enabled
-      ? named("webhook-switch", "Stop deliveries", () => stop(changing))
-      : named("webhook-switch", "Start deliveries", () => start(changing)),
-    named("webhook-rotate", "New secret", () => rotate(changing)),
+      ? buttonWithId("webhook-switch", "Stop deliveries", () => stop(changing))
+      : buttonWithId("webhook-switch", "Start deliveries", () => start(changing)),
+    buttonWithId("webhook-rotate", "New secret", () => rotate(changing)),
     ...(webhook.previous_secret_until === null
       ? []
-      : [named("webhook-previous", "End the previous secret", () => endPrevious(changing))]),
-    named("webhook-remove", "Remove", () => remove(changing), "danger"),
+      : [buttonWithId("webhook-previous", "End the previous secret", () => endPrevious(changing))]),
+    buttonWithId("webhook-remove", "Remove", () => remove(changing), "danger"),
   ];
   return part(
     "Settings",
@@ -69,8 +69,8 @@ export function settingsView(visit: Visit, { data: webhook, etag }: Answer<Webho
   );
 }
 
-/** By its id the focus comes back to it when the screen is drawn anew. */
-function named(id: string, label: string, press: () => void | Promise<void>, look = ""): HTMLButtonElement {
+/** The id restores the focus after the screen is redrawn. */
+function buttonWithId(id: string, label: string, press: () => void | Promise<void>, look = ""): HTMLButtonElement {
   const own = button(label, press);
   own.id = id;
   own.className = look;

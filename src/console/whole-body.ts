@@ -1,11 +1,11 @@
-// The body of a PUT, which replaces the whole object: what a form does not offer stays as it was read.
+// Builds the body of a PUT, which replaces the whole object: fields that a form does not offer keep their values.
 
-/** `offered`: what the form can fill in, so that what is empty there is meant to be none. */
+/** `offered`: fields of the form, where empty means none. */
 export function wholeBody(
   read: Readonly<Record<string, unknown>>,
   offered: readonly string[],
   given: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  const kept = Object.entries(read).filter(([name]) => !offered.includes(name));
-  return { ...Object.fromEntries(kept), ...given };
+  const preserved = Object.entries(read).filter(([name]) => !offered.includes(name));
+  return { ...Object.fromEntries(preserved), ...given };
 }

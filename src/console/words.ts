@@ -1,9 +1,9 @@
-// Figures, times and states as a person reads them.
+// Formats numbers, times and states for people.
 import { element } from "../page/element.ts";
 
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
-/** In the reader's own zone; exactly, in UTC, when pointed at. */
+/** In local time; the exact time in UTC as a tooltip. */
 export function timeView(iso: string | null): Node {
   if (iso === null) return document.createTextNode("–");
   return element("time", { datetime: iso, title: iso }, DAY.format(new Date(iso)));
@@ -11,7 +11,7 @@ export function timeView(iso: string | null): Node {
 
 const MINUTE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-/** In which zone times are told: the reader's own. */
+/** Name of the local time zone. */
 export function zoneText(): string {
   const { timeZone } = DAY.resolvedOptions();
   const parts = new Intl.DateTimeFormat("en", { timeZoneName: "shortOffset" }).formatToParts();
@@ -19,7 +19,7 @@ export function zoneText(): string {
   return timeZone === "UTC" ? "Times are UTC." : `Times are of ${timeZone} (${offset}), unless UTC is said.`;
 }
 
-/** As `timeView`, where seconds are noise. */
+/** Like `timeView`, without seconds. */
 export function momentView(iso: string): Node {
   return element("time", { datetime: iso, title: iso }, MINUTE.format(new Date(iso)));
 }
@@ -36,15 +36,15 @@ export function secondsText(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1_000)} ms`;
   if (seconds < 60) return `${Number(seconds.toFixed(1))} s`;
   const words: string[] = [];
-  let left = Math.round(seconds);
+  let remaining = Math.round(seconds);
   for (const [size, unit] of UNITS) {
-    if (left >= size && words.length < 2) words.push(`${Math.floor(left / size)} ${unit}`);
-    left %= size;
+    if (remaining >= size && words.length < 2) words.push(`${Math.floor(remaining / size)} ${unit}`);
+    remaining %= size;
   }
   return words.join(" ");
 }
 
-/** Audio as it is paid for: `51 h 15 min`, never days; `1 min 4 s` short of an hour. */
+/** Audio as it is billed: `51 h 15 min`, never days; `1 min 4 s` below an hour. */
 export function hoursText(seconds: number): string {
   if (seconds < 60) return `${Number(seconds.toFixed(1))} s`;
   const [size, unit, smaller] = seconds < 3_600 - 0.5 ? ([60, "min", "s"] as const) : ([3_600, "h", "min"] as const);
@@ -53,15 +53,15 @@ export function hoursText(seconds: number): string {
   return `${COUNT.format(Math.floor(parts / 60))} ${unit}${rest === 0 ? "" : ` ${rest} ${smaller}`}`;
 }
 
-/** As the page's language has them: beside exact money a point must never be a thousand here and a fraction there. */
+/** In the page's language: next to exact money, a point must always be the decimal separator. */
 const COUNT = new Intl.NumberFormat("en");
 
 export const countText = (count: number): string => COUNT.format(count);
 
-/** Rounded down: 100 % is all of it. */
+/** Rounded down: 100 % means all of it. */
 export const percentText = (part: number): string => `${Math.floor(part * 100 + 1e-9)}\u{a0}%`;
 
-/** Exact as the gateway says it, with two places at least. */
+/** Exactly as the gateway returns it, with at least two decimal places. */
 export function usdText(usd: string): string {
   const [whole = "0", rest = ""] = usd.split(".");
   return whole.startsWith("-") ? `−$${whole.slice(1)}.${rest.padEnd(2, "0")}` : `$${whole}.${rest.padEnd(2, "0")}`;
@@ -70,7 +70,7 @@ export function usdText(usd: string): string {
 export type Tone = "good" | "warn" | "bad" | "busy" | "soft";
 const SHAPES: Readonly<Record<Tone, string>> = { good: "●", warn: "▲", bad: "✕", busy: "◐", soft: "○" };
 
-/** A state: by a word and a shape, so that colour is never all that tells it. */
+/** A state as a word and a shape, so that colour is never the only sign. */
 export function mark(tone: Tone, text: string): HTMLElement {
   return element(
     "span",
@@ -80,15 +80,15 @@ export function mark(tone: Tone, text: string): HTMLElement {
   );
 }
 
-/** What nobody set, or what does not apply. */
+/** Unset or not applicable. */
 export const orNone = (text: string | number | null | undefined): string =>
   text === null || text === undefined || text === "" ? "–" : `${text}`;
 
-/** Long codes may break at underscores where there is little room. */
+/** Long codes may break at underscores. */
 export const breakable = (code: string): readonly (Node | string)[] =>
   code.split(/(?<=_)/u).flatMap((word) => [word, element("wbr")]);
 
-/** Term beside value. */
+/** Terms next to their values. */
 export function factList(facts: readonly (readonly [term: string, value: Node | string])[]): HTMLElement {
   return element(
     "dl",
@@ -101,7 +101,7 @@ export function link(href: string, ...text: readonly (Node | string)[]): HTMLAnc
   return element("a", { href }, ...text);
 }
 
-/** For the next step: it looks as a button does. */
+/** A link to the next step, styled as a button. */
 export const buttonLink = (href: string, text: string): HTMLElement => element("a", { href, class: "button" }, text);
 
 const FEW = 3;
@@ -112,7 +112,7 @@ export function fewOf(names: readonly string[]): string {
   return names.slice(0, FEW).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-/** A part of a screen, under its heading. */
+/** A section with a heading. */
 export function part(title: string, ...children: readonly (Node | string)[]): HTMLElement {
   const section = element("section", {}, element("h2", {}, title), ...children);
   section.setAttribute("aria-label", title);

@@ -1,4 +1,4 @@
-// The workspaces of the platform, for the operator: made, put on another plan, removed.
+// All workspaces, for the operator: create, change the plan, remove.
 import type { PlanView } from "../contract/plans.ts";
 import type { WorkspaceView } from "../contract/workspaces.ts";
 import { element } from "../page/element.ts";
@@ -50,10 +50,10 @@ async function make(visit: Visit): Promise<readonly Node[]> {
     ],
     submit: "Make the workspace",
     send: (body) => visit.ask("POST", "/workspaces", { body }),
-    done: async (made) => {
+    done: async (newWorkspace) => {
       await visit.placesChanged();
-      visit.say(`The workspace ${made.slug} is made. Next: an app in it, and a key.`);
-      visit.go(pageOf(visit, made));
+      visit.say(`The workspace ${newWorkspace.slug} is made. Next: an app in it, and a key.`);
+      visit.go(pageOf(visit, newWorkspace));
     },
   });
   return [link(visit.link("workspaces"), "All workspaces"), part("Make a workspace", form)];

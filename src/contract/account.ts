@@ -1,4 +1,4 @@
-// What a key can see of itself: GET /v1/me [keys.me] and GET /v1/melimits [configuration.limits].
+// What a key can read about itself: GET /v1/me [keys.me] and GET /v1/melimits [configuration.limits].
 import { z } from "zod";
 import { CAPABILITIES } from "./features.ts";
 import { PERIODS } from "./set-up/app.ts";
@@ -12,17 +12,19 @@ const purposeEntry = z.strictObject({
 
 const CONTEXTS = ["default", "audio_input"] as const;
 
-/** A label may mean something in one context only. */
+/** A label may apply to one context only. */
 const publishedPurpose = purposeEntry.extend({
-  is_enabled: z.boolean().describe("In one of `contexts` at least."),
+  is_enabled: z.boolean().describe("Can be sent in at least one of `contexts`."),
   contexts: z
     .array(z.enum(CONTEXTS))
-    .describe("Where it is enabled and its route has a model for that work; in the others a request falls back."),
+    .describe(
+      "Where it is enabled and its route has a model for that kind of request; elsewhere a request falls back.",
+    ),
 });
 
 const featureSummary = z
   .record(z.string(), z.boolean())
-  .describe("What can be asked: true when at least one target of the route can do it.");
+  .describe("What a request can require: true if at least one target of the route supports it.");
 
 const routingEntry = z.strictObject({
   context: z.enum(CONTEXTS),
@@ -99,9 +101,11 @@ export const limitsReport = z.strictObject({
       remaining_tokens: z
         .int()
         .nullable()
-        .describe("What is neither spent nor held for calls under way; a process holds some in advance."),
-      soft_limit: z.number().nullable().describe("Fraction of each limit from which on it is time to look."),
-      soft_limit_reached: z.boolean().describe("So much of a limit is spent. Nothing is refused for it."),
+        .describe("What is neither spent nor reserved for calls in flight; each process reserves some in advance."),
+      soft_limit: z.number().nullable().describe("Fraction of each limit at which a warning is due."),
+      soft_limit_reached: z
+        .boolean()
+        .describe("Whether this fraction of a limit is spent. No request is refused for it."),
       resets_at: z.string().nullable(),
     }),
   ),

@@ -1,4 +1,4 @@
-// Every endpoint of the admin listener [admin.openapi]: its own OpenAPI document is generated from this list.
+// All endpoints of the admin listener [admin.openapi]; its OpenAPI document is generated from this list.
 import { APP_CONTRACTS } from "./apps.ts";
 import { audioUrlCheckContracts } from "./audio-url-check.ts";
 import { listAuditContract, verifyAuditContract, workspaceAuditContracts } from "./audit.ts";

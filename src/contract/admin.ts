@@ -1,13 +1,12 @@
-// What all endpoints of the administration share: pages, who owns an object, ETags, and one contract for the workspace's administrators
-// and the operator alike [admin.mirrored].
+// Shared parts of all admin endpoints: pagination, ownership, ETags, and one contract for workspace administrators and the operator [admin.mirrored].
 import { z } from "zod";
 import type { EndpointContract, ResponseContract } from "./endpoint.ts";
 import type { ErrorCode } from "./errors.ts";
 
 /** Query fields of every list. */
 export const pageFields = {
-  limit: z.int().min(1).max(100).default(20).describe("How many at most."),
-  cursor: z.string().min(1).max(400).describe("`next_cursor` of the page before.").optional(),
+  limit: z.int().min(1).max(100).default(20).describe("Maximum number of items."),
+  cursor: z.string().min(1).max(400).describe("`next_cursor` of the previous page.").optional(),
 };
 
 export function listOf<T extends z.ZodType>(item: T) {
@@ -16,9 +15,9 @@ export function listOf<T extends z.ZodType>(item: T) {
     data: z
       .array(item)
       .describe(
-        "In the order that the endpoint names, newest first unless it does. What is added later never moves what a cursor points at.",
+        "In the order that the endpoint documents; default: newest first. Items added later do not shift a cursor.",
       ),
-    next_cursor: z.string().nullable().describe("Send it as `cursor` for the next page; null on the last."),
+    next_cursor: z.string().nullable().describe("Send it as `cursor` for the next page. Null on the last page."),
   });
 }
 
@@ -26,27 +25,29 @@ export const time = z.string().describe("RFC 3339, UTC.");
 
 export const managedBy = z
   .enum(["file", "api"])
-  .describe("`file`: the configuration file's, read-only here. `api`: made and changed here.");
+  .describe("`file`: owned by the configuration file, read-only here. `api`: created and changed through the API.");
 export type ManagedBy = z.infer<typeof managedBy>;
 
-const ETAG = { ETag: "Names this state of the object; send it as `If-Match` with a change." };
+const ETAG = { ETag: "Version of the object; send it as `If-Match` with a change." };
 
-/** For `PUT` over what is there: it replaces the whole, so it must say what it replaces. */
+/** For a `PUT` that replaces a whole object: the client must name the version that it replaces. */
 export const requiredMatch = z.object({
   "If-Match": z
     .string()
-    .describe("The `ETag` that was read, or `*` for any. Missing: 428; no longer so: 412. Nothing is changed then."),
+    .describe(
+      "The `ETag` that was read, or `*` for any. Missing: 428. Changed since: 412. In both cases nothing is changed.",
+    ),
 });
-/** For what changes one thing only. */
+/** For a change of a single property. */
 export const optionalMatch = z.object({
-  "If-Match": z.string().describe("The `ETag` that was read; no longer so: 412, and nothing is changed.").optional(),
+  "If-Match": z.string().describe("The `ETag` that was read. Changed since: 412, and nothing is changed.").optional(),
 });
 
 export function json(description: string, schema: z.ZodType): ResponseContract {
   return { description, content: { "application/json": schema } };
 }
 
-/** An answer that shows one object. */
+/** An answer with one object and its ETag. */
 export function jsonWithEtag(description: string, schema: z.ZodType): ResponseContract {
   return { ...json(description, schema), headers: ETAG };
 }
@@ -61,7 +62,7 @@ export const CHANGE_ERRORS = [
 
 export type EndpointBelow = Omit<EndpointContract, "auth">;
 
-/** Of the operator alone: `path` is below `/admin/v1`. */
+/** For the operator only: `path` is relative to `/admin/v1`. */
 export function operatorEndpoint(endpoint: EndpointBelow): EndpointContract {
   return { ...endpoint, auth: "operator", path: `/admin/v1${endpoint.path}` };
 }
@@ -72,7 +73,7 @@ export interface Mirrored {
   readonly operator: EndpointContract;
 }
 
-/** `path` is below the workspace. */
+/** `path` is relative to the workspace. */
 export function mirrored(endpoint: EndpointBelow): Mirrored {
   const { path } = endpoint;
   const errors: readonly ErrorCode[] = [...new Set<ErrorCode>([...endpoint.errors, "NOT_FOUND"])];

@@ -1,5 +1,4 @@
-// POST /admin/v1/configuration/apply: a running gateway reads its configuration file again (`patchbay apply`)
-// [configuration.apply-own-file].
+// POST /admin/v1/configuration/apply: a running gateway rereads its configuration file (`patchbay apply`) [configuration.apply-own-file].
 import { z } from "zod";
 import { json, operatorEndpoint } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";
@@ -10,14 +9,16 @@ export const applyRequest = z.strictObject({
     .max(4_096)
     .nullable()
     .default(null)
-    .describe("The file that is meant, as an absolute path: another one than the gateway's own is refused."),
-  dry_run: z.boolean().default(false).describe("Tells the difference and changes nothing."),
+    .describe("Absolute path of the expected file: refused if the gateway uses another one."),
+  dry_run: z.boolean().default(false).describe("Returns the differences and changes nothing."),
 });
 
 const setUpChange = z.strictObject({
   action: z
     .enum(["created", "changed", "released", "removed"])
-    .describe("`released`: no longer in the file; it stays, and the API rules it. `removed`: it is gone or revoked."),
+    .describe(
+      "`released`: no longer in the file, so it keeps working and is managed through the API. `removed`: deleted or revoked.",
+    ),
   kind: z.string(),
   name: z.string(),
 });
@@ -35,9 +36,9 @@ export const postApplyContract: EndpointContract = operatorEndpoint({
   method: "POST",
   path: "/configuration/apply",
   operationId: "applyConfiguration",
-  summary: "Read the configuration file again",
+  summary: "Reload the configuration file",
   description:
-    "Brings connections, routes, purposes, workspaces, apps, keys, budgets, plans and prices of the gateway's own file into force, as a start does. Listeners, limits and the like wait for a restart.",
+    "Applies connections, routes, purposes, workspaces, apps, keys, budgets, plans and prices of the gateway's own file, as at a start. Other settings, such as listeners and limits, require a restart.",
   requestBody: { json: applyRequest },
   responses: { 200: json("What differed.", applied) },
   errors: ["NOT_FOUND", "CONFLICT", "BODY_TOO_LARGE"],

@@ -17,20 +17,23 @@ import { appFields } from "./set-up/app.ts";
 import { PURPOSE_POLICY } from "./transcription.ts";
 import { deletedView, slug } from "./workspaces.ts";
 
-export const appRequest = z.strictObject({ slug: slug.describe("Its name in paths; it stays."), ...appFields });
+export const appRequest = z.strictObject({
+  slug: slug.describe("Name used in paths. Cannot be changed later."),
+  ...appFields,
+});
 export const appChange = z.strictObject(appFields);
 
-/** Of an app, a key or a route. */
+/** Purposes bound to an app, a key or a route. */
 export const boundPurpose = z.strictObject({
   purpose: z.string(),
   description: z.string(),
-  route: z.string().describe("The route it selects."),
+  route: z.string().describe("Route that the purpose selects."),
   is_enabled: z.boolean(),
   is_published: z.boolean(),
   defaults: z.record(z.string(), z.unknown()),
 });
 
-/** Null: none; of a key: the app's. */
+/** Null: none; for a key: the app's. */
 export const routingView = {
   route: z.string().nullable(),
   audio_input_override: z.string().nullable(),
@@ -61,7 +64,7 @@ export const APP_CONTRACTS = {
     method: "GET",
     path: "/apps",
     operationId: "listApps",
-    summary: "The workspace's apps",
+    summary: "List a workspace's apps",
     query: appQuery,
     responses: { 200: json("A page of apps.", listOf(appView)) },
     errors: [],
@@ -70,7 +73,7 @@ export const APP_CONTRACTS = {
     method: "POST",
     path: "/apps",
     operationId: "createApp",
-    summary: "Make an app",
+    summary: "Create an app",
     requestBody: { json: appRequest },
     responses: { 201: jsonWithEtag("The app.", appView) },
     errors: ["CONFLICT", "BODY_TOO_LARGE"],
@@ -79,7 +82,7 @@ export const APP_CONTRACTS = {
     method: "GET",
     path: ONE,
     operationId: "getApp",
-    summary: "One app, by slug or id",
+    summary: "Get an app by slug or id",
     responses: { 200: jsonWithEtag("The app.", appView) },
     errors: [],
   }),
@@ -87,8 +90,8 @@ export const APP_CONTRACTS = {
     method: "PUT",
     path: ONE,
     operationId: "replaceApp",
-    summary: "Set an app up anew",
-    description: "The whole of it: what is not sent gets its default. Every process goes by it within seconds.",
+    summary: "Replace an app's settings",
+    description: "Replaces all settings: omitted ones get their default. Takes effect in every process within seconds.",
     requestBody: { json: appChange },
     headers: requiredMatch,
     responses: { 200: jsonWithEtag("The app.", appView) },
@@ -98,8 +101,8 @@ export const APP_CONTRACTS = {
     method: "DELETE",
     path: ONE,
     operationId: "deleteApp",
-    summary: "Remove an app whose keys no longer work",
-    description: "Its revoked keys and its budgets go with it; its jobs, requests and usage stay.",
+    summary: "Delete an app without active keys",
+    description: "Its revoked keys and its budgets are deleted too. Its jobs, requests and usage are kept.",
     headers: optionalMatch,
     responses: { 200: json("It is gone.", deletedView) },
     errors: CHANGE_ERRORS,

@@ -1,4 +1,4 @@
-// The audit log as the operator and a workspace's administrators read it [tenancy.audit-read].
+// The audit log for the operator and a workspace's administrators [tenancy.audit-read].
 import { z } from "zod";
 import { json, listOf, mirrored, operatorEndpoint, pageFields, time } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";
@@ -9,13 +9,13 @@ const change = z.record(z.string(), z.unknown()).nullable();
 export const auditEntryView = z.strictObject({
   object: z.literal("audit_entry"),
   id: z.string(),
-  workspace_id: z.string().nullable().describe("Null: the platform itself."),
+  workspace_id: z.string().nullable().describe("Null: not in a workspace."),
   at: time,
   actor_key_id: z.string().nullable().describe("Null: the configuration file, or the gateway itself."),
   action: z.string().describe("`noun.verb`, such as `audio_url_domains.replaced`."),
-  target: z.string().describe("What was changed: an id or a name."),
-  before: change.describe("Null: there was nothing."),
-  after: change.describe("Null: nothing is left."),
+  target: z.string().describe("Id or name of the changed object."),
+  before: change.describe("Null: the object was created."),
+  after: change.describe("Null: the object was deleted."),
 });
 export type AuditEntryView = z.infer<typeof auditEntryView>;
 
@@ -23,24 +23,24 @@ const moment = givenTime();
 
 const filters = {
   ...pageFields,
-  from: moment.describe("Not before this time.").optional(),
+  from: moment.describe("At or after this time.").optional(),
   to: moment.describe("Before this time.").optional(),
   action: z.string().min(1).max(100).describe("Only this action.").optional(),
-  actor: z.string().min(1).max(64).describe("Only what this key did.").optional(),
-  target: z.string().min(1).max(200).describe("Only what was done to this.").optional(),
+  actor: z.string().min(1).max(64).describe("Only changes made with this key.").optional(),
+  target: z.string().min(1).max(200).describe("Only changes of this object.").optional(),
 };
 export const workspaceAuditQuery = z.object(filters);
 export const auditQuery = z.object({
   ...filters,
-  workspace: z.string().min(1).max(63).describe("Slug or id; `platform`: the platform's own entries.").optional(),
+  workspace: z.string().min(1).max(63).describe("Slug or id; `platform`: entries outside any workspace.").optional(),
 });
 
 export const listAuditContract: EndpointContract = operatorEndpoint({
   method: "GET",
   path: "/audit",
   operationId: "listAudit",
-  summary: "Who changed what",
-  description: "Newest first. Entries are never changed and never go.",
+  summary: "List changes of all workspaces",
+  description: "Newest first. Entries are never changed or deleted.",
   query: auditQuery,
   responses: { 200: json("A page of entries.", listOf(auditEntryView)) },
   errors: ["NOT_FOUND"],
@@ -53,10 +53,10 @@ const finding = z.strictObject({
   kind: z
     .enum(AUDIT_FINDINGS)
     .describe(
-      "`edited`: a row's content does not fit its hash. `removed`, `inserted`, `moved`: its place. `broken`: it does not follow upon the one before. `rewritten`: not what a signed checkpoint saw. `head`: where the chain ends was changed. `checkpoint`: the signed one does not hold.",
+      "`edited`: a row's content does not match its hash. `removed`, `inserted`, `moved`: its position is wrong. `broken`: it does not continue the previous entry. `rewritten`: differs from a signed checkpoint. `head`: the end of the chain was changed. `checkpoint`: the signed checkpoint is invalid.",
     ),
-  chain: z.string().describe("A workspace's id, or `platform`."),
-  seq: z.int().nullable().describe("The entry's number in its chain."),
+  chain: z.string().describe("Id of the workspace, or `platform`."),
+  seq: z.int().nullable().describe("Number of the entry in its chain."),
   id: z.string().nullable(),
   message: z.string(),
 });
@@ -69,7 +69,7 @@ export const auditVerification = z.strictObject({
   entries: z.int().min(0),
   checkpoint_at: time
     .nullable()
-    .describe("Of the last signed checkpoint; null: there is none yet, so that an end cut off cannot be seen."),
+    .describe("Time of the last signed checkpoint. Null: none yet, so a truncated end cannot be detected."),
   findings: z.array(finding).describe("The first hundred."),
 });
 export type AuditVerification = z.infer<typeof auditVerification>;
@@ -79,7 +79,7 @@ export const verificationQuery = z.object({
     .string()
     .min(1)
     .max(63)
-    .describe("Slug or id; of a removed one its id; `platform`: the platform's own.")
+    .describe("Slug or id; for a deleted workspace its id; `platform`: entries outside any workspace.")
     .optional(),
 });
 
@@ -87,9 +87,9 @@ export const verifyAuditContract: EndpointContract = operatorEndpoint({
   method: "GET",
   path: "/audit/verification",
   operationId: "verifyAudit",
-  summary: "Check the audit log's chains",
+  summary: "Verify the audit log",
   description:
-    "Reads every entry, computes its hash anew and follows the chains; then holds them against the last signed checkpoint. `patchbay audit verify` does the same without the gateway.",
+    "Reads every entry, recomputes its hash, follows the chains, and compares them with the last signed checkpoint. `patchbay audit verify` does the same without the gateway.",
   query: verificationQuery,
   responses: { 200: json("What was found.", auditVerification) },
   errors: ["NOT_FOUND"],
@@ -99,8 +99,8 @@ export const workspaceAuditContracts = mirrored({
   method: "GET",
   path: "/audit",
   operationId: "listWorkspaceAudit",
-  summary: "Who changed what in this workspace",
-  description: "Newest first. Entries are never changed and never go.",
+  summary: "List changes of a workspace",
+  description: "Newest first. Entries are never changed or deleted.",
   query: workspaceAuditQuery,
   responses: { 200: json("A page of entries.", listOf(auditEntryView)) },
   errors: [],

@@ -1,20 +1,20 @@
-// What a budget will have spent when its window ends [budgets.forecast], wherever budgets are reported.
+// The forecast of a budget's spend at the end of its window [budgets.forecast], used wherever budgets are reported.
 import { z } from "zod";
 
 export const budgetForecast = z
   .strictObject({
-    spent_usd: z.string().describe("US dollars; what is finer than a nano-dollar is left off."),
+    spent_usd: z.string().describe("US dollars; digits below a nano-dollar are cut off."),
     spent_audio_seconds: z.number().min(0),
     spent_tokens: z.int().min(0),
     limit_reached_at: z
       .string()
       .nullable()
       .describe(
-        "When the first of its limits is met at that pace, now where it is met already; null: not before the window ends.",
+        "When the forecast reaches the first limit; now if it is already reached. Null: not within this window.",
       ),
   })
   .nullable()
   .describe(
-    "What will be spent when the window ends, as if nothing were refused: at the pace of what was spent since the window began, which no night and no Sunday distorts and which is exact in the end, and at least what is spent and reserved now. Null where the budget has no period, and until a twentieth of the window has passed.",
+    "Forecast of the spend at the end of the window: a linear projection of spend since the window started, ignoring time of day, weekday and refusals, and at least what is spent and reserved now. Null if the budget has no period, and during the first twentieth of the window.",
   );
 export type BudgetForecastView = z.infer<typeof budgetForecast>;

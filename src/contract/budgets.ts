@@ -27,11 +27,11 @@ export const budgetView = z.strictObject({
       reserved_audio_seconds: amount,
       spent_tokens: amount,
       reserved_tokens: amount,
-      soft_limit_reached: z.boolean().describe("What is spent has come to `soft_limit`; nothing is refused for it."),
+      soft_limit_reached: z.boolean().describe("Whether spend has reached `soft_limit`. No request is refused for it."),
       resets_at: time.nullable(),
       forecast: budgetForecast,
     })
-    .describe("Of the window that runs now."),
+    .describe("Of the current window."),
 });
 export type BudgetView = z.infer<typeof budgetView>;
 
@@ -48,7 +48,7 @@ export const BUDGET_CONTRACTS = {
     method: "GET",
     path: ALL,
     operationId: "listBudgets",
-    summary: "An app's budgets and what they hold",
+    summary: "Get an app's budgets and their usage",
     responses: { 200: json("The budgets.", budgetList) },
     errors: [],
   }),
@@ -56,7 +56,7 @@ export const BUDGET_CONTRACTS = {
     method: "GET",
     path: ONE,
     operationId: "getBudget",
-    summary: "An app's budget of a period: `day`, `month` or `total`",
+    summary: "Get an app's budget for a period: `day`, `month` or `total`",
     responses: { 200: jsonWithEtag("The budget.", budgetView) },
     errors: [],
   }),
@@ -64,9 +64,9 @@ export const BUDGET_CONTRACTS = {
     method: "PUT",
     path: ONE,
     operationId: "putBudget",
-    summary: "Set an app's budget of a period",
+    summary: "Create or replace an app's budget for a period",
     description:
-      "Makes it, or, with `If-Match`, replaces its limits; what it has spent stays spent. It holds from the next request on, for chats from the next slice of the budget on.",
+      "Creates it or, with `If-Match`, replaces its limits; its spend is kept. Takes effect with the next request, for chats with the next slice of the budget.",
     requestBody: { json: budgetChange },
     headers: optionalMatch,
     responses: {
@@ -79,7 +79,7 @@ export const BUDGET_CONTRACTS = {
     method: "DELETE",
     path: ONE,
     operationId: "deleteBudget",
-    summary: "Remove an app's budget of a period",
+    summary: "Delete an app's budget for a period",
     headers: optionalMatch,
     responses: { 200: json("It is gone.", deletedView) },
     errors: CHANGE_ERRORS,

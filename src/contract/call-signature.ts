@@ -1,11 +1,10 @@
-// Signatures of tool calls, which providers want to see again with the call: they are part of the call's id, so that clients which keep
-// only the fields that they know bring them back too.
+// Signatures that providers require back with a tool call. They are embedded in the call's id, so that clients which keep only known fields return them too.
 
-/** No server writes it into ids of its own: a shorter one would make calls of the same id of what is before it. */
+/** Long enough to occur in no server's own ids: a shorter mark could make calls with the same prefix collide. */
 const SIGNATURE_MARK = "~patchbay-signature~";
 const ORIGIN = /^c\.([0-9a-f]{8})\./u;
 
-/** `origin`: which model of a compatible server signed it, in 8 hexadecimal digits; null: Gemini itself. */
+/** `origin`: 8 hexadecimal digits for the model of a compatible server that signed it. Null: Gemini itself. */
 export function signedId(id: string, signature: string | undefined, origin: string | null = null): string {
   if (signature === undefined) return id;
   return `${id}${SIGNATURE_MARK}${origin === null ? "" : `c.${origin}.`}${signature}`;

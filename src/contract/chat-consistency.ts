@@ -1,5 +1,4 @@
-// What each field of a chat allows alone and the request as a whole does not: rules that every provider has, so a request that breaks one
-// is refused here with its place.
+// Rules across the fields of a chat request that every provider has: a request that breaks one is refused here, with the place of the error.
 import type { ChatFields, ChatMessage } from "./chat.ts";
 
 export interface Inconsistency {
@@ -18,11 +17,11 @@ export function inconsistencies({ messages, tools, ...given }: ChatFields): read
     found.push({ path: ["tool_choice"], message: "names no tool of this request" });
   if (parallel_tool_calls !== undefined && names.length === 0)
     found.push({ path: ["parallel_tool_calls"], message: "needs tools" });
-  // An empty list is a fault of the field's own.
+  // An empty list is reported by the field's own schema.
   if (messages.length > 0 && messages.every((message) => message.role === "system"))
     found.push({ path: ["messages"], message: "need at least one that is not a system message" });
   for (const [index, message] of messages.entries()) {
-    // Null is an empty text, as other backends write it.
+    // Null is an empty text, as some backends write it.
     const isSilent = message.role === "assistant" && message.content === undefined && message.reasoning_content == null;
     if (isSilent && (message.tool_calls ?? []).length === 0)
       found.push({ path: ["messages", index, "content"], message: "is missing, and there are no tool_calls" });
@@ -35,17 +34,17 @@ interface OpenCall {
   readonly path: Inconsistency["path"];
 }
 
-/** Each call has one result, directly behind the message that calls. Ids may be used again in later messages. */
+/** Each call has one result, directly after the calling message. Ids may be reused in later messages. */
 function unmatchedCalls(messages: readonly ChatMessage[]): readonly Inconsistency[] {
   const found: Inconsistency[] = [];
   const everCalled = new Set<string>();
   let open: OpenCall[] = [];
-  let answered = new Set<string>();
+  let answeredIds = new Set<string>();
   const close = (): void => {
     for (const { path } of open)
       found.push({ path, message: "has no result: a tool message with its id must follow directly" });
     open = [];
-    answered = new Set();
+    answeredIds = new Set();
   };
   for (const [index, message] of messages.entries()) {
     if (message.role === "tool") {
@@ -53,18 +52,18 @@ function unmatchedCalls(messages: readonly ChatMessage[]): readonly Inconsistenc
       const at = open.findIndex((call) => call.id === id);
       if (at !== -1) {
         open.splice(at, 1);
-        answered.add(id);
+        answeredIds.add(id);
         continue;
       }
-      const why = answered.has(id)
+      const reason = answeredIds.has(id)
         ? "is a second result of the same call"
         : everCalled.has(id)
           ? "answers no tool call of the assistant message directly before"
           : "answers no tool call before it";
-      found.push({ path: ["messages", index, "tool_call_id"], message: why });
+      found.push({ path: ["messages", index, "tool_call_id"], message: reason });
       continue;
     }
-    if (open.length > 0 || answered.size > 0) close();
+    if (open.length > 0 || answeredIds.size > 0) close();
     if (message.role !== "assistant") continue;
     open = (message.tool_calls ?? []).map(({ id }, at) => ({ id, path: ["messages", index, "tool_calls", at] }));
     for (const { id } of open) everCalled.add(id);

@@ -1,5 +1,4 @@
-// Fields that other backends write into their answers and clients bring back with the history. Each target gets those that it wants
-// back; the others are left out.
+// Fields that other backends add to their answers and that clients send back with the history. Each target receives those that it wants; the rest are dropped.
 import { z } from "zod";
 
 export const HISTORY_FIELDS = [
@@ -13,10 +12,10 @@ export const HISTORY_FIELDS = [
 ] as const;
 export type HistoryField = (typeof HISTORY_FIELDS)[number];
 
-const WHERE_WANTED = "Sent to targets that want it back, else left out.";
+const WHERE_WANTED = "Sent to targets that require it back, else dropped.";
 const any = z.unknown().describe(WHERE_WANTED).optional();
 
-/** Of a part, a tool and a message. */
+/** Of a content part, a tool and a message. */
 export const cacheControl = { cache_control: any };
 
 /** Of a tool call. */
@@ -26,13 +25,13 @@ export const callHistory = { extra_content: any, provider_specific_fields: any }
 export const assistantHistory = {
   ...callHistory,
   ...cacheControl,
-  reasoning_content: z.string().describe(`What the model thought. ${WHERE_WANTED}`).nullish(),
+  reasoning_content: z.string().describe(`Reasoning of the model. ${WHERE_WANTED}`).nullish(),
   reasoning: any,
   reasoning_details: any,
   thinking_blocks: any,
 };
 
-/** An empty list of parts is an empty text. */
+/** An empty list of parts counts as an empty text. */
 export const emptyText = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? "" : value);
-/** And so is null, of those whose texts a program writes. */
+/** So does null, for texts that a program writes. */
 export const nullText = (value: unknown): unknown => (value === null ? "" : emptyText(value));

@@ -1,12 +1,12 @@
-// A message as clients of OpenAI send it to the compatible endpoint: what they and their own helpers add to its content, an answer of this
-// gateway included, as its reader kept it. What is not used is accepted without a warning [compatible.unused-members].
+// A message as OpenAI clients send it to the compatible endpoint, including fields that clients and their libraries add, and answers of this gateway as they
+// stored them. Unused fields are accepted without a warning [compatible.unused-members].
 import { z } from "zod";
 import { emptyText, nullText } from "./chat-history.ts";
 import { chatMessage, openAiToolCall, ownToolCall, textPart, toolCallsOf } from "./chat.ts";
 
-const NOT_USED = "Taken and not used.";
+const NOT_USED = "Accepted and ignored.";
 const name = z.string().nullish().describe(NOT_USED);
-/** The client's own reading of a text beside it. */
+/** The client's own parsed form of the text. */
 const parsed = z.unknown().optional().describe(NOT_USED);
 
 const textParts = z.array(textPart).min(1);
@@ -23,7 +23,7 @@ export const completionMessage = z.discriminatedUnion("role", [
       z.union([z.string(), z.array(z.discriminatedUnion("type", [textPart, refusalPart])).min(1)]).nullish(),
     ),
     name,
-    refusal: z.string().nullish().describe("What the assistant said instead of an answer."),
+    refusal: z.string().nullish().describe("Refusal text of the assistant, instead of an answer."),
     tool_calls: toolCallsOf(
       z.union([
         ownToolCall,

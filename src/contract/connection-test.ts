@@ -1,11 +1,11 @@
-// POST …/connections/{connection_id}/test: whether a credential works, and for what, before any call is paid for [providers.test-question].
+// POST …/connections/{connection_id}/test: checks whether a credential works, and for which models, before a call is paid for [providers.test-question].
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { CAPABILITIES } from "./features.ts";
 import { PROVIDER_KINDS } from "./provider-kinds.ts";
 import { everywhere } from "./set-up/everywhere.ts";
 
-/** The first alone is `ok`. */
+/** Only the first one is `ok`. */
 export const TEST_OUTCOMES = [
   "accepted",
   "unproven",
@@ -24,9 +24,9 @@ export type TestOutcome = (typeof TEST_OUTCOMES)[number];
 const testedModel = z.strictObject({
   model: z.string(),
   capabilities: z.array(z.enum(CAPABILITIES)),
-  features: z.array(z.string()).describe("What can be required of it."),
-  weak_features: z.array(z.string()).describe("Only where a route lists them in `accept_weak`."),
-  found: z.boolean().nullable().describe("Whether the account lists it; null: its provider does not say."),
+  features: z.array(z.string()).describe("Features that a request can require."),
+  weak_features: z.array(z.string()).describe("Available only if a route lists them in `accept_weak`."),
+  found: z.boolean().nullable().describe("Whether the account lists the model. Null: the provider does not report it."),
 });
 
 export const MOST_UNDECLARED = 200;
@@ -35,28 +35,28 @@ export const connectionTest = z.strictObject({
   object: z.literal("connection_test"),
   connection: z.string(),
   kind: z.enum(PROVIDER_KINDS),
-  ok: z.boolean().describe("The provider takes the credential. False also where that could not be shown."),
+  ok: z.boolean().describe("Whether the provider accepts the credential. Also false if that could not be shown."),
   outcome: z
     .enum(TEST_OUTCOMES)
     .describe(
-      "`accepted`: the provider takes the credential. `unproven`: asked once more without the credential, the server did not refuse it, so nothing is known of the credential. `restricted`: it may not ask this, and may be fit for calls all the same. `refused`: it is wrong, or no longer in force. `no_credential`: there is none, and nothing was sent. `out_of_credit`: the account has to be topped up. `busy`, `failing`: the provider answers 429, or with an error of its own; test again later. `unreachable`: no connection, or no answer within 10 s. `address_refused`: a workspace's address that may not be called. `unexpected`: an answer that this provider would not give, so see `base_url`.",
+      "`accepted`: the provider accepts the credential. `unproven`: the server did not refuse the same request without the credential either, so the credential was not tested. `restricted`: the credential may not make this request, but may work for calls. `refused`: it is wrong or no longer valid. `no_credential`: none is set, and nothing was sent. `out_of_credit`: the account needs a top-up. `busy`, `failing`: the provider answers 429, or with an error of its own; test again later. `unreachable`: no connection, or no answer within 10 s. `address_refused`: a workspace's address that may not be called. `unexpected`: an answer that this provider would not give, so check `base_url`.",
     ),
-  message: z.string().describe("One sentence or two, with what to do."),
-  asked: z.string().describe("The request, behind `base_url`."),
-  status: z.int().nullable().describe("Of the provider's answer; null: there was none."),
+  message: z.string().describe("One or two sentences, with what to do."),
+  asked: z.string().describe("Path of the request, relative to `base_url`."),
+  status: z.int().nullable().describe("Status of the provider's answer. Null: no answer."),
   code: z
     .string()
     .nullable()
-    .describe("A word more, where there is one: the provider's code, or that of a connection that failed."),
+    .describe("Further detail, if any: the provider's error code, or that of a failed connection."),
   took_ms: z.int().min(0),
   checked_at: time,
-  models: z.array(testedModel).describe("Those that are known or declared for the connection, by name."),
+  models: z.array(testedModel).describe("Models known or declared for the connection, by name."),
   undeclared_models: z
     .array(z.string())
     .max(MOST_UNDECLARED)
     .nullable()
     .describe(
-      `What else the account lists, by name, ${MOST_UNDECLARED} at most: what of it transcribes or chats can be declared under \`models\`. Null: its provider does not say.`,
+      `Other models of the account, by name, at most ${MOST_UNDECLARED}. Models for transcription or chat can be declared under \`models\`. Null: the provider does not list models.`,
     ),
 });
 export type ConnectionTest = z.infer<typeof connectionTest>;
@@ -65,9 +65,9 @@ export const testConnectionContracts = everywhere({
   method: "POST",
   path: "/connections/:connection_id/test",
   operationId: "testConnection",
-  summary: "Try the credential of a provider account",
+  summary: "Test the credential of a provider account",
   description:
-    "Asks the provider one question that it answers for nothing, with the stored credential, the way calls go, and tells what came of it; any outcome is a 200. Nothing is changed, charged or counted, and no circuit learns of it. It shows that the credential is taken, not that every call will be. Connections of the configuration file can be tried as well.",
-  responses: { 200: json("What came of it.", connectionTest) },
+    "Sends the provider one free request with the stored credential, over the same path as calls, and reports the result. Every outcome is a 200. Nothing is changed, charged or counted, and no circuit breaker is affected. It shows that the credential is accepted, not that every call will succeed. Connections of the configuration file can be tested too.",
+  responses: { 200: json("The result.", connectionTest) },
   errors: ["NOT_FOUND"],
 });

@@ -1,5 +1,4 @@
-// Provider accounts in the administration's API: the shared ones [admin.connections], and each workspace's own (BYOK)
-// [admin.connection-byok].
+// Provider accounts in the admin API: shared ones [admin.connections], and each workspace's own (BYOK) [admin.connection-byok].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,
@@ -22,11 +21,16 @@ export const connectionView = z.strictObject({
   object: z.literal("connection"),
   id: z.string(),
   kind: z.enum(PROVIDER_KINDS),
-  base_url: z.string().nullable().describe("Null: the provider's own."),
+  base_url: z.string().nullable().describe("Null: the provider's default."),
   has_credential: z.boolean(),
-  credential_last4: z.string().nullable().describe("All that is ever shown of it; null for short ones and key files."),
+  credential_last4: z
+    .string()
+    .nullable()
+    .describe("The only visible part of the credential. Null for short ones and key files."),
   timeout_seconds: z.number(),
-  models: z.record(z.string(), z.unknown()).describe("As the configuration file writes them, defaults filled in."),
+  models: z
+    .record(z.string(), z.unknown())
+    .describe("In the format of the configuration file, with defaults filled in."),
   managed_by: managedBy,
   created_at: time,
   updated_at: time,
@@ -34,7 +38,7 @@ export const connectionView = z.strictObject({
 export type ConnectionView = z.infer<typeof connectionView>;
 
 export const credentialRequest = z.strictObject({
-  api_key: z.string().min(1).max(16_384).describe("The new credential. The one before is gone at once."),
+  api_key: z.string().min(1).max(16_384).describe("The new credential. It replaces the previous one at once."),
 });
 
 export const connectionQuery = z.object(pageFields);
@@ -47,8 +51,8 @@ export const listConnectionsContracts = everywhere({
   method: "GET",
   path: ALL,
   operationId: "listConnections",
-  summary: "Provider accounts",
-  description: "By id.",
+  summary: "List provider accounts",
+  description: "Ordered by id.",
   query: connectionQuery,
   responses: { 200: json("A page of connections.", listOf(connectionView)) },
   errors: [],
@@ -58,9 +62,9 @@ export const postConnectionContracts = everywhere({
   method: "POST",
   path: ALL,
   operationId: "createConnection",
-  summary: "Connect a provider account",
+  summary: "Create a provider account",
   description:
-    "Judged as the configuration file is. Nothing is called. A workspace's connection with the id of a platform one replaces it for this workspace; its `base_url` must be https with public addresses unless the operator opened private ranges (`byok.allowed_private_cidrs`), which is asked again at every call.",
+    "Validated like the configuration file. No call is made. A workspace's connection with the id of a shared one replaces it for this workspace. Its `base_url` must be https with public addresses, unless the operator allows private ranges (`byok.allowed_private_cidrs`); this is checked again at every call.",
   requestBody: { json: connectionSection },
   responses: { 201: jsonWithEtag("The connection.", connectionView) },
   errors: ["CONFLICT", "BODY_TOO_LARGE"],
@@ -70,7 +74,7 @@ export const getConnectionContracts = everywhere({
   method: "GET",
   path: ONE,
   operationId: "getConnection",
-  summary: "One provider account",
+  summary: "Get a provider account",
   responses: { 200: jsonWithEtag("The connection.", connectionView) },
   errors: ["NOT_FOUND"],
 });
@@ -79,9 +83,9 @@ export const putConnectionContracts = everywhere({
   method: "PUT",
   path: ONE,
   operationId: "replaceConnection",
-  summary: "Change a provider account",
+  summary: "Update a provider account",
   description:
-    "Replaces everything but the credential, which stays where `api_key` is not sent. It must be sent again when `kind` or the origin of `base_url` changes: no stored credential goes to an address it was not given for. A change that a published route could not live with is refused.",
+    "Replaces everything except the credential, which is kept if `api_key` is omitted. It must be sent again if `kind` or the origin of `base_url` changes, because a stored credential is never sent to an address it was not given for. A change that would invalidate a published route is refused.",
   requestBody: { json: connectionSection },
   headers: requiredMatch,
   responses: { 200: jsonWithEtag("The connection.", connectionView) },
@@ -103,8 +107,8 @@ export const deleteConnectionContracts = everywhere({
   method: "DELETE",
   path: ONE,
   operationId: "deleteConnection",
-  summary: "Remove a provider account that no published route names",
-  description: "Jobs that were accepted on it and have not run are left with the other targets of their route.",
+  summary: "Delete a provider account that no published route uses",
+  description: "Accepted jobs that have not run yet continue with the other targets of their route.",
   headers: optionalMatch,
   responses: { 200: json("It is gone.", deletedView) },
   errors,

@@ -1,4 +1,4 @@
-// GET /v1/me [keys.me] and GET /v1/melimits with its alias [configuration.limits].
+// The endpoints GET /v1/me [keys.me] and GET /v1/melimits with its alias [configuration.limits].
 import { keyDescription, limitsReport } from "./account.ts";
 import type { EndpointContract } from "./endpoint.ts";
 
@@ -6,9 +6,8 @@ export const getMeContract: EndpointContract = {
   method: "GET",
   path: "/v1/me",
   operationId: "getMe",
-  summary: "What this key is and what it can ask for",
-  description:
-    "The key, its app and workspace, the purposes that can be sent, and per routing context what can be asked.",
+  summary: "Get the key's identity and capabilities",
+  description: "The key, its app and workspace, the purposes that it can send, and what each routing context supports.",
   auth: "key",
   responses: { 200: { description: "The key.", content: { "application/json": keyDescription } } },
   errors: [],
@@ -16,7 +15,7 @@ export const getMeContract: EndpointContract = {
 
 const limits: Omit<EndpointContract, "path" | "operationId" | "summary"> = {
   method: "GET",
-  description: "Every limit as it is enforced now, and this key's quotas and remaining budget.",
+  description: "All limits in force, and this key's quotas and remaining budget.",
   auth: "key",
   responses: { 200: { description: "The limits.", content: { "application/json": limitsReport } } },
   errors: [],
@@ -26,11 +25,11 @@ export const getLimitsContract: EndpointContract = {
   ...limits,
   path: "/v1/melimits",
   operationId: "getLimits",
-  summary: "Live limits",
+  summary: "Get current limits",
 };
 export const getMyLimitsContract: EndpointContract = {
   ...limits,
   path: "/v1/me/limits",
   operationId: "getMyLimits",
-  summary: "Live limits (alias)",
+  summary: "Get current limits (alias)",
 };

@@ -1,4 +1,4 @@
-// POST /v1/chat as callers see it.
+// The endpoint POST /v1/chat.
 import { z } from "zod";
 import { chatAnswer } from "./chat.ts";
 import { chatFields } from "./chat-request.ts";
@@ -7,7 +7,7 @@ import { routedHeaders } from "./endpoint-transcription.ts";
 import { routingDecision } from "./transcription.ts";
 import type { ErrorCode } from "./errors.ts";
 
-/** What any chat request can meet, on whichever endpoint. */
+/** Errors of a chat request on any endpoint. */
 export const CHAT_ERRORS = [
   "BUDGET_EXCEEDED",
   "CREDITS_REQUIRED",
@@ -34,7 +34,7 @@ export const postChatContract: EndpointContract = {
   operationId: "createChat",
   summary: "Answer a conversation",
   description:
-    "Routes the messages to a chat model of the key's route that can do everything asked, or refuses. With `stream: true` the answer is an event stream: `chat.started`, `chat.delta`, `chat.tool_call.delta`, then `chat.completed` with the whole answer; a stream that breaks after its first content ends with one `error` event instead.",
+    "Routes the messages to a chat model of the key's route that supports everything requested, or refuses. With `stream: true` the answer is an event stream: `chat.started`, `chat.delta`, `chat.tool_call.delta`, then `chat.completed` with the whole answer. A stream that breaks after its first content ends with one `error` event instead.",
   auth: "key",
   scope: "chat",
   isRouted: true,
@@ -46,7 +46,7 @@ export const postChatContract: EndpointContract = {
       content: { "application/json": z.union([chatAnswer, routingDecision]), "text/event-stream": z.string() },
       headers: {
         "X-SVC-Idempotent-Replay": "`true` on a replayed answer.",
-        "X-SVC-Simulated": "`true` when the sandbox answered.",
+        "X-SVC-Simulated": "`true` if the sandbox answered.",
       },
     },
   },

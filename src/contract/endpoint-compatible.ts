@@ -1,4 +1,4 @@
-// The OpenAI-compatible endpoints as callers see them.
+// The OpenAI-compatible endpoints.
 import { z } from "zod";
 import { CHAT_ERRORS } from "./endpoint-chat.ts";
 import type { EndpointContract } from "./endpoint.ts";
@@ -13,15 +13,15 @@ import {
 } from "./openai-compatible.ts";
 
 const file = z.string().meta({ format: "binary" }).describe("The audio.");
-const ours = { "X-SVC-Simulated": "`true` when the sandbox answered." };
+const responseHeaders = { "X-SVC-Simulated": "`true` if the sandbox answered." };
 
 export const postChatCompletionsContract: EndpointContract = {
   method: "POST",
   path: "/v1/chat/completions",
   operationId: "createChatCompletion",
-  summary: "Answer a conversation, for OpenAI clients",
+  summary: "Answer a conversation (OpenAI-compatible)",
   description:
-    "The same as `POST /v1/chat` in OpenAI's words. With `stream: true` the answer is a stream of `chat.completion.chunk` and ends with `[DONE]`. The Vercel AI SDK speaks it by `openai.chat('auto')`: its default posts to `/v1/responses`, which is not served.",
+    "The same as `POST /v1/chat` in OpenAI's format. With `stream: true` the answer is a stream of `chat.completion.chunk` and ends with `[DONE]`. With the Vercel AI SDK use `openai.chat('auto')`: its default calls `/v1/responses`, which is not supported.",
   auth: "key",
   scope: "chat",
   isRouted: true,
@@ -31,7 +31,7 @@ export const postChatCompletionsContract: EndpointContract = {
     200: {
       description: "The completion, or its stream.",
       content: { "application/json": chatCompletion, "text/event-stream": z.string() },
-      headers: ours,
+      headers: responseHeaders,
     },
   },
   errors: ["ROUTE_CONTROL_FIELD_REJECTED", "MODEL_NOT_SELECTABLE", ...CHAT_ERRORS],
@@ -45,14 +45,14 @@ const audioContract = {
   headers: routedHeaders,
   responses: {
     200: {
-      description: "The transcript in the format asked: JSON, or bare text, srt or vtt.",
+      description: "The transcript in the requested format: JSON, plain text, srt or vtt.",
       content: {
         "application/json": z.looseObject({ text: z.string() }),
         "text/plain": z.string(),
         "application/x-subrip": z.string(),
         "text/vtt": z.string(),
       },
-      headers: ours,
+      headers: responseHeaders,
     },
   },
 } as const satisfies Partial<EndpointContract>;
@@ -61,11 +61,11 @@ export const postAudioTranscriptionsContract: EndpointContract = {
   ...audioContract,
   path: "/v1/audio/transcriptions",
   operationId: "createAudioTranscription",
-  summary: "Turn audio into text, for OpenAI clients",
+  summary: "Transcribe audio (OpenAI-compatible)",
   responses: {
     200: {
       ...audioContract.responses[200],
-      description: `${audioContract.responses[200].description} With \`stream\`, OpenAI's events of a transcript.`,
+      description: `${audioContract.responses[200].description} With \`stream\`, OpenAI's transcript events.`,
       content: { ...audioContract.responses[200].content, "text/event-stream": z.string() },
     },
   },
@@ -77,7 +77,7 @@ export const postAudioTranslationsContract: EndpointContract = {
   ...audioContract,
   path: "/v1/audio/translations",
   operationId: "createAudioTranslation",
-  summary: "Turn audio into English text, for OpenAI clients",
+  summary: "Translate audio into English text (OpenAI-compatible)",
   requestBody: { multipart: audioTranslationFields.extend({ file }) },
   errors: ["MODEL_NOT_SELECTABLE", ...TRANSLATION_ERRORS],
 };
@@ -86,7 +86,7 @@ export const getModelsContract: EndpointContract = {
   method: "GET",
   path: "/v1/models",
   operationId: "listModels",
-  summary: "What `model` may be on the OpenAI-compatible endpoints",
+  summary: "List the models of the OpenAI-compatible endpoints",
   description: "`auto`, and `purpose/<label>` for each published and enabled purpose of the key.",
   auth: "key",
   responses: { 200: { description: "The list.", content: { "application/json": modelList } } },
@@ -96,7 +96,7 @@ export const getModelsContract: EndpointContract = {
 const oneModel = {
   method: "GET",
   auth: "key",
-  responses: { 200: { description: "As the list has it.", content: { "application/json": listedModel } } },
+  responses: { 200: { description: "As in the list.", content: { "application/json": listedModel } } },
   errors: ["NOT_FOUND"],
 } as const satisfies Partial<EndpointContract>;
 
@@ -105,13 +105,13 @@ export const getModelContract: EndpointContract = {
   path: "/v1/models/:model",
   aliasPattern: /^\/v1\/models\/purpose%2F[a-z0-9][a-z0-9_-]{0,62}(?:\?|$)/u,
   operationId: "getModel",
-  summary: "One of the list of models",
-  description: "`auto`, or `purpose%2F<label>`, as OpenAI's client spells it.",
+  summary: "Get a model",
+  description: "`auto`, or `purpose%2F<label>`, as OpenAI's client encodes it.",
 };
 
 export const getPurposeModelContract: EndpointContract = {
   ...oneModel,
   path: "/v1/models/purpose/:purpose",
   operationId: "getPurposeModel",
-  summary: "One of the list of models, by its purpose",
+  summary: "Get a model by its purpose",
 };

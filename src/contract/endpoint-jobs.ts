@@ -1,4 +1,4 @@
-// The job endpoints as callers see them.
+// The job endpoints.
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 import { formAudio, routedHeaders } from "./endpoint-transcription.ts";
@@ -6,7 +6,7 @@ import { acceptedJob, job, jobFields, jobList, jobListQuery, jobQuery, jobReques
 import { routingDecision, transcriptionEnvelope } from "./transcription.ts";
 
 const PATH = "/v1/transcription/jobs";
-const SIMULATED = { "X-SVC-Simulated": "`true` when the sandbox answered." };
+const SIMULATED = { "X-SVC-Simulated": "`true` if the sandbox answered." };
 
 export const postJobContract: EndpointContract = {
   method: "POST",
@@ -14,7 +14,7 @@ export const postJobContract: EndpointContract = {
   operationId: "createTranscriptionJob",
   summary: "Transcribe a long recording as a durable job",
   description:
-    "Answers as soon as the job and its audio are durable. Purpose and route are fixed now; the job survives restarts of the gateway and is never sent twice to a provider that may have taken it. Poll it, stream it, or configure the completion webhook.",
+    "Answers as soon as the job and its audio are stored durably. Purpose and route are fixed at submission. The job survives restarts of the gateway and is never sent again to a provider that may have accepted it. Poll it, stream it, or configure the completion webhook.",
   auth: "key",
   scope: "jobs",
   isRouted: true,
@@ -51,9 +51,9 @@ export const getJobContract: EndpointContract = {
   method: "GET",
   path: `${PATH}/:job_id`,
   operationId: "getTranscriptionJob",
-  summary: "Poll a job",
+  summary: "Get a job",
   description:
-    "`wait` holds the answer back until the job has ended or the time is up. `Accept: text/event-stream` sends a `job` event at every change until it has ended. `format` re-exports the result of a succeeded job.",
+    "`wait` holds the answer until the job has ended or the time is up. `Accept: text/event-stream` sends a `job` event at every change until the job has ended. `format` converts the result of a succeeded job.",
   auth: "key",
   scope: "jobs",
   query: jobQuery,
@@ -77,8 +77,8 @@ export const listJobsContract: EndpointContract = {
   method: "GET",
   path: PATH,
   operationId: "listTranscriptionJobs",
-  summary: "The app's jobs, newest first",
-  description: "Results are left out; fetch a job to get its result.",
+  summary: "List the app's jobs, newest first",
+  description: "Results are omitted; get a job for its result.",
   auth: "key",
   scope: "jobs",
   query: jobListQuery,
@@ -92,10 +92,10 @@ export const deleteJobContract: EndpointContract = {
   operationId: "cancelTranscriptionJob",
   summary: "Cancel a job",
   description:
-    "A queued job is cancelled at once. One that is worked on is cancelled between two of its stages; what a provider has taken by then is charged as run. A job that has ended stays as it is, and the answer says how it ended.",
+    "A queued job is cancelled at once. A running one is cancelled between two of its stages; work that a provider has already accepted is charged. An ended job does not change, and the answer reports how it ended.",
   auth: "key",
   scope: "jobs",
-  responses: { 200: { description: "The job as it is now.", content: { "application/json": job } } },
+  responses: { 200: { description: "The job in its current state.", content: { "application/json": job } } },
   errors: ["JOB_NOT_FOUND"],
 };
 
@@ -103,9 +103,9 @@ export const getJobResultContract: EndpointContract = {
   method: "GET",
   path: "/v1/transcription/results/:token",
   operationId: "getTranscriptionJobResult",
-  summary: "Fetch a large result by its signed address",
+  summary: "Download a large result by its signed address",
   description:
-    "The token is the credential: it opens one job's result for a short while. Poll the job for a fresh one.",
+    "The token is the credential: it allows reading one job's result for a short time. Poll the job for a fresh one.",
   auth: "none",
   responses: {
     200: {

@@ -1,4 +1,4 @@
-// POST /v1/transcription and POST /v1/translation as callers see them.
+// The endpoints POST /v1/transcription and POST /v1/translation.
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 import type { ErrorCode } from "./errors.ts";
@@ -16,7 +16,7 @@ import {
 
 const binary = z.string().meta({ format: "binary" });
 
-/** What a multipart form has beside the fields as text: the file, or a dotted member of `audio`. */
+/** Parts of a multipart form other than text fields: the file, or a dotted member of `audio`. */
 export const formAudio = {
   file: binary.describe("The audio.").optional(),
   "audio.base64": audioFields.shape.base64,
@@ -27,18 +27,18 @@ export const formAudio = {
 };
 
 export const routedHeaders = z.object({
-  "X-SVC-Purpose": z.string().max(200).describe("Routing label; the body field wins when both are sent.").optional(),
-  "X-SVC-Purpose-Policy": PURPOSE_POLICY.describe("What happens when the purpose cannot be used.").optional(),
+  "X-SVC-Purpose": z.string().max(200).describe("Routing label. If both are sent, the body field wins.").optional(),
+  "X-SVC-Purpose-Policy": PURPOSE_POLICY.describe("What happens if the purpose cannot be used.").optional(),
   "Idempotency-Key": z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/)
     .describe(
-      "Makes retries safe: the same key and payload give the stored answer, with no second provider call and no second charge. 24 hours. An `audio.url` that was signed again is another payload.",
+      "Makes retries safe: the same key and payload return the stored answer, without a second provider call or charge, for 24 hours. An `audio.url` with a new signature is a different payload.",
     )
     .optional(),
 });
 
-/** What any request to turn speech into text can meet, on whichever endpoint. */
+/** Errors of a speech-to-text request on any endpoint. */
 export const SPEECH_ERRORS = [
   "ROUTE_CONTROL_FIELD_REJECTED",
   "AUDIO_URL_REJECTED",
@@ -64,16 +64,16 @@ export const SPEECH_ERRORS = [
   "PROVIDER_TIMEOUT",
 ] as const satisfies readonly ErrorCode[];
 
-/** A translation may be made by chat. */
+/** A translation may use a chat model. */
 export const TRANSLATION_ERRORS = [...SPEECH_ERRORS, "all_providers_exhausted"] as const satisfies readonly ErrorCode[];
 
 export const postTranscriptionContract: EndpointContract = {
   method: "POST",
   path: "/v1/transcription",
   operationId: "createTranscription",
-  summary: "Turn audio into text",
+  summary: "Transcribe audio",
   description:
-    "Routes the audio to a model of the key's route that can do everything asked, or refuses. The answer is the JSON envelope for every `response_format`; `Accept: text/plain`, `application/x-subrip` or `text/vtt` gives the bare body instead and, where no `response_format` is sent, asks for that of its own: the text with its speakers, or the captions. With `stream: true` the answer is an event stream, from models that stream alone: `transcript.delta`, `transcript.segment`, then `transcript.completed` with the whole envelope; one that breaks after its first content ends with one `error` event instead.",
+    "Routes the audio to a model of the key's route that supports everything requested, or refuses. The answer is the JSON envelope for every `response_format`. `Accept: text/plain`, `application/x-subrip` or `text/vtt` returns the plain body instead and, without `response_format`, selects the matching one: the text with its speakers, or the captions. With `stream: true` the answer is an event stream, from streaming models only: `transcript.delta`, `transcript.segment`, then `transcript.completed` with the whole envelope. A stream that breaks after its first content ends with one `error` event instead.",
   auth: "key",
   scope: "transcribe",
   isRouted: true,
@@ -91,12 +91,12 @@ export const postTranscriptionContract: EndpointContract = {
       },
       headers: {
         "X-SVC-Idempotent-Replay": "`true` on a replayed answer.",
-        "X-SVC-Simulated": "`true` when the sandbox answered.",
+        "X-SVC-Simulated": "`true` if the sandbox answered.",
       },
     },
     202: {
       ...acceptedJob,
-      description: `With \`mode: async\`, which needs the scope jobs. ${acceptedJob.description}`,
+      description: `With \`mode: async\`, which requires the scope jobs. ${acceptedJob.description}`,
     },
   },
   errors: ["NOT_ACCEPTABLE", ...SPEECH_ERRORS],
@@ -106,9 +106,9 @@ export const postTranslationContract: EndpointContract = {
   ...postTranscriptionContract,
   path: "/v1/translation",
   operationId: "createTranslation",
-  summary: "Turn speech into text of another language",
+  summary: "Transcribe speech and translate it",
   description:
-    "As `POST /v1/transcription`, with the text in `to_language`: by a model of the key's route that translates into it, or refused. `language` in the answer is the language that was spoken, where the model says it.",
+    "Like `POST /v1/transcription`, with the text in `to_language`: by a model of the key's route that translates into it, or refused. `language` in the answer is the spoken language, if the model reports it.",
   requestBody: { json: translationRequest, multipart: translationFields.extend(formAudio) },
   errors: ["NOT_ACCEPTABLE", ...TRANSLATION_ERRORS],
 };

@@ -1,4 +1,4 @@
-// The completion webhook's settings and log as a workspace's administrators see them [webhooks.roles].
+// The endpoints of the completion webhook's settings and log, for a workspace's administrators [webhooks.roles].
 import { z } from "zod";
 import { json, jsonWithEtag, optionalMatch } from "./admin.ts";
 import { workspaceDeliveriesContracts } from "./delivery-list.ts";
@@ -19,13 +19,13 @@ export const putSttWebhookContract: EndpointContract = {
   method: "PUT",
   path: PATH,
   operationId: "putSttWebhook",
-  summary: "Configure the completion webhook",
+  summary: "Create or update the completion webhook",
   description:
-    "One webhook per workspace. The first call makes the signing secret, `rotate_secret` a new one: it is in the answer to that call and never again. The URL must be https and lead to public addresses, now and at every delivery.",
+    "One webhook per workspace. The first call creates the signing secret, `rotate_secret` a new one. The secret is only in the answer to that call. The URL must be https and resolve to public addresses, now and at every delivery.",
   auth: "key",
   requestBody: { json: webhookRequest },
   headers: optionalMatch.extend({
-    "If-None-Match": z.literal("*").describe("Only where there is no webhook yet; else 412.").optional(),
+    "If-None-Match": z.literal("*").describe("Only if there is no webhook yet; else 412.").optional(),
   }),
   responses: { 200: jsonWithEtag("The webhook.", webhookView) },
   errors: ["FORBIDDEN", "NOT_FOUND", "PRECONDITION_FAILED", "BODY_TOO_LARGE"],
@@ -35,7 +35,7 @@ export const getSttWebhookContract: EndpointContract = {
   method: "GET",
   path: PATH,
   operationId: "getSttWebhook",
-  summary: "The completion webhook and how it fares",
+  summary: "Get the completion webhook and its state",
   auth: "key",
   responses: { 200: jsonWithEtag("The webhook, without its secret.", webhookView) },
   errors: ["FORBIDDEN", "NOT_FOUND"],
@@ -45,8 +45,8 @@ export const deleteSttWebhookContract: EndpointContract = {
   method: "DELETE",
   path: PATH,
   operationId: "deleteSttWebhook",
-  summary: "Remove the completion webhook",
-  description: "Deliveries that wait are given up. The log of deliveries stays for its seven days.",
+  summary: "Delete the completion webhook",
+  description: "Pending deliveries are abandoned. The delivery log is kept for its seven days.",
   auth: "key",
   headers: optionalMatch,
   responses: { 200: json("It is gone.", webhookDeleted) },
@@ -57,8 +57,8 @@ export const redeliverWebhookContract: EndpointContract = {
   method: "POST",
   path: `${PATH}/deliveries/:delivery_id/redeliver`,
   operationId: "redeliverSttWebhook",
-  summary: "Deliver an event again",
-  description: "The same event under the same id, with the whole schedule of attempts before it.",
+  summary: "Redeliver an event",
+  description: "The same event with the same id, and a complete new schedule of attempts.",
   auth: "key",
   responses: { 202: json("The delivery, due now.", deliveryView) },
   errors: ["FORBIDDEN", "NOT_FOUND"],
@@ -70,7 +70,7 @@ export const testWebhookContract: EndpointContract = {
   operationId: "testSttWebhook",
   summary: "Send a test delivery",
   description:
-    "One signed attempt, made now, also while the webhook is disabled. It carries `X-SVC-Webhook-Test: true` and the id of a job that does not exist. The answer says how the receiver took it.",
+    "One signed attempt, made at once, even while the webhook is disabled. It contains `X-SVC-Webhook-Test: true` and the id of a job that does not exist. The answer contains the receiver's response.",
   auth: "key",
   responses: { 200: json("The test delivery with its one attempt.", deliveryView) },
   errors: ["FORBIDDEN", "NOT_FOUND", "CONCURRENCY_LIMITED"],
@@ -80,9 +80,9 @@ export const streamWebhookContract: EndpointContract = {
   method: "GET",
   path: `${PATH}/stream`,
   operationId: "streamSttWebhook",
-  summary: "Events as they happen",
+  summary: "Stream events",
   description:
-    "What `patchbay listen` reads: a `ready` event, then a `delivery` event for every job that ends, each with the headers and the body that a delivery would have. Needs no webhook to be configured, and takes nothing away from one that is.",
+    "For `patchbay listen`: a `ready` event, then a `delivery` event for every job that ends, each with the headers and the body of a delivery. It requires no webhook, and does not affect deliveries to one.",
   auth: "key",
   query: streamQuery,
   responses: {

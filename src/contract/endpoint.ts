@@ -1,18 +1,18 @@
-// One endpoint as callers see it, without its handler: the server, OpenAPI, console and CLI read this [api.openapi].
+// The contract of one endpoint, without its handler. The server, OpenAPI, console and CLI are built from it [api.openapi].
 import type { z } from "zod";
 import type { ErrorCode } from "./errors.ts";
 import type { Scope } from "./scopes.ts";
 
 export const ENDPOINT_METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
 export type EndpointMethod = (typeof ENDPOINT_METHODS)[number];
-/** What an endpoint can ask for; `routing:read` only changes what an answer shows. */
+/** Scopes that an endpoint can require; `routing:read` only changes what an answer shows. */
 export type EndpointScope = Exclude<Scope, "routing:read">;
 
 export interface ResponseContract {
   readonly description: string;
   /** Schema by media type. */
   readonly content: Readonly<Record<string, z.ZodType>>;
-  /** Headers worth documenting beside `X-Request-Id`, with one sentence each. */
+  /** Documented headers in addition to `X-Request-Id`, with one sentence each. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -20,22 +20,22 @@ export interface EndpointContract {
   readonly method: EndpointMethod;
   /** With `:name` for a parameter: `/v1/transcription/jobs/:job_id`. */
   readonly path: string;
-  /** Targets of this endpoint that are taken though no path of ours is spelt with escapes, whole and with nothing else in them. */
+  /** Matches percent-encoded spellings of this path that are accepted, although other paths are matched literally. */
   readonly aliasPattern?: RegExp;
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** `operator`: a key of the operator, on the admin listener alone. */
+  /** `operator`: an operator key, on the admin listener only. */
   readonly auth: "none" | "key" | "operator";
   readonly scope?: EndpointScope;
-  /** Picks a model: every request leaves a record, also one without a valid key. */
+  /** Selects a model: every request leaves a record, even without a valid key. */
   readonly isRouted?: true;
   readonly requestBody?: { readonly json?: z.ZodType; readonly multipart?: z.ZodType };
   readonly query?: z.ZodObject;
-  /** Request headers by their exact spelling; what each means goes into `describe`. */
+  /** Request headers by their exact spelling; their meaning goes into `describe`. */
   readonly headers?: z.ZodObject;
   readonly responses: Readonly<Record<number, ResponseContract>>;
-  /** Beyond those that every endpoint can answer (`COMMON_ERRORS`, and 401 and 403 by `auth` and `scope`). */
+  /** In addition to errors of every endpoint (`COMMON_ERRORS`, and 401 and 403 depending on `auth` and `scope`). */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -49,12 +49,12 @@ const COMMON_ERRORS = [
   "INTERNAL",
 ] as const satisfies readonly ErrorCode[];
 
-/** As records and idempotency slots name it. */
+/** The name in records and idempotency slots. */
 export function endpointName({ method, path }: { readonly method: string; readonly path: string }): string {
   return `${method} ${path}`;
 }
 
-/** Its path as OpenAPI writes it: `/v1/transcription/jobs/{job_id}`. */
+/** Its path in OpenAPI syntax: `/v1/transcription/jobs/{job_id}`. */
 export function pathTemplate({ path }: Pick<EndpointContract, "path">): string {
   return path.replaceAll(PARAMETER, "{$1}");
 }
@@ -65,12 +65,12 @@ export function pathParameters({ path }: Pick<EndpointContract, "path">): readon
 
 const PARAMETER = /:([a-z_]+)/gu;
 
-/** Whether requests count against the quotas of key and app; then every answer says what is left. */
+/** Whether requests count against the quotas of key and app. If so, every answer reports what remains. */
 export function isLimited({ errors }: EndpointContract): boolean {
   return errors.includes("RATE_LIMITED");
 }
 
-/** Every error an endpoint can answer: its own, those of its guards, and those of HTTP itself. */
+/** All errors of an endpoint: its own, those of its guards, and those of HTTP itself. */
 export function errorsOf(contract: EndpointContract): readonly ErrorCode[] {
   const guards: ErrorCode[] = contract.auth === "none" ? [] : ["UNAUTHENTICATED"];
   if (contract.scope !== undefined || contract.auth === "operator") guards.push("FORBIDDEN");

@@ -1,4 +1,4 @@
-// Every endpoint of the public listener; OpenAPI is generated from this list.
+// All endpoints of the public listener; OpenAPI is generated from this list.
 import { APP_CONTRACTS } from "./apps.ts";
 import { workspaceAuditContracts } from "./audit.ts";
 import { audioUrlCheckContracts } from "./audio-url-check.ts";

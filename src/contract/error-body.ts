@@ -1,19 +1,19 @@
-// The one body of every error of every endpoint [errors.one-body], and its RFC 9457 form [errors.problem-json].
+// The single error body of all endpoints [errors.one-body], and its RFC 9457 form [errors.problem-json].
 import { z } from "zod";
 import { ERROR_TYPES, ERRORS, type ErrorCode } from "./errors.ts";
 
 const CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 
-const code = z.enum(CODES).describe("Stable, for programs; each is explained at `doc_url`.");
-const errorType = z.enum(ERROR_TYPES).describe("The family of the code.");
+const code = z.enum(CODES).describe("Stable, for programs; `doc_url` links to its documentation.");
+const errorType = z.enum(ERROR_TYPES).describe("Family of the code.");
 const message = z.string().min(1).describe("For people: what is wrong, the limit, and what to do.");
-const param = z.string().nullable().describe("The field, header or part at fault.");
+const param = z.string().nullable().describe("The invalid field, header or part.");
 const retryable = z.boolean().describe("Whether the same request may succeed later; equals `X-Should-Retry`.");
 const requestId = z
   .string()
   .regex(/^req_[0-9a-z]{26}$/)
   .describe("Equals `X-Request-Id`.");
-const details = z.record(z.string(), z.unknown()).nullable().describe("Facts for programs, by code.");
+const details = z.record(z.string(), z.unknown()).nullable().describe("Facts for programs, depending on the code.");
 
 export const errorBody = z
   .strictObject({
@@ -31,10 +31,10 @@ export const errorBody = z
   .describe("An error.");
 export type ErrorBody = z.infer<typeof errorBody>;
 
-/** Sent when `Accept` asks for `application/problem+json`. */
+/** Sent if `Accept` asks for `application/problem+json`. */
 export const problemBody = z
   .strictObject({
-    type: z.url().describe("Where the code is explained."),
+    type: z.url().describe("Documentation of the code."),
     title: z.string().describe("The code's HTTP status in words."),
     status: z.int(),
     detail: message,
@@ -45,5 +45,5 @@ export const problemBody = z
     request_id: requestId,
     details,
   })
-  .describe("An error in the form of RFC 9457.");
+  .describe("An error in RFC 9457 format.");
 export type ProblemBody = z.infer<typeof problemBody>;

@@ -1,5 +1,4 @@
-// The one catalogue of public errors [errors.one-body]. Status, type and retryability are defined here and nowhere else: docs/errors.md
-// and /docs/errors are generated from it.
+// The catalogue of public errors [errors.one-body]. Status, type and retryability are defined only here: docs/errors.md and /docs/errors are generated from it.
 
 export const ERROR_TYPES = [
   "invalid_request_error",
@@ -18,7 +17,7 @@ interface ErrorEntry {
   readonly status: number;
   readonly type: ErrorType;
   readonly retryable: boolean;
-  /** One paragraph for the docs: when it comes and what to do. */
+  /** One paragraph for the docs: the cause, and what to do. */
   readonly doc: string;
 }
 
@@ -31,43 +30,43 @@ export const ERRORS = {
     400,
     "invalid_request_error",
     false,
-    "A field, header or the body itself is malformed, unknown or of the wrong type. `param` names the first fault and `details.issues` lists all of them. Correct the request; sending it again unchanged gives the same answer.",
+    "A field, a header or the body is malformed, unknown or of the wrong type. `param` names the first error and `details.issues` lists all. Correct the request: repeating it unchanged returns the same answer.",
   ),
   ROUTE_CONTROL_FIELD_REJECTED: entry(
     400,
     "invalid_request_error",
     false,
-    "The request names a provider or a model (`provider`, `model`, `audio.provider`, `audio.model`). The route of the API key chooses both. Remove the field; to choose among routes send a `purpose`.",
+    "The request names a provider or a model (`provider`, `model`, `audio.provider`, `audio.model`), but the route of the API key chooses both. Remove the field. To select a route, send a `purpose`.",
   ),
   AUDIO_URL_REJECTED: entry(
     400,
     "invalid_request_error",
     false,
-    "The `audio.url` breaks a rule for remote audio; `details.reason` says which: `malformed`, `scheme`, `port`, `host_not_allowed`, `address_not_public`, `too_many_redirects`, `missing_content_length` or `unsupported_content_type`. Hosts are allowed per workspace (`PUT /workspace/{tenant_id}/audio-url-domains`); every name or address that is not public, in the URL or in a redirect, is `address_not_public`. Nothing was called or charged.",
+    "The `audio.url` breaks a rule for remote audio. `details.reason` is `malformed`, `scheme`, `port`, `host_not_allowed`, `address_not_public`, `too_many_redirects`, `missing_content_length` or `unsupported_content_type`. Hosts are allowed per workspace (`PUT /workspace/{tenant_id}/audio-url-domains`). A name or address that is not public, in the URL or in a redirect, is `address_not_public`. Nothing was called or charged.",
   ),
   MODEL_NOT_SELECTABLE: entry(
     400,
     "invalid_request_error",
     false,
-    "On the OpenAI-compatible endpoints `model` must be `auto` or `purpose/<label>`; the route of the key picks the model.",
+    "On the OpenAI-compatible endpoints `model` must be `auto` or `purpose/<label>`; the route of the key selects the model.",
   ),
   UNAUTHENTICATED: entry(
     401,
     "authentication_error",
     false,
-    "There is no API key in `Authorization: Bearer …`, or it is malformed, unknown, revoked or expired. The answer is the same in all these cases.",
+    "The API key in `Authorization: Bearer …` is missing, malformed, unknown, revoked or expired. The answer is the same in all these cases.",
   ),
   BUDGET_EXCEEDED: entry(
     402,
     "billing_error",
     false,
-    "Running this request could take the app above one of its budgets. `details` holds the limit, what is spent and reserved, what this request asked for and when the budget resets. Nothing was called or charged.",
+    "This request could exceed one of the app's budgets. `details` contains the limit, the spent and reserved amounts, the amount that this request needs, and when the budget resets. Nothing was called or charged.",
   ),
   CREDITS_REQUIRED: entry(
     402,
     "billing_error",
     false,
-    "The request needs a metered model and the workspace's plan lacks the credits for it. Plain chat draws on the plan's monthly tokens first; tools, JSON mode, images, audio and transcription need credits, or an own provider account. Also where a workspace with a plan would need a model of a shared connection that has no price.",
+    "The request needs a metered model, and the workspace's plan has too few credits left. Plain chat uses the plan's monthly tokens first. Tools, JSON mode, images, audio and transcription need credits, or a provider account of your own. Also returned if a workspace with a plan would need a model of a shared connection that has no price.",
   ),
   FORBIDDEN: entry(
     403,
@@ -75,19 +74,19 @@ export const ERRORS = {
     false,
     "The key is valid, but its role or scopes do not allow this endpoint. `details.required` names what is missing.",
   ),
-  JOB_NOT_FOUND: entry(404, "not_found_error", false, "No job of this app has this id."),
+  JOB_NOT_FOUND: entry(404, "not_found_error", false, "The app has no job with this id."),
   NOT_FOUND: entry(404, "not_found_error", false, "There is nothing at this path, or it belongs to another tenant."),
   METHOD_NOT_ALLOWED: entry(
     405,
     "invalid_request_error",
     false,
-    "The path exists but does not take this method. The `Allow` header lists those it takes.",
+    "The path exists but does not support this method. The `Allow` header lists the supported ones.",
   ),
   NOT_ACCEPTABLE: entry(
     406,
     "invalid_request_error",
     false,
-    "None of the media types in `Accept` can be produced for this request. Ask for `application/json`.",
+    "None of the media types in `Accept` is available for this request. Request `application/json`.",
   ),
   REQUEST_TIMEOUT: entry(
     408,
@@ -102,7 +101,7 @@ export const ERRORS = {
     409,
     "idempotency_error",
     false,
-    "This `Idempotency-Key` was used before with another payload or on another endpoint. Use a new key for a new request. An `audio.url` counts as its whole text: one that was signed again is another payload.",
+    "This `Idempotency-Key` was used before with another payload or on another endpoint. Use a new key for a new request. An `audio.url` is compared as a whole: with a new signature it is another payload.",
   ),
   IDEMPOTENCY_REPLAY_IN_PROGRESS: entry(
     409,
@@ -114,7 +113,7 @@ export const ERRORS = {
     409,
     "idempotency_error",
     false,
-    "The first request with this `Idempotency-Key` ended without a known outcome (a timeout or a lost connection after it was sent). It will not be run again under this key; send a new key to run it anew, knowing that the provider may have done the work once.",
+    "The first request with this `Idempotency-Key` ended with an unknown outcome (a timeout, or a connection lost after it was sent). It is not run again under this key. To run it again send a new key; the provider may already have done the work once.",
   ),
   MANAGED_BY_FILE: entry(
     409,
@@ -126,74 +125,74 @@ export const ERRORS = {
     409,
     "invalid_request_error",
     false,
-    "What the object is, or what stands beside it, does not allow the change; `details.reason` says how: `exists` (the name is taken), `not_empty` (something still belongs to it), `in_use` (something still names it), `revoked` (the key no longer works), `not_published` (the route serves nothing yet), `no_previous_version` (no other version of the route served before) or `another_file` (the gateway runs on another configuration file). Nothing was changed.",
+    "The state of the object, or another object, does not allow the change. `details.reason` is `exists` (the name is taken), `not_empty` (it still contains objects), `in_use` (another object refers to it), `revoked` (the key is revoked), `not_published` (the route has no published version), `no_previous_version` (no other version of the route was published before) or `another_file` (the gateway uses another configuration file). Nothing was changed.",
   ),
   PRECONDITION_FAILED: entry(
     412,
     "invalid_request_error",
     false,
-    "The object is no longer what `If-Match` names: somebody changed it since it was read, or it is not there. Nothing was changed. Read it again and decide anew.",
+    "The object does not match `If-Match`: it was changed since it was read, or does not exist. Nothing was changed. Read it again and repeat the change if it still applies.",
   ),
   PRECONDITION_REQUIRED: entry(
     428,
     "invalid_request_error",
     false,
-    "The change replaces an object whole, so it must say which state of it was read: send the `ETag` of that answer as `If-Match`. Nothing was changed.",
+    "The change replaces a whole object, so it must name the state that was read: send the `ETag` of that answer as `If-Match`. Nothing was changed.",
   ),
   AUDIO_TOO_LARGE: entry(
     413,
     "invalid_request_error",
     false,
-    "The audio is larger than the size cap (in `/v1/melimits`: `max_audio_bytes`; for jobs `max_job_audio_bytes`, which the operator may raise to 524288000; for URLs `max_audio_url_bytes` and `max_job_audio_url_bytes`). It was refused before any provider was called. JSON with base64 counts the whole body, about a third more than the file: use multipart for files near the cap.",
+    "The audio is larger than the limit (in `/v1/melimits`: `max_audio_bytes`; for jobs `max_job_audio_bytes`, which the operator may raise to 524288000; for URLs `max_audio_url_bytes` and `max_job_audio_url_bytes`). No provider was called. For JSON with base64 the whole body counts, which is about a third more than the file: use multipart for files near the limit.",
   ),
-  BODY_TOO_LARGE: entry(413, "invalid_request_error", false, "The request body is larger than this endpoint takes."),
+  BODY_TOO_LARGE: entry(413, "invalid_request_error", false, "The request body is larger than this endpoint accepts."),
   UNSUPPORTED_MEDIA_TYPE: entry(
     415,
     "invalid_request_error",
     false,
-    "The request's content type or encoding is not taken here, or the audio is by its content not mp3, mp4, mpeg, mpga, m4a, wav or webm. File names and declared types are not evidence.",
+    "The request's content type or encoding is not supported here, or the audio's content is not mp3, mp4, mpeg, mpga, m4a, wav or webm. File names and declared types are ignored.",
   ),
   INVALID_AUDIO: entry(
     422,
     "invalid_request_error",
     false,
-    "The audio is empty, shorter than 0.1 s, truncated beyond use, holds no audio track, or its length cannot be read.",
+    "The audio is empty, shorter than 0.1 s, truncated too much, without an audio track, or of unreadable length.",
   ),
   AUDIO_TOO_LONG: entry(
     422,
     "invalid_request_error",
     false,
-    "The audio lasts longer than `max_audio_duration_seconds` in `/v1/melimits`.",
+    "The audio is longer than `max_audio_duration_seconds` in `/v1/melimits`.",
   ),
   AUDIO_FETCH_FAILED: entry(
     422,
     "invalid_request_error",
     false,
-    "The server behind `audio.url` did not deliver the audio; `details.reason` says how: `http_status` (with `status`), `connect`, `tls`, `timeout`, `stalled` (below 16 KiB/s for 10 s), `truncated` or `content_encoding`. Retry after `http_status` of 500 and above, `connect` and `timeout`. Nothing was called or charged.",
+    "The server of `audio.url` did not deliver the audio. `details.reason` is `http_status` (with `status`), `connect`, `tls`, `timeout`, `stalled` (below 16 KiB/s for 10 s), `truncated` or `content_encoding`. Retry after `http_status` of 500 and above, `connect` and `timeout`. Nothing was called or charged.",
   ),
   REQUIRED_FEATURE_UNSUPPORTED: entry(
     422,
     "invalid_request_error",
     false,
-    "The route has models for this kind of request, but none of them can do everything asked. `details.missing` lists what no single target could satisfy, and `details.candidates` what each target lacks. Nothing was called: drop the feature, or route the key to a model that has it.",
+    "The route has models for this kind of request, but none supports everything requested. `details.missing` lists the features that no target supports, and `details.candidates` what each target lacks. Nothing was called. Drop the feature, or change the key's route to include a model that supports it.",
   ),
   RATE_LIMITED: entry(
     429,
     "rate_limit_error",
     true,
-    "The quota of the key or its app is used up. Retry after `Retry-After` seconds. `RateLimit` and `RateLimit-Policy`, which every answer of an endpoint with quotas carries, tell what is left before it comes to this.",
+    "The quota of the key or its app is used up. Retry after `Retry-After` seconds. The headers `RateLimit` and `RateLimit-Policy`, in every answer of an endpoint with quotas, report what remains.",
   ),
   CONCURRENCY_LIMITED: entry(
     429,
     "rate_limit_error",
     true,
-    "The key or its app has as many requests running as its quota allows.",
+    "The key or its app has as many concurrent requests as its quota allows. Retry when one has ended.",
   ),
   FEATURE_NOT_DELIVERED: entry(
     502,
     "provider_error",
     false,
-    "A provider answered, but without a feature that was asked for (for example speakers, or JSON), and no other target could serve. The incomplete answer is withheld and not charged.",
+    "A provider answered without a required feature (for example speakers, or JSON), and no other target could serve. The incomplete answer is withheld and not charged.",
   ),
   PROVIDER_REJECTED: entry(
     502,
@@ -205,57 +204,57 @@ export const ERRORS = {
     502,
     "provider_error",
     false,
-    "The connection to the provider broke after the request was sent, so its outcome is unknown. Not charged. No other provider was tried, because that could pay twice; or, in a chat stream, because its first content had been sent already.",
+    "The connection to the provider broke after the request was sent, so its outcome is unknown. Not charged. No other provider was tried, because that could be billed twice or, in a chat stream, because its first content had already been sent.",
   ),
   audio_purpose_unavailable: entry(
     503,
     "invalid_request_error",
     false,
-    "The purpose is unknown, disabled or has no audio model, and the strict policy forbids running elsewhere. See `purposes` in `GET /v1/me`.",
+    "The purpose is unknown, disabled or has no audio model, and the strict policy forbids a fallback. See `purposes` in `GET /v1/me`.",
   ),
   NO_HEALTHY_PROVIDER: entry(
     503,
     "provider_error",
     false,
-    "The route has no model for this request (`details.reason` `no_audio_model` or `no_chat_model`), or those it has are failing, resting or paused by hand (`unhealthy`, `exhausted`; only these two are worth a retry). `details.paused_until` is there where one of them was paused: when the first is back, unless somebody resumes it before.",
+    "The route has no model for this request (`details.reason` `no_audio_model` or `no_chat_model`), or all of them are failing, unavailable or paused manually (`unhealthy`, `exhausted`; only these two are worth a retry). `details.paused_until`, present if one was paused, is when the first pause ends, unless it is resumed earlier.",
   ),
   all_providers_exhausted: entry(
     503,
     "provider_error",
     true,
-    "Every eligible chat target was tried and failed, is resting after repeated failures, or was paused by hand (`details.paused_until`: when the first is back, unless somebody resumes it before).",
+    "Every eligible chat target failed, is unavailable after repeated failures, or is paused manually (`details.paused_until`: when the first pause ends, unless it is resumed earlier).",
   ),
   OVERLOADED: entry(
     503,
     "api_error",
     true,
-    "The gateway holds as much work as it can, or its database is not available: it cannot be reached, is starting, stopping or read-only, or its disk is full. Retry after `Retry-After` seconds, with the same `Idempotency-Key` where there was one. `retryable: false`: the database failed before it confirmed a change that was sent without a key, and the change may have been made.",
+    "The gateway is at capacity, or its database is unavailable: unreachable, starting, stopping, read-only, or out of disk space. Retry after `Retry-After` seconds, with the same `Idempotency-Key` if there was one. `retryable: false`: the database failed before it confirmed a change that was sent without a key, so the change may have been made.",
   ),
-  SHUTTING_DOWN: entry(503, "api_error", true, "This process is shutting down. Retry: another one will answer."),
+  SHUTTING_DOWN: entry(503, "api_error", true, "This process is shutting down. Retry: another process will answer."),
   PROVIDER_TIMEOUT: entry(
     504,
     "provider_error",
     false,
-    "The deadline passed after the request was sent to a provider, so its outcome is unknown. Not charged, and not tried elsewhere. For long recordings use a job.",
+    "The deadline passed after the request was sent to a provider, so its outcome is unknown. Not charged, and no other provider was tried. For long recordings use a job.",
   ),
   INTERNAL: entry(
     500,
     "api_error",
     false,
-    "A fault in the gateway. Report it with the request id. A job ends with it when the gateway could not read its recording back from its store: `details.reason` is `recording_missing`, `recording_damaged` (not the bytes that were submitted) or `recording_unreadable` (the store did not give it out until the job's deadline). Such a job is not charged, no other provider was tried, and it may be submitted again.",
+    "An internal error of the gateway. Report it with the request id. A job ends with it if the gateway could not read its recording back from its store: `details.reason` is `recording_missing`, `recording_damaged` (the bytes differ from those submitted) or `recording_unreadable` (the store did not return it until the job's deadline). Such a job is not charged, no other provider was tried, and it may be submitted again.",
   ),
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Machine-readable facts beside the message; JSON values only. */
+/** Machine-readable facts in addition to the message; JSON values only. */
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
 export interface GatewayErrorOptions {
   readonly message: string;
   readonly param?: string | undefined;
   readonly details?: ErrorDetails | undefined;
-  /** Overrides the catalogue where the contract makes it depend on the case (for example `NO_HEALTHY_PROVIDER`). */
+  /** Overrides the catalogue if the contract makes it depend on the case (for example `NO_HEALTHY_PROVIDER`). */
   readonly retryable?: boolean | undefined;
   /** Seconds for `Retry-After`; only with a retryable error. */
   readonly retryAfterSeconds?: number | undefined;
@@ -263,7 +262,7 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown;
 }
 
-/** A refusal or failure as the caller sees it. `message` goes out: no secret, transcript, stack or provider text in it. */
+/** A refusal or failure as the caller sees it. `message` is public: it must contain no secret, transcript, stack trace or provider text. */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string | null;

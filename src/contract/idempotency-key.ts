@@ -1,5 +1,4 @@
-// The published form of an Idempotency-Key [idempotency.key-format]: required wherever the key counts; where the key is ignored, so is its
-// form [idempotency.ignored].
+// The public format of an Idempotency-Key [idempotency.key-format]: enforced only on endpoints that use the key [idempotency.ignored].
 import { GatewayError } from "./errors.ts";
 import { invalidRequest } from "./invalid-request.ts";
 

@@ -1,4 +1,4 @@
-// A 400 about fields or headers: the first is named by `param`, and all are listed in `details.issues` [errors.all-issues].
+// A 400 error about fields or headers: `param` names the first, and `details.issues` lists all [errors.all-issues].
 import { type ErrorDetails, GatewayError } from "./errors.ts";
 
 export interface Issue {
@@ -12,7 +12,7 @@ export function invalidRequest(param: string | null, message: string): GatewayEr
   return invalidRequests([{ param, message }]);
 }
 
-/** All faults at once. `details`: what else a program should know. */
+/** Reports all issues at once. `details`: further facts for programs. */
 export function invalidRequests(issues: readonly Issue[], details: ErrorDetails = {}): GatewayError {
   const [first] = issues;
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more, see details.issues)` : "";

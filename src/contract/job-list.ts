@@ -4,14 +4,14 @@ import { type EndpointBelow, json, listOf, mirrored, operatorEndpoint, pageField
 import type { EndpointContract } from "./endpoint.ts";
 import { job, JOB_STATUSES } from "./jobs.ts";
 
-/** What a job is and how it fares: what callers attached to it, and what was said, stays theirs. */
+/** State and facts of a job, without the caller's metadata and transcript. */
 export const listedJob = job.omit({ poll_url: true, metadata: true, result: true, result_url: true }).extend({
-  workspace: z.string().describe("Its id."),
+  workspace: z.string().describe("Id of the workspace."),
   app: z.string(),
-  key: z.string().nullable().describe("The one it was submitted with."),
-  request_id: z.string().describe("Of its submission: its record shows why it went where it went."),
+  key: z.string().nullable().describe("Id of the key that submitted it."),
+  request_id: z.string().describe("Id of its submission, whose record explains the routing."),
   task: z.enum(["transcribe", "translate"]),
-  deadline_at: z.string().describe("When it fails if it has not ended."),
+  deadline_at: z.string().describe("When it fails unless it has ended."),
 });
 export type ListedJobView = z.infer<typeof listedJob>;
 
@@ -21,7 +21,7 @@ const filters = {
   ...pageFields,
   status: z.enum(JOB_STATUSES).describe("Only jobs in this state.").optional(),
   app: id.describe("Id of the app.").optional(),
-  job: id.describe("Only this one, by its id.").optional(),
+  job: id.describe("Only this job.").optional(),
 };
 export const workspaceJobsQuery = z.strictObject(filters);
 export const jobsQuery = z.strictObject({
@@ -33,7 +33,7 @@ const LIST: Omit<EndpointBelow, "operationId" | "summary" | "query"> = {
   method: "GET",
   path: "/jobs",
   description:
-    "Newest first, each for 30 days after its end. Without results and metadata: those are the app's own, by its own key.",
+    "Newest first, each for 30 days after its end. Without results and metadata, which only the app's own key can read.",
   responses: { 200: json("A page of jobs.", listOf(listedJob)) },
   errors: [],
 };
@@ -41,13 +41,13 @@ const LIST: Omit<EndpointBelow, "operationId" | "summary" | "query"> = {
 export const listAllJobsContract: EndpointContract = operatorEndpoint({
   ...LIST,
   operationId: "listJobs",
-  summary: "The jobs of all workspaces",
+  summary: "List jobs of all workspaces",
   query: jobsQuery,
   errors: ["NOT_FOUND"],
 });
 export const workspaceJobsContracts = mirrored({
   ...LIST,
   operationId: "listWorkspaceJobs",
-  summary: "The jobs of a workspace's apps",
+  summary: "List jobs of a workspace's apps",
   query: workspaceJobsQuery,
 });

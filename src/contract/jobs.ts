@@ -1,4 +1,4 @@
-// Jobs as callers see them: what is submitted, and what a poll shows [jobs.fields].
+// The public job API: fields of a submission, and the answer of a poll [jobs.fields].
 import { z } from "zod";
 import type { ResponseContract } from "./endpoint.ts";
 import { ERRORS, type ErrorCode } from "./errors.ts";
@@ -6,16 +6,16 @@ import { audioMember, purposeFields, transcriptionEnvelope, translationFields } 
 
 const METADATA_PAIRS = 16;
 
-/** The fields of a transcription, but how its answer comes: a job's is fetched. */
+/** The fields of a transcription, except those about the transport of the answer: a job's answer is fetched. */
 export const jobFields = translationFields.omit({ mode: true, stream: true }).extend({
-  task: z.enum(["transcribe", "translate"]).describe("What to do; `transcribe` unless set.").optional(),
+  task: z.enum(["transcribe", "translate"]).describe("Kind of work. Default: `transcribe`.").optional(),
   metadata: z
     .record(z.string().min(1).max(64), z.string().max(512), {
       error: ({ code }) => (code === "invalid_key" ? "a name is 1 to 64 characters" : undefined),
     })
     .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS, `at most ${METADATA_PAIRS} pairs`)
     .refine((pairs) => !Object.entries(pairs).flat().join("").includes("\0"), "no text holds the character U+0000")
-    .describe("Up to 16 strings of your own, given back with the job and never sent on.")
+    .describe("Up to 16 strings of the caller, returned with the job and never forwarded.")
     .optional(),
 });
 
@@ -27,12 +27,12 @@ export const JOB_STATUSES = ["queued", "processing", "succeeded", "failed", "can
 export type JobStatus = (typeof JOB_STATUSES)[number];
 const JOB_STAGES = ["queued", "fetching", "measuring", "transcribing", "storing", "done"] as const;
 
-/** What only a job can end with; everything else is an error of the catalogue. */
+/** Errors that only a job can end with; all others are in the catalogue. */
 export const JOB_ONLY_ERRORS = {
   JOB_DEADLINE_EXCEEDED:
-    "The job did not end before its deadline (6 h unless the operator set another), in the queue or between calls; with a call in flight it is `PROVIDER_RESULT_UNKNOWN`. Not charged. Submit it again under a new key.",
+    "The job did not end before its deadline (default: 6 h; set by the operator), in the queue or between calls. With a call in flight the code is `PROVIDER_RESULT_UNKNOWN`. Not charged. Submit it again under a new key.",
   ATTEMPTS_EXHAUSTED:
-    "The job was taken up again and again and never came to an end: something stops its workers. Not charged. Submit it again under a new key; if it comes back, tell the operator the job's id.",
+    "Several workers claimed the job, and all stopped before it ended. Not charged. Submit it again under a new key. If the error recurs, report the job's id to the operator.",
 } as const;
 type JobOnlyErrorCode = keyof typeof JOB_ONLY_ERRORS;
 export type JobErrorCode = ErrorCode | JobOnlyErrorCode;
@@ -41,12 +41,12 @@ const jobError = z.strictObject({
   code: z
     .enum([...(Object.keys(ERRORS) as ErrorCode[]), ...(Object.keys(JOB_ONLY_ERRORS) as JobOnlyErrorCode[])])
     .describe(
-      "A code of the error catalogue; or `JOB_DEADLINE_EXCEEDED`, the job did not end in time; or `ATTEMPTS_EXHAUSTED`, no attempt brought it to an end. Neither is charged.",
+      "A code of the error catalogue; or `JOB_DEADLINE_EXCEEDED`: the job did not end in time; or `ATTEMPTS_EXHAUSTED`: all attempts failed. Neither is charged.",
     ),
   type: z.string(),
   message: z.string(),
   param: z.string().nullable(),
-  retryable: z.boolean().describe("Whether submitting it again may help."),
+  retryable: z.boolean().describe("Whether a new submission may succeed."),
   details: z.record(z.string(), z.unknown()).nullable(),
 });
 export type JobError = z.infer<typeof jobError>;
@@ -63,7 +63,7 @@ export type SubmittedJob = z.infer<typeof submittedJob>;
 
 /** Also the answer of a synchronous endpoint to `mode: async`. */
 export const acceptedJob = {
-  description: "The job is durable and will be worked on. A replayed key gives this first answer again.",
+  description: "The job is durable and will be processed. A replayed key returns this first answer again.",
   content: { "application/json": submittedJob },
   headers: {
     Location: "Where to poll.",
@@ -72,10 +72,10 @@ export const acceptedJob = {
   },
 } as const satisfies ResponseContract;
 
-/** Of a job's recording, or a request's. */
+/** Of the recording of a job or request. */
 export const providerDeletion = z
   .enum(["none", "pending", "done", "failed"])
-  .describe("Whether what the provider kept of it is deleted.");
+  .describe("Whether the provider's stored copy is deleted.");
 
 export const job = z.strictObject({
   object: z.literal("transcription.job"),
@@ -85,21 +85,21 @@ export const job = z.strictObject({
   created_at: z.string(),
   started_at: z.string().nullable(),
   finished_at: z.string().nullable(),
-  expires_at: z.string().nullable().describe("When the result is deleted; null until the job has ended."),
+  expires_at: z.string().nullable().describe("When the result is deleted. Null until the job has ended."),
   cancel_requested: z.boolean(),
-  attempts: z.int().min(0).describe("How often a worker took the job up."),
+  attempts: z.int().min(0).describe("Number of times that a worker claimed the job."),
   progress: z.strictObject({ stage: z.enum(JOB_STAGES), fraction: z.number().min(0).max(1).nullable() }),
   metadata: z.record(z.string(), z.string()),
-  result: transcriptionEnvelope.nullable().describe("The transcript, when it is small enough to stand here."),
-  result_url: z.string().nullable().describe("Where a larger one is fetched, without a key, for a short while."),
-  result_expired: z.boolean().describe("True once the result was deleted."),
+  result: transcriptionEnvelope.nullable().describe("The transcript, if it is small enough to be included."),
+  result_url: z.string().nullable().describe("Address of a larger result, valid without a key for a short time."),
+  result_expired: z.boolean().describe("Whether the result was deleted."),
   error: jobError.nullable(),
   usage: transcriptionEnvelope.shape.usage.nullable(),
   provider_deletion: providerDeletion,
   simulated: z
     .boolean()
     .describe(
-      "The sandbox served it, or is to serve it: nothing of it is recognised, nor charged. Until it has ended, a target that fails can still hand it to another.",
+      "The job runs or ran on the sandbox: nothing is recognised or charged. Until it has ended, a fallback can still move it to another target.",
     ),
   ...purposeFields.shape,
 });
@@ -117,16 +117,16 @@ export const EXPORT_FORMATS = ["srt", "vtt", "text", "verbose_json"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export const jobQuery = z.strictObject({
-  wait: z.int().min(0).max(60).describe("Seconds to wait for the end of the job, 0 to 60.").optional(),
-  format: z.enum(EXPORT_FORMATS).describe("The result of a succeeded job in another form, at no cost.").optional(),
+  wait: z.int().min(0).max(60).describe("Seconds to wait for the job's end, 0 to 60.").optional(),
+  format: z.enum(EXPORT_FORMATS).describe("The result of a succeeded job in another format, at no cost.").optional(),
 });
 
 export const jobListQuery = z.strictObject({
   status: z.enum(JOB_STATUSES).describe("Only jobs in this state.").optional(),
-  limit: z.int().min(1).max(100).default(20).describe("Jobs on a page, 1 to 100."),
+  limit: z.int().min(1).max(100).default(20).describe("Jobs per page, 1 to 100."),
   cursor: z
     .string()
     .regex(/^job_[0-9a-z]{26}$/u, "`next_cursor` of the page before")
-    .describe("`next_cursor` of the page before.")
+    .describe("`next_cursor` of the previous page.")
     .optional(),
 });

@@ -25,17 +25,17 @@ export const keyRequest = z.strictObject({
     .max(63)
     .nullable()
     .default(null)
-    .describe("Slug or id of its app; not set: a key of an administrator, which belongs to none."),
+    .describe("Slug or id of its app. Not set: an administrator's key, without an app."),
   role: roleField,
   mode: z
     .enum(["live", "test"])
     .default("live")
-    .describe("`test`: the sandbox answers in every provider's place, and nothing is spent."),
+    .describe("`test`: the sandbox answers in place of every provider, at no cost."),
   ...settings,
 });
 export const keyChange = z.strictObject(settings);
 
-/** Paddle and Stripe let two keys overlap; a week is the longest that either does. */
+/** The overlap of two keys during rotation. One week is the longest that Paddle or Stripe allows. */
 const MAX_OVERLAP_SECONDS = 604_800;
 
 export const keyRotation = z.strictObject({
@@ -44,7 +44,7 @@ export const keyRotation = z.strictObject({
     .min(0)
     .max(MAX_OVERLAP_SECONDS)
     .default(0)
-    .describe("How long the old key goes on working, at most seven days. 0: it stops now."),
+    .describe("How long the old key remains valid, at most seven days. 0: it is revoked at once."),
 });
 
 const KEY_STATES = ["active", "expired", "revoked"] as const;
@@ -53,7 +53,7 @@ export const keyView = z.strictObject({
   object: z.literal("key"),
   id: z.string(),
   workspace_id: z.string(),
-  app_id: z.string().nullable().describe("Null: of an administrator."),
+  app_id: z.string().nullable().describe("Null: an administrator's key."),
   name: z.string(),
   role: z.enum(ROLES),
   state: z.enum(KEY_STATES),
@@ -65,15 +65,15 @@ export const keyView = z.strictObject({
   created_at: time,
   expires_at: time.nullable(),
   revoked_at: time.nullable(),
-  last_used_at: time.nullable().describe("To the minute."),
-  replaces: z.string().nullable().describe("The key it took over from."),
-  secret: z.string().describe("The key itself. Only in the answer to the call that made it; never again.").optional(),
+  last_used_at: time.nullable().describe("Precise to the minute."),
+  replaces: z.string().nullable().describe("Id of the key that it replaces."),
+  secret: z.string().describe("The key itself. Only in the answer that creates it.").optional(),
 });
 export type KeyView = z.infer<typeof keyView>;
 
 export const keyQuery = z.object({
   ...pageFields,
-  app: z.string().min(1).max(63).describe("Only this app's, by slug or id.").optional(),
+  app: z.string().min(1).max(63).describe("Only keys of this app, by slug or id.").optional(),
   role: z.enum(ROLES).describe("Only keys of this role.").optional(),
   state: z.enum(KEY_STATES).describe("Only keys in this state.").optional(),
 });
@@ -86,7 +86,7 @@ export const KEY_CONTRACTS = {
     method: "GET",
     path: "/keys",
     operationId: "listKeys",
-    summary: "The workspace's keys, without their secrets",
+    summary: "List a workspace's keys, without their secrets",
     query: keyQuery,
     responses: { 200: json("A page of keys.", listOf(keyView)) },
     errors: [],
@@ -95,8 +95,8 @@ export const KEY_CONTRACTS = {
     method: "POST",
     path: "/keys",
     operationId: "createKey",
-    summary: "Make a key, shown this once",
-    description: "It can be used at once, on every process.",
+    summary: "Create a key; its secret is shown once",
+    description: "It is valid at once in every process.",
     requestBody: { json: keyRequest },
     responses: { 201: jsonWithEtag("The key, with its secret.", keyView) },
     errors: BODY_ERRORS,
@@ -105,7 +105,7 @@ export const KEY_CONTRACTS = {
     method: "GET",
     path: ONE,
     operationId: "getKey",
-    summary: "One key, without its secret",
+    summary: "Get a key, without its secret",
     responses: { 200: jsonWithEtag("The key.", keyView) },
     errors: [],
   }),
@@ -113,8 +113,8 @@ export const KEY_CONTRACTS = {
     method: "PUT",
     path: ONE,
     operationId: "replaceKey",
-    summary: "Set a key up anew",
-    description: "The whole of it: what is not sent gets its default. App, role and mode stay.",
+    summary: "Replace a key's settings",
+    description: "Replaces all settings: omitted ones get their default. App, role and mode cannot be changed.",
     requestBody: { json: keyChange },
     headers: requiredMatch,
     responses: { 200: jsonWithEtag("The key.", keyView) },
@@ -124,9 +124,9 @@ export const KEY_CONTRACTS = {
     method: "POST",
     path: `${ONE}/rotate`,
     operationId: "rotateKey",
-    summary: "Make a key that takes over from this one, shown this once",
+    summary: "Rotate a key; the new secret is shown once",
     description:
-      "It has everything of the old one but its secret and its id. The old one stops now, or after the overlap.",
+      "The new key has all settings of the old one, with a new secret and id. The old one is revoked at once, or after the overlap.",
     requestBody: { json: keyRotation },
     headers: optionalMatch,
     responses: { 201: jsonWithEtag("The new key, with its secret.", keyView) },
@@ -138,7 +138,7 @@ export const KEY_CONTRACTS = {
     operationId: "revokeKey",
     summary: "Revoke a key",
     description:
-      "Every process refuses it within 5 s, and ends its streams, live sessions and long polls. Jobs and calls in progress are completed. It stays on the list.",
+      "Every process refuses it within 5 s, and ends its streams, live sessions and long polls. Jobs and calls in progress are completed. It stays in the list.",
     headers: optionalMatch,
     responses: { 200: jsonWithEtag("The key, revoked.", keyView) },
     errors: CHANGE_ERRORS,

@@ -1,4 +1,4 @@
-// /mcp as callers see it: the tools of the Model Context Protocol over its Streamable HTTP transport.
+// The endpoint /mcp: tools of the Model Context Protocol over its Streamable HTTP transport.
 import { z } from "zod";
 import type { EndpointContract, ResponseContract } from "./endpoint.ts";
 import { routedHeaders } from "./endpoint-transcription.ts";
@@ -9,11 +9,11 @@ const id = z.union([z.string(), z.number()]);
 const mcpMessage = z
   .looseObject({
     jsonrpc: version,
-    id: id.describe("Absent: a notification, which has no answer.").optional(),
+    id: id.describe("Absent: a notification, which is not answered.").optional(),
     method: z.string().describe("`tools/list`, `tools/call`, …").optional(),
     params: z.looseObject({}).optional(),
   })
-  .describe("One message of JSON-RPC 2.0. A list of them is refused.")
+  .describe("One JSON-RPC 2.0 message. A batch is refused.")
   .meta({ id: "McpMessage" });
 
 const mcpError = z
@@ -30,7 +30,7 @@ const mcpAnswer = z
 export const mcpQuery = z.strictObject({
   tools: z
     .enum(["jobs"])
-    .describe("`jobs`: offer the tools that submit and cancel jobs too, to keys with the scope jobs.")
+    .describe("`jobs`: also offer the tools that submit and cancel jobs, to keys with the scope jobs.")
     .optional(),
 });
 
@@ -44,9 +44,9 @@ export const postMcpContract: EndpointContract = {
   method: "POST",
   path: "/mcp",
   operationId: "callMcp",
-  summary: "Tools for a language model, by the Model Context Protocol",
+  summary: "Call tools over the Model Context Protocol",
   description:
-    "Streamable HTTP without sessions, in the revision 2026-07-28 and those before it: `transcribe_audio`, `list_purposes`, `explain_request`, `get_job`, and with `?tools=jobs` `submit_transcription_job` and `cancel_job`. What a tool does is a request to this API with the same key, judged, recorded and charged as any; its refusal is the tool's answer. Where that takes long and `Accept` has `text/event-stream`, the answer is its one event. The headers are passed on to the request by which a tool transcribes. An `Origin` must be this gateway's own.",
+    "Streamable HTTP without sessions, in the revision 2026-07-28 and earlier ones: `transcribe_audio`, `list_purposes`, `explain_request`, `get_job`, and with `?tools=jobs` `submit_transcription_job` and `cancel_job`. A tool sends a request to this API with the same key, which is checked, recorded and charged like any other; a refusal is the tool's answer. If it takes long and `Accept` contains `text/event-stream`, the answer is a stream with one event. The headers are forwarded to the request that transcribes. An `Origin` must be this gateway's own.",
   auth: "key",
   query: mcpQuery,
   requestBody: { json: mcpMessage },
@@ -56,12 +56,12 @@ export const postMcpContract: EndpointContract = {
       description: "The answer to the message.",
       content: { "application/json": mcpAnswer, "text/event-stream": z.string() },
     },
-    202: { description: "A notification was taken.", content: {} },
+    202: { description: "The notification was accepted.", content: {} },
     400: refused(
-      "No message of a revision that is served: `-32700` no JSON, `-32600`, `-32602`, `-32020`, `-32021`, `-32022`, or `-32000`.",
+      "An invalid message or an unsupported revision: `-32700` no JSON, `-32600`, `-32602`, `-32020`, `-32021`, `-32022`, or `-32000`.",
     ),
     403: refused("`-32000`: the `Origin` is not this gateway's."),
-    404: refused("`-32601`: there is no such method."),
+    404: refused("`-32601`: unknown method."),
   },
   errors: ["BODY_TOO_LARGE", "OVERLOADED", "SHUTTING_DOWN"],
 };

@@ -1,4 +1,4 @@
-// Endpoints about the gateway itself: health [api.healthz], readiness [api.readyz], and its own documentation [api.docs]. None needs a key.
+// Endpoints of the gateway itself: health [api.healthz], readiness [api.readyz], and documentation [api.docs]. None requires a key.
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 
@@ -9,16 +9,16 @@ export const readiness = z
     status: z.enum(["ready", "not_ready"]),
     checks: z
       .record(z.string(), z.enum(["ok", "failed"]))
-      .describe("Each thing the process needs before it can serve, by name. Providers are never among them."),
+      .describe("Everything the process requires before it can serve, by name. Providers are never included."),
   })
-  .describe("Whether this process should be sent requests.");
+  .describe("Whether this process should receive requests.");
 export type Readiness = z.infer<typeof readiness>;
 
 export const getHealthContract: EndpointContract = {
   method: "GET",
   path: "/healthz",
   operationId: "getHealth",
-  summary: "Is the process alive?",
+  summary: "Check that the process is alive",
   description: "Answers without any I/O. For liveness probes.",
   auth: "none",
   responses: { 200: { description: "Alive.", content: { "application/json": health } } },
@@ -29,8 +29,8 @@ export const getReadinessContract: EndpointContract = {
   method: "GET",
   path: "/readyz",
   operationId: "getReadiness",
-  summary: "Should this process be sent requests?",
-  description: "503 while the database or its schema is not ready, and from the first moment of a shutdown.",
+  summary: "Check that this process can serve requests",
+  description: "503 while the database or its schema is not ready, and from the start of a shutdown.",
   auth: "none",
   responses: {
     200: { description: "Ready.", content: { "application/json": readiness } },
@@ -43,9 +43,9 @@ export const getMetricsContract: EndpointContract = {
   method: "GET",
   path: "/metrics",
   operationId: "getMetrics",
-  summary: "What this process counts, for Prometheus",
+  summary: "Metrics of this process for Prometheus",
   description:
-    "Needs no key: it names routes, providers, models, kinds and outcomes, and holds no id, no address and no word of a caller's. `svc_jobs` and `svc_budgets` are read from the database, and are the same on every process.",
+    "Requires no key: it contains names of routes, providers, models, kinds and outcomes, but no ids, addresses or contents. `svc_jobs` and `svc_budgets` are read from the database, and are the same in every process.",
   auth: "none",
   responses: { 200: { description: "Text format 0.0.4.", content: { "text/plain": z.string() } } },
   errors: [],
@@ -70,7 +70,7 @@ export const getDocsContract: EndpointContract = {
   method: "GET",
   path: "/docs",
   operationId: "getDocs",
-  summary: "Every endpoint, for people",
+  summary: "API reference in HTML",
   auth: "none",
   responses: { 200: { description: "A page in HTML.", content: { "text/html": z.string() } } },
   errors: [],
@@ -80,9 +80,9 @@ export const getPlaygroundContract: EndpointContract = {
   method: "GET",
   path: "/playground",
   operationId: "getPlayground",
-  summary: "Try transcription in a browser",
+  summary: "The playground: try transcription in a browser",
   description:
-    "A page that uses this API with a key of yours, which it keeps in the tab: audio to text with every option, the words beside the sound, and why the request went where it went.",
+    "A page that uses this API with your key, which is stored in the tab only: transcription with every option, the words in sync with the audio, and an explanation of the routing.",
   auth: "none",
   responses: { 200: { description: "A page in HTML.", content: { "text/html": z.string() } } },
   errors: [],
@@ -92,8 +92,8 @@ export const getPlaygroundFileContract: EndpointContract = {
   method: "GET",
   path: "/playground/:folder/:file",
   operationId: "getPlaygroundFile",
-  summary: "What the playground's page loads",
-  description: "Its scripts, its style and the bundled sample: a fixed list, which the page names.",
+  summary: "A file of the playground",
+  description: "Its scripts, its style sheet and the bundled sample, from a fixed list.",
   auth: "none",
   responses: {
     200: {
@@ -108,7 +108,7 @@ export const getPlaygroundFileContract: EndpointContract = {
   errors: ["NOT_FOUND"],
 };
 
-/** The same for modules in a folder of a folder. */
+/** The same for modules in a nested folder. */
 export const getPlaygroundModuleContract: EndpointContract = {
   ...getPlaygroundFileContract,
   path: "/playground/:folder/:subfolder/:file",
@@ -119,9 +119,9 @@ export const getConsoleContract: EndpointContract = {
   method: "GET",
   path: "/console",
   operationId: "getConsole",
-  summary: "Administration in a browser",
+  summary: "The console: administration in a browser",
   description:
-    "A page that uses the administration of this listener with a key of yours, which it keeps in the tab: requests and why they went where they went, jobs, deliveries, usage, budgets, keys, connections, routes. The operator's is on the admin listener, a workspace's on the public one.",
+    "A page that uses the admin API of this listener with your key, which is stored in the tab only: requests with their routing, jobs, deliveries, usage, budgets, keys, connections, routes. The operator's console is on the admin listener, a workspace's on the public one.",
   auth: "none",
   responses: { 200: { description: "A page in HTML.", content: { "text/html": z.string() } } },
   errors: [],
@@ -131,8 +131,8 @@ export const getConsoleFileContract: EndpointContract = {
   method: "GET",
   path: "/console/:folder/:file",
   operationId: "getConsoleFile",
-  summary: "What the console's page loads",
-  description: "Its scripts and its style: a fixed list, which the page names.",
+  summary: "A file of the console",
+  description: "Its scripts and its style sheet, from a fixed list.",
   auth: "none",
   responses: {
     200: { description: "The file.", content: { "text/javascript": z.string(), "text/css": z.string() } },
@@ -140,7 +140,7 @@ export const getConsoleFileContract: EndpointContract = {
   errors: ["NOT_FOUND"],
 };
 
-/** The same for modules in a folder of a folder. */
+/** The same for modules in a nested folder. */
 export const getConsoleModuleContract: EndpointContract = {
   ...getConsoleFileContract,
   path: "/console/:folder/:subfolder/:file",
@@ -151,7 +151,7 @@ export const getLlmsContract: EndpointContract = {
   method: "GET",
   path: "/llms.txt",
   operationId: "getLlms",
-  summary: "First requests and every endpoint, for programs that read documentation",
+  summary: "First requests and all endpoints, for language models",
   auth: "none",
   responses: { 200: { description: "Markdown.", content: { "text/plain": z.string() } } },
   errors: [],
@@ -161,8 +161,8 @@ export const getErrorDocsContract: EndpointContract = {
   method: "GET",
   path: "/docs/errors",
   operationId: "getErrorDocs",
-  summary: "Every error code, for people",
-  description: "`doc_url` of every error points into this page.",
+  summary: "Error reference in HTML",
+  description: "`doc_url` of every error links to this page.",
   auth: "none",
   responses: { 200: { description: "A page in HTML.", content: { "text/html": z.string() } } },
   errors: [],

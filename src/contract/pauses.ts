@@ -1,13 +1,13 @@
-// Pauses a provider account, or a model on it, by hand, and resumes it [admin.pause] [admin.pause-resume].
+// Pauses a provider account, or a model on it, manually, and resumes it [admin.pause] [admin.pause-resume].
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { MODEL } from "./set-up/kit.ts";
 import { everywhere } from "./set-up/everywhere.ts";
 
-/** A pause that is forgotten ends all the same. */
+/** A forgotten pause ends after its duration. */
 export const PAUSE_SECONDS = { least: 60, usual: 3_600, most: 604_800 } as const;
 
-const ofModel = MODEL.nullable().default(null).describe("One model of the connection; null: all of them.");
+const ofModel = MODEL.nullable().default(null).describe("One model of the connection. Null: all models.");
 
 export const pauseRequest = z.strictObject({
   model: ofModel,
@@ -16,7 +16,7 @@ export const pauseRequest = z.strictObject({
     .min(PAUSE_SECONDS.least)
     .max(PAUSE_SECONDS.most)
     .default(PAUSE_SECONDS.usual)
-    .describe("From now on. It ends by itself: an hour unless told, seven days at most."),
+    .describe("Duration from now. Default: one hour; at most seven days. The pause ends by itself."),
   reason: z
     .string()
     .trim()
@@ -24,14 +24,14 @@ export const pauseRequest = z.strictObject({
     .max(500)
     .nullable()
     .default(null)
-    .describe("For others who administer, and for the audit log. No caller is told."),
+    .describe("For other administrators and the audit log. Callers do not see it."),
 });
 
 export const resumeRequest = z.strictObject({ model: ofModel });
 
 export const pauseView = z.strictObject({
   object: z.literal("connection_pause"),
-  workspace_id: z.string().nullable().describe("Whose account; null: the platform's."),
+  workspace_id: z.string().nullable().describe("Workspace that owns the account. Null: shared."),
   connection: z.string(),
   model: z.string().nullable().describe("Null: all models of the connection."),
   until: time,
@@ -48,10 +48,10 @@ export const resumption = z.strictObject({
   object: z.literal("connection_resumption"),
   connection: z.string(),
   model: z.string().nullable(),
-  ended: z.array(pauseView).describe("The pauses that this ended."),
+  ended: z.array(pauseView).describe("The pauses that were ended."),
   still_paused: z
     .array(pauseView)
-    .describe("Those that go on and concern it: of the whole connection, where one model was named."),
+    .describe("Remaining pauses that affect it: of the whole connection, if one model was named."),
 });
 export type Resumption = z.infer<typeof resumption>;
 
@@ -61,8 +61,8 @@ export const listPausesContracts = everywhere({
   method: "GET",
   path: "/pauses",
   operationId: "listPauses",
-  summary: "What is paused by hand",
-  description: "By connection and model: those in force.",
+  summary: "List manual pauses",
+  description: "Pauses in force, ordered by connection and model.",
   responses: { 200: json("All of them.", pauseList) },
   errors: [],
 });
@@ -71,9 +71,9 @@ export const pauseConnectionContracts = everywhere({
   method: "POST",
   path: `${ONE}/pause`,
   operationId: "pauseConnection",
-  summary: "Send nothing to a provider account, or to a model on it, for a while",
+  summary: "Pause a provider account, or a model on it",
   description:
-    "From the moment it is answered on this process, and on the others when they hear of it, no call begins there: the next target of a route serves, jobs wait for a target that has none, and without one the caller is refused as when every target rests. What is under way goes on. Sent again it replaces the pause of the same model. Connections of the configuration file can be paused as well. Test keys, which call the sandbox, are not concerned.",
+    "No new call is sent there, at once in this process, and in the others when they are notified. The next target of a route is used; jobs wait if there is none, and other requests are refused as if every target were unavailable. Calls in flight continue. A repeated call replaces the pause of the same model. Connections of the configuration file can be paused too. Test keys, which use the sandbox, are not affected.",
   requestBody: { json: pauseRequest },
   responses: { 200: json("The pause.", pauseView) },
   errors: ["NOT_FOUND", "BODY_TOO_LARGE"],
@@ -83,11 +83,11 @@ export const resumeConnectionContracts = everywhere({
   method: "POST",
   path: `${ONE}/resume`,
   operationId: "resumeConnection",
-  summary: "Let a provider account, or a model on it, serve again",
+  summary: "Resume a provider account, or a model on it",
   description:
-    "Ends what was paused by hand; of a whole connection the pauses of its models too. Rests after failures end with it, on every process that hears of it: the next failures count afresh. A process that hears nothing, because its database was away, lets its rest end by itself. Where nothing is paused and nothing rests, it changes nothing.",
+    "Ends the manual pause; for a whole connection also the pauses of its models. It also closes circuits that are open after failures, in every process that is notified, and resets their failure counts. A process that misses the notification, because its database was unavailable, waits for the end of the cooldown. Without a pause or an open circuit, nothing changes.",
   requestBody: { json: resumeRequest },
-  responses: { 200: json("What ended, and what goes on.", resumption) },
+  responses: { 200: json("Ended and remaining pauses.", resumption) },
   errors: ["NOT_FOUND", "BODY_TOO_LARGE"],
 });
 

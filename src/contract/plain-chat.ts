@@ -1,5 +1,5 @@
-// Most chats: texts and a few numbers. What is taken here the schema of the endpoint takes as it is, and takes a fortieth of the whole
-// exchange's time to say so; of everything else, faults above all, it alone is the judge.
+// A fast check for most chats, which consist of texts and a few numbers. Whatever it accepts is valid for the endpoint's schema too, whose check takes a
+// fortieth of the whole exchange; everything else, above all invalid input, is left to that schema.
 import { type ChatFields, MOST_MESSAGES, MOST_OUTPUT_TOKENS } from "./chat.ts";
 
 const isShare = (most: number) => (value: unknown) => typeof value === "number" && value >= 0 && value <= most;
@@ -14,9 +14,9 @@ const IS_PLAIN: ReadonlyMap<string, (value: unknown) => boolean> = new Map<strin
   ["dry_run", isBoolean],
 ]);
 
-export function isPlainChat(given: object): given is ChatFields {
-  if (!Object.hasOwn(given, "messages")) return false;
-  for (const [name, value] of Object.entries(given)) if (IS_PLAIN.get(name)?.(value) !== true) return false;
+export function isPlainChat(body: object): body is ChatFields {
+  if (!Object.hasOwn(body, "messages")) return false;
+  for (const [name, value] of Object.entries(body)) if (IS_PLAIN.get(name)?.(value) !== true) return false;
   return true;
 }
 

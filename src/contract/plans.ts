@@ -23,7 +23,7 @@ const grants = {
   credits_usd: MONEY.default("0").describe("Credits for metered models."),
 };
 
-export const planRequest = z.strictObject({ id: ID.describe("Its name; it stays."), ...grants });
+export const planRequest = z.strictObject({ id: ID.describe("Name of the plan. Cannot be changed later."), ...grants });
 export const planChange = z.strictObject(grants);
 
 export const planView = z.strictObject({
@@ -43,7 +43,7 @@ export const listPlansContract = operatorEndpoint({
   method: "GET",
   path: "/plans",
   operationId: "listPlans",
-  summary: "All plans",
+  summary: "List plans",
   query: planQuery,
   responses: { 200: json("A page of plans, by name.", listOf(planView)) },
   errors: [],
@@ -52,7 +52,7 @@ export const postPlanContract = operatorEndpoint({
   method: "POST",
   path: "/plans",
   operationId: "createPlan",
-  summary: "Make a plan",
+  summary: "Create a plan",
   requestBody: { json: planRequest },
   responses: { 201: jsonWithEtag("The plan.", planView) },
   errors: ["CONFLICT", "BODY_TOO_LARGE"],
@@ -61,7 +61,7 @@ export const getPlanContract = operatorEndpoint({
   method: "GET",
   path: ONE,
   operationId: "getPlan",
-  summary: "One plan",
+  summary: "Get a plan",
   responses: { 200: jsonWithEtag("The plan.", planView) },
   errors: ["NOT_FOUND"],
 });
@@ -69,8 +69,8 @@ export const putPlanContract = operatorEndpoint({
   method: "PUT",
   path: ONE,
   operationId: "replacePlan",
-  summary: "Change what a plan includes",
-  description: "For every workspace on it, at once. What was drawn stays drawn.",
+  summary: "Update a plan",
+  description: "Takes effect at once for every workspace on it. Used tokens and credits remain used.",
   requestBody: { json: planChange },
   headers: requiredMatch,
   responses: { 200: jsonWithEtag("The plan.", planView) },
@@ -80,7 +80,7 @@ export const deletePlanContract = operatorEndpoint({
   method: "DELETE",
   path: ONE,
   operationId: "deletePlan",
-  summary: "Remove a plan that no workspace is on",
+  summary: "Delete a plan that no workspace uses",
   headers: optionalMatch,
   responses: { 200: json("It is gone.", deletedView) },
   errors: CHANGE_ERRORS,
@@ -90,19 +90,19 @@ const SIGNED_MONEY_RULE = 'must be a decimal in quotes, such as "25.00" or "-5"'
 const signedMoney = z.string({ error: SIGNED_MONEY_RULE }).regex(/^-?\d{1,9}(\.\d{1,9})?$/, SIGNED_MONEY_RULE);
 
 export const grantRequest = z.strictObject({
-  amount_usd: signedMoney.describe("What is granted; negative: taken back. Not 0."),
-  note: z.string().min(1).max(500).describe("Why, for the audit log."),
+  amount_usd: signedMoney.describe("Granted amount. Negative: taken back. Not 0."),
+  note: z.string().min(1).max(500).describe("Reason, for the audit log."),
 });
 
 export const creditsView = z.strictObject({
   object: z.literal("credits"),
   workspace_id: z.string(),
-  plan: z.string().nullable().describe("Null: no plan, hence no credit check, and nothing here counts."),
-  plan_credits_usd: z.string().describe("What the plan includes."),
-  granted_usd: z.string().describe("What was granted beside it."),
+  plan: z.string().nullable().describe("Null: no plan, so there is no credit check and nothing is counted here."),
+  plan_credits_usd: z.string().describe("Credits included in the plan."),
+  granted_usd: z.string().describe("Credits granted in addition to the plan."),
   spent_usd: z.string(),
   reserved_usd: z.string(),
-  balance_usd: z.string().describe("What is left; negative when more was taken back than was left."),
+  balance_usd: z.string().describe("Remaining credits. Negative if more was taken back than remained."),
   allowance: z
     .strictObject({
       monthly_chat_tokens: z.number(),
@@ -111,7 +111,7 @@ export const creditsView = z.strictObject({
       resets_at: time,
     })
     .nullable()
-    .describe("The plan's monthly chat tokens, which plain chat draws on first."),
+    .describe("The plan's monthly chat tokens, which plain chat uses first."),
 });
 export type CreditsView = z.infer<typeof creditsView>;
 
@@ -119,7 +119,7 @@ export const creditsContracts = mirrored({
   method: "GET",
   path: "/credits",
   operationId: "getCredits",
-  summary: "What is left of a workspace's credits and monthly tokens",
+  summary: "Get a workspace's remaining credits and monthly tokens",
   responses: { 200: json("The credits.", creditsView) },
   errors: [],
 });
@@ -128,22 +128,23 @@ export const postCreditsContract = operatorEndpoint({
   method: "POST",
   path: "/workspaces/:tenant_id/credits",
   operationId: "grantCredits",
-  summary: "Grant a workspace credits, or take them back",
-  description: "On top of what its plan includes; they stay when the plan changes, and count while there is one.",
+  summary: "Grant or take back credits of a workspace",
+  description:
+    "In addition to those of its plan. They are kept when the plan changes, and count while there is a plan.",
   requestBody: { json: grantRequest },
   headers: z.object({
     "Idempotency-Key": z
       .string()
       .regex(/^[\x21-\x7e]{1,255}$/)
       .describe(
-        "Makes retries safe: under one key a workspace is granted the same amount with the same note once, however often it is asked for; with anything else it is a 409. Keys of a workspace never expire.",
+        "Makes retries safe: with one key the same amount and note are granted to a workspace once, however often they are sent; a different request with the same key is a 409. These keys do not expire.",
       )
       .optional(),
   }),
   responses: {
     201: {
-      ...json("The credits as they are now.", creditsView),
-      headers: { "X-SVC-Idempotent-Replay": "`true`: it was granted before, under this key, and not again." },
+      ...json("The current credits.", creditsView),
+      headers: { "X-SVC-Idempotent-Replay": "`true` if it was granted before under this key, and not again." },
     },
   },
   errors: ["NOT_FOUND", "IDEMPOTENCY_KEY_REUSED", "BODY_TOO_LARGE"],

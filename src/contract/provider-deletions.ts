@@ -1,4 +1,4 @@
-// Deletions at providers (`provider_deletion`), as a workspace's administrators and the operator read them [admin.deletions].
+// Deletions at providers (`provider_deletion`), for a workspace's administrators and the operator [admin.deletions].
 import { z } from "zod";
 import { json, listOf, mirrored, operatorEndpoint, pageFields, time } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";
@@ -10,17 +10,19 @@ export const providerDeletionView = z.strictObject({
   id: z.string(),
   workspace_id: z.string(),
   app_id: z.string(),
-  subject_id: z.string().describe("The request or the job whose recording it is."),
-  connection: z.string().describe("The id of the provider account that was used."),
-  owner: z.enum(["platform", "workspace"]).describe("Whose account it is."),
+  subject_id: z.string().describe("The request or the job with the recording."),
+  connection: z.string().describe("Id of the provider account."),
+  owner: z.enum(["platform", "workspace"]).describe("Owner of the account."),
   provider: z.string(),
-  provider_id: z.string().describe("The provider's own id of it, for whoever deletes it by hand."),
-  simulated: z.boolean().describe("Made with a test key: it lies in the sandbox."),
+  provider_id: z.string().describe("The provider's id of the recording, for a manual deletion."),
+  simulated: z.boolean().describe("Made with a test key: the recording is in the sandbox."),
   status: z
     .enum(DELETION_STATUSES)
-    .describe("`pending`: to be done, or tried again. `failed`: given up after two days; the provider still keeps it."),
+    .describe(
+      "`pending`: to be done, or retried. `failed`: abandoned after two days; the provider still has the recording.",
+    ),
   attempts: z.int().min(0),
-  last_failure: z.string().nullable().describe("What the last attempt failed with, in one word."),
+  last_failure: z.string().nullable().describe("Error of the last attempt, as a code."),
   created_at: time,
   next_attempt_at: time.nullable(),
   finished_at: time.nullable(),
@@ -29,7 +31,7 @@ export type ProviderDeletionView = z.infer<typeof providerDeletionView>;
 
 const filters = {
   ...pageFields,
-  status: z.enum(DELETION_STATUSES).describe("Only these.").optional(),
+  status: z.enum(DELETION_STATUSES).describe("Only deletions in this state.").optional(),
 };
 export const workspaceDeletionsQuery = z.object(filters);
 export const deletionsQuery = z.object({
@@ -41,14 +43,14 @@ const list = {
   method: "GET",
   path: "/provider-deletions",
   description:
-    "Newest first. What was done is forgotten after 30 days; what failed stays, because somebody has to see to it at the provider.",
+    "Newest first. Completed deletions are removed after 30 days; failed ones are kept, because the recordings must be deleted manually at the provider.",
   responses: { 200: json("A page of deletions.", listOf(providerDeletionView)) },
 } as const;
 
 export const listDeletionsContract: EndpointContract = operatorEndpoint({
   ...list,
   operationId: "listProviderDeletions",
-  summary: "What providers were to delete",
+  summary: "List deletions at providers",
   query: deletionsQuery,
   errors: ["NOT_FOUND"],
 });
@@ -56,7 +58,7 @@ export const listDeletionsContract: EndpointContract = operatorEndpoint({
 export const workspaceDeletionsContracts = mirrored({
   ...list,
   operationId: "listWorkspaceProviderDeletions",
-  summary: "What providers were to delete of this workspace's recordings",
+  summary: "List deletions of a workspace's recordings at providers",
   query: workspaceDeletionsQuery,
   errors: [],
 });

@@ -1,4 +1,4 @@
-// The wire protocols that a connection can speak.
+// The wire protocols that a connection can use.
 
 export const PROVIDER_KINDS = [
   "openai",
@@ -17,12 +17,12 @@ export function isKind(kind: string): kind is ProviderKind {
   return PROVIDER_KINDS.some((name) => name === kind);
 }
 
-/** A server of the operator's own may ask for none. */
+/** A self-hosted server may require none. */
 export function needsCredential(kind: ProviderKind): boolean {
   return kind !== "openai-compatible" && kind !== "sandbox";
 }
 
-/** Of the others the address is known. */
+/** For the other kinds the address is known. */
 export function needsAddress(kind: ProviderKind): boolean {
   return kind === "openai-compatible";
 }

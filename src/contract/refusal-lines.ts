@@ -1,8 +1,8 @@
-// What a refusal says beside its message, in lines for whoever has to act on it: a person at a terminal, or a model.
+// Formats what a refusal contains in addition to its message, as lines for a person at a terminal or for a model.
 import { z } from "zod";
 
 export interface RefusalFacts {
-  /** As an error body has them; a gateway of another version may say more, or other things. */
+  /** From an error body. A gateway of another version may send more, or other, details. */
   readonly details: unknown;
   readonly docUrl: string | null;
   readonly requestId: string | null;
@@ -13,7 +13,7 @@ const issues = z
   .looseObject({ issues: z.array(z.looseObject({ param: name, path: name, message: z.string().catch("") })).min(2) })
   .transform((details) => details.issues);
 
-/** All faults of a refused request where there are several, where the code is explained, and whose answer it was. */
+/** Lists all issues of a refused request if there are several, the documentation of the code, and the request id. */
 export function refusalLines({ details, docUrl, requestId }: RefusalFacts): readonly string[] {
   const found = issues.safeParse(details).data ?? [];
   return [

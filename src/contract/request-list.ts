@@ -19,17 +19,20 @@ export const listedRequest = z.strictObject({
   endpoint: z.string(),
   outcome: z
     .enum(REQUEST_OUTCOMES)
-    .describe("`refused`: a status of 4xx. `failed`: 5xx, or a stream that broke. `abandoned`: the caller hung up."),
+    .describe("`refused`: a 4xx status. `failed`: 5xx, or a stream that broke. `abandoned`: the caller disconnected."),
   status: z.int(),
   code: z.string().nullable(),
-  workspace: z.string().nullable().describe("Its id; null, with the key, where the request came without a valid key."),
+  workspace: z
+    .string()
+    .nullable()
+    .describe("Id of the workspace. Null, like the key, for a request without a valid key."),
   app: z.string().nullable(),
   key: z.string().nullable(),
   test_mode: z.boolean(),
   purpose: z
     .strictObject({ requested: z.string().nullable(), applied: z.string().nullable(), source: z.string() })
     .nullable()
-    .describe("Null where no decision was made."),
+    .describe("Null: no routing decision was made."),
   route: z.string().nullable(),
   attempts: z
     .array(
@@ -38,11 +41,11 @@ export const listedRequest = z.strictObject({
         connection: z.string(),
         provider: z.string(),
         model: z.string(),
-        outcome: z.string().nullable().describe("Null while it is under way."),
+        outcome: z.string().nullable().describe("Null while it is in flight."),
         billing_class: z.enum(BILLING_CLASSES),
       }),
     )
-    .describe("Its calls, in their order: more than one, and it fell back."),
+    .describe("Provider calls in order; more than one means a fallback."),
   duration_seconds: seconds,
   audio_seconds: seconds.nullable(),
   charge_usd: z.string().describe("US dollars, exact: the sum over its attempts."),
@@ -55,15 +58,13 @@ const time = givenTime();
 
 const filters = {
   ...pageFields,
-  from: time.describe("Not before this time.").optional(),
+  from: time.describe("At or after this time.").optional(),
   to: time.describe("Before this time.").optional(),
   app: id.describe("Id of the app.").optional(),
   key: id.describe("Id of the key.").optional(),
-  outcome: z.enum(REQUEST_OUTCOMES).describe("Only these.").optional(),
-  code: id.describe("Only those that ended with this code.").optional(),
-  recorded_from: time
-    .describe("Written to the log at or after this time: what is new, for those who follow it.")
-    .optional(),
+  outcome: z.enum(REQUEST_OUTCOMES).describe("Only requests with this outcome.").optional(),
+  code: id.describe("Only requests that ended with this code.").optional(),
+  recorded_from: time.describe("Written to the log at or after this time, for clients that follow it.").optional(),
 };
 export const workspaceRequestsQuery = z.strictObject(filters);
 export const requestsQuery = z.strictObject({
@@ -75,7 +76,7 @@ const LIST: Omit<EndpointBelow, "operationId" | "summary" | "query"> = {
   method: "GET",
   path: "/requests",
   description:
-    "Newest first, refused ones included; a record is there within 5 s of the end of its request and for `retention.request_days`. It never holds what was said or sent.",
+    "Newest first, including refused requests. A record is available within 5 s of the end of its request, for `retention.request_days`. It never contains audio, text or other contents.",
   responses: { 200: json("A page of requests.", listOf(listedRequest)) },
   errors: [],
 };
@@ -83,7 +84,7 @@ const ONE: Omit<EndpointBelow, "operationId" | "summary"> = {
   method: "GET",
   path: "/requests/:request_id",
   description:
-    "What was asked, every target with why it was taken or left, every call with its outcome and cost. It never holds what was said or sent.",
+    "What was requested, every target with the reason why it was used or skipped, every call with its outcome and cost. It never contains audio, text or other contents.",
   responses: { 200: json("The record.", requestRecord) },
   errors: ["NOT_FOUND"],
 };
@@ -91,24 +92,24 @@ const ONE: Omit<EndpointBelow, "operationId" | "summary"> = {
 export const listRequestsContract: EndpointContract = operatorEndpoint({
   ...LIST,
   operationId: "listRequests",
-  summary: "The request log of all workspaces",
-  description: `${LIST.description} Requests without a valid key belong to no workspace; of a flood of them only some are kept.`,
+  summary: "List requests of all workspaces",
+  description: `${LIST.description} Requests without a valid key belong to no workspace; of a flood of them only some are stored.`,
   query: requestsQuery,
   errors: ["NOT_FOUND"],
 });
 export const getAnyRequestContract: EndpointContract = operatorEndpoint({
   ...ONE,
   operationId: "getAnyRequest",
-  summary: "Why a request of any workspace went where it went",
+  summary: "Get a request of any workspace with its routing",
 });
 export const workspaceRequestsContracts = mirrored({
   ...LIST,
   operationId: "listWorkspaceRequests",
-  summary: "The request log of a workspace",
+  summary: "List requests of a workspace",
   query: workspaceRequestsQuery,
 });
 export const workspaceRequestContracts = mirrored({
   ...ONE,
   operationId: "getWorkspaceRequest",
-  summary: "Why a request of the workspace went where it went",
+  summary: "Get a request of a workspace with its routing",
 });

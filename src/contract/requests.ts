@@ -1,4 +1,4 @@
-// The record of one request: what was asked, why each target was used or skipped, what it cost [requests.contents].
+// The record of one request: what was requested, why each target was used or skipped, and its cost [requests.contents].
 import { z } from "zod";
 import { BILLING_CLASSES } from "./billing-class.ts";
 import type { EndpointContract } from "./endpoint.ts";
@@ -10,7 +10,7 @@ const usd = z.string().describe("US dollars, exact.");
 const seconds = z.number().min(0);
 const NAMES = "Only with scope `routing:read`.";
 const ADMINISTRATORS = "For administrators and the operator.";
-const ADMIN = "Only for administrators; null where the request came without a valid key.";
+const ADMIN = "Only for administrators. Null for a request without a valid key.";
 const names = {
   connection: z.string().describe(NAMES).optional(),
   provider: z.string().describe(NAMES).optional(),
@@ -18,10 +18,10 @@ const names = {
 };
 
 export const recordedPurpose = z.strictObject({
-  requested: z.string().nullable().describe("As sent; `(not a label)` for what no purpose can be called."),
+  requested: z.string().nullable().describe("As sent; `(not a label)` for text that is not a valid label."),
   applied: z.string().nullable(),
   source: z.string(),
-  policy: PURPOSE_POLICY.nullable().describe("The one in force."),
+  policy: PURPOSE_POLICY.nullable().describe("The applied purpose."),
   reason: z.string().nullable().describe("Why it was not applied."),
 });
 
@@ -40,14 +40,14 @@ const recordedCandidate = z.strictObject({
   missing: z
     .array(z.string())
     .describe(
-      "What it lacked; `audio_input`, `chat` or `profile` for a target that was not even judged. Empty: it could serve.",
+      "What it lacked; `audio_input`, `chat` or `profile` if it was not checked further. Empty: it could serve.",
     ),
-  health: z.enum(["healthy", "resting"]).nullable().describe("When the decision was made; null where not looked at."),
+  health: z.enum(["healthy", "resting"]).nullable().describe("When the decision was made. Null: not checked."),
   paused_until: pausedUntil,
   outcome: z
     .enum(["served", "failed", "called", "not_reached", "left"])
     .describe(
-      "`left`: it lacked something or rested. `not_reached`: the request ended before its turn. `called`: the call is under way.",
+      "`left`: skipped, because it lacked something or was unavailable. `not_reached`: the request ended before its turn. `called`: the call is in flight.",
     ),
   ...names,
 });
@@ -56,38 +56,38 @@ const recordedAttempt = z.strictObject({
   id: z.string(),
   position: z.int().min(1),
   created_at: z.string(),
-  finished_at: z.string().nullable().describe("Null while it is under way."),
+  finished_at: z.string().nullable().describe("Null while it is in flight."),
   outcome: z
     .string()
     .nullable()
-    .describe("`succeeded`, `failed:<kind>`, `unknown` or `aborted`; null while it is under way."),
-  unresolved: z.boolean().describe("True when a crash left its outcome open, and the sweep ended it."),
+    .describe("`succeeded`, `failed:<kind>`, `unknown` or `aborted`. Null while it is in flight."),
+  unresolved: z.boolean().describe("True if a crash left its outcome open, and the sweep ended it."),
   billing_class: z.enum(BILLING_CLASSES),
-  charge_usd: usd.nullable().describe("What the app was charged; null while it is under way."),
-  estimate_usd: usd.nullable().describe("The list price; null where it is unknown."),
+  charge_usd: usd.nullable().describe("Charge of the app. Null while it is in flight."),
+  estimate_usd: usd.nullable().describe("List price. Null: unknown."),
   audio_seconds: seconds,
   billable_audio_seconds: seconds,
-  provider_audio_seconds: seconds.nullable().describe("The provider's own figure, never charged."),
+  provider_audio_seconds: seconds.nullable().describe("Price reported by the provider, never charged."),
   input_tokens: z.int().min(0).nullable(),
   output_tokens: z.int().min(0).nullable(),
   usage_source: z.enum(["reported", "estimated"]).nullable(),
   receipts: z
     .array(z.strictObject({ feature: z.string(), grade: z.string(), delivered: z.boolean() }))
-    .describe("Proof that what was asked came back (grades: `shown`, `echoed`, `sent`)."),
+    .describe("Receipts: proof that required features were delivered (grades: `shown`, `echoed`, `sent`)."),
   provider_error: z
     .strictObject({
-      status: z.int().describe("The HTTP status of its answer."),
+      status: z.int().describe("HTTP status of its answer."),
       code: z.string().nullable().describe("The provider's own code."),
       request_id: z.string().nullable().describe(`The provider's id of the call. ${ADMINISTRATORS}`).optional(),
       message: z
         .string()
         .max(500)
         .nullable()
-        .describe(`What the provider wrote, with secrets removed and cut at 500 characters. ${ADMINISTRATORS}`)
+        .describe(`The provider's error text, without secrets and cut at 500 characters. ${ADMINISTRATORS}`)
         .optional(),
     })
     .nullable()
-    .describe(`Why the provider refused the call, in its own words; null where it did not. ${NAMES}`)
+    .describe(`The provider's own reason for refusing the call. Null: not refused. ${NAMES}`)
     .optional(),
   provider_request_id: z.string().nullable().describe(NAMES).optional(),
   ...names,
@@ -101,8 +101,8 @@ export const requestRecord = z.strictObject({
   key: z.string().nullable().describe(ADMIN).optional(),
   created_at: z.string(),
   endpoint: z.string(),
-  status: z.int().describe("499: the caller hung up before the answer."),
-  code: z.string().nullable().describe("Of the refusal, or of the error that ended a stream."),
+  status: z.int().describe("499: the caller disconnected before the answer."),
+  code: z.string().nullable().describe("Error code of the refusal, or of the error that ended a stream."),
   summary: z.string().describe("One line for people; its wording may change."),
   test_mode: z.boolean(),
   duration_seconds: seconds,
@@ -115,31 +115,31 @@ export const requestRecord = z.strictObject({
     })
     .describe("`none`: the request ended before its routing."),
   route: z.string().nullable().describe(NAMES).optional(),
-  route_version: z.int().min(1).nullable().describe(`The version of the route that was in force. ${NAMES}`).optional(),
-  candidates: z.array(recordedCandidate).describe("Every target of the route, in its order."),
-  attempts: z.array(recordedAttempt).describe("Every call that was made, of the job it started too."),
+  route_version: z.int().min(1).nullable().describe(`Version of the route in force. ${NAMES}`).optional(),
+  candidates: z.array(recordedCandidate).describe("All targets of the route, in order."),
+  attempts: z.array(recordedAttempt).describe("All provider calls, including those of the job that it started."),
   idempotency: z.strictObject({
     key: z
       .enum(["not_sent", "unused", "first", "replayed", "reused", "in_progress", "unavailable"])
-      .describe("`unused`: ignored here, or refused before it counted."),
+      .describe("`unused`: ignored here, or the request was refused before the key was used."),
     replayed: z.boolean(),
   }),
   usage: z.strictObject({
-    audio_seconds: seconds.nullable().describe("As measured; null where it was not."),
+    audio_seconds: seconds.nullable().describe("As measured. Null: not measured."),
     billable_audio_seconds: seconds,
     input_tokens: z.int().min(0),
     output_tokens: z.int().min(0),
-    charge_usd: usd.describe("The sum over its attempts."),
+    charge_usd: usd.describe("Sum over its attempts."),
   }),
   job: z
     .strictObject({
       id: z.string(),
       status: z.enum(JOB_STATUSES).nullable(),
       code: z.string().nullable(),
-      candidates: z.array(recordedCandidate).describe("As its last worker judged them; empty before it ran."),
+      candidates: z.array(recordedCandidate).describe("As its last worker checked them. Empty before it ran."),
     })
     .nullable()
-    .describe("The job it started. Its row goes before its record may: then the status is null."),
+    .describe("The job that it started. The job may be deleted before this record: then the status is null."),
   provider_deletion: providerDeletion,
 });
 export type RequestRecordView = z.infer<typeof requestRecord>;
@@ -150,9 +150,9 @@ export const getRequestContract: EndpointContract = {
   method: "GET",
   path: "/v1/requests/:request_id",
   operationId: "getRequest",
-  summary: "Why a request went where it went",
+  summary: "Get a request with its routing",
   description:
-    "The record of one request of the app: what was asked, every target with why it was taken or left, every call with its outcome and cost. Refused requests have one too. Readable right behind the answer on the process that gave it, on the others within 5 s; the id is the answer's `X-Request-Id`. It never holds what was said or sent.",
+    "The record of one request of the app: what was requested, every target with the reason why it was used or skipped, every call with its outcome and cost. Refused requests have one too. Available at once in the process that answered, in the others within 5 s; the id is the answer's `X-Request-Id`. It never contains audio, text or other contents.",
   auth: "key",
   responses: { 200: { description: "The record.", content: { "application/json": requestRecord } } },
   errors: ["FORBIDDEN", "NOT_FOUND"],

@@ -1,4 +1,4 @@
-// POST …/explain: where a request would go, and why, by the live version and by a draft, without a call [admin.explain].
+// POST …/explain: a dry run that shows where a request would be routed, and why, by the live version or a draft [admin.explain].
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { AUDIO_FORMATS } from "./audio-formats.ts";
@@ -9,7 +9,7 @@ import { routingDecision } from "./transcription.ts";
 
 export const EXPLAINED_TASKS = ["transcribe", "translate", "realtime", "chat"] as const;
 
-/** A month: no recording that anybody measures is longer. */
+/** One month: no measured recording is longer. */
 const MOST_SECONDS = 2_678_400;
 
 const recording = z.strictObject({
@@ -20,12 +20,12 @@ const recording = z.strictObject({
     .int()
     .min(1)
     .max(Number.MAX_SAFE_INTEGER)
-    .describe("Its size. Unless given: as of 16-bit samples, 16,000 a second, of a wav, and of 128 kbit/s of others.")
+    .describe("Size in bytes. Default: that of 16-bit samples at 16 kHz for wav, and of 128 kbit/s for other formats.")
     .optional(),
   codec: z
     .string()
     .regex(/^[\w.-]{1,40}$/u, "1 to 40 letters, digits, . _ or -")
-    .describe("Unless given: the usual one of the format, of a wav 16-bit samples.")
+    .describe("Default: the usual codec of the format; for wav 16-bit samples.")
     .optional(),
   sample_rate: z.int().min(1).max(10_000_000).optional(),
 });
@@ -36,43 +36,48 @@ export const explanationRequest = z.strictObject({
     .min(1)
     .max(200)
     .describe(
-      "Whose request it would be: an app's slug or id; on the platform's path its id or `workspace/app`. It has no settings of a key.",
+      "App that makes the request: slug or id; on the operator's path its id or `workspace/app`. It has no key settings.",
     )
     .optional(),
-  key_id: z.string().min(1).max(200).describe("The same by a key: its own settings stand over its app's.").optional(),
+  key_id: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe("Key that makes the request: its own settings take precedence over its app's.")
+    .optional(),
   test_mode: z
     .boolean()
-    .describe("As with a test key, which the sandbox answers. Beside `app` alone: a key says it itself.")
+    .describe("As with a test key, which the sandbox answers. Only with `app`: a key has its own mode.")
     .optional(),
   task: z.enum(EXPLAINED_TASKS).default("transcribe").describe("`realtime`: live audio over a WebSocket."),
   fields: z
     .record(z.string(), z.unknown())
     .default({})
     .describe(
-      "What the request would hold besides its audio, as its own endpoint takes it: `diarization`, `purpose`, `mode`… Of a chat its `messages` may be left out; they are then one short text.",
+      "Other fields of the request besides its audio, as its own endpoint accepts them: `diarization`, `purpose`, `mode`… For a chat, `messages` is optional; the default is one short text.",
     ),
   recording: recording
-    .describe("Absent: nothing is known of it, as of a job's URL, and what depends on it is not judged.")
+    .describe("Absent: unknown, like for a job's URL; checks that depend on it are skipped.")
     .optional(),
-  encoding: realtimeStart.shape.encoding.describe("Of live audio; `pcm_s16le` unless given.").optional(),
+  encoding: realtimeStart.shape.encoding.describe("Of live audio. Default: `pcm_s16le`.").optional(),
   route: z
     .string()
     .min(1)
     .max(200)
-    .describe("The route whose draft is judged beside what serves. Unless given: the one that serves this request.")
+    .describe("Route whose draft is compared with the live version. Default: the route of this request.")
     .optional(),
-  version: z.int().min(1).max(2_147_483_647).describe("Another version of it than its draft.").optional(),
+  version: z.int().min(1).max(2_147_483_647).describe("Version to compare instead of the draft.").optional(),
 });
 export type ExplanationRequest = z.infer<typeof explanationRequest>;
 
-/** As `patchbay route explain` prints it. */
+/** Printed by `patchbay route explain`. */
 export const routeTrace = z.strictObject({
   object: z.literal("route_trace"),
   asked: recordedAsked.nullable(),
   purpose: recordedPurpose.nullable(),
-  route: z.string().nullable().describe("The route that the request ran on; null: its purpose was refused."),
+  route: z.string().nullable().describe("Route of the request. Null: its purpose was refused."),
   route_version: z.int().nullable(),
-  refusal: z.string().nullable().describe("Why its routing refuses it; null: it is routed."),
+  refusal: z.string().nullable().describe("Why routing refuses it. Null: it is routed."),
   candidates: z
     .array(
       z.strictObject({
@@ -82,30 +87,30 @@ export const routeTrace = z.strictObject({
         model: z.string(),
         missing: z
           .array(z.string())
-          .describe("What it lacks; `audio_input`, `chat` or `profile` for a target that was not even judged."),
-        healthy: z.boolean().nullable().describe("Null where it was not looked at."),
-        paused_until: time.describe("There where it is paused by hand.").optional(),
+          .describe("What it lacks; `audio_input`, `chat` or `profile` if it was not checked further."),
+        healthy: z.boolean().nullable().describe("Null: not checked."),
+        paused_until: time.describe("Present if it is paused manually.").optional(),
       }),
     )
     .nullable()
-    .describe("Every target of the route, in its order."),
+    .describe("All targets of the route, in order."),
 });
 export type RouteTraceView = z.infer<typeof routeTrace>;
 
-const judged = z.strictObject({
-  trace: routeTrace.describe("What the record of the request would hold."),
-  decision: routingDecision.describe("What `dry_run` would answer, with names: the cost, budgets and quotas too."),
+const judgedRequest = z.strictObject({
+  trace: routeTrace.describe("Content of the request's record."),
+  decision: routingDecision.describe("Answer of `dry_run`, with names, cost, budgets and quotas."),
 });
-export type JudgedRequest = z.infer<typeof judged>;
+export type JudgedRequest = z.infer<typeof judgedRequest>;
 
 export const routeExplanation = z.strictObject({
   object: z.literal("route_explanation"),
-  live: judged.describe("By what serves now."),
+  live: judgedRequest.describe("Result with the live version."),
   compared: z
     .strictObject({ route: z.string(), version: z.int(), state: z.enum(["draft", "live", "retired"]) })
     .nullable()
-    .describe("What `draft` was judged by; null: the route has no draft, or is not one of whoever asks."),
-  draft: judged.nullable().describe("As it would be if that version served; null with `compared`."),
+    .describe("The compared version. Null: the route has no draft, or belongs to another owner."),
+  draft: judgedRequest.nullable().describe("Result if that version were published. Null together with `compared`."),
 });
 export type RouteExplanation = z.infer<typeof routeExplanation>;
 
@@ -113,9 +118,9 @@ export const explainContracts = everywhere({
   method: "POST",
   path: "/explain",
   operationId: "explainRequest",
-  summary: "Where a request would go, and why",
+  summary: "Explain where a request would be routed",
   description:
-    "Decides as the gateway does for a real request, by the same function: with what serves, and with a draft in its place. No audio is sent, no provider called, nothing reserved, charged or recorded. Budgets, quotas and the health of providers are those of now, on the process that answers. What is judged before a request's routing (its key's scopes, how many requests at once) is not judged here. A workspace's administrators name their own apps, keys and routes.",
+    "Decides with the same function as a real request: once with the live version, and once with a draft in its place. No audio is sent, no provider called, nothing reserved, charged or recorded. Budgets, quotas and provider health are the current ones, in the process that answers. Checks before routing (the key's scopes, concurrent requests) are skipped. A workspace's administrators can name their own apps, keys and routes.",
   requestBody: { json: explanationRequest },
   responses: { 200: json("The decisions.", routeExplanation) },
   errors: ["NOT_FOUND", "AUDIO_TOO_LONG", "AUDIO_TOO_LARGE", "BODY_TOO_LARGE", "ROUTE_CONTROL_FIELD_REJECTED"],

@@ -1,4 +1,4 @@
-// Routes and their purposes in the administration's API: every change is a version, and one of them is published [admin.route-versions].
+// Routes and their purposes in the admin API: every change creates a version, and one version is published [admin.route-versions].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,
@@ -18,18 +18,18 @@ import { deletedView } from "./workspaces.ts";
 
 const definition = z
   .record(z.string(), z.unknown())
-  .describe("As the configuration file writes it, defaults filled in.");
+  .describe("In the format of the configuration file, with defaults filled in.");
 
 export const routeView = z.strictObject({
   object: z.literal("route"),
   id: z.string(),
-  version: z.int().nullable().describe("The published version, which serves; null: nothing was published yet."),
+  version: z.int().nullable().describe("The published version, which is live. Null: none was published yet."),
   definition: definition.nullable().describe("Of the published version."),
-  previous_version: z.int().nullable().describe("What served before: where a roll-back leads."),
+  previous_version: z.int().nullable().describe("The version that was live before: target of a roll-back."),
   draft: z
     .strictObject({ version: z.int(), definition })
     .nullable()
-    .describe("The latest version, where it never served. A draft serves nobody."),
+    .describe("The latest version, if it was never published."),
   managed_by: managedBy,
   created_at: time,
   updated_at: time,
@@ -38,13 +38,13 @@ export type RouteView = z.infer<typeof routeView>;
 
 export const routeVersionView = z.strictObject({
   object: z.literal("route_version"),
-  id: z.string().describe("The route's."),
+  id: z.string().describe("Id of the route."),
   version: z.int(),
   state: z.enum(["draft", "live", "retired"]),
   definition,
   created_at: time,
   actor_key_id: z.string().nullable().describe("Null: the configuration file."),
-  published_at: time.nullable().describe("When it served first."),
+  published_at: time.nullable().describe("When it was first published."),
 });
 export type RouteVersionView = z.infer<typeof routeVersionView>;
 
@@ -52,13 +52,13 @@ const purposeView = z.strictObject({ object: z.literal("purpose"), ...boundPurpo
 
 export const purposeList = z.strictObject({
   object: z.literal("list"),
-  version: z.int().describe("The published version of the route that publishes them."),
+  version: z.int().describe("Published version of the route that publishes them."),
   data: z.array(purposeView),
 });
 export type PurposeList = z.infer<typeof purposeList>;
 
 export const routeQuery = z.object(pageFields);
-/** What the column that counts them can hold. */
+/** Maximum of the database column. */
 const MOST_VERSIONS = 2_147_483_647;
 
 export const versionChoice = z.strictObject({
@@ -68,7 +68,7 @@ export const versionChoice = z.strictObject({
     .max(MOST_VERSIONS)
     .nullable()
     .default(null)
-    .describe("Absent: the latest; of a roll-back, the one before."),
+    .describe("Default: the latest; for a roll-back, the previous live one."),
 });
 
 const ALL = "/routes";
@@ -82,8 +82,8 @@ export const listRoutesContracts = everywhere({
   method: "GET",
   path: ALL,
   operationId: "listRoutes",
-  summary: "Routes",
-  description: "By id.",
+  summary: "List routes",
+  description: "Ordered by id.",
   query: routeQuery,
   responses: { 200: json("A page of routes.", listOf(routeView)) },
   errors: [],
@@ -93,9 +93,9 @@ export const postRouteContracts = everywhere({
   method: "POST",
   path: ALL,
   operationId: "createRoute",
-  summary: "Make a route",
+  summary: "Create a route",
   description:
-    "Judged as the configuration file is, and kept as a draft: it serves from the moment it is published. A workspace's route may name its own connections and the platform's, and is visible to this workspace alone.",
+    "Validated like the configuration file, and stored as a draft until it is published. A workspace's route may name its own and shared connections, and is visible to this workspace only.",
   requestBody: { json: routeSection },
   responses: { 201: jsonWithEtag("The route.", routeView) },
   errors: ["CONFLICT", "BODY_TOO_LARGE"],
@@ -105,7 +105,7 @@ export const getRouteContracts = everywhere({
   method: "GET",
   path: ONE,
   operationId: "getRoute",
-  summary: "One route",
+  summary: "Get a route",
   responses: { 200: jsonWithEtag("The route.", routeView) },
   errors: ["NOT_FOUND"],
 });
@@ -114,8 +114,8 @@ export const putRouteContracts = everywhere({
   method: "PUT",
   path: ONE,
   operationId: "reviseRoute",
-  summary: "Write a new version of a route",
-  description: "A draft, whole, that changes nothing until it is published. Versions are numbered and never change.",
+  summary: "Create a new version of a route",
+  description: "A complete draft that changes nothing until it is published. Versions are numbered and immutable.",
   requestBody: { json: routeSection },
   headers: requiredMatch,
   responses: { 200: jsonWithEtag("The route.", routeView) },
@@ -126,9 +126,9 @@ export const publishRouteContracts = everywhere({
   method: "POST",
   path: `${ONE}/publish`,
   operationId: "publishRoute",
-  summary: "Let a version of a route serve",
+  summary: "Publish a version of a route",
   description:
-    "Judged again by what there is now. The next request runs on it, on every process within 5 s; jobs that were accepted keep the version they were accepted on. A request's record names its version.",
+    "Validated again against the current state. New requests use it in every process within 5 s; accepted jobs keep their version. A request's record contains its version.",
   requestBody: { json: versionChoice },
   headers: optionalMatch,
   responses: { 200: jsonWithEtag("The route.", routeView) },
@@ -139,7 +139,7 @@ export const rollBackRouteContracts = everywhere({
   method: "POST",
   path: `${ONE}/roll-back`,
   operationId: "rollBackRoute",
-  summary: "Let an earlier published version of a route serve again",
+  summary: "Roll a route back to an earlier published version",
   requestBody: { json: versionChoice },
   headers: optionalMatch,
   responses: { 200: jsonWithEtag("The route.", routeView) },
@@ -150,8 +150,8 @@ export const deleteRouteContracts = everywhere({
   method: "DELETE",
   path: ONE,
   operationId: "deleteRoute",
-  summary: "Remove a route that no app, key or purpose names",
-  description: "Jobs that were accepted on it go on. A route made anew under its id counts its versions on.",
+  summary: "Delete a route that no app, key or purpose uses",
+  description: "Accepted jobs continue. A route recreated under its id continues the version numbers.",
   headers: optionalMatch,
   responses: { 200: json("It is gone.", deletedView) },
   errors,
@@ -161,7 +161,7 @@ export const listRouteVersionsContracts = everywhere({
   method: "GET",
   path: VERSIONS,
   operationId: "listRouteVersions",
-  summary: "Versions of a route",
+  summary: "List versions of a route",
   query: routeQuery,
   responses: { 200: json("A page of versions.", listOf(routeVersionView)) },
   errors: ["NOT_FOUND"],
@@ -171,7 +171,7 @@ export const getRouteVersionContracts = everywhere({
   method: "GET",
   path: `${VERSIONS}/:version`,
   operationId: "getRouteVersion",
-  summary: "One version of a route",
+  summary: "Get a version of a route",
   responses: { 200: json("The version.", routeVersionView) },
   errors: ["NOT_FOUND"],
 });
@@ -180,7 +180,7 @@ export const listPurposesContracts = everywhere({
   method: "GET",
   path: PURPOSES,
   operationId: "listPurposes",
-  summary: "Purposes that a route publishes",
+  summary: "List a route's published purposes",
   responses: { 200: jsonWithEtag("Its purposes.", purposeList) },
   errors: ["NOT_FOUND", "CONFLICT"],
 });
@@ -189,9 +189,9 @@ export const putPurposeContracts = everywhere({
   method: "PUT",
   path: PURPOSE,
   operationId: "putPurpose",
-  summary: "Make or change a purpose that a route publishes",
+  summary: "Create or update a purpose of a route",
   description:
-    "`is_enabled` and `is_published` switch it. A version of the route, made from the published one and published at once; a draft made before does not hold it.",
+    "`is_enabled` and `is_published` switch it. Creates a version from the published one and publishes it at once; an existing draft does not include it.",
   requestBody: { json: purposeSection },
   headers: optionalMatch,
   responses: { 200: jsonWithEtag("The route's purposes.", purposeList) },
@@ -202,9 +202,9 @@ export const deletePurposeContracts = everywhere({
   method: "DELETE",
   path: PURPOSE,
   operationId: "deletePurpose",
-  summary: "Take a purpose from a route",
+  summary: "Delete a purpose of a route",
   headers: optionalMatch,
-  responses: { 200: jsonWithEtag("The purposes that are left.", purposeList) },
+  responses: { 200: jsonWithEtag("The remaining purposes.", purposeList) },
   errors,
 });
 

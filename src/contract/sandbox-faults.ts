@@ -1,5 +1,4 @@
-// /admin/v1/sandbox/faults: the faults that the simulated providers play, so that a fallback, a retry or a refusal can be seen without an
-// account [cli.simulate].
+// /admin/v1/sandbox/faults: faults that the simulated providers inject, to show a fallback, a retry or a refusal without a provider account [cli.simulate].
 import { z } from "zod";
 import { json, operatorEndpoint } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";
@@ -9,7 +8,7 @@ const MOST_FAULTS = 32;
 const MOST_TIMES = 1_000_000;
 const LONGEST_DELAY_MS = 600_000;
 
-/** What a simulated answer can be made to lack. */
+/** Features that a simulated answer can omit. */
 export const SIMULATED_DROPS = [
   "diarization",
   "timestamps.word",
@@ -39,19 +38,19 @@ const failure = z
     z.strictObject({ kind: z.literal("drop"), feature: z.enum(SIMULATED_DROPS) }),
   ])
   .describe(
-    "`status`: that status, with the provider's own error. `delay`: an answer so much later. `stall`: no answer. `reset_after_body`: the connection breaks once all is sent, and what became of it is unknown. `garbage`: 200 with what is no answer. `empty`: nothing was said. `drop`: an answer without what was required.",
+    "`status`: this status, with the provider's own error. `delay`: a delayed answer. `stall`: no answer. `reset_after_body`: the connection breaks after the request was sent, so its outcome is unknown. `garbage`: 200 with an invalid body. `empty`: an answer without speech. `drop`: an answer without what was required.",
   );
 
 export const sandboxFault = z.strictObject({
-  provider: SIMULATED_PROVIDERS.optional().describe("Whose wire format; absent: all."),
-  model: z.string().min(1).max(200).optional().describe("As the provider is told it; absent: all."),
-  times: z.int().min(1).max(MOST_TIMES).optional().describe("How many calls are left; absent: until it is taken back."),
+  provider: SIMULATED_PROVIDERS.optional().describe("Provider whose wire format is affected. Default: all."),
+  model: z.string().min(1).max(200).optional().describe("Model as sent to the provider. Default: all."),
+  times: z.int().min(1).max(MOST_TIMES).optional().describe("Remaining calls. Default: until it is removed."),
   failure,
 });
 export type SandboxFault = z.infer<typeof sandboxFault>;
 
 export const sandboxFaultsRequest = z.strictObject({
-  faults: z.array(sandboxFault).max(MOST_FAULTS).describe("In the place of all that are in force; empty: none."),
+  faults: z.array(sandboxFault).max(MOST_FAULTS).describe("Replaces all faults in force. Empty: none."),
 });
 
 export const sandboxFaults = z.strictObject({ object: z.literal("sandbox_faults"), faults: z.array(sandboxFault) });
@@ -63,8 +62,8 @@ export const getSandboxFaultsContract: EndpointContract = operatorEndpoint({
   method: "GET",
   path: PATH,
   operationId: "getSandboxFaults",
-  summary: "What the simulated providers do wrong",
-  description: "Of this process: each has a sandbox of its own.",
+  summary: "List faults of the simulated providers",
+  description: "Of this process: each process has its own sandbox.",
   responses: { 200: json("The faults in force.", sandboxFaults) },
   errors: [],
 });
@@ -73,9 +72,9 @@ export const putSandboxFaultsContract: EndpointContract = operatorEndpoint({
   method: "PUT",
   path: PATH,
   operationId: "replaceSandboxFaults",
-  summary: "Let the simulated providers fail",
+  summary: "Replace the faults of the simulated providers",
   description:
-    "Of this process, until it ends. It concerns targets of the kind `sandbox` and requests with test keys, never a real provider.",
+    "For this process, until it ends. Affects targets of the kind `sandbox` and requests with test keys, never a real provider.",
   requestBody: { json: sandboxFaultsRequest },
   responses: { 200: json("The faults in force.", sandboxFaults) },
   errors: ["BODY_TOO_LARGE"],

@@ -1,9 +1,8 @@
-// Times and days as callers send them: of the years that every clock, calendar and database on the way agrees on
-// [admin.version-impossible].
+// Times and days that callers send, limited to years that every clock, calendar and database involved supports [admin.version-impossible].
 import { z } from "zod";
 
 const FIRST_MS = Date.UTC(1970, 0, 1);
-/** A day may be added, or an offset, without reaching the year 10000, which is spelt otherwise. */
+/** A day or an offset may be added without reaching the year 10000, which has another notation. */
 const END_MS = Date.UTC(9999, 0, 1);
 const YEARS = "must lie between the years 1970 and 9998";
 

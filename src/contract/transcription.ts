@@ -1,4 +1,4 @@
-// Transcription as callers see it: request fields and the routed envelope [transcription.envelope].
+// The public transcription API: request fields and the routed answer [transcription.envelope].
 import { z } from "zod";
 import type { ErrorBody } from "./error-body.ts";
 import { PROFILES, REDACTION_GROUPS } from "./features.ts";
@@ -8,13 +8,13 @@ export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
 
 const KEYTERM = z.string().min(1).max(100);
 const KEYTERMS = z.array(KEYTERM).min(1).max(1000);
-/** The caller's text is checked for shape here; whether the label exists is routing's question, never a 400 [routing.purpose-label]. */
+/** Checks the syntax only; an unknown label is handled by routing and is never a 400 [routing.purpose-label]. */
 export const PURPOSE_LABEL = z
   .string()
   .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,200}$/u, "1 to 200 visible characters");
 export const PURPOSE_POLICY = z.enum(["fallback", "strict"]);
 
-/** What may stand before an extended language, which names its language alone: `zh-yue` is `yue` (RFC 5646 section 2.2.2). */
+/** Prefixes of an extended language, which alone names the language: `zh-yue` is `yue` (RFC 5646 section 2.2.2). */
 const EXTENDABLE = ["ar", "kok", "lv", "ms", "sgn", "sw", "uz", "zh"];
 const WELL_FORMED = new RegExp(
   [
@@ -25,8 +25,8 @@ const WELL_FORMED = new RegExp(
 );
 
 /**
- * BCP-47 as far as it names a language: not `x-…` alone, nor the irregular tags of before. Written as RFC 5646 section 2.1.1 advises:
- * providers compare. Extensions and private use say nothing of what is spoken, and providers refuse them.
+ * BCP 47 tags that name a language: neither `x-…` alone nor the irregular tags. Written in the case that RFC 5646 section 2.1.1 recommends, because providers
+ * compare texts. Extensions and private use do not describe speech, and providers refuse them.
  */
 export const LANGUAGE_TAG = z
   .string()
@@ -34,17 +34,17 @@ export const LANGUAGE_TAG = z
   .regex(WELL_FORMED, "a BCP-47 language tag such as en or pt-BR")
   .overwrite(withUsualCase);
 
-/** The schema's pattern has no flags in OpenAPI. */
+/** Patterns in OpenAPI have no flags. */
 function inAnyCase(letters: string): string {
   return letters.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 }
 
 function withUsualCase(tag: string): string {
-  const named = tag
+  const languageTag = tag
     .toLowerCase()
     .replace(/-[a-z0-9]-.*$/, "")
     .replace(/^[a-z]{2,3}-([a-z]{3})(?![a-z0-9])/, "$1");
-  const [language = "", ...others] = named.split("-");
+  const [language = "", ...others] = languageTag.split("-");
   return [language, ...others.map(withUsualCaseOfSubtag)].join("-");
 }
 
@@ -54,27 +54,29 @@ function withUsualCaseOfSubtag(subtag: string): string {
 }
 
 /**
- * Every field but the audio itself. Sent as `null` counts as not sent; unknown fields are refused by the parser in
- * `http/`, which must tell route-control fields from merely unknown ones.
+ * All fields except the audio. `null` counts as not sent. Unknown fields are refused by the parser in `http/`, which distinguishes route-control fields from
+ * merely unknown ones.
  */
 export const transcriptionFields = z.strictObject({
   mode: z
     .enum(["batch", "async", "realtime"])
     .describe(
-      "How the answer comes: at once, as a job, or as a live stream. An upload is capped by `max_audio_bytes` here whatever the mode; larger ones go to `/v1/transcription/jobs`.",
+      "How the answer is returned: at once, as a job, or as a live stream. Uploads here are limited by `max_audio_bytes` in every mode; send larger ones to `/v1/transcription/jobs`.",
     )
     .optional(),
-  stream: z.boolean().describe("Server-sent events while the transcript is made.").optional(),
+  stream: z.boolean().describe("Send the transcript as server-sent events during recognition.").optional(),
   dry_run: z
     .boolean()
-    .describe("Judge everything up to the call and answer with the routing decision; nothing is called or billed.")
+    .describe(
+      "Check everything up to the call and return the routing decision. No provider is called and nothing is billed.",
+    )
     .optional(),
   language: LANGUAGE_TAG.describe(
-    "BCP-47 tag of the spoken language; its extensions and private use are left out.",
+    "BCP-47 tag of the spoken language; extensions and private use are ignored.",
   ).optional(),
   diarization: z.boolean().describe("Separate and label speakers.").optional(),
-  speaker_count_hint: z.int().min(1).max(32).describe("How many speakers to expect; a preference.").optional(),
-  timestamps: z.enum(["word", "segment", "both"]).describe("Which times to return.").optional(),
+  speaker_count_hint: z.int().min(1).max(32).describe("Expected number of speakers; a preference.").optional(),
+  timestamps: z.enum(["word", "segment", "both"]).describe("Time stamps to return.").optional(),
   custom_vocabulary: KEYTERMS.describe("Terms to recognise; merged with `keyterms`.").optional(),
   keyterms: KEYTERMS.describe("Terms to recognise; merged with `custom_vocabulary`.").optional(),
   smart_formatting: z
@@ -89,35 +91,35 @@ export const transcriptionFields = z.strictObject({
     })
     .describe('Remove personal data: `true` means `["pii"]`.')
     .optional(),
-  multichannel: z.boolean().describe("Transcribe each channel on its own.").optional(),
+  multichannel: z.boolean().describe("Transcribe each channel separately.").optional(),
   prompt: z
     .string()
     .max(4000)
-    .describe("Context text; a preference, for models that take one. Empty counts as not sent.")
+    .describe("Context text; a preference, for models that accept one. Empty counts as not sent.")
     .optional(),
-  response_format: z.enum(RESPONSE_FORMATS).describe("What `content` and the lists hold.").optional(),
+  response_format: z.enum(RESPONSE_FORMATS).describe("Format of `content` and the lists.").optional(),
   purpose: PURPOSE_LABEL.describe("Routing label; see `purposes` in `GET /v1/me`.").optional(),
   purpose_policy: PURPOSE_POLICY.describe(
-    "What happens when the purpose cannot be used; the stricter of this and the key's wins.",
+    "What happens if the purpose cannot be used; the stricter of this and the key's applies.",
   ).optional(),
-  response_profile: z.enum(PROFILES).describe("How much effort the route spends.").optional(),
+  response_profile: z.enum(PROFILES).describe("Effort that the route spends.").optional(),
 });
 export type TranscriptionFields = z.infer<typeof transcriptionFields>;
 
-/** `POST /v1/translation`: the same, and the language of the answer [translation.to-language]. */
+/** `POST /v1/translation`: the same fields, and the target language [translation.to-language]. */
 export const translationFields = transcriptionFields.extend({
-  to_language: LANGUAGE_TAG.describe("BCP-47 tag of the language to translate into; `en` unless set.").optional(),
+  to_language: LANGUAGE_TAG.describe("BCP-47 tag of the target language. Default: `en`.").optional(),
 });
 export type TranslationFields = z.infer<typeof translationFields>;
 
-/** Members of `audio`. Exactly one of `base64`, `data`, `url` or a multipart `file` carries the audio [request-body.one-source]. */
+/** Members of `audio`. The audio is in exactly one of `base64`, `data`, `url` and a multipart `file` [request-body.one-source]. */
 export const audioFields = z.strictObject({
   base64: z
     .string()
     .describe("Base64 audio: standard or URL-safe, padding optional, line breaks and a data: prefix allowed.")
     .optional(),
-  data: z.string().describe("The same as `base64`.").optional(),
-  url: z.string().max(8192).describe("HTTPS URL the gateway fetches.").optional(),
+  data: z.string().describe("Same as `base64`.").optional(),
+  url: z.string().max(8192).describe("HTTPS URL that the gateway fetches.").optional(),
   media_type: z.string().describe("A hint; the content decides.").optional(),
   filename: z.string().describe("A hint, cut at 255 bytes; the content decides.").optional(),
 });
@@ -126,7 +128,7 @@ export type AudioFields = z.infer<typeof audioFields>;
 
 export const audioMember = z.union([z.string().describe("Base64 audio."), audioFields]);
 
-/** The JSON bodies, as documented in OpenAPI. */
+/** The JSON bodies for OpenAPI. */
 export const transcriptionRequest = transcriptionFields.extend({ audio: audioMember });
 export const translationRequest = translationFields.extend({ audio: audioMember });
 
@@ -162,7 +164,7 @@ const confidence = z.number().min(0).max(1).nullable();
 
 export const segment = z.strictObject({
   id: z.int().min(0),
-  start: seconds.describe("Seconds from the beginning of the audio."),
+  start: seconds.describe("Seconds from the start of the audio."),
   end: seconds,
   text: z.string(),
   speaker: z.string().nullable().describe("`S1`, `S2`… in order of first appearance."),
@@ -205,7 +207,7 @@ export const transcriptionEnvelope = z.strictObject({
   words: z.array(word),
   warnings: z.array(warning),
   usage: z.strictObject({
-    audio_seconds: seconds.describe("Seconds of submitted audio, as the gateway measured them."),
+    audio_seconds: seconds.describe("Seconds of submitted audio, as measured by the gateway."),
     billable_audio_seconds: seconds,
     total_tokens: z.literal(0),
   }),
@@ -220,10 +222,10 @@ export type TranscriptStreamEvent =
   | { readonly event: "transcript.completed"; readonly data: { readonly envelope: TranscriptionEnvelope } }
   | { readonly event: "error"; readonly data: ErrorBody };
 
-/** Of a target that rests. */
+/** Of a target in cooldown. */
 export const pausedUntil = z
   .string()
-  .describe("There where it rests because somebody paused it by hand, and until when: no provider failed.")
+  .describe("Present if it is paused manually: when the pause ends. No provider has failed.")
   .optional();
 
 /** The answer to `dry_run: true` [routing.dry-run-decision]. */
@@ -240,7 +242,7 @@ export const routingDecision = z.strictObject({
       split: z
         .strictObject({ max_piece_seconds: z.number(), least_pieces: z.int() })
         .describe(
-          "The audio is beyond this target's limits, or the model knows no channels: it would be sent in pieces.",
+          "The audio exceeds this target's limits, or the model does not support channels: it would be sent in pieces.",
         )
         .optional(),
       connection: z.string().optional(),

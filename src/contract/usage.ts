@@ -1,5 +1,4 @@
-// What was used and what it cost, by day, purpose, model and more, for an app, a workspace or the operator; never two billing classes in
-// one sum [usage.classes-separate].
+// Usage and cost by day, purpose, model and more, for an app, a workspace or the operator; never two billing classes in one sum [usage.classes-separate].
 import { z } from "zod";
 import { limitsReport } from "./account.ts";
 import { mirrored, operatorEndpoint } from "./admin.ts";
@@ -14,23 +13,27 @@ const seconds = z.number().min(0);
 const count = z.int().min(0);
 
 const amounts = {
-  attempts: count.describe("Calls to providers, failed ones included."),
-  failed: count.describe("Those that served nobody."),
-  audio_seconds: seconds.describe("Of answers that were delivered, or made for a caller who left."),
+  attempts: count.describe("Calls to providers, including failed ones."),
+  failed: count.describe("Calls without a delivered answer."),
+  audio_seconds: seconds.describe("Of delivered answers, or of answers for a caller who disconnected."),
   billable_audio_seconds: seconds,
-  input_tokens: count.describe("As providers reported them."),
+  input_tokens: count.describe("As reported by providers."),
   output_tokens: count,
   cached_input_tokens: count,
-  estimated_input_tokens: count.describe("Our own count where a provider reported nothing; in no other figure."),
+  estimated_input_tokens: count.describe(
+    "Estimated by the gateway if a provider reported nothing; not included in other figures.",
+  ),
   estimated_output_tokens: count,
-  charge_usd: usd.describe("What the app was charged; 0 unless `metered`."),
-  list_usd: usd.describe("The same at list prices; for `provider_billed` what the provider's bill should say."),
-  unpriced: count.describe("Delivered calls whose price is unknown: they are missing in `list_usd`."),
+  charge_usd: usd.describe("Charge of the app; 0 unless `metered`."),
+  list_usd: usd.describe("The same at list prices; for `provider_billed` the expected amount of the provider's bill."),
+  unpriced: count.describe("Delivered calls with an unknown price: not included in `list_usd`."),
   unresolved: count.describe("Calls that a crash left open: not charged, their outcome is unknown."),
 };
 const billingClass = z
   .enum(BILLING_CLASSES)
-  .describe("Who pays: the app by a Patchbay price, the owner of the provider account, or nobody.");
+  .describe(
+    "Billing class: `metered` (the app pays a Patchbay price), `provider_billed` (the owner of the provider account pays), or `simulated` (free).",
+  );
 
 export const USAGE_GROUPS = [
   "day",
@@ -46,24 +49,24 @@ export const USAGE_GROUPS = [
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 const NAMES = "Only with scope `routing:read`.";
-/** Of a row: those that were grouped by. */
+/** The grouping dimensions of a row. */
 const group = {
   day: z.string().describe("UTC.").optional(),
-  hour: z.string().describe("When it began.").optional(),
+  hour: z.string().describe("Start of the hour.").optional(),
   workspace: z.string().optional(),
   app: z.string().optional(),
-  key: z.string().nullable().describe("Null where the call belonged to none.").optional(),
-  purpose: z.string().nullable().describe("The one that was applied.").optional(),
+  key: z.string().nullable().describe("Null: the call has none.").optional(),
+  purpose: z.string().nullable().describe("The applied purpose.").optional(),
   provider: z.string().describe(NAMES).optional(),
   model: z.string().describe(NAMES).optional(),
   capability: z.enum(CAPABILITIES).optional(),
 };
 
-/** Of a workspace, or of all of them. */
+/** Of one workspace, or of all. */
 export const usageTable = z.strictObject({
   object: z.literal("usage"),
   from: z.string(),
-  to: z.string().describe("Not in it."),
+  to: z.string().describe("Not included."),
   group_by: z.array(z.enum(USAGE_GROUPS)),
   data: z
     .array(z.strictObject({ ...group, billing_class: billingClass, ...amounts }))
@@ -73,7 +76,7 @@ export const usageTable = z.strictObject({
     .describe("One for each class in `data`."),
   unresolved_chat: z
     .strictObject({ charge_usd: usd, tokens: count })
-    .describe("Of chats whose process died before it wrote them down: counted against budgets as spent."),
+    .describe("Chats whose process died before it recorded them: counted as spent by budgets."),
 });
 export type UsageTable = z.infer<typeof usageTable>;
 
@@ -90,8 +93,8 @@ export type UsageReport = z.infer<typeof usageReport>;
 
 export const workspaceUsage = usageTable.extend({
   budgets: z
-    .array(spentBudget.extend({ app: z.string().describe("Id of the app whose it is.") }))
-    .describe("Of the workspace's apps, or of the one asked for; absent where all workspaces were.")
+    .array(spentBudget.extend({ app: z.string().describe("Id of the app that owns it.") }))
+    .describe("Of the workspace's apps, or of the requested one. Absent for all workspaces.")
     .optional(),
 });
 export type WorkspaceUsage = z.infer<typeof workspaceUsage>;
@@ -104,40 +107,40 @@ const groupList = z
   .pipe(z.array(z.enum(USAGE_GROUPS)));
 
 export const usageQuery = z.strictObject({
-  from: day.describe("First day, UTC; not given: 29 days before the last.").optional(),
-  to: day.describe("Last day, UTC; not given: today.").optional(),
+  from: day.describe("First day, UTC. Default: 29 days before the last.").optional(),
+  to: day.describe("Last day, UTC. Default: today.").optional(),
   group_by: groupList
     .describe(
-      "What rows tell apart, with commas between: `day`, `hour`, `app`, `key`, `purpose`, `provider`, `model`, `capability`, and for the operator `workspace`. Not given: day, purpose and, where names may be seen, provider and model.",
+      "Dimensions of the rows, separated by commas: `day`, `hour`, `app`, `key`, `purpose`, `provider`, `model`, `capability`, and for the operator `workspace`. Default: day, purpose and, if names are visible, provider and model.",
     )
     .optional(),
 });
 
 export const workspaceUsageQuery = usageQuery.extend({
-  app: z.string().min(1).max(64).describe("Id of the app; not given: all of them.").optional(),
+  app: z.string().min(1).max(64).describe("Id of the app. Default: all apps.").optional(),
   key: z.string().min(1).max(64).describe("Id of the key.").optional(),
 });
 export const adminUsageQuery = workspaceUsageQuery.extend({
-  workspace: z.string().min(1).max(64).describe("Id or slug of the workspace; not given: all of them.").optional(),
+  workspace: z.string().min(1).max(64).describe("Id or slug of the workspace. Default: all.").optional(),
 });
 
 export type UsageQuestion = z.infer<typeof adminUsageQuery>;
 
 const answers = (schema: z.ZodType) => ({
   200: {
-    description: "The usage. As CSV, the rows of `data` under a line of their names.",
+    description: "The usage. As CSV, the rows of `data` under a header line.",
     content: { "application/json": schema, "text/csv": z.string() },
   },
 });
 const DESCRIPTION =
-  "By the moment a call was settled, exact and complete when it is asked. At most 400 days, or 31 by the hour. Who pays is never added together: each row has its `billing_class`.";
+  "By the time a call was settled; exact and complete at the time of the request. At most 400 days, or 31 by hour. Billing classes are never added up: each row has its `billing_class`.";
 
 export const getUsageContract: EndpointContract = {
   method: "GET",
   path: "/v1/usage",
   operationId: "getUsage",
-  summary: "What the app used and what it cost",
-  description: `${DESCRIPTION} Providers and models are told apart only with \`routing:read\`.`,
+  summary: "Get the app's usage and cost",
+  description: `${DESCRIPTION} Providers and models are separate only with \`routing:read\`.`,
   auth: "key",
   query: usageQuery,
   responses: answers(usageReport),
@@ -148,7 +151,7 @@ export const workspaceUsageContracts = mirrored({
   method: "GET",
   path: "/usage",
   operationId: "getWorkspaceUsage",
-  summary: "What a workspace's apps used and what it cost",
+  summary: "Get usage and cost of a workspace's apps",
   description: DESCRIPTION,
   query: workspaceUsageQuery,
   responses: answers(workspaceUsage),
@@ -159,7 +162,7 @@ export const getAllUsageContract: EndpointContract = operatorEndpoint({
   method: "GET",
   path: "/usage",
   operationId: "getAllUsage",
-  summary: "What all workspaces used and what it cost",
+  summary: "Get usage and cost of all workspaces",
   description: DESCRIPTION,
   query: adminUsageQuery,
   responses: answers(workspaceUsage),

@@ -1,4 +1,4 @@
-// The completion webhook as its owner sees it: its settings, its deliveries, and the event itself [webhooks.payload].
+// The completion webhook: its settings, its deliveries, and the event itself [webhooks.payload].
 import { z } from "zod";
 import { pageFields, time } from "./admin.ts";
 import { MAX_URL_CHARACTERS } from "./set-up/kit.ts";
@@ -8,16 +8,16 @@ export const webhookRequest = z.strictObject({
     .string()
     .min(1)
     .max(MAX_URL_CHARACTERS)
-    .describe("Where deliveries go: https, any port, a public address; no credentials and no fragment."),
+    .describe("Address of the receiver: https, any port, a public address; no credentials and no fragment."),
   enabled: z.boolean().default(true).describe("Whether events are delivered."),
   rotate_secret: z
     .boolean()
     .default(false)
-    .describe("Makes a new signing secret. For 24 hours deliveries are signed with the old one too."),
+    .describe("Creates a new signing secret. For 24 hours deliveries are signed with the old one too."),
   revoke_previous: z
     .boolean()
     .default(false)
-    .describe("Ends signing with the previous secret at once: for a secret that has leaked."),
+    .describe("Stops signing with the previous secret at once, for a leaked secret."),
 });
 export type WebhookRequest = z.output<typeof webhookRequest>;
 
@@ -29,20 +29,17 @@ export const webhookView = z.strictObject({
   enabled: z.boolean(),
   created_at: time,
   updated_at: time,
-  secret: z
-    .string()
-    .describe("The signing secret. Only in the answer to the call that made it; never again.")
-    .optional(),
+  secret: z.string().describe("The signing secret. Only in the answer that creates it.").optional(),
   secret_last4: z.string(),
-  previous_secret_until: time.nullable().describe("Until when deliveries are signed with the previous secret too."),
+  previous_secret_until: time.nullable().describe("Until when deliveries are also signed with the previous secret."),
   disabled_reason: z
     .enum(DISABLED_REASONS)
     .nullable()
     .describe(
-      "`owner`: by this API. `gone`: the receiver answered 410. `failing`: nothing but failures for five days. `PUT` with `enabled: true` starts it again.",
+      "`owner`: through this API. `gone`: the receiver answered 410. `failing`: only failures for five days. `PUT` with `enabled: true` enables it again.",
     ),
   disabled_at: time.nullable(),
-  failing_since: time.nullable().describe("The first failure since the last success."),
+  failing_since: time.nullable().describe("First failure since the last success."),
 });
 export type WebhookView = z.infer<typeof webhookView>;
 
@@ -51,7 +48,7 @@ export const webhookDeleted = z.strictObject({ object: z.literal("stt_webhook"),
 const EVENT_STATUSES = ["succeeded", "failed", "cancelled"] as const;
 export type EventStatus = (typeof EVENT_STATUSES)[number];
 
-/** Exactly these four [webhooks.payload]. */
+/** Exactly these four fields [webhooks.payload]. */
 export const webhookEvent = z.strictObject({
   type: z.enum(["transcription.job.succeeded", "transcription.job.failed", "transcription.job.cancelled"]),
   job_id: z.string(),
@@ -74,7 +71,7 @@ export const attemptView = z.strictObject({
     .describe("`http_status`: an answer other than 2xx; redirects are not followed and count as one."),
   status_code: z.int().nullable(),
   latency_ms: z.int().min(0),
-  response: z.string().nullable().describe("The beginning of the receiver's answer, as text."),
+  response: z.string().nullable().describe("Start of the receiver's answer, as text."),
 });
 
 export const deliveryView = z.strictObject({
@@ -91,7 +88,7 @@ export const deliveryView = z.strictObject({
     .enum(["attempts", "gone", "disabled", "deleted"])
     .nullable()
     .describe(
-      "Why a failed delivery is not tried again: its attempts are used up, the receiver answered 410, or the webhook was disabled or deleted.",
+      "Why a failed delivery is not retried: its attempts are used up, the receiver answered 410, or the webhook was disabled or deleted.",
     ),
   attempts: z.array(attemptView).describe("The latest 20, oldest first."),
 });
@@ -100,13 +97,13 @@ export type DeliveryView = z.infer<typeof deliveryView>;
 export const deliveryList = z.strictObject({
   object: z.literal("list"),
   data: z.array(deliveryView).describe("Newest first."),
-  next_cursor: z.string().nullable().describe("Send it as `cursor` for the next page; null on the last."),
+  next_cursor: z.string().nullable().describe("Send it as `cursor` for the next page. Null on the last page."),
 });
 
 export const deliveryQuery = z.object({
-  status: z.enum(DELIVERY_STATES).describe("Only these; `failed` are those that were given up.").optional(),
+  status: z.enum(DELIVERY_STATES).describe("Only deliveries in this state. `failed`: no further attempts.").optional(),
   limit: pageFields.limit,
-  cursor: z.string().min(1).max(64).describe("`next_cursor` of the page before.").optional(),
+  cursor: z.string().min(1).max(64).describe("`next_cursor` of the previous page.").optional(),
 });
 
 /** The first event of the stream that `patchbay listen` reads. */
@@ -115,12 +112,14 @@ export const listenReady = z.strictObject({
   secret: z
     .string()
     .nullable()
-    .describe("A secret for this connection alone, where the workspace has no webhook; null: the webhook's own signs."),
+    .describe(
+      "A secret for this connection only, if the workspace has no webhook. Null: the webhook's own secret signs.",
+    ),
   secret_last4: z.string(),
 });
 export type ListenReady = z.infer<typeof listenReady>;
 
-/** An event as it would be delivered, for the listener to hand on unchanged. */
+/** An event as it would be delivered; the listener forwards it unchanged. */
 export const listenDelivery = z.strictObject({
   object: z.literal("stt_webhook_stream_delivery"),
   id: z.string(),
@@ -134,6 +133,6 @@ export const streamQuery = z.object({
     .string()
     .min(1)
     .max(64)
-    .describe("Id of the last event seen: what came since is sent first. Some may come twice.")
+    .describe("Id of the last event received: later ones are sent first. Some may be repeated.")
     .optional(),
 });

@@ -1,4 +1,4 @@
-// Workspaces as the operator sees them [admin.workspaces].
+// Workspaces for the operator [admin.workspaces].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,
@@ -15,16 +15,16 @@ import {
 import type { EndpointContract } from "./endpoint.ts";
 import { ID_PATTERN, ID_RULE } from "./names.ts";
 
-/** A name that looked like an id would shadow, or be shadowed by, another object's id. */
+/** A name in the form of an id could be confused with another object's id. */
 export const slug = z
   .string()
   .regex(ID_PATTERN, ID_RULE)
   .regex(/^(?!(ws|app)_[0-9a-z]{26}$)/, "must not look like an id of the gateway's own");
 
-const plan = z.string().regex(ID_PATTERN, ID_RULE).describe("Id of its plan; not set: no credit check.");
+const plan = z.string().regex(ID_PATTERN, ID_RULE).describe("Id of its plan. Not set: no credit check.");
 
 export const workspaceRequest = z.strictObject({
-  slug: slug.describe("Its name in paths; it stays."),
+  slug: slug.describe("Name used in paths. Cannot be changed later."),
   plan: plan.nullable().default(null),
 });
 export const workspaceChange = z.strictObject({ plan: plan.nullable().default(null) });
@@ -41,7 +41,7 @@ export type WorkspaceView = z.infer<typeof workspaceView>;
 
 export const workspaceQuery = z.object({
   ...pageFields,
-  plan: z.string().max(63).describe("Only those on this plan.").optional(),
+  plan: z.string().max(63).describe("Only workspaces on this plan.").optional(),
 });
 
 export const deletedView = z.strictObject({ object: z.string(), id: z.string(), deleted: z.literal(true) });
@@ -52,7 +52,7 @@ export const listWorkspacesContract: EndpointContract = operatorEndpoint({
   method: "GET",
   path: "/workspaces",
   operationId: "listWorkspaces",
-  summary: "All workspaces",
+  summary: "List workspaces",
   query: workspaceQuery,
   responses: { 200: json("A page of workspaces.", listOf(workspaceView)) },
   errors: [],
@@ -62,7 +62,7 @@ export const postWorkspaceContract: EndpointContract = operatorEndpoint({
   method: "POST",
   path: "/workspaces",
   operationId: "createWorkspace",
-  summary: "Make a workspace",
+  summary: "Create a workspace",
   requestBody: { json: workspaceRequest },
   responses: { 201: jsonWithEtag("The workspace.", workspaceView) },
   errors: ["CONFLICT", "BODY_TOO_LARGE"],
@@ -72,7 +72,7 @@ export const getWorkspaceContract: EndpointContract = operatorEndpoint({
   method: "GET",
   path: ONE,
   operationId: "getWorkspace",
-  summary: "One workspace, by slug or id",
+  summary: "Get a workspace by slug or id",
   responses: { 200: jsonWithEtag("The workspace.", workspaceView) },
   errors: ["NOT_FOUND"],
 });
@@ -81,7 +81,7 @@ export const putWorkspaceContract: EndpointContract = operatorEndpoint({
   method: "PUT",
   path: ONE,
   operationId: "replaceWorkspace",
-  summary: "Put a workspace on another plan",
+  summary: "Change a workspace's plan",
   requestBody: { json: workspaceChange },
   headers: requiredMatch,
   responses: { 200: jsonWithEtag("The workspace.", workspaceView) },
@@ -92,9 +92,9 @@ export const deleteWorkspaceContract: EndpointContract = operatorEndpoint({
   method: "DELETE",
   path: ONE,
   operationId: "deleteWorkspace",
-  summary: "Remove a workspace that has no apps",
+  summary: "Delete a workspace without apps",
   description:
-    "Its administrators' keys, webhook, allowlist, connections and routes go with it. Its audit log, requests and usage stay.",
+    "Its administrators' keys, webhook, allow-list, connections and routes are deleted too. Its audit log, requests and usage are kept.",
   headers: optionalMatch,
   responses: { 200: json("It is gone.", deletedView) },
   errors: CHANGE_ERRORS,

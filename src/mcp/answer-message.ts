@@ -1,5 +1,5 @@
-// One message of a Model Context Protocol client over HTTP, answered without a session: in the revision of 2026-07-28, which has none, or
-// in those before it, whose handshake is answered and forgotten. Loaded with the first message.
+// Answers one HTTP message of a Model Context Protocol client without a session: in the revision of 2026-07-28, which has none, or an earlier one, whose
+// handshake is answered and not stored. Loaded with the first message.
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -8,9 +8,9 @@ import {
 } from "@modelcontextprotocol/server";
 
 export interface McpMessage {
-  /** As it was parsed. */
+  /** The parsed message. */
   readonly message: unknown;
-  /** Of the request, those that the protocol reads. */
+  /** Headers that the protocol reads. */
   readonly headers: Readonly<Record<string, string>>;
   readonly clientGone: AbortSignal;
   readonly makeServer: () => McpServer;
@@ -18,21 +18,21 @@ export interface McpMessage {
 
 export interface McpAnswer {
   readonly status: number;
-  /** JSON, or nothing. */
+  /** JSON, or empty. */
   readonly text: string;
 }
 
-/** Nobody reads it. */
+/** The client has disconnected, so this is never read. */
 const NOBODY: McpAnswer = { status: 499, text: "" };
-/** No part of the protocol, but of the interface of requests. */
+/** Required by the Request interface; the protocol does not use it. */
 const ADDRESS = "http://gateway.invalid/mcp";
-/** Either is announced; that all come as JSON is the server's choice. */
+/** The library requires both; the server chooses to answer in JSON only. */
 const ACCEPT = "application/json, text/event-stream";
 
-/** `clientGone` ends what a tool does, and the wait for it. */
-export async function answerMessage(given: McpMessage): Promise<McpAnswer> {
-  const { message, headers, clientGone } = given;
-  // While the library was loaded.
+/** `clientGone` aborts a tool's work. */
+export async function answerMessage(mcpMessage: McpMessage): Promise<McpAnswer> {
+  const { message, headers, clientGone } = mcpMessage;
+  // The client disconnected while the library was loading.
   if (clientGone.aborted) return NOBODY;
   const request = new Request(ADDRESS, {
     method: "POST",
@@ -40,17 +40,17 @@ export async function answerMessage(given: McpMessage): Promise<McpAnswer> {
     signal: clientGone,
   });
   const answer = (await isLegacyRequest(request, message)) ? answerHandshaken : answerStateless;
-  const left = Promise.withResolvers<McpAnswer>();
-  const leave = () => left.resolve(NOBODY);
+  const disconnect = Promise.withResolvers<McpAnswer>();
+  const leave = () => disconnect.resolve(NOBODY);
   clientGone.addEventListener("abort", leave);
   try {
-    return await Promise.race([answer(given, request).then(told), left.promise]);
+    return await Promise.race([answer(mcpMessage, request).then(toMcpAnswer), disconnect.promise]);
   } finally {
     clientGone.removeEventListener("abort", leave);
   }
 }
 
-async function told(response: Response): Promise<McpAnswer> {
+async function toMcpAnswer(response: Response): Promise<McpAnswer> {
   return { status: response.status, text: await response.text() };
 }
 
@@ -58,7 +58,7 @@ async function answerStateless({ message, makeServer }: McpMessage, request: Req
   let reported: Error | null = null;
   const { fetch: serve } = createMcpHandler(makeServer, {
     legacy: "reject",
-    // Nothing changes that one could listen for.
+    // No resource ever changes, so there is nothing to subscribe to.
     maxSubscriptions: 0,
     onerror: (error) => {
       reported = error;

@@ -1,4 +1,4 @@
-// What a tool answers with: a transcript's text apart from what else is known of it; as a link where it is long.
+// Formats a tool's answer: the transcript's text separate from its other fields, or a link if the transcript is long.
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { jsonBytes } from "../lib/json/write-json.ts";
 import { asRecord, asString } from "../lib/json/json-guards.ts";
@@ -6,7 +6,7 @@ import { Refused, type ToolAnswer, type ToolGateway } from "./tool-gateway.ts";
 
 export type Parts = CallToolResult["content"];
 
-/** A longer transcript of a job is linked to, for whoever reads it to fetch or not. */
+/** A longer transcript of a job is returned as a link, which the client may fetch. */
 const LARGE_CHARACTERS = 20_000;
 
 export async function documentOf(
@@ -21,14 +21,14 @@ export async function documentOf(
   }
 }
 
-/** The text, and what else is known of it. A routing decision has no text. */
+/** The text and the other fields. A routing decision has no text. */
 export async function transcriptParts(document: unknown): Promise<Parts> {
   const { content, ...rest } = asRecord(document);
   const text = asString(content);
   return text === null ? [await jsonPart(document)] : [{ type: "text", text }, await jsonPart(rest)];
 }
 
-/** `result`: null until there is one. What is to be known of it is told with the link too. */
+/** `result`: null until there is one. The other fields are returned together with the link, too. */
 export async function jobParts(found: Readonly<Record<string, unknown>>, result: unknown): Promise<Parts> {
   if (result === null) return [await jsonPart(found)];
   const { content, warnings } = asRecord(result);

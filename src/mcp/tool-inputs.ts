@@ -1,4 +1,4 @@
-// What the tools take: the fields of the endpoints behind them, with the recording named as the tools' user can.
+// The input schemas of the tools: the fields of the endpoints, with the recording named as the user of the tools can.
 import { z } from "zod";
 import { jobFields } from "../contract/jobs.ts";
 import { transcriptionFields } from "../contract/transcription.ts";
@@ -7,15 +7,15 @@ import type { Recording } from "./tool-gateway.ts";
 const url = z.string().max(8192).describe("https:// URL that the gateway fetches.");
 const path = z.string().min(1).describe("Audio or video file on this machine.");
 
-/** Over a network there is no file that both sides know. */
+/** A client over the network shares no file system with the gateway. */
 function withRecording(fields: z.ZodObject, readsFiles: boolean): z.ZodType<Recording> {
   if (!readsFiles) return fields.extend({ url });
   return fields
     .extend({ path: path.optional(), url: url.optional() })
-    .refine((given) => (given.path === undefined) !== (given.url === undefined), "Give either `path` or `url`.");
+    .refine((input) => (input.path === undefined) !== (input.url === undefined), "Give either `path` or `url`.");
 }
 
-/** How an answer is transported is no matter of the tool's caller. */
+/** Transport fields are not the tool user's concern. */
 export const transcribeInput = (readsFiles: boolean) =>
   withRecording(transcriptionFields.omit({ mode: true, stream: true }), readsFiles);
 export const submitInput = (readsFiles: boolean) => withRecording(jobFields, readsFiles);

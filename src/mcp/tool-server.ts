@@ -1,5 +1,5 @@
-// The tools of a language model, whichever way it comes: what it may ask of a gateway, with the key of its user. Nothing that changes
-// something there is offered unless its user asked for that; a transcription is charged as any other.
+// The tools that a language model may call, for both transports: they use the gateway with the user's key. Tools that change something are offered only if the
+// user asked for them; transcriptions are billed as usual.
 import {
   type CallToolResult,
   McpServer,
@@ -21,14 +21,14 @@ const READS = { readOnlyHint: true, openWorldHint: false };
 const CALLS_OUT = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 
 export interface ToolServerOptions {
-  /** Whether jobs may be submitted and cancelled. */
+  /** Whether the tools to submit and cancel jobs are offered. */
   readonly offersJobs: boolean;
 }
 
 export function makeToolServer(gateway: ToolGateway, { offersJobs }: ToolServerOptions): McpServer {
   const server = new McpServer(
     { name: "patchbay", version: gateway.version },
-    // What there is stays as it is while the process runs: nobody has to listen for more.
+    // The lists never change while the process runs, so no client needs to subscribe.
     { capabilities: { tools: { listChanged: false }, resources: { listChanged: false } } },
   );
   addTranscription(server, gateway);
@@ -89,7 +89,7 @@ function addLookUps(server: McpServer, gateway: ToolGateway): void {
   );
 }
 
-/** Null: there is none, or none any more. */
+/** Null: no result, or an expired one. */
 async function resultOf(
   gateway: ToolGateway,
   { result = null, result_url: elsewhere }: Readonly<Record<string, unknown>>,
@@ -97,12 +97,12 @@ async function resultOf(
 ): Promise<unknown> {
   const path = asString(elsewhere);
   if (result !== null || path === null) return result;
-  // The gateway's own, below its address; a key is not sent to any other.
+  // Only a path on the gateway itself: the key is sent to no other host.
   if (!path.startsWith("/v1/")) throw new Refused(["The result's address is none of the gateway's."]);
   return ask(gateway, { path }, context);
 }
 
-/** Before a text that stands alone; everything else holds it as a field or a warning. */
+/** Precedes a plain text; other answers contain a field or a warning. */
 const SIMULATED = "Simulated provider: the audio was measured, nothing was recognised.";
 
 function addTranscript(server: McpServer, gateway: ToolGateway): void {
@@ -159,11 +159,11 @@ async function send(
   { mcpReq }: ServerContext,
 ): Promise<unknown> {
   const answer = await gateway.send(path, recording, mcpReq.signal);
-  // What `explain_request` asks for.
+  // The id that `explain_request` needs.
   return { ...asRecord(await documentOf(gateway, answer, mcpReq.signal)), request_id: answer.requestId };
 }
 
-/** A refusal is a tool's answer, for the model to act on; it names what to do where the gateway does. */
+/** A refusal is returned as the tool's answer, so that the model can act on it. */
 function answering<Args extends readonly unknown[]>(
   gateway: ToolGateway,
   work: (...args: Args) => Promise<Parts>,

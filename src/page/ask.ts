@@ -1,4 +1,4 @@
-// A page's call to the gateway that served it, with the key of who sits before it. What can go wrong is returned.
+// Calls the gateway that served the page with the user's key. Failures are returned, not thrown.
 import type { ErrorBody } from "../contract/error-body.ts";
 
 export type Failure =
@@ -10,7 +10,7 @@ export type Failure =
     }
   | { readonly kind: "unreadable"; readonly status: number }
   | { readonly kind: "unreachable" }
-  /** What was to be sent, on this machine. */
+  /** The audio or body could not be read on this machine. */
   | { readonly kind: "unsendable" }
   | { readonly kind: "cancelled" };
 export type Outcome<T> =
@@ -22,10 +22,10 @@ interface AskInit extends Omit<RequestInit, "headers"> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A header takes no other letters, and no key has them. */
+/** Headers accept no other characters, and no key contains them. */
 const NOT_IN_HEADERS = /[^\x20-\x7e]/gu;
 
-/** `path` from this origin's root. An answer without a body (204) has the data `null`. */
+/** `path` is relative to this origin. An answer without a body (204) has the data `null`. */
 export async function ask<T>(path: string, key: string, init: AskInit = {}): Promise<Outcome<T>> {
   let requestId: string | null = null;
   let status = 0;
@@ -54,7 +54,7 @@ export async function ask<T>(path: string, key: string, init: AskInit = {}): Pro
   }
 }
 
-/** null: whoever answered is not the gateway. A proxy's error may have these two words as well, and nothing besides. */
+/** Null: the answer is not from the gateway. A proxy's error may contain these two fields as well, but no others. */
 function errorIn(data: unknown): ErrorBody["error"] | null {
   const { error } = (data ?? {}) as Partial<ErrorBody>;
   const isOurs =
@@ -62,6 +62,6 @@ function errorIn(data: unknown): ErrorBody["error"] | null {
   return isOurs ? error : null;
 }
 
-/** Proxies may name a date, which nobody counts from. */
+/** Proxies may send a date, which is not shown as a countdown. */
 const secondsIn = (retryAfter: string | null): string | null =>
   retryAfter !== null && /^\d+$/u.test(retryAfter) ? retryAfter : null;

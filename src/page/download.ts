@@ -1,4 +1,4 @@
-// A file that the page made itself.
+// Downloads a file that the page created.
 import { element } from "./element.ts";
 
 export function download(name: string, text: string, type = ""): void {

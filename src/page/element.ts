@@ -1,4 +1,4 @@
-// Elements: found in the page, made, and the two buttons that several places need.
+// DOM helpers: finds and creates elements, and creates two common buttons.
 type Child = Node | string;
 
 export function byId<E extends HTMLElement>(id: string, kind: new () => E): E {
@@ -12,19 +12,19 @@ export function element<T extends keyof HTMLElementTagNameMap>(
   attributes: Readonly<Record<string, string>> = {},
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[T] {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
+  const created = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value);
+  created.append(...children);
+  return created;
 }
 
 export function button(label: string, press: (own: HTMLButtonElement) => void | Promise<void>): HTMLButtonElement {
-  const made = element("button", { type: "button" }, label);
-  made.addEventListener("click", () => void pressed(made, async () => press(made)));
-  return made;
+  const created = element("button", { type: "button" }, label);
+  created.addEventListener("click", () => void pressed(created, async () => press(created)));
+  return created;
 }
 
-/** Until the work is done another press does nothing. `disabled` would do as much, and take the focus of whoever pressed it by keyboard. */
+/** Ignores further presses until the work is done. `disabled` would do so too, but moves the keyboard focus away. */
 export async function pressed(own: HTMLButtonElement, work: () => Promise<void>): Promise<void> {
   if (own.ariaDisabled === "true") return;
   own.ariaDisabled = "true";
@@ -45,7 +45,7 @@ export function copyButton(label: string, text: () => string): HTMLButtonElement
   });
 }
 
-/** Browsers give pages that came without https no clipboard. */
+/** Browsers disable the clipboard on pages without https. */
 async function copy(text: string): Promise<boolean> {
   if (window.isSecureContext)
     return navigator.clipboard.writeText(text).then(
@@ -54,7 +54,7 @@ async function copy(text: string): Promise<boolean> {
     );
   const before = document.activeElement;
   const area = element("textarea", { class: "hidden" }, text);
-  // Behind an open dialog nothing can be selected.
+  // Elements behind an open dialog cannot be selected.
   (before?.closest("dialog") ?? document.body).append(area);
   area.select();
   const done = document.execCommand("copy");
@@ -66,7 +66,7 @@ async function copy(text: string): Promise<boolean> {
 export function table(caption: string, heads: readonly Child[], rows: readonly (readonly Child[])[]): HTMLElement {
   const headRow = element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)));
   const bodyRows = rows.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell))));
-  const whole = element("table", {}, element("caption", {}, caption), element("thead", {}, headRow));
-  whole.append(element("tbody", {}, ...bodyRows));
-  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, whole);
+  const tableElement = element("table", {}, element("caption", {}, caption), element("thead", {}, headRow));
+  tableElement.append(element("tbody", {}, ...bodyRows));
+  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, tableElement);
 }

@@ -1,8 +1,8 @@
-// What went wrong, in words, with what to do and where to read on.
+// Shows an error with what to do and a link to its documentation.
 import type { Failure } from "./ask.ts";
 import { copyButton, element } from "./element.ts";
 
-/** `title`: attributes of its heading, for a page that leads somebody there. */
+/** `title`: attributes of the heading, for pages that move the focus there. */
 export function failureView(
   failure: Failure,
   requestId: string | null,
@@ -11,7 +11,7 @@ export function failureView(
   const box = element("section", { class: "failure", role: "alert" });
   if (failure.kind === "refused") {
     const { code, message, param, retryable, details } = failure.error;
-    const again = failure.retryAfter === null ? "later" : `in ${failure.retryAfter} s`;
+    const retryTime = failure.retryAfter === null ? "later" : `in ${failure.retryAfter} s`;
     box.append(
       element("h2", title, element("code", {}, code), ` · ${failure.status}`),
       element("p", {}, message),
@@ -19,7 +19,7 @@ export function failureView(
         "p",
         {},
         retryable
-          ? `The same request may succeed ${again}.`
+          ? `The same request may succeed ${retryTime}.`
           : "The same request will not succeed: change it as the message says.",
       ),
     );
@@ -39,7 +39,7 @@ export function failureView(
   return box;
 }
 
-/** In a sentence. */
+/** The error in one sentence. */
 export function wordsOf(failure: Failure): string {
   return failure.kind === "refused" ? failure.error.message : "The gateway did not answer.";
 }

@@ -1,6 +1,6 @@
-// A key for one request of a page, so that asking again after a connection that broke does the work once.
+// Creates an idempotency key for one request of a page, so that a retry after a broken connection does the work once.
 
-/** `page` begins it, so that records tell where it came from. Without https a browser makes no UUID. */
+/** `page` is the prefix that shows the origin in records. Browsers offer no UUID without https. */
 export function newIdempotencyKey(page: "console" | "playground"): string {
   return `${page}-${crypto.getRandomValues(new Uint8Array(16)).join("")}`;
 }

@@ -1,6 +1,6 @@
-// What a tab keeps until it is closed.
+// Storage of one tab, until it is closed.
 
-/** null: this browser keeps nothing for pages. */
+/** Null: this browser stores nothing for pages. */
 export function kept(): Storage | null {
   try {
     return sessionStorage;

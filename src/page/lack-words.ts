@@ -1,6 +1,6 @@
-// Why a target cannot take a request, in words: what it lacks, or what of the request is beyond it.
+// Explains why a target cannot take a request: the feature that it lacks, or the limit that the request exceeds.
 
-/** What is no feature that a model lacks. */
+/** Reasons other than a missing feature. */
 const WORDS: Readonly<Record<string, string>> = {
   audio_input: "takes no audio",
   chat: "does not chat",
@@ -20,6 +20,6 @@ const WORDS: Readonly<Record<string, string>> = {
 
 export function whyNot(missing: readonly string[]): string {
   const features = missing.filter((lack) => WORDS[lack] === undefined);
-  const beyond = missing.flatMap((lack) => WORDS[lack] ?? []);
-  return [...(features.length === 0 ? [] : [`lacks ${features.join(", ")}`]), ...beyond].join("; ");
+  const reasons = missing.flatMap((lack) => WORDS[lack] ?? []);
+  return [...(features.length === 0 ? [] : [`lacks ${features.join(", ")}`]), ...reasons].join("; ");
 }

@@ -1,6 +1,6 @@
-// What came of a call to a provider, in words: one for each kind of failure, wherever it is shown.
+// Describes the outcome of a provider call, with one text for each kind of failure.
 
-/** Where the record's own word says too little. */
+/** Outcomes whose code alone says too little. */
 const WORDS: Readonly<Record<string, string>> = {
   connect: "no connection",
   unauthorized: "credential refused",
@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<string, string>> = {
   unknown: "outcome unknown",
 };
 
-/** `failed:rate_limited`: `rate limited`. null: it has not ended. */
+/** `failed:rate_limited`: `rate limited`. Null: it has not ended. */
 export function outcomeWords(outcome: string | null): string {
   if (outcome === null) return "under way";
   const kind = outcome.replace(/^failed:/u, "");

@@ -1,4 +1,4 @@
-// What a target of a route is called where requests are shown.
+// The name of a route's target wherever requests are shown.
 import type { RecordedCandidateView } from "../contract/requests.ts";
 
 type Target = Pick<RecordedCandidateView, "position" | "connection" | "provider" | "model">;

@@ -1,4 +1,4 @@
-// Why a request went where it went: every target with its verdict, every call with its time and cost.
+// Shows the routing of a request: every target with its verdict, every call with its duration and cost.
 import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } from "../contract/requests.ts";
 import type { RoutingDecision } from "../contract/transcription.ts";
 import { element, table } from "./element.ts";
@@ -9,7 +9,7 @@ import { targetName } from "./target-name.ts";
 
 export function traceView(record: RequestRecordView): HTMLElement {
   const { summary, attempts, usage, route, purpose, job } = record;
-  // A job judges its targets again when it runs.
+  // A job checks its targets again when it runs.
   const candidates = job === null || job.candidates.length === 0 ? record.candidates : job.candidates;
   const box = element("section", { "aria-labelledby": "trace-title" });
   const facts = [
@@ -50,7 +50,7 @@ export function traceView(record: RequestRecordView): HTMLElement {
   return box;
 }
 
-const OUTCOMES: Readonly<Record<RecordedCandidateView["outcome"], readonly [verdict: string, why: string]>> = {
+const OUTCOMES: Readonly<Record<RecordedCandidateView["outcome"], readonly [verdict: string, explanation: string]>> = {
   served: ["served", "the first that could and did"],
   failed: ["failed", "see its call below"],
   called: ["called", "the call is under way"],
@@ -59,21 +59,21 @@ const OUTCOMES: Readonly<Record<RecordedCandidateView["outcome"], readonly [verd
 };
 
 function verdictOf({ outcome, missing, paused_until: until }: RecordedCandidateView): readonly [string, string] {
-  const [verdict, why] = OUTCOMES[outcome];
+  const [verdict, explanation] = OUTCOMES[outcome];
   if (missing.length > 0) return [verdict, whyNot(missing)];
-  return [verdict, outcome === "left" && until !== undefined ? pausedWords(until) : why];
+  return [verdict, outcome === "left" && until !== undefined ? pausedWords(until) : explanation];
 }
 
-/** In UTC, as the gateway says it everywhere. */
+/** In UTC, as everywhere in the gateway. */
 export const pausedWords = (until: string): string => `paused by hand until ${until}; its provider had not failed`;
 
 function callRow(attempt: RecordedAttemptView, record: RequestRecordView): readonly (Node | string)[] {
-  const { outcome, created_at: began, finished_at: ended, charge_usd: charge, billing_class: billing } = attempt;
-  const ms = ended === null ? null : Date.parse(ended) - Date.parse(began);
-  const whole = Math.max(1, record.duration_seconds * 1000, ms ?? 0);
+  const { outcome, created_at: began, finished_at: endedAt, charge_usd: charge, billing_class: billing } = attempt;
+  const ms = endedAt === null ? null : Date.parse(endedAt) - Date.parse(began);
+  const totalMs = Math.max(1, record.duration_seconds * 1000, ms ?? 0);
   const bar = element("span", { class: outcome === "succeeded" ? "bar" : "bar failed" });
-  bar.style.width = `${(100 * (ms ?? 0)) / whole}%`;
-  bar.style.marginLeft = `${(100 * Math.max(0, Math.min(whole - (ms ?? 0), Date.parse(began) - Date.parse(record.created_at)))) / whole}%`;
+  bar.style.width = `${(100 * (ms ?? 0)) / totalMs}%`;
+  bar.style.marginLeft = `${(100 * Math.max(0, Math.min(totalMs - (ms ?? 0), Date.parse(began) - Date.parse(record.created_at)))) / totalMs}%`;
   const track = element("span", { class: "track" }, bar);
   const time = element("div", { class: "time" }, ms === null ? "under way" : `${ms} ms`, track);
   return [
@@ -100,7 +100,7 @@ export function decisionParts(
       ? `It would be refused with ${outcome.code ?? outcome.status}.`
       : `Target ${outcome.position} would be called.`;
   const rows = candidates.map((each) => {
-    const why =
+    const explanation =
       each.missing.length > 0
         ? whyNot(each.missing)
         : each.paused_until !== undefined
@@ -108,7 +108,7 @@ export function decisionParts(
           : each.health === "resting"
             ? "resting after failures"
             : "can do all of it";
-    return [targetName(each), each.eligible ? "able" : "left out", why];
+    return [targetName(each), each.eligible ? "able" : "left out", explanation];
   });
   return [
     element("p", {}, `${what} ${priceText(cost)} Nothing was called or charged.`),

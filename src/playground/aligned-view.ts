@@ -1,4 +1,4 @@
-// The words of both sides, passage beside passage: those that differ are marked, lead to their place in the sound, and are gone through.
+// Shows the words of both sides passage by passage: differing words are marked, link to their time in the audio, and can be stepped through.
 import { gapBetween, joinWords } from "../lib/text/join-words.ts";
 import { button, element } from "../page/element.ts";
 import { differencesIn, type Label, LABELS, passagesIn, type Row, type Stretch } from "./comparison.ts";
@@ -7,14 +7,14 @@ import { clock } from "./timeline.ts";
 
 export interface AlignedView {
   readonly root: HTMLElement;
-  /** To the difference so many places ahead. */
+  /** Moves to the difference that is `places` ahead. */
   readonly step: (places: number) => void;
 }
 
 type Languages = Readonly<Record<Label, string | null>>;
 
 interface Mark {
-  /** Which difference it is of. */
+  /** Index of its difference. */
   readonly difference: number;
   readonly start: number | null;
 }
@@ -22,7 +22,7 @@ interface Mark {
 interface AlignedText {
   readonly root: HTMLElement;
   readonly marks: ReadonlyMap<HTMLElement, Mark>;
-  /** Of each difference, in the order of the page. */
+  /** The marked words of each difference, in page order. */
   readonly marked: readonly (readonly HTMLElement[])[];
 }
 
@@ -31,7 +31,7 @@ export function alignedView(rows: readonly Row[], languages: Languages, player: 
   const { root, marks, marked } = alignedText(rows, differences, languages);
   const position = element("p", { class: "soft", role: "status" });
   let current = -1;
-  // Of all marked words one is on the way of the Tab key.
+  // Roving tabindex: one of all marked words is reachable by the Tab key.
   let reachable = marked[0]?.[0];
   reachable?.setAttribute("tabindex", "0");
 
@@ -61,7 +61,7 @@ export function alignedView(rows: readonly Row[], languages: Languages, player: 
   };
   root.addEventListener("click", choose);
   root.addEventListener("keydown", choose);
-  // Who presses a button again and again keeps it in focus, and does not wait for the scrolling: newer browsers promise its end.
+  // A button that is pressed repeatedly keeps the focus. Scrolling is not awaited, because only newer browsers report its end.
   const lead = (label: string, places: number): HTMLElement =>
     button(label, () => {
       stepped(places)?.scrollIntoView({ block: "nearest" });
@@ -111,16 +111,20 @@ function alignedText(rows: readonly Row[], differences: readonly Stretch[], lang
     const other = row.words[opposite];
     const about = other === null ? `only in ${label}` : `${opposite} has ${other.text}`;
     const kind = other === null ? "only" : "other";
-    const made = element("span", { class: `word differs ${kind}`, role: "link", tabindex: "-1", title: about }, text);
-    made.ariaLabel = `${text} (${about})`;
+    const wordElement = element(
+      "span",
+      { class: `word differs ${kind}`, role: "link", tabindex: "-1", title: about },
+      text,
+    );
+    wordElement.ariaLabel = `${text} (${about})`;
     const difference = numbers.get(index) ?? 0;
-    marks.set(made, { difference, start: row.words[label]?.start ?? row.start });
-    marked[difference]?.push(made);
-    return made;
+    marks.set(wordElement, { difference, start: row.words[label]?.start ?? row.start });
+    marked[difference]?.push(wordElement);
+    return wordElement;
   }
 }
 
-/** Stands for the word before where there is none; no word is that. */
+/** Represents the missing word; no real word equals it. */
 const ABSENT = "\0";
 const absent = (): HTMLElement => element("span", { class: "absent", "aria-hidden": "true" });
 
@@ -137,13 +141,13 @@ function legend(): HTMLElement {
   );
 }
 
-/** Of a long difference, which stands there anyway. */
+/** Longest part of a difference that is announced, since the page shows all of it. */
 const MOST_SAID = 12;
 
 function saidIn(rows: readonly Row[], stretch: Stretch | undefined): string {
-  const said = rows.slice(stretch?.from, stretch?.to);
+  const passageRows = rows.slice(stretch?.from, stretch?.to);
   return LABELS.map((label) => {
-    const words = said.flatMap((row) => row.words[label]?.text ?? []);
+    const words = passageRows.flatMap((row) => row.words[label]?.text ?? []);
     const more = words.length > MOST_SAID ? " …" : "";
     return `${label}: ${joinWords(words.slice(0, MOST_SAID)) || "nothing"}${more}.`;
   }).join(" ");

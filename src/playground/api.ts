@@ -1,4 +1,4 @@
-// The three calls of the page: the gateway's public API, with the caller's own key.
+// The three API calls of the playground, with the user's own key.
 import type { Audio } from "./audio.ts";
 import { type Entries, taskOf } from "./options.ts";
 import type { KeyDescription } from "../contract/account.ts";
@@ -10,7 +10,7 @@ export function getMe(key: string): Promise<Outcome<KeyDescription>> {
   return ask("/v1/me", key);
 }
 
-/** What is asked: all of it, so that the same can be asked again. */
+/** The complete request, so that it can be repeated. */
 export interface Asked {
   readonly key: string;
   readonly audio: Audio;
@@ -26,12 +26,12 @@ export async function transcribe(
 ): Promise<Outcome<Answer>> {
   const body = new FormData();
   for (const [name, value] of entries) body.append(name, value);
-  // Last: what is wrong with the fields is told before the audio is sent.
+  // Last, so that invalid fields are reported before the audio is sent.
   if (audio.kind === "url") body.append("audio.url", audio.url);
   else body.append("file", audio.blob, audio.name);
   const outcome = await ask<Answer>(`/v1/${taskOf(entries)}`, key, { method: "POST", body, signal, headers });
   if (outcome.ok || outcome.failure.kind !== "unreachable" || audio.kind === "url") return outcome;
-  // A file that cannot be read fails alike.
+  // An unreadable file is reported in the same way.
   const read = await audio.blob
     .slice(0, 1)
     .text()
@@ -42,7 +42,7 @@ export async function transcribe(
 const TRIES = 20;
 const AGAIN_MS = 300;
 
-/** A record is readable at once where it was answered, by another process within 5 s. */
+/** A record is readable at once in the process that answered, and in others within 5 s. */
 export async function getRecord(key: string, requestId: string): Promise<Outcome<RequestRecordView>> {
   for (let tries = 1; ; tries += 1) {
     const outcome = await ask<RequestRecordView>(`/v1/requests/${encodeURIComponent(requestId)}`, key);

@@ -1,4 +1,4 @@
-// What is transcribed: the bundled sample, a file, a recording or an address. What is played never leaves the tab but to be transcribed.
+// Chooses the audio: the bundled sample, a file, a recording or a URL. Audio leaves the tab only to be transcribed.
 import { byId } from "../page/element.ts";
 
 export type Audio =
@@ -7,7 +7,7 @@ export type Audio =
 
 const SAMPLE = "dialogue.mp3";
 
-/** `changed` is called with what was chosen. */
+/** Calls `changed` with the choice. */
 export function chooseAudio(player: HTMLAudioElement, changed: (audio: Audio) => void): void {
   const status = byId("audio-status", HTMLElement);
   const file = byId("file", HTMLInputElement);
@@ -18,7 +18,7 @@ export function chooseAudio(player: HTMLAudioElement, changed: (audio: Audio) =>
   byId("use-sample", HTMLButtonElement).addEventListener("click", () => void takeSample());
   file.addEventListener("change", () => {
     takeFile(file.files?.[0]);
-    // Or the same file would be no change the next time.
+    // Otherwise choosing the same file again would not be a change.
     file.value = "";
   });
   for (const type of ["dragover", "dragleave", "drop"] as const)
@@ -50,14 +50,14 @@ export function chooseAudio(player: HTMLAudioElement, changed: (audio: Audio) =>
     const blob = await fetch(`/playground/sample/${SAMPLE}`)
       .then((response) => (response.ok ? response.blob() : null))
       .catch(() => null);
-    // What was chosen while it was on its way is what is meant.
+    // A newer choice made during the download wins.
     if (choice !== choices) return;
     if (blob !== null) takeBlob({ kind: "sample", name: SAMPLE, blob });
     else status.textContent = "The sample could not be loaded: the gateway did not answer.";
   }
 
-  function takeFile(chosen: File | undefined): void {
-    if (chosen !== undefined) takeBlob({ kind: "file", name: chosen.name, blob: chosen });
+  function takeFile(selectedFile: File | undefined): void {
+    if (selectedFile !== undefined) takeBlob({ kind: "file", name: selectedFile.name, blob: selectedFile });
   }
 
   function takeBlob(audio: Exclude<Audio, { kind: "url" }>): void {
@@ -91,7 +91,7 @@ function offerRecording(
     else if (!window.isSecureContext)
       tell("Browsers give a page the microphone over https or on localhost only; this one came by neither.");
     else {
-      // Until the browser was told whether it may.
+      // Disabled until the user has answered the browser's permission request.
       control.disabled = true;
       void record()
         .catch((fault: unknown) =>

@@ -1,13 +1,13 @@
-// The request as code, as it is chosen now.
+// Shows the current request as code.
 import { byId, copyButton, element } from "../page/element.ts";
 import { type CodeRequest, codeOf, LANGUAGES } from "./code.ts";
 
-export function showCode(chosen: Pick<CodeRequest, "audio" | "entries" | "fields">): void {
-  // Sources are served by a checkout, which has no published package.
+export function showCode(codeRequest: Pick<CodeRequest, "audio" | "entries" | "fields">): void {
+  // Sources (`.ts`) are served by a checkout, which is not a published package.
   const patchbay = import.meta.url.endsWith(".ts")
     ? ("npm run patchbay --" as const)
     : ("npx patchbay-gateway" as const);
-  const request = { origin: location.origin, patchbay, ...chosen };
+  const request = { origin: location.origin, patchbay, ...codeRequest };
   byId("code", HTMLElement).replaceChildren(
     ...LANGUAGES.map((language) => {
       const code = codeOf(language, request);

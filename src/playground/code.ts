@@ -1,4 +1,4 @@
-// The request as code that makes exactly this one, with the key left to the environment. Pure.
+// Generates code for exactly this request, with the key read from the environment. Pure.
 import { type Entries, fieldsOf, type OptionField, taskOf } from "./options.ts";
 
 export type CodeAudio =
@@ -6,7 +6,7 @@ export type CodeAudio =
   | { readonly kind: "url"; readonly url: string };
 export interface CodeRequest {
   readonly origin: string;
-  /** How the command line is called where the gateway came from. */
+  /** How the command line is called in this installation. */
   readonly patchbay: "npx patchbay-gateway" | "npm run patchbay --";
   readonly audio: CodeAudio;
   readonly entries: Entries;
@@ -33,7 +33,7 @@ function asCurl({ origin, audio, entries }: CodeRequest): string {
   return fetched + lines.join(" \\\n  ");
 }
 
-/** `-F` would read a file behind `@` or `<`, and take a type behind `;`. */
+/** `-F` would read a file after `@` or `<`, and parse a type after `;`. */
 function textPart(name: string, value: string): string {
   return `${/^[\w.:/-]+$/u.test(value) ? "-F" : "--form-string"} ${quoted(`${name}=${value}`)}`;
 }
@@ -74,7 +74,7 @@ function sourceOf(origin: string, audio: CodeAudio): string {
   return `await (await fetch(${JSON.stringify(`${origin}/playground/sample/${audio.name}`)})).blob()`;
 }
 
-/** For a shell of POSIX. */
+/** Quotes for a POSIX shell. */
 function quoted(text: string): string {
   return /^[\w.:/@%+=-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

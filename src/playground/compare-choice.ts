@@ -1,15 +1,15 @@
-// The purpose of a comparison's other side: one of the key's, none, or the one that a link names.
+// Chooses the purpose of a comparison's other side: one of the key's purposes, none, or the one in the link.
 import { byId, element } from "../page/element.ts";
 
 const NOTHING = "";
 const DEFAULT = "default";
 const OF_PURPOSE = "purpose:";
 
-/** `first`: as the page's address has it; empty: no purpose is named, null: nothing is chosen. Answers the same of what is chosen now. */
+/** `first`: from the page's address; empty: no purpose, null: no choice. Returns a function for the current choice in the same form. */
 export function choosePurpose(first: string | null, changed: (purpose: string | null) => void): () => string | null {
   const select = byId("compare-with", HTMLSelectElement);
   const known = byId("purposes", HTMLDataListElement);
-  const chosen = (): string | null => {
+  const currentPurpose = (): string | null => {
     if (select.value === NOTHING) return null;
     return select.value === DEFAULT ? "" : select.value.slice(OF_PURPOSE.length);
   };
@@ -28,8 +28,8 @@ export function choosePurpose(first: string | null, changed: (purpose: string | 
     select.value = purpose === null ? NOTHING : purpose === "" ? DEFAULT : OF_PURPOSE + purpose;
   };
   offer(first);
-  // The list is the key's, which may come later, or be another.
-  new MutationObserver(() => offer(chosen())).observe(known, { childList: true });
-  select.addEventListener("change", () => changed(chosen()));
-  return chosen;
+  // The list belongs to the key, and changes when it is loaded or the key changes.
+  new MutationObserver(() => offer(currentPurpose())).observe(known, { childList: true });
+  select.addEventListener("change", () => changed(currentPurpose()));
+  return currentPurpose;
 }

@@ -1,4 +1,4 @@
-// A comparison as a file; what a simulated provider made says so in its name and first line. Pure.
+// Exports a comparison as a file; simulated results are marked in its name and first line. Pure.
 import { joinWords } from "../lib/text/join-words.ts";
 import { FACTS, type Heard, purposeWords, type Side, warningsOf } from "./compare-side.ts";
 import { onlyIn, simulatedMark, summaryOf, WHAT_IT_IS } from "./compare-words.ts";
@@ -12,7 +12,7 @@ export interface HeardSide extends Side {
 
 export interface Compared {
   readonly audioName: string;
-  /** Of both sides, but for the purpose. */
+  /** Of both sides, except for the purpose. */
   readonly options: Entries;
   readonly sides: readonly [HeardSide, HeardSide];
   readonly comparison: Comparison;
@@ -20,7 +20,7 @@ export interface Compared {
 
 export type ComparisonFormat = "txt" | "json";
 
-/** `of`: what the file holds. */
+/** `of`: the content of the file. */
 export function fileName(audioName: string, of: string, isSimulated: boolean, format: ComparisonFormat): string {
   const name = audioName.replace(/\.[^.]*$/u, "");
   return `${name === "" ? "" : `${name}-`}${of}${isSimulated ? "-simulated" : ""}.${format}`;
@@ -42,16 +42,16 @@ interface Told {
 
 function toldDifferences(rows: readonly Row[]): readonly Told[] {
   return differencesIn(rows).map(({ from, to }) => {
-    const said = rows.slice(from, to);
-    const words = (label: Label) => joinWords(said.flatMap((row) => row.words[label]?.text ?? []));
-    return { at_seconds: said[0]?.start ?? null, A: words("A"), B: words("B") };
+    const passage = rows.slice(from, to);
+    const words = (label: Label) => joinWords(passage.flatMap((row) => row.words[label]?.text ?? []));
+    return { at_seconds: passage[0]?.start ?? null, A: words("A"), B: words("B") };
   });
 }
 
 function asJson({ audioName, options, sides, comparison }: Compared): string {
   const { rows, counts, longer, rate, isLeast } = comparison;
   const mark = simulatedMark(sides);
-  const told = {
+  const comparisonJson = {
     ...(mark === null ? {} : { simulated: mark }),
     object: "comparison",
     audio: audioName,
@@ -73,8 +73,8 @@ function asJson({ audioName, options, sides, comparison }: Compared): string {
       record: typeof now.record === "string" ? null : now.record,
     })),
   };
-  // The mark is the first line, braces aside.
-  return `${JSON.stringify(told, null, 2).replace("{\n  ", "{ ")}\n`;
+  // The mark is the first line, apart from braces.
+  return `${JSON.stringify(comparisonJson, null, 2).replace("{\n  ", "{ ")}\n`;
 }
 
 function asText({ audioName, options, sides, comparison }: Compared): string {

@@ -1,4 +1,4 @@
-// What each side of a comparison would be, from a dry run of each, before either is paid for.
+// Shows the routing of both sides of a comparison by dry runs, before either is paid for.
 import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription.ts";
 import type { Outcome } from "../page/ask.ts";
 import { button, element } from "../page/element.ts";
@@ -40,7 +40,7 @@ export function planView(sides: readonly PlannedSide[], isTestKey: boolean, run:
 
 function whyNot(stopped: readonly PlannedSide[]): string {
   const sides = stopped.length > 1 ? "both sides" : `side ${stopped.map(({ label }) => label).join("")}`;
-  // Nobody answered, or was waited for.
+  // No answer, or a cancelled request.
   const isKnown = stopped.every(({ outcome }) => outcome.ok || outcome.failure.kind === "refused");
   return isKnown
     ? `Nothing runs: ${sides} would be refused, for the reason below. Choose another purpose or other options.`
@@ -57,7 +57,7 @@ function isServed(outcome: PlannedSide["outcome"]): boolean {
   return outcome.ok && outcome.data.object === "routing.decision" && outcome.data.outcome.position !== null;
 }
 
-/** null: nobody, or a target that is but a number to this key. */
+/** Null: none, or a target that this key sees only as a number. */
 function servedBy({ outcome }: PlannedSide): string | null {
   if (!outcome.ok || outcome.data.object !== "routing.decision") return null;
   const { outcome: decided, candidates } = outcome.data;

@@ -1,4 +1,4 @@
-// One side of a comparison, from the moment it is asked, and what is told of it: a word of text for each thing, on the page and in its file. Pure.
+// One side of a comparison from its request on, and its facts as text for the page and the file. Pure.
 import type { RequestRecordView } from "../contract/requests.ts";
 import type { Failure } from "../page/ask.ts";
 import { targetName } from "../page/target-name.ts";
@@ -20,7 +20,7 @@ export type SideState =
 
 export interface Side {
   readonly label: Label;
-  /** null: none is named. */
+  /** Null: none. */
   readonly purpose: string | null;
   readonly now: SideState;
 }
@@ -42,7 +42,7 @@ const ofRecord =
   ({ record }) =>
     typeof record === "string" ? UNKNOWN[record] : tell(record);
 
-/** In the order in which they are shown. */
+/** In display order. */
 export const FACTS: Readonly<Record<string, Teller>> = {
   "Purpose applied": ({ transcript }) => transcript.svc_applied_purpose ?? "none",
   Target: ofRecord(targetOf),
@@ -73,11 +73,11 @@ function timeOf({ duration_seconds: whole, attempts }: RequestRecordView): strin
   const calls = attempts.map(({ created_at: began, finished_at: ended }) =>
     ended === null ? 0 : (Date.parse(ended) - Date.parse(began)) / 1000,
   );
-  const called = calls.reduce((sum, seconds) => sum + seconds, 0);
-  return `${milliseconds(whole)}, of it ${milliseconds(called)} in ${calls.length} ${calls.length === 1 ? "call" : "calls"}`;
+  const calledSeconds = calls.reduce((sum, seconds) => sum + seconds, 0);
+  return `${milliseconds(whole)}, of it ${milliseconds(calledSeconds)} in ${calls.length} ${calls.length === 1 ? "call" : "calls"}`;
 }
 
-/** What the app pays, what others bill and what nobody does, never in one sum. */
+/** Metered, provider-billed and simulated costs, never in one sum. */
 function costOf({ attempts, usage, idempotency }: RequestRecordView): string {
   if (idempotency.replayed) return "paid by the request before, which had the same idempotency key";
   const of = (billing: string) => attempts.filter((attempt) => attempt.billing_class === billing);
@@ -93,9 +93,9 @@ function costOf({ attempts, usage, idempotency }: RequestRecordView): string {
 }
 
 function confidenceOf({ words }: Transcript): string {
-  const given = words.flatMap(({ confidence }) => (confidence === null ? [] : [confidence]));
-  if (given.length === 0) return "not given";
-  const mean = given.reduce((sum, each) => sum + each, 0) / given.length;
+  const confidences = words.flatMap(({ confidence }) => (confidence === null ? [] : [confidence]));
+  if (confidences.length === 0) return "not given";
+  const mean = confidences.reduce((sum, each) => sum + each, 0) / confidences.length;
   return `${(100 * mean).toFixed(1)} %`;
 }
 
@@ -105,20 +105,20 @@ function speakersOf(transcript: Transcript): string {
 }
 
 export interface ToldWarning {
-  /** null: both tell it. */
+  /** Null: both sides have it. */
   readonly only: Label | null;
   readonly code: string;
   readonly message: string;
 }
 
-/** Each once, and which side alone has it: what one side did without is a difference of the two. */
+/** Each warning once, with the side that alone has it: a feature dropped on one side explains a difference. */
 export function warningsOf(one: Transcript, other: Transcript): readonly ToldWarning[] {
-  const told = (side: Transcript) => side.warnings.filter(({ code }) => code !== "SIMULATED_PROVIDER");
+  const warningsWithoutMark = (side: Transcript) => side.warnings.filter(({ code }) => code !== "SIMULATED_PROVIDER");
   const has = (side: Transcript, { code, message }: Pick<ToldWarning, "code" | "message">): boolean =>
     side.warnings.some((each) => each.code === code && each.message === message);
   return [
-    ...told(one).map((each) => ({ only: has(other, each) ? null : ("A" as const), ...codeOf(each) })),
-    ...told(other).flatMap((each) => (has(one, each) ? [] : [{ only: "B" as const, ...codeOf(each) }])),
+    ...warningsWithoutMark(one).map((each) => ({ only: has(other, each) ? null : ("A" as const), ...codeOf(each) })),
+    ...warningsWithoutMark(other).flatMap((each) => (has(one, each) ? [] : [{ only: "B" as const, ...codeOf(each) }])),
   ];
 }
 

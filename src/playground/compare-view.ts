@@ -1,4 +1,4 @@
-// A comparison as it comes about: each side as it ends, then both beside each other, by how much they differ, and files of it.
+// Shows a comparison as it progresses: each side as it ends, then both side by side with their difference rate, and exports.
 import { download } from "../page/download.ts";
 import { button, copyButton, element, table } from "../page/element.ts";
 import { failureView } from "../page/error-view.ts";
@@ -16,7 +16,7 @@ export type Sides = readonly [Side, Side];
 
 export interface ComparisonView {
   readonly root: HTMLElement;
-  /** The sides as they are now. */
+  /** Shows the current state of both sides. */
   readonly update: (sides: Sides) => Promise<void>;
   readonly step: (places: number) => void;
 }
@@ -31,9 +31,18 @@ export function comparisonView({ audioName, options, player, again }: Comparison
   const title = element("h2", { id: "result-title", tabindex: "-1" }, "Comparison");
   const summary = element("p", { role: "status" });
   const facts = element("div");
-  const said = element("div");
+  const transcripts = element("div");
   const tools = element("div", { class: "row wrap tools", role: "group", "aria-label": "Take it along" });
-  const root = element("section", { "aria-labelledby": "result-title" }, ribbon, title, summary, facts, said, tools);
+  const root = element(
+    "section",
+    { "aria-labelledby": "result-title" },
+    ribbon,
+    title,
+    summary,
+    facts,
+    transcripts,
+    tools,
+  );
   let states = "";
   let aligned: AlignedView | null = null;
   let latest: Sides;
@@ -46,30 +55,30 @@ export function comparisonView({ audioName, options, player, again }: Comparison
     ribbon.hidden = mark === null;
     ribbon.textContent = mark;
     if (sides.some(({ now }) => now.state === "heard")) showFacts(factsTable(sides));
-    const were = states;
+    const previousStates = states;
     states = sides.map(({ now }) => now.state).join(" ");
-    // A record that was read changes the facts alone.
-    if (states === were) return;
-    const isHere = [said, tools].some((part) => part.contains(document.activeElement));
-    const heard = bothHeard(sides);
-    if (heard === null) showEach(sides);
-    else await showBoth(heard);
-    // What was in focus is no longer there.
+    // A newly loaded record changes only the facts.
+    if (states === previousStates) return;
+    const isHere = [transcripts, tools].some((part) => part.contains(document.activeElement));
+    const transcribedSides = bothHeard(sides);
+    if (transcribedSides === null) showEach(sides);
+    else await showBoth(transcribedSides);
+    // The focused element was removed.
     if (isHere && !root.contains(document.activeElement)) title.focus();
   }
 
-  /** Cell by cell, so that nobody loses the one where they are. */
+  /** Updates cell by cell, so that focus and selection stay. */
   function showFacts(next: HTMLElement): void {
     const cells = facts.querySelectorAll("td");
     if (cells.length === 0) return facts.replaceChildren(next);
     for (const [index, cell] of [...next.querySelectorAll("td")].entries()) {
-      const shown = cells[index];
-      if (shown !== undefined && !shown.isEqualNode(cell)) shown.replaceWith(cell);
+      const currentCell = cells[index];
+      if (currentCell !== undefined && !currentCell.isEqualNode(cell)) currentCell.replaceWith(cell);
     }
   }
 
   function showEach(sides: Sides): void {
-    said.replaceChildren(element("div", { class: "pair" }, ...sides.map((side) => sideView(side, again))));
+    transcripts.replaceChildren(element("div", { class: "pair" }, ...sides.map((side) => sideView(side, again))));
     tools.replaceChildren(...transcriptFiles(sides));
     const isOver = sides.every(({ now }) => now.state !== "waiting");
     summary.textContent = isOver ? "There is nothing to compare: one side has no transcript." : "";
@@ -84,7 +93,7 @@ export function comparisonView({ audioName, options, player, again }: Comparison
     const warnings = warningsOf(A.transcript, B.transcript).map(({ only, code, message }) =>
       element("p", { class: "warning" }, `${onlyIn(only)}: `, element("code", {}, code), ` ${message}`),
     );
-    said.replaceChildren(
+    transcripts.replaceChildren(
       element("p", { class: "soft" }, WHAT_IT_IS),
       ...warnings,
       otherRecording(A.transcript, player),
@@ -96,7 +105,7 @@ export function comparisonView({ audioName, options, player, again }: Comparison
   function comparisonFiles(comparison: Comparison): readonly HTMLElement[] {
     return (["txt", "json"] as const).map((format) =>
       button(`Comparison as ${format.toUpperCase()}`, () => {
-        // With the records that were read meanwhile.
+        // Includes records loaded meanwhile.
         const sides = bothHeard(latest);
         if (sides === null) return;
         const compared: Compared = { audioName, options, sides, comparison };

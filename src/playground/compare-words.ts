@@ -1,4 +1,4 @@
-// What a comparison says in sentences, on the page and in its file. Pure.
+// The sentences of a comparison, for the page and its file. Pure.
 import type { Comparison, Label } from "./comparison.ts";
 import type { Side } from "./compare-side.ts";
 import { isSimulated, SIMULATED } from "./exports.ts";
@@ -18,7 +18,7 @@ export function summaryOf({ counts, longer, rate, isLeast }: Comparison): string
     : `${words} So much differs that it was aligned roughly and not counted out. Words that differ, at most: ${differences} (${kinds}), ${share}.`;
 }
 
-/** null: neither side was simulated. */
+/** Null: neither side was simulated. */
 export function simulatedMark(sides: readonly Side[]): string | null {
   const simulated = sides.filter(({ now }) => now.state === "heard" && isSimulated(now.transcript));
   if (simulated.length === 0) return null;

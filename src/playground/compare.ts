@@ -1,4 +1,4 @@
-// The same recording and options on two purposes: what each would be, then, when that is wanted, both at once. Loaded when it is first asked for.
+// Runs the same recording and options on two purposes: first a dry run of each, then on request both at once. Loaded on first use.
 import { byId } from "../page/element.ts";
 import { newIdempotencyKey } from "../page/idempotency-key.ts";
 import { type Asked, getRecord, transcribe } from "./api.ts";
@@ -8,25 +8,25 @@ import { type Heard, heard, type SideState } from "./compare-side.ts";
 import { comparisonView, type Sides } from "./compare-view.ts";
 import { isSame } from "./paid-once.ts";
 
-/** What the page lends. */
+/** The parts of the page that the comparison uses. */
 export interface Desk {
   readonly player: HTMLAudioElement;
   /** The other side's purpose, from the page's address. */
   readonly compared: string | null;
   readonly choose: (compared: string | null) => void;
-  /** What is chosen now; null: something is missing, which was said. */
+  /** The current request. Null: something is missing, and a message is shown. */
   readonly asked: () => Asked | null;
-  /** The signal is raised by whoever cancels; null: it is not the time, which was said. */
+  /** The user can abort the signal. Null: another request is running, and a message is shown. */
   readonly begin: (text: string) => AbortSignal | null;
   readonly end: (text: string) => void;
-  /** In the place of the answer. */
-  readonly show: (shown: HTMLElement, view: { step(places: number): void; close(): void } | null) => void;
+  /** Replaces the answer on the page. */
+  readonly show: (content: HTMLElement, view: { step(places: number): void; close(): void } | null) => void;
 }
 
-/** Answers what compares as it is chosen then. */
+/** Returns a function that compares the current choice. */
 export function offerComparison(desk: Desk): () => Promise<void> {
-  const chosen = choosePurpose(desk.compared, desk.choose);
-  return () => plan(desk, chosen);
+  const currentPurpose = choosePurpose(desk.compared, desk.choose);
+  return () => plan(desk, currentPurpose);
 }
 
 interface Pair {
@@ -36,7 +36,7 @@ interface Pair {
 
 const WAITING: SideState = { state: "waiting" };
 
-/** null: it cannot be compared, which was said. */
+/** Null: it cannot be compared, and a message is shown. */
 function pairOf(desk: Desk, compared: string | null): Pair | null {
   const status = byId("compare-status", HTMLElement);
   status.textContent = "";
@@ -62,13 +62,13 @@ function pairOf(desk: Desk, compared: string | null): Pair | null {
   };
 }
 
-async function plan(desk: Desk, chosen: () => string | null, why = ""): Promise<void> {
-  const pair = pairOf(desk, chosen());
+async function plan(desk: Desk, currentPurpose: () => string | null, why = ""): Promise<void> {
+  const pair = pairOf(desk, currentPurpose());
   if (pair === null) return;
   const signal = desk.begin("Asking what each side would be…");
   if (signal === null) return;
   const planned: PlannedSide[] = [];
-  // One after the other: a key that may run one request at a time is refused neither.
+  // Sequential, so that a key limited to one concurrent request is not refused.
   for (const [index, { label, purpose }] of pair.sides.entries()) {
     const asked = pair.asked[index] ?? pair.asked[0];
     const outcome = await transcribe({ ...asked, entries: [...asked.entries, ["dry_run", "true"]] }, signal);
@@ -76,19 +76,21 @@ async function plan(desk: Desk, chosen: () => string | null, why = ""): Promise<
   }
   desk.end(`${why}Nothing was called or charged yet.`);
   const start = async (): Promise<void> => {
-    const now = pairOf(desk, chosen());
+    const now = pairOf(desk, currentPurpose());
     if (now === null) return;
-    // What is paid for is what was shown.
+    // Only what was shown is paid for.
     const isAsShown = now.asked.every((asked, index) => isSame(asked, pair.asked[index]));
-    await (isAsShown ? run(desk, pair) : plan(desk, chosen, "Something was changed: this is what would happen now. "));
+    await (isAsShown
+      ? run(desk, pair)
+      : plan(desk, currentPurpose, "Something was changed: this is what would happen now. "));
   };
   show(desk, planView(planned, pair.asked[0].key.startsWith(OF_TEST_KEYS), start), null);
 }
 
 const OF_TEST_KEYS = "svc_test_";
 
-function show(desk: Desk, shown: HTMLElement, step: ((places: number) => void) | null): void {
-  desk.show(shown, step === null ? null : { step, close: () => undefined });
+function show(desk: Desk, content: HTMLElement, step: ((places: number) => void) | null): void {
+  desk.show(content, step === null ? null : { step, close: () => undefined });
   focusTitle();
 }
 
@@ -97,8 +99,8 @@ function focusTitle(): void {
 }
 
 async function run(desk: Desk, { asked, sides: first }: Pair): Promise<void> {
-  const begun = desk.begin("Both sides are asked; each is shown as it ends…");
-  if (begun === null) return;
+  const abortSignal = desk.begin("Both sides are asked; each is shown as it ends…");
+  if (abortSignal === null) return;
   const keys = [newIdempotencyKey("playground"), newIdempotencyKey("playground")];
   const { audio, entries } = asked[0];
   let sides = first;
@@ -116,16 +118,16 @@ async function run(desk: Desk, { asked, sides: first }: Pair): Promise<void> {
   });
   await view.update(sides);
   show(desk, view.root, view.step);
-  await askFor([0, 1], begun);
+  await askFor([0, 1], abortSignal);
 
   async function askFor(indices: readonly (0 | 1)[], signal: AbortSignal): Promise<void> {
     await Promise.all(indices.map((index) => askSide(index, signal)));
     const isWhole = sides.every(({ now }) => now.state === "heard");
     const isLost = document.activeElement === byId("cancel", HTMLButtonElement);
     desk.end(isWhole ? "Done." : "Not both sides answered; what to do stands with them.");
-    // Its button goes away.
+    // Its button is removed.
     if (isLost) focusTitle();
-    // A file that was opened meanwhile took its place; this was paid for.
+    // A file opened meanwhile replaced it; this result was paid for, so it is shown again.
     if (!view.root.isConnected) show(desk, view.root, view.step);
   }
 
@@ -133,7 +135,7 @@ async function run(desk: Desk, { asked, sides: first }: Pair): Promise<void> {
     const outcome = await transcribe(asked[index], signal, { "idempotency-key": keys[index] ?? "" });
     const { requestId } = outcome;
     if (!outcome.ok) return change(index, { state: "failed", failure: outcome.failure, requestId });
-    // Only a dry run is answered with one.
+    // Only a dry run returns a routing decision.
     if (outcome.data.object === "routing.decision") return;
     const answer = heard({ ...(requestId === null ? {} : { request_id: requestId }), ...outcome.data });
     await change(index, answer);

@@ -1,30 +1,30 @@
-// Two transcripts of one recording, word beside word: what is the same, and by how much they differ. Neither is the truth. Pure.
+// Aligns two transcripts of one recording word by word and measures their difference. Neither is taken as the reference. Pure.
 import { editAlignment } from "../lib/text/edit-distance.ts";
 import type { CooperativeTask } from "../lib/concurrency/cooperative-task.ts";
 import type { SpokenWord } from "./spoken-words.ts";
 
-/** What the two sides are called. */
+/** Names of the two sides. */
 export const LABELS = ["A", "B"] as const;
 export type Label = (typeof LABELS)[number];
 
-/** `A` and `B`: only there. `other`: another word on each side. */
+/** `A` and `B`: only on that side. `other`: different words. */
 export type RowKind = "same" | "other" | Label;
 
 export interface Row {
   readonly kind: RowKind;
   readonly words: Readonly<Record<Label, SpokenWord | null>>;
-  /** When it is heard, as either side knows, or the word before. */
+  /** Start time from either side, else from the previous word. */
   readonly start: number | null;
 }
 
 export interface Comparison {
   readonly rows: readonly Row[];
   readonly counts: Readonly<Record<RowKind, number>>;
-  /** Words of the longer side. */
+  /** Number of words of the longer side. */
   readonly longer: number;
-  /** `other`, `A` and `B` together, for each word of the longer side; at most 1. */
+  /** `other`, `A` and `B` together, per word of the longer side; at most 1. */
   readonly rate: number;
-  /** false: so much differs that counts and rate are upper bounds. */
+  /** False: the transcripts differ so much that counts and rate are upper bounds. */
   readonly isLeast: boolean;
 }
 
@@ -53,13 +53,13 @@ function kindOf({ A, B }: Row["words"]): RowKind {
   return A.key === B.key ? "same" : "other";
 }
 
-/** Rows from one to before another. */
+/** A range of rows, end exclusive. */
 export interface Stretch {
   readonly from: number;
   readonly to: number;
 }
 
-/** Each run of rows that are not the same. */
+/** Each run of differing rows. */
 export function differencesIn(rows: readonly Row[]): readonly Stretch[] {
   const found: { from: number; to: number }[] = [];
   for (const [index, { kind }] of rows.entries()) {
@@ -76,7 +76,7 @@ const LONG = 30;
 const LONGEST = 60;
 const ENDS_SENTENCE = /[.?!。？！؟]["'”’»)]*$/u;
 
-/** Pieces to read beside each other: a sentence or two, broken where both sides say the same if there is such a place. */
+/** Passages of a sentence or two for side-by-side reading, preferably split where both sides agree. */
 export function passagesIn(rows: readonly Row[]): readonly Stretch[] {
   const passages: Stretch[] = [];
   let from = 0;

@@ -1,4 +1,4 @@
-// A transcript as a file, made in the browser out of the answer; what a simulated provider made says so in its name and first line. Pure.
+// Exports a transcript as a file in the browser; simulated results are marked in its name and first line. Pure.
 import { buildCues } from "../captions/cues.ts";
 import { toPlainText } from "../captions/plain-text.ts";
 import { toSrt } from "../captions/srt.ts";
@@ -8,7 +8,7 @@ import { joinWords } from "../lib/text/join-words.ts";
 import { runToCompletion } from "../lib/concurrency/cooperative-task.ts";
 import { segmentsOf } from "./timeline.ts";
 
-/** `request_id` was added by the export: what finds its trace again. */
+/** `request_id` is added by the export, so that the trace can be found. */
 export type Transcript = TranscriptionEnvelope & { readonly request_id?: string };
 
 export const SIMULATED = "Simulated provider: the audio was measured, nothing was recognised.";
@@ -37,12 +37,12 @@ export function exportText(transcript: Transcript, format: ExportFormat): string
   }
   const cues = runToCompletion(buildCues(segments, transcript.words, transcript.duration_seconds));
   if (format === "vtt") return toVtt(cues).replace("WEBVTT", mark === null ? "WEBVTT" : `WEBVTT ${mark}`);
-  // SubRip has no place for a remark but the first caption.
+  // SubRip allows a remark only in the first caption.
   const [first, ...others] = cues;
   return toSrt(mark === null || first === undefined ? cues : [{ ...first, lines: [mark, ...first.lines] }, ...others]);
 }
 
-/** What an export says of a speaker: markup of captions has no business in a name. */
+/** The name of a speaker, without caption markup. */
 export function cleanName(name: string): string {
   return name.replace(/[<>&\s]+/gu, " ").trim();
 }
@@ -55,7 +55,7 @@ export function renamed(transcript: Transcript, names: ReadonlyMap<string, strin
   return { ...transcript, segments: transcript.segments.map(rename), words: transcript.words.map(rename) };
 }
 
-/** null: this is no transcript. */
+/** Null: not a transcript. */
 export function transcriptIn(text: string): Transcript | null {
   try {
     const { simulated: _, ...value } = JSON.parse(text) as Transcript & { readonly simulated?: string };

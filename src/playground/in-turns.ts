@@ -1,7 +1,7 @@
-// Runs what `lib/concurrency/cooperative-task` describes while the page goes on.
+// Runs a cooperative task (`lib/concurrency/cooperative-task`) in slices, so that the page stays responsive.
 import type { CooperativeTask } from "../lib/concurrency/cooperative-task.ts";
 
-/** So long the page stands still at most, and one step: a frame. */
+/** Longest slice, plus one step: one frame. */
 const TURN_MS = 12;
 
 export async function inTurns<T>(steps: CooperativeTask<T>): Promise<T> {

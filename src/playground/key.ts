@@ -1,4 +1,4 @@
-// The key: typed once, kept in this tab alone, and asked what it may do.
+// The API key: entered once, stored in this tab only, and checked for its permissions.
 import type { KeyDescription } from "../contract/account.ts";
 import { getMe } from "./api.ts";
 import { byId, element } from "../page/element.ts";
@@ -7,7 +7,7 @@ import { kept } from "../page/keep.ts";
 
 const KEPT = "patchbay.key";
 
-/** Answers the key in use, or null. */
+/** Returns a function for the current key, or null. */
 export function useKey(): () => string | null {
   const form = byId("key-form", HTMLFormElement);
   const input = byId("key", HTMLInputElement);
@@ -20,7 +20,7 @@ export function useKey(): () => string | null {
   });
   void tell();
   return () => {
-    // Whoever typed a key and went on meant it.
+    // A key that was typed but not submitted is used.
     if (input.value.trim() !== key) void tell();
     return key === "" ? null : key;
   };
@@ -30,9 +30,9 @@ export function useKey(): () => string | null {
     kept()?.setItem(KEPT, key);
     if (key === "") return status.replaceChildren(whereKeysAre());
     status.replaceChildren(element("p", { class: "soft" }, "Asking the gateway…"));
-    const asked = key;
+    const requestedKey = key;
     const outcome = await getMe(key);
-    if (asked !== key) return;
+    if (requestedKey !== key) return;
     if (outcome.ok) return status.replaceChildren(...describe(outcome.data));
     const { failure } = outcome;
     const isRefused = failure.kind === "refused" && !failure.error.retryable;

@@ -1,4 +1,4 @@
-// The page: what is chosen, run, shown. Everything in it goes through the gateway's public API with the caller's own key.
+// The playground page: choose audio and options, run, show the result. It uses the gateway's public API with the user's own key.
 import { type Asked, getRecord, transcribe } from "./api.ts";
 import { type Audio, chooseAudio } from "./audio.ts";
 import { showCode } from "./code-view.ts";
@@ -35,14 +35,14 @@ let isDryRun = false;
 let view: Pick<TranscriptView, "step" | "close"> | null = null;
 let traced: string | null = null;
 let compared = comparedIn(location.search);
-let offered: ReturnType<typeof offerComparing> | null = null;
+let comparisonModule: ReturnType<typeof offerComparing> | null = null;
 
 fill(form, entriesOf(location.search, fields));
 form.addEventListener("input", optionsChanged);
 form.addEventListener("submit", (event) => event.preventDefault());
 const key = useKey();
-chooseAudio(player, (chosen) => {
-  audio = chosen;
+chooseAudio(player, (newAudio) => {
+  audio = newAudio;
   tellCode();
 });
 usePlayerKeys(player, (places) => view?.step(places));
@@ -67,23 +67,23 @@ function tellCode(): void {
   if (audio !== null) showCode({ audio, entries: entries(), fields: [...fields, DRY_RUN] });
 }
 
-/** null: something is missing, which was said. */
-function asked(): Asked | null {
-  const held = key();
-  if (held !== null && audio !== null) return { key: held, audio, entries: entries() };
-  progress.textContent = held === null ? "First a key, please." : "First some audio, please.";
-  byId(held === null ? "key" : "use-sample", HTMLElement).focus();
+/** Null: something is missing, and a message is shown. */
+function currentRequest(): Asked | null {
+  const apiKey = key();
+  if (apiKey !== null && audio !== null) return { key: apiKey, audio, entries: entries() };
+  progress.textContent = apiKey === null ? "First a key, please." : "First some audio, please.";
+  byId(apiKey === null ? "key" : "use-sample", HTMLElement).focus();
   return null;
 }
 
 async function ask(dry: boolean): Promise<void> {
   isDryRun = dry;
   tellCode();
-  const request = asked();
+  const request = currentRequest();
   if (request === null) return;
   const signal = begin(dry ? "Asking for the decision…" : "Sending the audio and waiting for the transcript…");
   if (signal === null) return;
-  // Nothing is paid for a dry run.
+  // A dry run costs nothing and needs no idempotency key.
   const outcome = await transcribe(request, signal, dry ? {} : { "idempotency-key": once.keyFor(request) });
   if (!dry) once.ended(outcome);
   setBusy(false, outcome.ok ? "Done." : "It did not work; what to do stands with the answer.");
@@ -99,17 +99,17 @@ async function ask(dry: boolean): Promise<void> {
   if (outcome.requestId !== null) await showTrace(request.key, outcome.requestId);
 }
 
-/** Loaded once, by whoever wants it; null: it was not to be had. */
+/** Loaded once, on demand. Null: the module could not be loaded. */
 function offerComparing(): Promise<(() => Promise<void>) | null> {
-  offered ??= import("./compare.ts").then(
+  comparisonModule ??= import("./compare.ts").then(
     ({ offerComparison }) => offerComparison({ player, compared, choose, asked: askedForBoth, begin, end, show: take }),
     () => {
-      offered = null;
+      comparisonModule = null;
       progress.textContent = "Comparing could not be loaded: the gateway did not answer. Reload the page.";
       return null;
     },
   );
-  return offered;
+  return comparisonModule;
 }
 
 function choose(purpose: string | null): void {
@@ -120,21 +120,21 @@ function choose(purpose: string | null): void {
 function askedForBoth(): Asked | null {
   isDryRun = false;
   tellCode();
-  return asked();
+  return currentRequest();
 }
 
 function end(text: string): void {
   setBusy(false, text);
 }
 
-/** In the place of what was shown. */
-function take(shown: HTMLElement, next: typeof view): void {
+/** Replaces the current view. */
+function take(content: HTMLElement, next: typeof view): void {
   clear();
   view = next;
-  result.replaceChildren(shown);
+  result.replaceChildren(content);
 }
 
-/** Until it ends, the signal is raised by whoever cancels; null: it is not the time. */
+/** The user can abort the signal until the request ends. Null: another request is running, and a message is shown. */
 function begin(text: string): AbortSignal | null {
   if (run.disabled) {
     progress.textContent = "Wait for the answer first, or cancel.";
@@ -166,16 +166,16 @@ function show(transcript: Transcript, name: string): void {
 }
 
 function showFailure({ failure, requestId }: Refused, cost: string): void {
-  const shown = failureView(failure, requestId, { id: "result-title", tabindex: "-1" });
-  if (cost !== "") shown.append(element("p", {}, cost));
-  result.replaceChildren(shown);
+  const content = failureView(failure, requestId, { id: "result-title", tabindex: "-1" });
+  if (cost !== "") content.append(element("p", {}, cost));
+  result.replaceChildren(content);
 }
 
-async function showTrace(held: string, requestId: string): Promise<void> {
+async function showTrace(apiKey: string, requestId: string): Promise<void> {
   traced = requestId;
   trace.replaceChildren(element("p", { class: "soft", role: "status" }, "Reading the trace…"));
-  const record = await getRecord(held, requestId);
-  // Another answer may stand there meanwhile.
+  const record = await getRecord(apiKey, requestId);
+  // Another answer may be shown meanwhile.
   if (traced !== requestId) return;
   trace.replaceChildren(
     record.ok
@@ -196,6 +196,6 @@ async function openSaved(): Promise<void> {
   }
   progress.textContent = `${file.name} is open. To hear it, choose your own copy of the recording.`;
   show(transcript, file.name.replace(/-simulated\.json$/u, ""));
-  const held = key();
-  if (held !== null && transcript.request_id !== undefined) await showTrace(held, transcript.request_id);
+  const apiKey = key();
+  if (apiKey !== null && transcript.request_id !== undefined) await showTrace(apiKey, transcript.request_id);
 }

@@ -1,7 +1,7 @@
-// The form of options: what it asks, what is chosen in it, and how it is filled from a link.
+// The options form: its fields, the current choice, and how a link fills it.
 import type { Entries, OptionField } from "./options.ts";
 
-/** As the page has them; of a list of boxes there are several of one name. */
+/** In page order; a list of checkboxes has several fields of one name. */
 export function fieldsIn(form: HTMLFormElement): readonly OptionField[] {
   const known = new Map<string, OptionField>();
   for (const { name, dataset } of controlsOf(form))

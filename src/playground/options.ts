@@ -1,17 +1,17 @@
-// What was chosen in the form: entries, as a form has them; the page's query, which a link shares; the fields of the API. Pure.
+// Converts the options of the form to the query of a shareable link and to the fields of the API. Pure.
 export interface OptionField {
   readonly name: string;
   readonly kind: "text" | "boolean" | "number" | "list";
-  /** What stands there unless the query says otherwise. */
+  /** Value unless the query sets it. */
   readonly preset: string;
 }
-/** In the order of the fields; a list repeats its name. None is empty. */
+/** In the order of the fields; a list repeats its name. No value is empty. */
 export type Entries = readonly (readonly [name: string, value: string])[];
 
-/** The purpose of a comparison's other side, as a link shares it; empty: none is named. */
+/** Query parameter for the other side's purpose. Empty: no purpose. */
 const COMPARE = "compare";
 
-/** What differs from the presets; one that was taken away stands there empty. `compared`: null where nothing is compared. */
+/** Values that differ from the presets; a removed preset is an empty value. `compared`: null if nothing is compared. */
 export function queryOf(entries: Entries, fields: readonly OptionField[], compared: string | null = null): string {
   const query = new URLSearchParams();
   for (const { name, preset } of fields) {
@@ -25,17 +25,17 @@ export function queryOf(entries: Entries, fields: readonly OptionField[], compar
 
 export const comparedIn = (query: string): string | null => new URLSearchParams(query).get(COMPARE);
 
-/** Whatever else stands in the query is left alone. */
+/** Other query parameters are ignored. */
 export function entriesOf(query: string, fields: readonly OptionField[]): Entries {
-  const given = new URLSearchParams(query);
+  const params = new URLSearchParams(query);
   return fields.flatMap(({ name, preset }) =>
-    (given.has(name) ? given.getAll(name) : [preset])
+    (params.has(name) ? params.getAll(name) : [preset])
       .filter((value) => value !== "")
       .map((value) => [name, value] as const),
   );
 }
 
-/** As JSON has them. */
+/** As JSON values. */
 export function fieldsOf(entries: Entries, fields: readonly OptionField[]): Readonly<Record<string, unknown>> {
   const typed: Record<string, unknown> = {};
   for (const { name, kind } of fields) {
@@ -49,7 +49,7 @@ export function fieldsOf(entries: Entries, fields: readonly OptionField[]): Read
   return typed;
 }
 
-/** A language to translate into is asked of another endpoint. */
+/** A target language selects another endpoint. */
 export function taskOf(entries: Entries): "transcription" | "translation" {
   return entries.some(([name]) => name === "to_language") ? "translation" : "transcription";
 }

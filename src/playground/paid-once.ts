@@ -1,4 +1,4 @@
-// Under which Idempotency-Key something is asked: what broke off may have been paid for, and is asked again under the same.
+// Chooses the Idempotency-Key of a request: after a broken connection the request may have been billed, so its key is reused.
 import type { Failure, Outcome } from "../page/ask.ts";
 import { newIdempotencyKey } from "../page/idempotency-key.ts";
 import type { Asked } from "./api.ts";
@@ -9,11 +9,11 @@ export function isSame(one: Asked, other: Asked | undefined): boolean {
   );
 }
 
-/** Its answer may be made, kept, or had at another try. */
+/** Whether a retry may succeed or find the stored answer. */
 export const mayPass = (failure: Failure): boolean =>
   failure.kind === "refused" ? failure.error.retryable : failure.kind !== "unsendable";
 
-/** What another try costs; empty: nothing is to be said. */
+/** The cost of a retry. Empty: nothing to mention. */
 export function costText(failure: Failure): string {
   if (!mayPass(failure)) return "";
   const fate = failure.kind === "cancelled" ? "If it had reached the gateway, it goes on there and is charged. " : "";
@@ -22,7 +22,7 @@ export function costText(failure: Failure): string {
 
 export interface PaidOnce {
   readonly keyFor: (asked: Asked) => string;
-  /** Of what a key was given for last. */
+  /** Records the outcome of the request with the latest key. */
   readonly ended: (outcome: Outcome<unknown>) => void;
 }
 

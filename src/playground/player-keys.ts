@@ -1,7 +1,7 @@
-// The keys of the player and the transcript. Only while the focus is there: elsewhere a letter is a letter.
+// Keyboard shortcuts of the player and the transcript, active only while the focus is inside them.
 import { byId } from "../page/element.ts";
 
-/** Without a sound, or paused before it began, it does not play, and that is all. */
+/** Playing without audio, or pausing before playback began, rejects and is ignored. */
 export function play(player: HTMLAudioElement): void {
   if (player.hasAttribute("src")) player.play().catch(() => undefined);
 }
@@ -29,8 +29,7 @@ export function usePlayerKeys(player: HTMLAudioElement, step: (places: number) =
     byId(place, HTMLElement).addEventListener("keydown", (event) => {
       const { target, key } = event;
       const isOther = event.ctrlKey || event.metaKey || event.altKey || !(target instanceof Element);
-      // What is typed into and what a space presses have these keys for themselves; so have the player's
-      // own bar, for what it knows, and a wide table.
+      // Text fields and controls that use the space bar keep these keys; so do the player's own bar and a scrollable table.
       if (
         isOther ||
         target.matches("input, textarea, select") ||

@@ -1,4 +1,4 @@
-// What came back: the mark of a simulated provider, warnings, speakers, the words, and files of it.
+// Shows a result: the mark of a simulated provider, warnings, speakers, the words, and exports.
 import { download } from "../page/download.ts";
 import { byId, button, copyButton, element } from "../page/element.ts";
 import {
@@ -14,17 +14,17 @@ import {
 import { clock, LOW_CONFIDENCE, piecesOf } from "./timeline.ts";
 import { colourOf, type TranscriptView, transcriptView } from "./transcript-view.ts";
 
-/** Shows it in the place of what was shown. */
+/** Replaces the current view. */
 export function showTranscript(transcript: Transcript, audioName: string, player: HTMLAudioElement): TranscriptView {
   const pieces = piecesOf(transcript);
   const speakers = [...new Set(pieces.flatMap(({ speaker }) => (speaker === null ? [] : [speaker])))];
   const names = new Map<string, string>();
   const follow = byId("follow", HTMLInputElement);
   const view = transcriptView(pieces, speakers, player, () => follow.checked);
-  const named = (): Transcript => renamed(transcript, names);
+  const withNames = (): Transcript => renamed(transcript, names);
   const files = EXPORTS.map((format) =>
     button(format.toUpperCase(), () =>
-      download(exportName(transcript, format, audioName), exportText(named(), format)),
+      download(exportName(transcript, format, audioName), exportText(withNames(), format)),
     ),
   );
   const title = element("h2", { id: "result-title", tabindex: "-1" }, "Transcript");
@@ -34,14 +34,14 @@ export function showTranscript(transcript: Transcript, audioName: string, player
   box.append(title, factsOf(transcript), ...warnings.map(warningOf));
   if (speakers.length > 0) box.append(speakersForm());
   const plain = element("p", { class: "plain", dir: "auto" }, transcript.content || "No words were found.");
-  const said = pieces.length > 0 ? view.root : plain;
-  said.lang = transcript.language ?? "";
-  box.append(said);
+  const textRoot = pieces.length > 0 ? view.root : plain;
+  textRoot.lang = transcript.language ?? "";
+  box.append(textRoot);
   if (pieces.some(({ confidence }) => confidence !== null && confidence < LOW_CONFIDENCE))
     box.append(element("p", { class: "soft" }, `Underlined: confidence below ${LOW_CONFIDENCE * 100} %.`));
   const tools = element("div", { class: "row wrap tools", role: "group", "aria-label": "Take it along" });
   tools.append(
-    copyButton("Copy text", () => exportText(named(), "txt")),
+    copyButton("Copy text", () => exportText(withNames(), "txt")),
     ...files,
   );
   box.append(otherRecording(transcript, player), tools);
@@ -80,7 +80,7 @@ function warningOf({ code, message }: Transcript["warnings"][number]): HTMLEleme
 
 const SAME_SECONDS = 1;
 
-/** Somebody's saved transcript beside somebody else's sound would mislead. */
+/** A saved transcript next to another recording would mislead. */
 export function otherRecording({ duration_seconds: seconds }: Transcript, player: HTMLAudioElement): HTMLElement {
   const note = element("p", { class: "warning", hidden: "" });
   const compare = (): void => {

@@ -1,17 +1,17 @@
-// A transcript's words as they are compared: their own letters, when they are heard, and what of them counts. Pure.
+// Normalises a transcript's words for comparison: their letters, their times, and which differences count. Pure.
 import { UNSPACED } from "../lib/text/join-words.ts";
 import { piecesOf, type Timed } from "./timeline.ts";
 
 export interface SpokenWord {
-  /** As the transcript has it. */
+  /** As written in the transcript. */
   readonly text: string;
-  /** What it is compared by. */
+  /** Normalised form for comparison. */
   readonly key: string;
-  /** null: not known. */
+  /** Null: unknown. */
   readonly start: number | null;
 }
 
-/** What the starts are of: each word, or the segment around it. */
+/** What the start times refer to: each word, or its segment. */
 export type Times = "words" | "segments" | "none";
 
 export interface SpokenWords {
@@ -22,14 +22,17 @@ export interface SpokenWords {
 export function spokenWords(transcript: Timed & { readonly language: string | null }): SpokenWords {
   const { content, words, language } = transcript;
   const pieces = piecesOf(transcript);
-  if (pieces.length === 0) return { words: whole(wordsIn(content, null, language)), times: "none" };
+  if (pieces.length === 0) return { words: joinPunctuation(wordsIn(content, null, language)), times: "none" };
   if (words.length === 0)
-    return { words: whole(pieces.flatMap(({ text, start }) => wordsIn(text, start, language))), times: "segments" };
-  return { words: whole(pieces.map(({ text, start }) => spoken(text.trim(), start))), times: "words" };
+    return {
+      words: joinPunctuation(pieces.flatMap(({ text, start }) => wordsIn(text, start, language))),
+      times: "segments",
+    };
+  return { words: joinPunctuation(pieces.map(({ text, start }) => spoken(text.trim(), start))), times: "words" };
 }
 
-/** Punctuation that stands alone, as before a French question mark, goes with the word before it, or, where none is, after it. */
-function whole(words: readonly SpokenWord[]): readonly SpokenWord[] {
+/** Joins isolated punctuation, as before a French question mark, to the previous word, or to the next if there is none. */
+function joinPunctuation(words: readonly SpokenWord[]): readonly SpokenWord[] {
   const found: SpokenWord[] = [];
   let lead = "";
   for (const word of words) {
@@ -51,7 +54,7 @@ function wordsIn(text: string, start: number | null, language: string | null): r
 
 const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, "u");
 
-/** Scripts that put no space between words: as the browser knows them, punctuation with the word before it. */
+/** Splits scripts without spaces with the browser's segmenter; punctuation joins the previous word. */
 function splitUnspaced(chunk: string, language: string | null): readonly string[] {
   if (!IS_UNSPACED.test(chunk)) return [chunk];
   const words: string[] = [];
@@ -64,7 +67,7 @@ function splitUnspaced(chunk: string, language: string | null): readonly string[
   return words;
 }
 
-/** A provider's name of a language may be none. */
+/** A provider's language name may be invalid. */
 function segmenterOf(language: string | null): Intl.Segmenter {
   try {
     return new Intl.Segmenter(language ?? undefined, { granularity: "word" });
@@ -75,13 +78,13 @@ function segmenterOf(language: string | null): Intl.Segmenter {
 
 const spoken = (text: string, start: number | null): SpokenWord => ({ text, key: keyOf(text), start });
 
-/** Punctuation is how it is written, but for signs that are read aloud. */
+/** Punctuation is spelling and ignored, except for signs that are read aloud. */
 const IS_SAID = /[^\p{P}\s]|[%‰#@&§]/u;
 
-/** Marks of a direction, of a place to break, and of none: two words that look the same are. */
+/** Bidirectional, soft-hyphen and zero-width characters: words that look the same are the same. */
 const UNSEEN = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu;
 
-/** Case, the form of an apostrophe and what stands around a word are how it is written, not what was heard. */
+/** Case, the form of an apostrophe and surrounding punctuation are spelling, not speech. */
 function keyOf(text: string): string {
   const letters = Array.from(text.toLowerCase().normalize("NFC").replaceAll("’", "'").replaceAll(UNSEEN, ""));
   const isSaid = (letter: string): boolean => IS_SAID.test(letter);

@@ -1,15 +1,15 @@
-// A transcript by what is heard when: pieces with their times, and the turns of those who speak. Pure.
+// A transcript by time: timed pieces, and the turns of the speakers. Pure.
 import type { Segment, TranscriptionEnvelope, Word } from "../contract/transcription.ts";
 import { gapBetween, joinWords } from "../lib/text/join-words.ts";
 
-/** A word, or a segment, of which the rest is not looked at. */
+/** A word, or the same fields of a segment. */
 export type Piece = Readonly<Word>;
 export type Timed = Pick<TranscriptionEnvelope, "words" | "segments" | "content" | "duration_seconds">;
 
-/** Below it a word is marked. */
+/** Words with a lower confidence are marked. */
 export const LOW_CONFIDENCE = 0.7;
 
-/** Words, where there are any; else segments; else nothing has a time. */
+/** Words if there are any, else segments; otherwise there are no times. */
 export function piecesOf({ words, segments }: Timed): readonly Piece[] {
   return words.length > 0 ? words : segments;
 }
@@ -17,7 +17,7 @@ export function piecesOf({ words, segments }: Timed): readonly Piece[] {
 export interface Turn {
   readonly speaker: string | null;
   readonly channel: number | null;
-  /** The place of its first piece. */
+  /** Index of its first piece. */
   readonly from: number;
   readonly pieces: Piece[];
 }
@@ -41,7 +41,7 @@ export function spaceBefore({ pieces }: Turn, index: number): string {
   return gapBetween(pieces[index - 1]?.text ?? "", pieces[index]?.text ?? "");
 }
 
-/** The piece that is heard at a time, the latest to begin where several are; -1 in a pause. Starts do not decrease. */
+/** The piece at a time, the one that starts last if several overlap; -1 in a pause. Starts are in ascending order. */
 export function pieceAt(pieces: readonly Piece[], seconds: number): number {
   let [low, high] = [0, pieces.length];
   while (low < high) {
@@ -53,7 +53,7 @@ export function pieceAt(pieces: readonly Piece[], seconds: number): number {
   return found !== undefined && seconds < found.end ? low - 1 : -1;
 }
 
-/** As the answer has them, or as its turns make them, or all of it in one. */
+/** From the answer, else one per turn, else a single segment. */
 export function segmentsOf(answer: Timed): readonly Segment[] {
   if (answer.segments.length > 0) return answer.segments;
   const turns = turnsOf(piecesOf(answer));

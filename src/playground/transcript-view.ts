@@ -1,11 +1,11 @@
-// The words, beside the sound: each lights up while it is heard, and leads to its place in it.
+// Shows the words in sync with the audio: each is highlighted while it is heard, and links to its time.
 import { element } from "../page/element.ts";
 import { play } from "./player-keys.ts";
 import { clock, LOW_CONFIDENCE, type Piece, pieceAt, spaceBefore, type Turn, turnsOf } from "./timeline.ts";
 
 export interface TranscriptView {
   readonly root: HTMLElement;
-  /** To the word so many places ahead of the one in focus, or that is heard. */
+  /** Moves to the word that is `places` ahead of the focused or current one. */
   readonly step: (places: number) => void;
   readonly rename: (speaker: string, name: string) => void;
   readonly close: () => void;
@@ -25,21 +25,21 @@ export function transcriptView(
   const root = element("div", { class: "transcript", role: "group", "aria-label": "Transcript" });
   root.append(...turnsOf(pieces).map((turn) => turnOf(turn, words, speakers)));
   words[0]?.setAttribute("tabindex", "0");
-  let heard = -1;
+  let currentIndex = -1;
   let focused = 0;
   let frame = 0;
 
   const light = (): void => {
     const next = pieceAt(pieces, player.currentTime);
-    if (next === heard) return;
-    words[heard]?.removeAttribute("aria-current");
+    if (next === currentIndex) return;
+    words[currentIndex]?.removeAttribute("aria-current");
     words[next]?.setAttribute("aria-current", "true");
-    heard = next;
+    currentIndex = next;
     if (follows() && !player.paused) words[next]?.scrollIntoView({ block: "nearest" });
   };
-  // Events of the player come four times a second; a frame is 17 ms.
+  // Player events come only four times a second; a frame takes 17 ms.
   const watch = (): void => {
-    // Paused and played within one frame it would run twice.
+    // A pause and play within one frame would start a second loop.
     cancelAnimationFrame(frame);
     light();
     frame = player.paused ? 0 : requestAnimationFrame(watch);
@@ -71,7 +71,7 @@ export function transcriptView(
     root,
     step: (places) => {
       if (pieces.length === 0) return;
-      const from = root.contains(document.activeElement) || heard === -1 ? focused : heard;
+      const from = root.contains(document.activeElement) || currentIndex === -1 ? focused : currentIndex;
       const index = Math.max(0, Math.min(pieces.length - 1, from + places));
       focus(index);
       seek(index);
@@ -91,16 +91,16 @@ export function transcriptView(
 function wordOf({ text, confidence, start }: Piece): HTMLElement {
   const word = element("span", { class: "word", role: "link", tabindex: "-1" }, text);
   if (confidence === null || confidence >= LOW_CONFIDENCE) return word;
-  const sure = `confidence ${Math.round(confidence * 100)} %`;
+  const confidenceText = `confidence ${Math.round(confidence * 100)} %`;
   word.classList.add("low");
-  word.title = `${sure}, at ${clock(start)}`;
-  word.setAttribute("aria-label", `${text}, ${sure}`);
+  word.title = `${confidenceText}, at ${clock(start)}`;
+  word.setAttribute("aria-label", `${text}, ${confidenceText}`);
   return word;
 }
 
 function turnOf(turn: Turn, words: readonly HTMLElement[], speakers: readonly string[]): HTMLElement {
   const { speaker, channel, from, pieces } = turn;
-  // What is said decides, not what stands above it.
+  // The direction depends on the words, not on the speaker's label above.
   const line = element("p", { class: "turn", dir: "auto" });
   const head = element(
     "span",

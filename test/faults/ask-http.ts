@@ -1,11 +1,11 @@
-// Asks over connections that are kept, as applications do, and makes up for nothing: a connection that breaks is an answer of its own.
+// An HTTP client with keep-alive connections, like applications have, but without retries: a broken connection is reported as an answer of its own kind.
 import { type Agent, request } from "node:http";
 
 export interface HttpAnswer {
-  /** Null: none came whole, and `text` says why. */
+  /** Null: no complete answer, and `text` contains the reason. */
   readonly status: number | null;
   readonly text: string;
-  /** By lower-case name; of an answer that came whole. */
+  /** By lower-case name; of a complete answer. */
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
@@ -21,16 +21,16 @@ export function askHttp(origin: string, agent: Agent | false, question: HttpQues
   const { method, path, headers, body, timeoutMs = 60_000 } = question;
   return new Promise((resolve) => {
     const length = body === undefined ? {} : { "content-length": String(body.byteLength) };
-    const asked = request(`${origin}${path}`, { agent, method, headers: { ...headers, ...length } });
-    const late = setTimeout(() => asked.destroy(new Error("no whole answer in time")), timeoutMs);
+    const outgoing = request(`${origin}${path}`, { agent, method, headers: { ...headers, ...length } });
+    const late = setTimeout(() => outgoing.destroy(new Error("no whole answer in time")), timeoutMs);
     const broke = (error: Error): void => {
       clearTimeout(late);
       const code = "code" in error && typeof error.code === "string" ? ` (${error.code})` : "";
-      const kept = asked.reusedSocket ? " on a kept connection" : "";
-      resolve({ status: null, text: `${error.message}${code}${kept}`, headers: {} });
+      const connectionNote = outgoing.reusedSocket ? " on a kept connection" : "";
+      resolve({ status: null, text: `${error.message}${code}${connectionNote}`, headers: {} });
     };
-    asked.once("error", broke);
-    asked.once("response", (response) => {
+    outgoing.once("error", broke);
+    outgoing.once("response", (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.once("error", broke);
@@ -41,6 +41,6 @@ export function askHttp(origin: string, agent: Agent | false, question: HttpQues
         resolve({ status: statusCode, text: Buffer.concat(chunks).toString(), headers: Object.fromEntries(headers) });
       });
     });
-    asked.end(body);
+    outgoing.end(body);
   });
 }

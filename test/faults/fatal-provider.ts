@@ -1,17 +1,17 @@
-// A provider that speaks Deepgram's reply and kills its caller at a chosen moment of the exchange.
+// A provider that sends Deepgram's reply and kills its caller at a chosen point of the exchange.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Moments of the exchange with the provider. */
+/** Points of the exchange with the provider. */
 export const OUTER_POINTS = ["on-connect", "half-body-received", "reply-headers-sent", "reply-body-sent"] as const;
 export type OuterPoint = (typeof OUTER_POINTS)[number];
 
 export interface FatalProvider {
   readonly origin: string;
-  /** Requests whose head arrived, since the last `expect`. */
+  /** Requests whose headers arrived since the last `expect`. */
   readonly callCount: () => number;
-  /** From now on: kill once at `point`, or just answer. */
+  /** From now on: kill once at `point`, or only answer. */
   expect(point: OuterPoint | null, kill: () => void): void;
   close(): Promise<void>;
 }
@@ -28,14 +28,14 @@ export async function startFatalProvider(): Promise<FatalProvider> {
   };
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     calls += 1;
-    const half = Number(request.headers["content-length"] ?? 0) / 2;
+    const halfLength = Number(request.headers["content-length"] ?? 0) / 2;
     let received = 0;
     for await (const chunk of request) {
       received += (chunk as Buffer).length;
-      if (received >= half && reach("half-body-received")) return;
+      if (received >= halfLength && reach("half-body-received")) return;
     }
     const body = JSON.stringify(reply());
-    // A connection of its own for each call, so that `on-connect` belongs to the call it kills.
+    // A separate connection for each call, so that `on-connect` belongs to the call that it kills.
     response.writeHead(200, {
       "content-type": "application/json",
       "content-length": Buffer.byteLength(body),
@@ -47,7 +47,7 @@ export async function startFatalProvider(): Promise<FatalProvider> {
     response.end(body, () => reach("reply-body-sent"));
   };
   const server = createServer((request, response) => {
-    // The caller dies in the middle of it: that is the point.
+    // The caller dies during the exchange, as intended.
     handle(request, response).catch(() => response.destroy());
   });
   server.on("connection", () => reach("on-connect"));

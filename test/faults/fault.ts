@@ -1,9 +1,9 @@
-// What a trial of `npm run faults` is: its promise, how often it runs, and what it found.
+// The interface of a trial of `npm run faults`: its guarantee, its number of runs, and its findings.
 import type { Sayer } from "./progress.ts";
 
 export interface Trials {
   readonly engine: string;
-  /** Independent trials. */
+  /** Number of independent trials. */
   readonly n: number;
   readonly violations: readonly string[];
   readonly seconds: number;
@@ -15,15 +15,15 @@ export interface FaultOptions {
   readonly seed: number;
   readonly workers: number;
   readonly isShort: boolean;
-  /** Of trials that last as long as they are asked to; null: as their form says. */
+  /** For trials of variable length. Null: the default of the form. */
   readonly minutes: number | null;
-  /** Where samples are kept; null: they are printed. */
+  /** Folder for samples. Null: they are printed. */
   readonly out: string | null;
-  /** Through a transaction pooler, of trials that know it. */
+  /** Through a transaction pooler, for trials that support it. */
   readonly pooler: boolean;
-  /** With embedded storage, of trials that know both. */
+  /** With embedded storage, for trials that support both. */
   readonly embedded: boolean;
-  /** How far it is, for people. */
+  /** Prints progress for people. */
   readonly say: Sayer;
 }
 

@@ -1,4 +1,4 @@
-// Starts the gateway of kill-child.ts as a process of its own, talks to it, and sees it die.
+// Starts the gateway of kill-child.ts as a separate process, communicates with it, and observes its death.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -7,9 +7,9 @@ import type { Ask, ChildSetup, Facts, FromChild, ToChild } from "./kill-protocol
 export interface GatewayProcess {
   readonly origin: string;
   ask(ask: Ask): Promise<Facts | null>;
-  /** As the operating system's out-of-memory killer does it. */
+  /** SIGKILL, like the operating system's out-of-memory killer. */
   kill(): void;
-  /** True once it has died; false when it is still there after so long. */
+  /** True once it has died; false if it is still alive after the timeout. */
   diedWithin(ms: number): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -32,19 +32,19 @@ export async function startGatewayProcess(setup: ChildSetup): Promise<GatewayPro
   child.on("message", (raw) => {
     const message = raw as FromChild;
     if (message.kind === "ready") return ready.resolve(message.origin);
-    const asked = waiting.get(message.id);
+    const pending = waiting.get(message.id);
     waiting.delete(message.id);
-    if (message.kind === "answer") asked?.resolve(message.facts);
-    else asked?.reject(new Error(message.message));
+    if (message.kind === "answer") pending?.resolve(message.facts);
+    else pending?.reject(new Error(message.message));
   });
   void exited.then(() => ready.reject(new Error("the gateway process did not start")));
   const origin = await ready.promise;
-  let asked = 0;
-  const ask = (what: Ask): Promise<Facts | null> => {
+  let lastId = 0;
+  const ask = (question: Ask): Promise<Facts | null> => {
     const answer = Promise.withResolvers<Facts | null>();
-    asked += 1;
-    waiting.set(asked, answer);
-    child.send({ id: asked, ask: what } satisfies ToChild);
+    lastId += 1;
+    waiting.set(lastId, answer);
+    child.send({ id: lastId, ask: question } satisfies ToChild);
     return answer.promise;
   };
   return {

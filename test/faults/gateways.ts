@@ -1,4 +1,4 @@
-// Gateways as an operator starts them, on one PostgreSQL server or with embedded storage, with a sandbox as their provider.
+// Starts gateways as an operator does, on one PostgreSQL server or with embedded storage, with a sandbox as their provider.
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,35 +14,35 @@ import { createPatchbayProcess, type PatchbayProcess } from "./jobs/patchbay-pro
 
 export interface Gateways extends AsyncDisposable {
   readonly processes: readonly PatchbayProcess[];
-  /** Where they listen, in the same order. */
+  /** Their addresses, in the same order. */
   readonly origins: readonly string[];
-  /** The trial's own handle, as an operator's tool has it. */
+  /** The trial's own handle, like that of an operator's tool. */
   readonly database: Database;
   readonly sandbox: Sandbox;
   readonly postgres: Pick<PostgresServer, "url" | "restart">;
-  /** Of all of them. */
+  /** Shared by all of them. */
   readonly dataDir: string;
 }
 
 export const GATEWAYS = 3;
-/** Of a whole trial: how often a provider was called is read from it. */
+/** Enough for a whole trial, which counts provider calls from it. */
 const KEPT_CALLS = 1_000_000;
 
 export interface GatewaysOptions {
   readonly count?: number;
-  /** What a gateway's Node is started with, by its index. */
+  /** Node.js options of a gateway, by its index. */
   readonly nodeOptions?: (index: number) => readonly string[];
-  /** By which address a gateway reaches the database: the server's own, unless told otherwise. */
+  /** Address by which a gateway reaches the database. Default: the server's own. */
   readonly databaseUrl?: (url: string, index: number) => Promise<string>;
-  /** Of Node, instead of those for processes that live for minutes. */
+  /** Node.js flags, instead of those for processes that live for minutes. */
   readonly flags?: readonly string[];
-  /** How many of its latest calls the sandbox remembers; all of them unless given. */
+  /** Number of latest calls that the sandbox remembers. Default: all. */
   readonly keepCalls?: number;
-  /** A server that the trial started and stops; one of its own unless given. */
+  /** A server that the trial starts and stops. Default: a new one. */
   readonly postgres?: Gateways["postgres"];
-  /** One gateway, whose server is its own. */
+  /** One gateway with its own server. */
   readonly isEmbedded?: boolean;
-  /** Of the configuration's `storage`, besides the database and the folder. */
+  /** Further `storage` fields of the configuration, besides the database and the folder. */
   readonly storage?: ConfigurationFile["storage"];
 }
 
@@ -51,16 +51,16 @@ export async function startGateways(
   options: GatewaysOptions = {},
 ): Promise<Gateways> {
   const { count = GATEWAYS, nodeOptions = () => [], databaseUrl = async (url) => url, isEmbedded = false } = options;
-  await using opened = new AsyncDisposableStack();
-  const postgres = isEmbedded ? EMBEDDED : (options.postgres ?? (await startOwn(opened)));
+  await using resources = new AsyncDisposableStack();
+  const postgres = isEmbedded ? EMBEDDED : (options.postgres ?? (await startOwn(resources)));
   const sandbox = await startSandbox({ keepCalls: options.keepCalls ?? KEPT_CALLS });
-  opened.defer(() => sandbox.close());
+  resources.defer(() => sandbox.close());
   const folder = await mkdtemp(join(tmpdir(), "patchbay-tenant-faults-"));
-  opened.defer(() => rm(folder, { recursive: true, force: true }));
-  // Root's embedded server runs as another account, which has to pass through.
+  resources.defer(() => rm(folder, { recursive: true, force: true }));
+  // As root, the embedded server runs under another account, which must be able to enter.
   await chmod(folder, 0o711);
   const dataDir = join(folder, "data");
-  if (isEmbedded) opened.defer(async () => void (await untilServerGone(dataDir, SERVER_ENDS_MS)));
+  if (isEmbedded) resources.defer(async () => void (await untilServerGone(dataDir, SERVER_ENDS_MS)));
   const processes: PatchbayProcess[] = [];
   for (let index = 0; index < count; index += 1) {
     const name = `gateway-${index + 1}`;
@@ -89,8 +89,8 @@ export async function startGateways(
       nodeOptions: nodeOptions(index),
       ...(options.flags === undefined ? {} : { flags: options.flags }),
     });
-    opened.defer(() => gateway.kill());
-    // The first makes the tables.
+    resources.defer(() => gateway.kill());
+    // The first gateway creates the tables.
     await gateway.start();
     processes.push(gateway);
   }
@@ -98,8 +98,8 @@ export async function startGateways(
     databaseUrl: isEmbedded ? ((await embeddedUrl(dataDir)) ?? "") : postgres.url,
     poolSize: 2,
   });
-  opened.defer(() => database.close());
-  const kept = opened.move();
+  resources.defer(() => database.close());
+  const owned = resources.move();
   return {
     processes,
     origins: processes.map(({ origin }) => origin ?? ""),
@@ -107,7 +107,7 @@ export async function startGateways(
     sandbox,
     postgres,
     dataDir,
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
@@ -117,8 +117,8 @@ const EMBEDDED: Gateways["postgres"] = {
 };
 const SERVER_ENDS_MS = 20_000;
 
-async function startOwn(opened: AsyncDisposableStack): Promise<PostgresServer> {
+async function startOwn(resources: AsyncDisposableStack): Promise<PostgresServer> {
   const postgres = await startPostgresServer();
-  opened.defer(() => postgres.stop());
+  resources.defer(() => postgres.stop());
   return postgres;
 }

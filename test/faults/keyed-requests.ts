@@ -1,5 +1,4 @@
-// Transcriptions under idempotency keys, and what every answer they ever got shows together: at most one call at the provider for a key
-// (R1), and one answer that never changes (R2).
+// Keyed transcriptions, and checks over all their answers: at most one provider call per key (R1), and one answer that never changes (R2).
 import type { Agent } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { formAround, noiseWav } from "../../bench/wav.ts";
@@ -10,7 +9,7 @@ const AUDIO_BYTES = 16_044;
 const FORM = formAround(noiseWav(AUDIO_BYTES));
 const CLOSING = "--\r\n";
 
-/** A key term of its own tells the calls of a key from those of others. */
+/** A unique key term identifies the calls of a key at the provider. */
 export function askKeyed(
   origin: string,
   { name, secret, agent = false }: { readonly name: string; readonly secret: string; readonly agent?: Agent | false },
@@ -28,7 +27,7 @@ export function askKeyed(
 
 export interface KeyHistory {
   add(name: string, answer: HttpAnswer): void;
-  /** Nothing more can become of the key: it has its answer, or is refused one for good. */
+  /** The key is final: it has an answer, or a permanent refusal. */
   isSettled(name: string): boolean;
   faults(sandbox: Pick<Sandbox, "calls">): readonly string[];
   counts(): { readonly keys: number; readonly served: number; readonly unavailable: number };
@@ -57,12 +56,12 @@ export function createKeyHistory(): KeyHistory {
       }
       const found: string[] = [];
       for (const [name, all] of answers) {
-        const called = submitted.get(name) ?? 0;
+        const callCount = submitted.get(name) ?? 0;
         const bodies = new Set(all.filter(isServed).map(({ text }) => text)).size;
-        if (called > 1) found.push(`${name}: ${called} provider calls`);
+        if (callCount > 1) found.push(`${name}: ${callCount} provider calls`);
         if (bodies > 1) found.push(`${name}: ${bodies} different answers`);
         if (bodies === 1 && all.some(isBurned)) found.push(`${name}: answered, and unavailable`);
-        if (bodies === 1 && called === 0) found.push(`${name}: answered without a provider call`);
+        if (bodies === 1 && callCount === 0) found.push(`${name}: answered without a provider call`);
         for (const { status, text } of all)
           if (status !== null && status !== 200 && status < 409) found.push(`${name}: ${status} ${text.slice(0, 200)}`);
       }
@@ -74,7 +73,7 @@ export function createKeyHistory(): KeyHistory {
 const SETTLE_MS = 60_000;
 const RETRY_MS = 250;
 
-/** Asked again as a careful application does, wherever; also what was answered already, which must be the same. */
+/** Retried like a careful application, at any gateway; answered requests are repeated too and must return the same. */
 export async function untilSettled(
   history: KeyHistory,
   names: readonly string[],

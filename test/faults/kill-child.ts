@@ -1,4 +1,4 @@
-// A gateway process that can be told to die, as by kill -9, at a moment between two of its steps. Run by gateway-process.ts.
+// A gateway process that can kill itself, as by kill -9, between two of its steps. Run by gateway-process.ts.
 import { createHash } from "node:crypto";
 import { flushCompileCache } from "node:module";
 import { sql } from "kysely";
@@ -21,14 +21,14 @@ let armed: InnerPoint | SubmitPoint | null = null;
 let cutting: InnerPoint | null = null;
 let committing: InnerPoint | SubmitPoint | null = null;
 
-const stored = await openSurvivingDatabase(setup, 4);
-// Dies with the transaction done and not committed, when it is the one of a step that is armed.
+const innerDatabase = await openSurvivingDatabase(setup, 4);
+// Dies before the commit of a transaction, if its step is armed.
 const database: Database = {
-  ...stored,
-  transaction: (work) => killing((run) => stored.transaction(run), work),
-  inWorkspace: (workspaceId, work) => killing((run) => stored.inWorkspace(workspaceId, run), work),
+  ...innerDatabase,
+  transaction: (work) => killing((run) => innerDatabase.transaction(run), work),
+  inWorkspace: (workspaceId, work) => killing((run) => innerDatabase.inWorkspace(workspaceId, run), work),
 };
-type Work<T> = Parameters<typeof stored.transaction<T>>[0];
+type Work<T> = Parameters<typeof innerDatabase.transaction<T>>[0];
 async function killing<T>(transact: (work: Work<T>) => Promise<T>, work: Work<T>): Promise<T> {
   const result = await transact(async (tx) => {
     const done = await work(tx);
@@ -68,8 +68,8 @@ const configuration = await configurationOf(
   setup.dataDir,
 );
 const seal = createSeal({ keys: [ENCRYPTION_KEY] });
-// At each start, as the product does.
-await applyConfiguration({ database: stored, seal, pepper: PEPPER }, configuration, { isFile: true });
+// At each start, as in production.
+await applyConfiguration({ database: innerDatabase, seal, pepper: PEPPER }, configuration, { isFile: true });
 const app = await createApp({
   configuration,
   database,
@@ -79,9 +79,9 @@ const app = await createApp({
   wrapGateway,
 });
 process.on("message", (message) => void obey(message as ToChild));
-// Without its parent it has no purpose.
+// Exits with its parent.
 process.on("disconnect", () => process.exit(0));
-// Who is killed writes nothing at its end, and the next one would compile it all again.
+// A killed process does not write its compile cache, and the next one would compile everything again.
 flushCompileCache();
 say({ kind: "ready", origin: await listen(app.server, { host: "127.0.0.1", port: 0 }) });
 
@@ -101,7 +101,7 @@ function wrapGateway(gateway: GatewayServices): GatewayServices {
     ledger: {
       ...ledger,
       reserveIn: async (tx, reservation) => {
-        // A submission's only one: its audio is in the store, its row is next.
+        // The only one of a submission: its audio is stored, its row is next.
         reach("after-object-put");
         committing = "before-submit-commit";
         return ledger.reserveIn(tx, reservation);
@@ -136,7 +136,7 @@ async function cut(point: InnerPoint | SubmitPoint): Promise<void> {
 async function obey({ id, ask }: ToChild): Promise<void> {
   try {
     say({ kind: "answer", id, facts: await answer(ask) });
-    // The parent sees the end of the process; the answer is only on its way.
+    // The parent waits for the end of the process, because the answer may still be in transit.
     if (ask.kind === "close") process.disconnect();
   } catch (error) {
     say({ kind: "failed", id, message: error instanceof Error ? error.message : String(error) });
@@ -152,7 +152,7 @@ async function answer(ask: Ask): Promise<Facts | null> {
       cutting = ask.point;
       return null;
     case "clock":
-      await setClock(stored, ask.at);
+      await setClock(innerDatabase, ask.at);
       return null;
     case "sweep":
       await app.gateway.idempotency.sweep();
@@ -167,7 +167,7 @@ async function answer(ask: Ask): Promise<Facts | null> {
       return readFacts(ask.key, ask.since);
     case "close":
       await app.close();
-      await stored.close();
+      await innerDatabase.close();
       return null;
   }
 }
@@ -175,17 +175,17 @@ async function answer(ask: Ask): Promise<Facts | null> {
 async function readFacts(key: string, since: string): Promise<Facts> {
   const hash = createHash("sha256").update(key).digest("hex");
   const slots = await sql<{ state: string }>`
-    select state from idempotency_slots where encode(key_sha256, 'hex') = ${hash}`.execute(stored.db);
+    select state from idempotency_slots where encode(key_sha256, 'hex') = ${hash}`.execute(innerDatabase.db);
   const attempts = await sql<Facts["attempts"][number]>`
     select state, outcome, unresolved, coalesce(charge_nano_usd, 0)::float8 as "chargeNanoUsd"
-    from attempts where created_at >= ${since}::timestamptz order by id`.execute(stored.db);
+    from attempts where created_at >= ${since}::timestamptz order by id`.execute(innerDatabase.db);
   const jobs = await sql<{ count: number }>`
-    select count(*)::int as count from jobs where created_at >= ${since}::timestamptz`.execute(stored.db);
+    select count(*)::int as count from jobs where created_at >= ${since}::timestamptz`.execute(innerDatabase.db);
   const recordings = await Array.fromAsync(app.jobs.objects.listOlder("audio", new Date(Date.now() + 3_600_000)));
   const sums = await sql<Pick<Facts, "chargedNanoUsd" | "spentNanoUsd" | "reservedNanoUsd">>`
     select (select coalesce(sum(charge_nano_usd), 0)::float8 from attempts) as "chargedNanoUsd",
       coalesce(sum(spent_nano_usd), 0)::float8 as "spentNanoUsd", coalesce(sum(reserved_nano_usd), 0)::float8 as "reservedNanoUsd"
-    from budget_windows`.execute(stored.db);
+    from budget_windows`.execute(innerDatabase.db);
   const [sum] = sums.rows;
   if (sum === undefined) throw new Error("an aggregate without a row");
   return {

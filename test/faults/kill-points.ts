@@ -1,5 +1,5 @@
-// R1: kill -9 at each moment of a keyed request's life, then a restart on the same database and a retry with the same key
-// [idempotency.crash]. At most one provider call per key; charges are completed answers.
+// R1: kill -9 at each point of a keyed request, then a restart on the same database and a retry with the same key [idempotency.crash]. At most one provider
+// call per key; charges equal completed answers.
 import assert from "node:assert/strict";
 import { type Answer, postForm } from "../harness/client.ts";
 import { type FatalProvider, OUTER_POINTS, type OuterPoint, startFatalProvider } from "./fatal-provider.ts";
@@ -11,7 +11,7 @@ import { makeSurvivingDatabase } from "./surviving-database.ts";
 export const KILL_POINTS = [...INNER_POINTS, ...OUTER_POINTS] as const;
 export type KillPoint = InnerPoint | OuterPoint;
 
-/** What a retry after the restart meets. `runs`: nothing had gone out, so the key is free and the retry is the one call. */
+/** Result of a retry after the restart. `runs`: nothing was dispatched, so the key is free and the retry makes the only call. */
 type Fate = "runs" | "unavailable" | "replay";
 
 const FATES: { readonly [P in KillPoint]: readonly Fate[] } = {
@@ -22,7 +22,7 @@ const FATES: { readonly [P in KillPoint]: readonly Fate[] } = {
   "on-connect": ["unavailable"],
   "half-body-received": ["unavailable"],
   "reply-headers-sent": ["unavailable"],
-  // The whole answer is on its way: a fast process may have committed it before the signal arrives.
+  // The whole answer is in transit: a fast process may have committed it before the signal arrives.
   "reply-body-sent": ["unavailable", "replay"],
   "before-settle-commit": ["unavailable"],
   "after-settle-commit": ["replay"],
@@ -73,7 +73,7 @@ export async function runKillPoints(options: KillOptions): Promise<KillReport> {
         provider,
         restart,
         number: done,
-        // Every point meets both, also in few rounds.
+        // Every point has both orders, even in few rounds.
         sweepFirst: (round + points.indexOf(point)) % 2 === 0,
         key: `${point}-${options.seed}-${done}`,
       });
@@ -95,12 +95,12 @@ interface Trial {
   readonly provider: FatalProvider;
   readonly restart: () => Promise<GatewayProcess>;
   readonly number: number;
-  /** The sweeper comes before the retry; otherwise the retry meets the lapsed slot itself. */
+  /** The sweeper runs before the retry; otherwise the retry itself finds the expired slot. */
   readonly sweepFirst: boolean;
   readonly key: string;
 }
 
-/** Far enough apart that the attempts of one trial can be told from the others by their time. */
+/** Far enough apart to distinguish the attempts of the trials by their time. */
 const TRIAL_SECONDS = 1_000;
 /** Past the slot's lease of 30 s, and the attempt's deadline of 300 s with its grace of 30 s. */
 const LAPSED_SECONDS = 400;
@@ -128,7 +128,7 @@ async function runTrial(trial: Trial): Promise<{ readonly fate: string; readonly
 
   const gateway = await trial.restart();
   const expected = FATES[point];
-  // Within the lease nobody knows yet that the owner is gone. After a parse there is no slot, and a retry would just run.
+  // Within the lease it is unknown that the owner is dead. After a parse there is no slot, and a retry would run.
   if (point !== "after-parse" && !expected.includes("replay")) {
     const early = await send(gateway);
     hold(early.code === "IDEMPOTENCY_REPLAY_IN_PROGRESS", `within the lease: ${early.status} ${early.code}`);
@@ -147,9 +147,12 @@ async function runTrial(trial: Trial): Promise<{ readonly fate: string; readonly
     `retry: ${fate} ${retry.status} ${retry.code}`,
   );
   if (fate === "runs") hold(callsBefore === 0, "ran again after the provider had been called");
-  const again = await send(gateway);
-  hold(fateOf(again) === (fate === "unavailable" ? "unavailable" : "replay"), `second retry: ${fateOf(again)}`);
-  if (fate !== "unavailable") hold(again.text === retry.text, "the answer changed between two retries");
+  const secondRetry = await send(gateway);
+  hold(
+    fateOf(secondRetry) === (fate === "unavailable" ? "unavailable" : "replay"),
+    `second retry: ${fateOf(secondRetry)}`,
+  );
+  if (fate !== "unavailable") hold(secondRetry.text === retry.text, "the answer changed between two retries");
   if (first !== null) hold(first.text === retry.text, "the retry differs from an answer already given");
 
   await gateway.ask({ kind: "sweep" });
@@ -159,7 +162,7 @@ async function runTrial(trial: Trial): Promise<{ readonly fate: string; readonly
   return { fate, violations: found };
 }
 
-/** Charges are completed answers; nothing stays open or reserved; the budget says what the attempts say. */
+/** Charges equal completed answers; nothing stays open or reserved; the budget matches the attempts. */
 export function judgeBooks(facts: Facts, fate: string, hold: (isSo: boolean, otherwise: string) => void): void {
   const isPaid = fate !== "unavailable";
   hold(facts.slot === (isPaid ? "completed" : "burned"), `final slot: ${facts.slot}`);
@@ -203,7 +206,7 @@ export async function factsOf(gateway: GatewayProcess, key: string, since: strin
   return facts;
 }
 
-/** A wrong answer is no lost connection. */
+/** A wrong answer is not a lost connection. */
 export function connectionLost(error: unknown): null {
   if (error instanceof TypeError) return null;
   throw error;

@@ -1,6 +1,6 @@
-// What the parent of the kill trials and the gateway process that dies in them say to each other.
+// Messages between the parent of the kill trials and the gateway process that dies in them.
 
-/** Moments between the gateway's own steps; the process kills itself there. */
+/** Points between the gateway's own steps at which the process kills itself. */
 export const INNER_POINTS = [
   "after-parse",
   "after-slot-insert",
@@ -21,7 +21,7 @@ export const SUBMIT_POINTS = [
 ] as const;
 export type SubmitPoint = (typeof SUBMIT_POINTS)[number];
 
-/** Handed to the process as its only argument. */
+/** The process's only argument. */
 export interface ChildSetup {
   readonly dataDir: string;
   /** Null: embedded storage in `dataDir`. */
@@ -31,31 +31,31 @@ export interface ChildSetup {
 
 export type Ask =
   | { readonly kind: "arm"; readonly point: InnerPoint | SubmitPoint }
-  /** There every session of its database ends, and the process lives on. */
+  /** Terminates every session of its database at this point; the process survives. */
   | { readonly kind: "cut"; readonly point: InnerPoint }
-  /** Stops the database's clock at this moment. */
+  /** Stops the database's clock at this time. */
   | { readonly kind: "clock"; readonly at: string }
   | { readonly kind: "sweep" }
-  /** Removes what no row names, as it does an hour later. */
+  /** Removes objects without a row, as the sweep does an hour later. */
   | { readonly kind: "orphans" }
   | { readonly kind: "facts"; readonly key: string; readonly since: string }
   | { readonly kind: "close" };
 
 export interface Facts {
-  /** null: the key is free. */
+  /** Null: the key is free. */
   readonly slot: string | null;
-  /** Those of one trial. */
+  /** Of one trial. */
   readonly attempts: readonly {
     readonly state: string;
     readonly outcome: string | null;
     readonly unresolved: boolean;
     readonly chargeNanoUsd: number;
   }[];
-  /** Jobs made since. */
+  /** Jobs created since. */
   readonly jobs: number;
   /** Recordings in the object store. */
   readonly recordings: number;
-  /** Over everything so far: what attempts were charged, and what the budgets say. */
+  /** Totals so far: charges of attempts, and spend of budgets. */
   readonly chargedNanoUsd: number;
   readonly spentNanoUsd: number;
   readonly reservedNanoUsd: number;

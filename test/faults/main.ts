@@ -1,5 +1,5 @@
-// `npm run faults -- [name …] [options]`: crash, race and fault trials, too long for `npm test`, with their figures (docs/faults.md).
-// With DATABASE_URL set, trials that are not always on a server of their own use that one.
+// `npm run faults -- [name …] [options]`: crash, race and fault trials, too long for `npm test`, with their results (docs/faults.md). With DATABASE_URL set,
+// trials that do not require their own server use that one.
 import { parseArgs } from "node:util";
 import { commitOf } from "../../bench/report.ts";
 import { COMPILED } from "../harness/compile-cache.ts";
@@ -66,7 +66,7 @@ if (values.list) {
   list(console.log);
   process.exit(0);
 }
-// An interrupt ends what was started on the way out.
+// An interrupt exits normally, which ends all child processes.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 // For the processes that trials start.
 process.env["NODE_COMPILE_CACHE"] ??= COMPILED;
@@ -90,9 +90,9 @@ async function runSeveral(): Promise<void> {
     atOnce,
     options: handedOn(),
     onEnd: (name, report, seconds) => {
-      const told = settled(name, report, seconds);
-      reports.set(name, told);
-      tell(told);
+      const outcome = settled(name, report, seconds);
+      reports.set(name, outcome);
+      tell(outcome);
     },
   });
   if (!values.json) printTable(names.flatMap((name) => reports.get(name) ?? []));

@@ -1,4 +1,4 @@
-// Trials whose gateway runs in this process use databases of a test server: the one of DATABASE_URL, else one that is started for the trial.
+// Provides a test server for trials whose gateway runs in this process: that of DATABASE_URL, else one started for the trial.
 import { startPostgresServer } from "../harness/postgres-server.ts";
 import type { FaultOptions, Trials } from "./fault.ts";
 
@@ -8,7 +8,7 @@ export function onTestServer(run: Run): Run {
   return async (options) => {
     if ((process.env["DATABASE_URL"] ?? "") !== "") return run(options);
     const server = await startPostgresServer({ commits: "kept" });
-    // Where the harness looks for it.
+    // Where the harness reads it.
     process.env["DATABASE_URL"] = server.url;
     try {
       return await run(options);

@@ -1,4 +1,4 @@
-// The configuration of a trial that needs no more than a provider, a route and a caller.
+// The configuration of a trial with a single provider, route and caller.
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 

@@ -1,7 +1,7 @@
-// A machine that does other things is not the gateway's doing: what a process waited for a processor, as the kernel counts it.
+// Measures how long a process waited for a processor, from the kernel's counters, so that a busy machine is not blamed on the gateway.
 import { readFileSync } from "node:fs";
 
-/** Of a process's main thread: how long it ran, and how long it was ready to and had no processor. */
+/** Of a process's main thread: time running, and time runnable without a processor. */
 export interface ProcessorTime {
   readonly ranMs: number;
   readonly waitedMs: number;
@@ -12,11 +12,11 @@ export interface Stretch {
   readonly gateway: ProcessorTime;
   /** Of this process. */
   readonly trial: ProcessorTime;
-  /** Of `ms`. Both may have waited at the same moment: one of them is counted. */
+  /** Part of `ms`. If both waited at the same moment, it is counted once. */
   readonly waitedMs: number;
 }
 
-/** From now on, until what it answers is called. */
+/** Measures until the returned function is called. */
 export function beginStretch(gatewayPid: number): () => Stretch {
   const startedMs = performance.now();
   const [gateway, trial] = [processorTime(gatewayPid), processorTime(process.pid)];

@@ -1,4 +1,4 @@
-// Tells whoever watches a terminal how far a trial is; nobody else.
+// Prints a trial's progress on a terminal only.
 
 export type Sayer = (text: string) => void;
 

@@ -1,15 +1,15 @@
-// How the trials of `npm run faults` are told: one line each for people, one JSON object each for machines, both with n, seed and commit.
+// Reports of the trials of `npm run faults`: one line each for people, one JSON object each for programs, both with n, seed and commit.
 import { table } from "../../src/cli/print.ts";
 import type { Trials } from "./fault.ts";
 
 export interface FaultReport extends Omit<Trials, "engine"> {
   readonly name: string;
   readonly promises: readonly string[];
-  /** Null: it broke before it could say. */
+  /** Null: it failed before it was known. */
   readonly engine: string | null;
   readonly seed: number;
   readonly commit: string;
-  /** With no violation in n trials the rate is below 3/n, with 95 % confidence. */
+  /** Without violations in n trials, the rate is below 3/n with 95 % confidence. */
   readonly bound: number | null;
 }
 
@@ -31,7 +31,7 @@ export function printReport(report: FaultReport, isJson: boolean): void {
   for (const violation of violations) console.log(`  violation: ${violation}`);
 }
 
-/** A run of several at one glance, in the order of the trials. */
+/** Overview of a run with several trials, in their order. */
 export function printTable(reports: readonly FaultReport[]): void {
   const rows = reports.map(({ name, promises, n, seed, violations, bound, seconds, commit }) => [
     name,

@@ -1,5 +1,5 @@
-// Runs trials as processes of their own, several beside each other when asked: one that breaks takes no other with it, and those that
-// mostly wait for leases and clocks share the machine.
+// Runs trials as separate processes, several in parallel if requested: a crash affects no other trial, and trials that mostly wait for leases and clocks share
+// the machine.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -9,10 +9,10 @@ import type { FaultReport } from "./report.ts";
 
 export interface RunApart {
   readonly names: readonly string[];
-  /** Handed on to each. */
+  /** Passed to each. */
   readonly options: readonly string[];
   readonly atOnce: number;
-  /** The report; a text instead when there is none, and it is what the process said last. */
+  /** The report; or the last output as text if there is none. */
   readonly onEnd: (name: string, report: FaultReport | string, seconds: number) => void;
 }
 
@@ -35,13 +35,13 @@ async function runOne(name: string, options: readonly string[]): Promise<FaultRe
   const child = spawn(process.execPath, [...testFlags(), ...trial], { stdio: ["ignore", "pipe", "pipe"] });
   const endWithParent = (): void => void child.kill("SIGTERM");
   process.once("exit", endWithParent);
-  const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr), exited(child)]);
+  const [output, complained] = await Promise.all([text(child.stdout), text(child.stderr), exited(child)]);
   process.off("exit", endWithParent);
-  const line = said.trimEnd().split("\n").at(-1) ?? "";
+  const line = output.trimEnd().split("\n").at(-1) ?? "";
   try {
     return JSON.parse(line) as FaultReport;
   } catch {
-    return (complained || said).trim().slice(-LAST_WORDS) || "it ended without a word";
+    return (complained || output).trim().slice(-LAST_WORDS) || "it ended without a word";
   }
 }
 

@@ -1,4 +1,4 @@
-// R1, R2: 200 identical keyed requests at once, spread over three gateways on one database, in rounds.
+// R1, R2: rounds of 200 identical keyed requests at once, spread over three gateways on one database.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ export async function runSameKey({ n, seed }: Pick<FaultOptions, "n" | "seed">):
   return { engine: "postgres", n, violations, seconds, figures: { requests: n * AT_ONCE } };
 }
 
-/** One execution; every answer is it, its replay, or the request to wait for it. */
+/** One execution; every answer is the original, its replay, or a request to wait for it. */
 export function judgeRound(answers: readonly Answer[], calls: number): readonly string[] {
   const found: string[] = [];
   if (calls !== 1) found.push(`${calls} provider calls`);
@@ -55,7 +55,7 @@ export function judgeRound(answers: readonly Answer[], calls: number): readonly 
   return found;
 }
 
-/** Another process would have its own handle on the database and its own spool. */
+/** Like another process, with its own database handle and spool. */
 async function startTwin(gateway: TestGateway, resources: AsyncDisposableStack): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), "patchbay-twin-"));
   resources.defer(() => rm(dataDir, { recursive: true, force: true }));

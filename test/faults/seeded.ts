@@ -1,4 +1,4 @@
-// Randomness that a seed repeats, so that a failing run can be run again.
+// Seeded random numbers, so that a failing run can be repeated.
 
 /** mulberry32: numbers in [0, 1). */
 export function seeded(seed: number): () => number {

@@ -1,10 +1,10 @@
-// The configuration of trials that call both: one app, whose audio goes to the simulated Deepgram and whose chats to the simulated OpenAI.
+// The configuration of trials with speech and chat: one app, whose audio goes to the simulated Deepgram and whose chats go to the simulated OpenAI.
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 
 export interface TrialSecrets {
   readonly app: string;
-  /** Of a key of the workspace's administrator, where the trial calls the admin API. */
+  /** Secret of an administrator's key of the workspace, if the trial calls the admin API. */
   readonly admin?: string;
 }
 

@@ -1,5 +1,5 @@
-// kill -9 at each step of a keyed job's submission, then a restart on the same database and retries with the same key
-// [jobs.submitted-once]: one job, one provider call, and no recording that no job names.
+// kill -9 at each step of a keyed job's submission, then a restart on the same database and retries with the same key [jobs.submitted-once]: one job, one
+// provider call, and no orphaned recording.
 import { type Answer, get, postForm } from "../harness/client.ts";
 import { type FatalProvider, startFatalProvider } from "./fatal-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
@@ -7,7 +7,7 @@ import { SUBMIT_POINTS, type SubmitPoint } from "./kill-protocol.ts";
 import { seeded, shuffled } from "./seeded.ts";
 import { makeSurvivingDatabase } from "./surviving-database.ts";
 
-/** What the retry after the restart is: the submission itself, or the answer it had given. */
+/** What the retry after the restart returns: a new submission, or the stored answer. */
 const FATES: { readonly [P in SubmitPoint]: "runs" | "replay" } = {
   "after-parse": "runs",
   "after-slot-insert": "runs",
@@ -17,7 +17,7 @@ const FATES: { readonly [P in SubmitPoint]: "runs" | "replay" } = {
 };
 const EPOCH_MS = Date.UTC(2030, 0, 1);
 const TRIAL_SECONDS = 1_000;
-/** Past the lease of a slot that nobody holds any more. */
+/** Past the lease of a slot whose owner is dead. */
 const LAPSED_SECONDS = 60;
 const NOTICED_SECONDS = 45;
 
@@ -98,15 +98,15 @@ async function runTrial(trial: Trial): Promise<readonly string[]> {
   const retry = await submit(gateway);
   hold(retry.status === 202, `retry: ${retry.status} ${retry.code}`);
   hold(isReplay(retry) === (FATES[point] === "replay"), `retry: ${isReplay(retry) ? "a replay" : "no replay"}`);
-  const again = await submit(gateway);
-  hold(isReplay(again) && again.text === retry.text, "the second retry is no replay of the first");
+  const secondRetry = await submit(gateway);
+  hold(isReplay(secondRetry) && secondRetry.text === retry.text, "the second retry is no replay of the first");
 
   const { job_id: jobId } = retry.json as { readonly job_id?: string };
   const statusAfter = async (seconds: number) =>
     ((await get(gateway.origin, `/v1/transcription/jobs/${jobId}?wait=${seconds}`)).json as { status?: string }).status;
   let status = await statusAfter(5);
   if (status === "queued") {
-    // The process died with the message that it had woken itself by: a dead worker is noticed within 45 s.
+    // The process died with the message that would have woken it: a dead worker is noticed within 45 s.
     await gateway.ask({ kind: "clock", at: at(LAPSED_SECONDS + NOTICED_SECONDS) });
     status = await statusAfter(30);
   }

@@ -1,4 +1,4 @@
-// A database that outlives the process using it: in a folder, for a gateway with embedded storage, or on the server of DATABASE_URL.
+// A database that outlives the process using it: in a folder for a gateway with embedded storage, or on the server of DATABASE_URL.
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export interface SurvivingDatabase {
 
 export async function makeFolder(): Promise<{ readonly path: string; readonly remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), "patchbay-faults-"));
-  // Root's embedded server runs as another account, which has to pass through.
+  // As root, the embedded server runs under another account, which must be able to enter.
   await chmod(path, 0o711);
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
@@ -34,7 +34,7 @@ export async function makeSurvivingDatabase(): Promise<SurvivingDatabase> {
   return { engine: "postgres", dataDir, databaseUrl, remove };
 }
 
-/** In the process that is killed: opened as a gateway opens it. */
+/** Called in the process that is killed: opens it as a gateway does. */
 export function openSurvivingDatabase(
   { dataDir, databaseUrl }: Pick<SurvivingDatabase, "dataDir" | "databaseUrl">,
   poolSize?: number,

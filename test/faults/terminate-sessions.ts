@@ -1,4 +1,4 @@
-// Ends every other session of a database at once, as a failover or an operator does.
+// Terminates every other session of a database at once, like a failover or an operator.
 import { Client } from "pg";
 
 export async function terminateSessions(databaseUrl: string): Promise<void> {

@@ -1,5 +1,5 @@
-// Every session of the database is ended between a provider's answer and the commit that stores it [metering.settle-retry]. The gateway
-// lives on; under one key the provider is called once, and the slot ends completed or burned.
+// Every session of the database is terminated between a provider's answer and the commit that stores it [metering.settle-retry]. The gateway survives; under
+// one key the provider is called once, and the slot ends completed or burned.
 import { type Answer, postForm } from "../harness/client.ts";
 import { startPostgresServer } from "../harness/postgres-server.ts";
 import { type FatalProvider, startFatalProvider } from "./fatal-provider.ts";
@@ -40,8 +40,8 @@ export async function runTerminatedSessions({ n, seed }: { readonly n: number; r
     for (const point of shuffled(POINTS, random)) {
       const trial = await runTrial({ point, gateway, provider, databaseUrl: postgres.url, number: done, seed });
       done += 1;
-      const told = `${point}: told ${trial.told}, then ${trial.fate}`;
-      fates[told] = (fates[told] ?? 0) + 1;
+      const outcome = `${point}: told ${trial.told}, then ${trial.fate}`;
+      fates[outcome] = (fates[outcome] ?? 0) + 1;
       violations.push(...trial.found.map((text) => `${point} #${done}: ${text}`));
     }
   }
@@ -84,9 +84,9 @@ async function runTrial({ point, gateway, provider, databaseUrl, number, seed }:
   await cut.promise;
   hold(first !== null, "no answer at all");
 
-  // A connection that was ended may be found out by the next statement on it only.
-  await again(() => gateway.ask({ kind: "clock", at: at(LAPSED_SECONDS) }));
-  await again(() => gateway.ask({ kind: "sweep" }));
+  // A terminated connection may be noticed only at the next statement on it.
+  await retryOnce(() => gateway.ask({ kind: "clock", at: at(LAPSED_SECONDS) }));
+  await retryOnce(() => gateway.ask({ kind: "sweep" }));
   const retry = await untilJudged(send);
   const fate = fateOf(retry);
   hold(fate === "replay" || fate === "unavailable", `retry: ${fate}`);
@@ -101,7 +101,7 @@ async function runTrial({ point, gateway, provider, databaseUrl, number, seed }:
 
 const TRIES = 10;
 
-async function again(work: () => Promise<unknown>): Promise<void> {
+async function retryOnce(work: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await work();
@@ -112,7 +112,7 @@ async function again(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** As an application tries again after a failure of the gateway's own. */
+/** Retries like an application after an internal error of the gateway. */
 async function untilJudged(send: () => Promise<Answer>): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await send();

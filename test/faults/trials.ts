@@ -1,4 +1,4 @@
-// The trials of `npm run faults`, in the order of their promises. What each proves is told in docs/faults.md.
+// The trials of `npm run faults`, in the order of their guarantees. docs/faults.md describes what each proves.
 import { runClockSkew } from "./clocks/clock-skew.ts";
 import { runDiskFull } from "./disks/disk-full.ts";
 import { runEmbeddedKills } from "./embedded/run-embedded-kills.ts";

@@ -1,4 +1,4 @@
-// The calls to providers that stand behind one answer, as the ledger keeps them.
+// Reads the provider calls of one answer from the ledger.
 import type { Answer } from "./client.ts";
 import type { TestGateway } from "./gateway.ts";
 

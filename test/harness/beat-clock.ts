@@ -1,5 +1,4 @@
-// A clock that counts only while the event loop of this process turns, for bounds that are promised in seconds: on a busy machine it
-// falls behind, and never runs ahead.
+// A clock that counts only while this process's event loop turns, for bounds that are promised in seconds: on a busy machine it runs slow, never fast.
 const BEAT_MS = 50;
 
 export interface BeatClock extends Disposable {

@@ -1,5 +1,5 @@
-// What a migrated database without any data looks like, and how one that was used becomes that again: tests share databases one after
-// the other, since making one takes much longer than emptying one.
+// Resets a used database to the state of a migrated, empty one: tests share databases one after the other, because creating one takes much longer than emptying
+// it.
 import type { Client } from "pg";
 
 export interface Beginning {
@@ -32,12 +32,12 @@ export async function lookAt(client: Asked): Promise<Beginning> {
   return { catalogue, functions, rows, sequences };
 }
 
-/** Whether it is now what it was at its beginning. */
+/** Returns whether it equals its initial state. */
 export async function empty(client: Asked, beginning: Beginning): Promise<boolean> {
   const { catalogue, functions, rows, sequences } = beginning;
   // The clock is a function that tests replace.
   await client.query(functions.join(";\n"));
-  // Rules of the tables, append-only ones among them, are for those who use them.
+  // Disables triggers, such as those of append-only tables.
   await client.query("set session_replication_role = replica");
   const filled = await filledTables(client);
   if (filled.length > 0) await client.query(`truncate ${filled.join(", ")} cascade`);
@@ -56,7 +56,7 @@ async function filledTables(client: Asked): Promise<readonly string[]> {
   );
 }
 
-/** A row of a catalogue that was added or changed has a later `xmin`; one that is gone is missing in the count. */
+/** A changed or added row of a catalogue has a later `xmin`; a removed one changes the count. */
 const CATALOGUES = [
   "pg_attrdef",
   "pg_attribute",
@@ -93,7 +93,7 @@ async function catalogueOf(client: Asked): Promise<string> {
   return all;
 }
 
-/** What emptying a table, or counting its rows, changes. */
+/** Columns that change when a table is emptied or analysed. */
 const VOLATILE = `'{relfilenode,relpages,reltuples,relallvisible,relallfrozen,relfrozenxid,relminmxid}'::text[]`;
 
 async function column(client: Asked, statement: string): Promise<readonly string[]> {

@@ -1,11 +1,11 @@
-// Chromium for the tests of pages, out of an npm package, which holds it for x64 Linux. Starting one costs as much as several tests, so
-// a process that runs several test files starts one; each test has a context of its own.
+// Chromium for the tests of pages, from an npm package that contains it for x64 Linux. Starting it costs as much as several tests, so a process that runs
+// several test files starts one; each test has its own context.
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import type { TestContext } from "node:test";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
-/** Its own list of switches would turn off what is tested here: origins, and the policy of what may be loaded. */
+/** The package's own switches would disable what is tested here: origins, and the content security policy. */
 const SWITCHES = [
   "--no-sandbox",
   "--disable-setuid-sandbox",
@@ -18,27 +18,27 @@ const SWITCHES = [
   "--use-fake-ui-for-media-stream",
 ];
 
-/** For something that a test expects in its page: on a machine that does much else at once it comes late. */
+/** For an expected change in a page: on a busy machine it comes late. */
 const LONGEST_WAIT_MS = 120_000;
 
 export interface BorrowedBrowser {
-  /** A page of its own at `url`; null where there is no browser here, which the test then says. */
+  /** A new page at `url`. Null: there is no browser, which the test reports. */
   readonly open: (t: TestContext, url: string, options?: BrowserContextOptions) => Promise<Page | null>;
   close(): Promise<void>;
 }
 
 let isKept = false;
-let kept: Promise<Browser | string> | null = null;
+let sharedBrowser: Promise<Browser | string> | null = null;
 
-/** For a process that runs several files; it must end the browser when it has run them. */
+/** For a process that runs several files; it must close the browser afterwards. */
 export function keepBrowser(): void {
   isKept = true;
 }
 
 export async function endBrowser(): Promise<void> {
   isKept = false;
-  await end(await kept);
-  kept = null;
+  await end(await sharedBrowser);
+  sharedBrowser = null;
 }
 
 export async function borrowBrowser(): Promise<BorrowedBrowser> {
@@ -55,12 +55,12 @@ export async function borrowBrowser(): Promise<BorrowedBrowser> {
   };
 }
 
-/** One that crashed is replaced. */
+/** A crashed browser is replaced. */
 async function keptBrowser(): Promise<Browser | string> {
-  const there = await kept;
-  if (there !== null && (typeof there === "string" || there.isConnected())) return there;
-  kept = launch();
-  return kept;
+  const current = await sharedBrowser;
+  if (current !== null && (typeof current === "string" || current.isConnected())) return current;
+  sharedBrowser = launch();
+  return sharedBrowser;
 }
 
 async function end(browser: Browser | string | null): Promise<void> {
@@ -71,21 +71,21 @@ async function end(browser: Browser | string | null): Promise<void> {
 async function launch(): Promise<Browser | string> {
   if (process.platform !== "linux" || process.arch !== "x64")
     return `the Chromium of the tests is for Linux on x64, not for ${process.platform} on ${process.arch}`;
-  // A process without any page to test loads neither.
+  // Loaded only in processes that test a page.
   const [{ default: sparticuz }, { chromium }] = await Promise.all([
     import("@sparticuz/chromium"),
     import("playwright-core"),
   ]);
   try {
     const executablePath = await sparticuz.executablePath();
-    // An interrupt that a test makes up for a command is none of this process: Playwright would end it with its browser.
+    // Playwright must not handle signals: a test that sends an interrupt to a command would close the browser.
     return await chromium.launch({ executablePath, args: SWITCHES, timeout: 300_000, handleSIGINT: false });
   } catch (error) {
     return `Chromium does not start here (unpacked in ${tmpdir()}): ${error instanceof Error ? error.message : "unknown"}`;
   }
 }
 
-/** Whatever it asks of another origin, whatever its policy keeps out and whatever fails in it fails the test. */
+/** Requests to another origin, blocked resources and script errors fail the test. */
 async function openPage(t: TestContext, browser: Browser, url: string, options: BrowserContextOptions): Promise<Page> {
   const { origin } = new URL(url);
   const context = await browser.newContext({ reducedMotion: "reduce", acceptDownloads: true, ...options });

@@ -1,4 +1,4 @@
-// The canary of the whole run [logs.network-canary]: it sees every connection, and a run in which it saw one has failed.
+// Tests the canary of the whole run [logs.network-canary]: it sees every connection, and one connection fails the run.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ test("logs.network-canary: the canary listens on IPv4 and IPv6 loopback and sees
 
 test("logs.network-canary: a run fails although every test passes if something reached the canary, and says where", () => {
   const env = { ...process.env };
-  // The run inside has a canary of its own.
+  // The inner run has its own canary.
   delete env[CANARY_PORT];
   delete env["NODE_TEST_CONTEXT"];
   const { status, stdout } = spawnSync(

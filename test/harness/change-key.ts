@@ -1,4 +1,4 @@
-// Changes a stored key as another process does it: the change and its announcement are committed, and this process only hears of it.
+// Changes a stored key as another process does: the change and its notification are committed, and this process only receives the notification.
 import assert from "node:assert/strict";
 import { sql } from "kysely";
 import { announceChange } from "../../src/storage/announce.ts";

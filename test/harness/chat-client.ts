@@ -1,4 +1,4 @@
-// Calls POST /v1/chat as an application would, plain or streamed, and holds every answer and event against its schema.
+// Calls POST /v1/chat as an application does, plain or streamed, and validates every answer and event against its schema.
 import assert from "node:assert/strict";
 import { createParser } from "eventsource-parser";
 import type { ChatAnswer, ChatEventName } from "../../src/contract/chat.ts";
@@ -39,13 +39,13 @@ export interface StreamedChat {
   readonly status: number;
   readonly headers: Headers;
   readonly events: readonly ReceivedEvent[];
-  /** Everything as it came. */
+  /** The raw text. */
   readonly text: string;
   /** The connection broke before the end of the reply. */
   readonly broke: boolean;
 }
 
-/** Reads to the end. `onEvent` is told of each event as it comes. */
+/** Reads to the end. `onEvent` receives each event as it arrives. */
 export async function streamChat(
   origin: string,
   fields: object,

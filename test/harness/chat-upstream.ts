@@ -1,5 +1,5 @@
-// A far end that speaks OpenAI's chat completions over a real socket and does exactly what a test says: for faults at points
-// that no well-behaved server can be made to hit. What it was sent is kept.
+// A fake OpenAI chat server on a real socket that does exactly what a test specifies, for failures that no well-behaved server can produce. Received requests
+// are recorded.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { once } from "node:events";
 
@@ -7,17 +7,17 @@ export interface UpstreamCall {
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: IncomingMessage["headers"];
   readonly response: ServerResponse;
-  /** Resolves when the gateway has given the connection up, or the reply is through. */
+  /** Resolves when the gateway has closed the connection, or the reply is complete. */
   readonly closed: Promise<void>;
 }
 
 export type Behaviour = (call: UpstreamCall) => void | Promise<void>;
 
 export interface ChatUpstream {
-  /** What precedes `/chat/completions`. */
+  /** Base URL, before `/chat/completions`. */
   readonly url: string;
   readonly calls: UpstreamCall[];
-  /** For the calls from now on. */
+  /** Applies to calls from now on. */
   behave(behaviour: Behaviour): void;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ const USAGE = {
 };
 export const TEXT = "Grüße, 世界 👋";
 
-/** The regular answer, plain or streamed as asked. */
+/** The regular answer, plain or streamed as requested. */
 export const answer: Behaviour = (call) => {
   if (call.body["stream"] === true) {
     beginStream(call);

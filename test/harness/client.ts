@@ -1,4 +1,4 @@
-// Calls the gateway as an application would, over a real socket, and holds every answer against its published schema.
+// Calls the gateway as an application does, over a real socket, and validates every answer against its published schema.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
@@ -18,14 +18,14 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Parsed when it is JSON. */
+  /** Parsed if it is JSON. */
   readonly json: unknown;
   /** `error.code` of an error body, else null. */
   readonly code: string | null;
 }
 
 export interface TranscriptionCall {
-  /** `/v1/transcription` unless given. */
+  /** Default: `/v1/transcription`. */
   readonly path?: string;
   readonly key?: string;
   readonly file?: Uint8Array;
@@ -41,7 +41,7 @@ export interface TranscriptionCall {
 /** Seven seconds of real speech: mono WAV. */
 export const speech = (): Uint8Array => fixture("speech-16k.wav");
 
-/** `POST /v1/transcription` as a form; the file is `speech()` unless given. */
+/** `POST /v1/transcription` as a form. Default file: `speech()`. */
 export async function postForm(origin: string, call: TranscriptionCall = {}): Promise<Answer> {
   const form = new FormData();
   for (const [name, value] of Object.entries(call.fields ?? {})) {
@@ -79,7 +79,7 @@ export async function get(origin: string, path: string, key: string | null = KEY
   return send(`${origin}${path}`, { headers: key === null ? {} : authorization(key) });
 }
 
-/** The envelope of a 200; fails with the error otherwise. */
+/** The answer of a 200; fails with the error otherwise. */
 export function envelopeOf(answer: Answer): TranscriptionEnvelope {
   assert.equal(answer.status, 200, answer.text);
   return transcriptionEnvelope.parse(answer.json);
@@ -100,7 +100,7 @@ export async function send(url: string, init: RequestInit): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, json, code };
 }
 
-/** `POST` with a body that is announced and never comes. */
+/** A `POST` that declares a body but never sends it. */
 export async function announce(origin: string, path: string, type: string, sizeBytes: number) {
   const headers = { ...authorization(), "content-type": type, "content-length": String(sizeBytes) };
   const announced = request(`${origin}${path}`, { method: "POST", headers });
@@ -111,7 +111,7 @@ export async function announce(origin: string, path: string, type: string, sizeB
   return { status: reply.statusCode, code: error.code, retryable: error.retryable };
 }
 
-/** The body, the status and the three views of retryability agree with the catalogue [errors.retryable-views]. */
+/** Checks that body, status and the three forms of retryability match the catalogue [errors.retryable-views]. */
 function checkError(response: Response, json: unknown): string {
   const { error } = errorBody.parse(json);
   const entry = ERRORS[error.code];
@@ -133,7 +133,7 @@ function authorization(key: string = KEY): Record<string, string> {
   return { authorization: `Bearer ${key}` };
 }
 
-/** The documented errors of an endpoint, for tests that hold answers against the published contract. */
+/** The documented errors of an endpoint, for tests that compare answers with the published contract. */
 export function documentedErrors(method: string, path: string): readonly string[] {
   return ENDPOINTS.find((contract) => contract.method === method && contract.path === path)?.errors ?? [];
 }

@@ -1,4 +1,4 @@
-// The list of tests that run on the oldest supported server (test/core.ts).
+// Checks the list of tests that run on the oldest supported server (test/core.ts).
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// A migrated database of its own for each test file: a copy of a migrated template on the server of DATABASE_URL, which scripts/test.ts starts.
+// A migrated database for each test file: a copy of a migrated template on the server of DATABASE_URL, which scripts/test.ts starts.
 import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import { type Database } from "../../src/storage/database.ts";
@@ -7,13 +7,13 @@ import { migrateEmpty, schemaHash } from "./migrated.ts";
 import { borrowCopy, type Template } from "./server-databases.ts";
 
 export interface TestDatabase extends Database {
-  /** A second, independent handle as another process would have. */
+  /** A second, independent handle, like that of another process. */
   readonly openSecond: () => Promise<Database>;
 }
 
 export type TestDatabaseOptions = Pick<DatabaseOptions, "nowMs" | "poolSize">;
 
-/** On the server of DATABASE_URL: migrated, and nothing in it. */
+/** On the server of DATABASE_URL: migrated and empty. */
 export const TEMPLATE: Template = {
   name: () => `patchbay_template_${schemaHash()}`,
   fill: migrateEmpty,
@@ -29,7 +29,7 @@ export async function openTestDatabase(options: TestDatabaseOptions = {}): Promi
   return { ...database, close, openSecond: () => openDatabase({ databaseUrl }) };
 }
 
-/** Moves this database's `patchbay_now()` by so many seconds against the real clock; 0 sets it right again. */
+/** Shifts this database's `patchbay_now()` by a number of seconds against the real clock; 0 resets it. */
 export async function shiftClock({ db }: Pick<Database, "db">, seconds: number): Promise<void> {
   await sql
     .raw(
@@ -38,7 +38,7 @@ export async function shiftClock({ db }: Pick<Database, "db">, seconds: number):
     .execute(db);
 }
 
-/** Stops the clock at a moment, for example `2026-03-31T23:59:59Z`. */
+/** Stops the clock at a time, for example `2026-03-31T23:59:59Z`. */
 export async function setClock({ db }: Pick<Database, "db">, moment: string): Promise<void> {
   const at = new Date(moment).toISOString();
   await sql
@@ -48,7 +48,7 @@ export async function setClock({ db }: Pick<Database, "db">, moment: string): Pr
     .execute(db);
 }
 
-/** A workspace with one app, fresh for each test: tests share a database and never each other's rows. */
+/** A new workspace with one app for each test: tests share a database, but no rows. */
 export async function makeTenant({ db }: Pick<Database, "db">) {
   const workspaceId = newId("workspace");
   const appId = newId("app");

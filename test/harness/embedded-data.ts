@@ -1,5 +1,5 @@
-// Embedded storage for tests: npm's PostgreSQL 18, and data directories with a migrated, empty database, copied from a cache because creating
-// one takes seconds.
+// Embedded storage for tests: PostgreSQL 18 from npm, and data directories with a migrated, empty database, copied from a cache because creating one takes
+// seconds.
 import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -18,14 +18,14 @@ import { copyBinaries, nativeFolder } from "./postgres-server.ts";
 
 const run = promisify(execFile);
 
-/** A directory that the server's account can enter, as data directories of services are. */
+/** A directory that the server's account can enter, like the data directories of services. */
 export async function makeTemporary(prefix: string): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), prefix));
   await chmod(path, 0o711);
   return path;
 }
 
-/** The programs of npm's PostgreSQL, where any account can run them; for `storage.postgres_bin`. */
+/** The programs of npm's PostgreSQL in a place where any account can run them, for `storage.postgres_bin`. */
 export async function postgresBin(): Promise<string> {
   const target = join(await cacheFolder(), `postgresql-${packageKey()}`);
   if (!existsSync(target))
@@ -35,7 +35,7 @@ export async function postgresBin(): Promise<string> {
   return join(target, "bin");
 }
 
-/** What a first start leaves: an embedded database, migrated and empty. The directory exists. */
+/** The state after a first start: an embedded database, migrated and empty. The directory exists. */
 export async function fillDataDir(dataDir: string): Promise<void> {
   const cached = await cachedCluster();
   const account = await chooseAccount(null, dataDir);
@@ -45,14 +45,14 @@ export async function fillDataDir(dataDir: string): Promise<void> {
   await copyFile(join(cached, PASSWORD_FILE), join(dataDir, PASSWORD_FILE));
 }
 
-/** Also the files that are outside of it. */
+/** Including files outside of it. */
 export async function removeDataDir(dataDir: string): Promise<void> {
   const { home, isRelocated } = await readPlacement(dataDir);
   if (isRelocated) await rm(home, { recursive: true, force: true });
   await rm(dataDir, { recursive: true, force: true });
 }
 
-/** The embedded database in a directory, as a process opens it. */
+/** Opens the embedded database in a directory as a process does. */
 export async function openEmbedded(
   dataDir: string,
   embedded: EmbeddedMode = "own",
@@ -86,7 +86,7 @@ async function cachedCluster(): Promise<string> {
   return target;
 }
 
-/** Several processes may want it at the same time: each creates its own, and one of them gets the name. */
+/** Several processes may create it at the same time: each creates its own, and one of them gets the name. */
 async function createOnce(target: string, create: (aside: string) => Promise<void>): Promise<void> {
   const aside = `${target}.${randomBytes(6).toString("hex")}`;
   try {
@@ -110,7 +110,7 @@ async function cacheFolder(): Promise<string> {
   return cache;
 }
 
-/** Of the package's version, and of the way its programs are copied. */
+/** A key for the package's version and the way its programs are copied. */
 function packageKey(): string {
   return createHash("sha256")
     .update(readFileSync(join(nativeFolder(), "..", "package.json")))

@@ -1,29 +1,28 @@
-// A TCP proxy that does what networks do to connections: it forgets them so that both ends believe they are connected and nothing arrives
-// any more, holds bytes up, passes them one by one, cuts in the middle, resets and refuses.
+// A TCP proxy that simulates network faults: half-open connections, delays, single bytes, cuts in the middle, resets and refusals.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 
 export type NetworkFault =
-  /** On old connections and new ones nothing passes. */
+  /** Nothing passes on old and new connections. */
   | { readonly kind: "half-open" }
-  /** Each way, or one; what is still held up when the other end closes never arrives. */
+  /** In both directions, or one. Delayed bytes are lost if the other end closes. */
   | { readonly kind: "delay"; readonly ms: number; readonly way?: Way }
-  /** One byte at a time, each way, a turn of the loop between them. */
+  /** One byte at a time in both directions, one per event-loop tick. */
   | { readonly kind: "trickle" }
-  /** New connections are reset; so is every old one. */
+  /** Resets new and existing connections. */
   | { readonly kind: "reset" }
-  /** Each connection is reset once so many bytes went this way. */
+  /** Resets each connection after so many bytes in this direction. */
   | { readonly kind: "cut"; readonly way: Way; readonly afterBytes: number };
 
-/** `there`: from whoever connected. */
+/** `there`: from the connecting side. */
 type Way = "there" | "back";
 
 export interface FaultProxy {
-  /** The URL given, by way of here. */
+  /** The given URL through this proxy. */
   readonly url: string;
   set(fault: NetworkFault): void;
-  /** What was held up arrives. */
+  /** Delayed bytes arrive. */
   clear(): void;
   close(): Promise<void>;
 }
@@ -36,9 +35,9 @@ export async function startFaultProxy(to: string): Promise<FaultProxy> {
 
   const isCut = (from: Socket, way: Way, bytes: number): boolean => {
     if (fault?.kind !== "cut" || fault.way !== way) return false;
-    const left = (leftOf.get(from) ?? fault.afterBytes) - bytes;
-    leftOf.set(from, left);
-    return left < 0;
+    const remaining = (leftOf.get(from) ?? fault.afterBytes) - bytes;
+    leftOf.set(from, remaining);
+    return remaining < 0;
   };
   const hold = (socket: Socket): void => {
     if (fault?.kind === "half-open") socket.pause();
@@ -46,7 +45,7 @@ export async function startFaultProxy(to: string): Promise<FaultProxy> {
   const pass = async (bytes: Buffer, into: Socket, way: Way): Promise<void> => {
     if (fault?.kind === "delay" && (fault.way ?? way) === way) await wait(fault.ms);
     let at = 0;
-    // Whatever is left goes at once when the fault is over.
+    // The rest is sent at once when the fault ends.
     const isTrickling = (): boolean => fault?.kind === "trickle";
     for (; isTrickling() && at < bytes.length; at += 1) {
       into.write(bytes.subarray(at, at + 1));
@@ -69,7 +68,7 @@ export async function startFaultProxy(to: string): Promise<FaultProxy> {
         into.resetAndDestroy();
         return;
       }
-      // What waits or goes byte by byte is not read on meanwhile.
+      // Reading pauses while bytes are delayed or trickle.
       from.pause();
       before = inOrder(before, bytes);
     });
@@ -81,15 +80,15 @@ export async function startFaultProxy(to: string): Promise<FaultProxy> {
     });
     hold(from);
   };
-  const server = createServer({ noDelay: true }, (near) => {
+  const server = createServer({ noDelay: true }, (clientSocket) => {
     if (fault?.kind === "reset") {
-      near.on("error", () => undefined);
-      near.resetAndDestroy();
+      clientSocket.on("error", () => undefined);
+      clientSocket.resetAndDestroy();
       return;
     }
-    const far = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
-    join(near, far, "there");
-    join(far, near, "back");
+    const serverSocket = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
+    join(clientSocket, serverSocket, "there");
+    join(serverSocket, clientSocket, "back");
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,5 +1,4 @@
-// A whole gateway on loopback for one test file: the real server, a real database, and a sandbox in the place of every
-// provider. Nothing is faked but the far end.
+// A whole gateway on loopback for one test file: the real server, a real database, and a sandbox instead of every provider.
 import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,11 +16,11 @@ import { createLogger } from "../../src/lib/logger.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { openTestDatabase } from "./database.ts";
 
-/** Always the same, and as good as random: weak ones are refused. */
+/** Deterministic, but random enough to pass the check for weak secrets. */
 const secretOf = (name: string) => createHash("sha256").update(name).digest();
 export const PEPPER = secretOf("pepper of the tests");
 export const ENCRYPTION_KEY = secretOf("encryption key of the tests");
-/** The key of the app that most tests call with. */
+/** The key of the app that most tests use. */
 export const KEY = "test-key-of-the-notes-app-01";
 export const OTHER_KEY = "test-key-of-another-workspace-01";
 
@@ -30,7 +29,7 @@ export interface TestGateway {
   readonly origin: string;
   /** Of the admin listener. */
   readonly adminOrigin: string;
-  /** Stands in for the providers behind every connection of `standardFile`. */
+  /** Replaces the providers of every connection of `standardFile`. */
   readonly sandbox: Sandbox;
   readonly database: Database;
   readonly configuration: Configuration;
@@ -43,33 +42,33 @@ export interface TestGatewayOptions {
   readonly file?: (sandbox: Sandbox) => ConfigurationFile;
   readonly wrapGateway?: AppOptions["wrapGateway"];
   readonly now?: () => Date;
-  /** For addresses that callers supply; without it there are none to be reached. */
+  /** Resolver and connector for addresses from callers; by default none is reachable. */
   readonly network?: NonNullable<AppOptions["network"]>;
-  /** Another process on the same database, directory and providers; what is shared outlives it. */
+  /** Another process on the same database, directory and providers; shared parts outlive it. */
   readonly beside?: Pick<TestGateway, "dataDir" | "sandbox" | "database">;
   readonly works?: boolean;
   readonly otlp?: NonNullable<AppOptions["otlp"]>;
-  /** The key ring; `ENCRYPTION_KEY` alone unless told otherwise. */
+  /** The key ring. Default: only `ENCRYPTION_KEY`. */
   readonly encryptionKeys?: readonly Buffer[];
-  /** Without one only WAV is decoded. */
+  /** Without ffmpeg only WAV is decoded. */
   readonly ffmpeg?: string;
 }
 
-/** For tests that hurt the same targets again and again: that a target rests after failures is proven where it is the subject. */
+/** Disables circuit breakers for tests that fail the same targets repeatedly. */
 export function neverResting(services: GatewayServices): GatewayServices {
   return { ...services, circuits: { isHealthy: () => true, begin: () => () => undefined } };
 }
 
-/** Tests ask no real name server and open no socket to the world by way of a request. */
+/** Tests query no real name server and open no outside connection through a request. */
 const NOWHERE: NonNullable<AppOptions["network"]> = {
   resolve: async () => [],
   connect: () => Promise.reject(new Error("a test dialled an address it did not set up")),
 };
 
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
-  // What was opened is closed in reverse, also when a later part fails: an open database keeps the process alive.
-  await using opened = new AsyncDisposableStack();
-  const { dataDir, sandbox, database } = options.beside ?? (await openShared(opened));
+  // Closed in reverse order, also if a later step fails: an open database keeps the process alive.
+  await using resources = new AsyncDisposableStack();
+  const { dataDir, sandbox, database } = options.beside ?? (await openShared(resources));
   const configuration = await configurationOf((options.file ?? standardFile)(sandbox), dataDir);
   const seal = createSeal({ keys: options.encryptionKeys ?? [ENCRYPTION_KEY] });
   await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { isFile: true });
@@ -89,10 +88,10 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...(options.ffmpeg === undefined ? {} : { ffmpeg: options.ffmpeg }),
     ...(options.works === undefined ? {} : { works: options.works }),
   });
-  opened.defer(() => app.close());
+  resources.defer(() => app.close());
   const origin = await listen(app.server, { host: "127.0.0.1", port: 0 });
   const adminOrigin = app.admin === null ? "" : await listen(app.admin, { host: "127.0.0.1", port: 0 });
-  const kept = opened.move();
+  const owned = resources.move();
   return {
     app,
     origin,
@@ -102,26 +101,26 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     configuration,
     dataDir,
     logs,
-    close: () => kept.disposeAsync(),
+    close: () => owned.disposeAsync(),
   };
 }
 
 async function openShared(
-  opened: AsyncDisposableStack,
+  resources: AsyncDisposableStack,
 ): Promise<Pick<TestGateway, "dataDir" | "sandbox" | "database">> {
   const dataDir = await mkdtemp(join(tmpdir(), "patchbay-test-"));
-  opened.defer(() => rm(dataDir, { recursive: true, force: true }));
+  resources.defer(() => rm(dataDir, { recursive: true, force: true }));
   const sandbox = await startSandbox();
-  opened.defer(() => sandbox.close());
+  resources.defer(() => sandbox.close());
   const database = await openTestDatabase();
-  opened.defer(() => database.close());
+  resources.defer(() => database.close());
   return { dataDir, sandbox, database };
 }
 
 const fileIn = (dataDir: string): string => join(dataDir, "patchbay.yaml");
 const loadIn = (dataDir: string) => loadConfiguration({ file: fileIn(dataDir), env: {}, cwd: dataDir });
 
-/** Through a real file, so that every test configuration is one an operator could write. */
+/** Through a real file, so that operators could write every test configuration. */
 export async function configurationOf(file: ConfigurationFile, dataDir: string): Promise<Configuration> {
   await writeFile(fileIn(dataDir), JSON.stringify({ ...file, storage: { ...file.storage, data_dir: dataDir } }));
   const loaded = loadIn(dataDir);
@@ -129,7 +128,7 @@ export async function configurationOf(file: ConfigurationFile, dataDir: string):
   return loaded.configuration;
 }
 
-/** Deepgram, OpenAI and a compatible server, all played by the sandbox. */
+/** Deepgram, OpenAI and a compatible server, all simulated by the sandbox. */
 export function sandboxConnections(sandbox: Sandbox): NonNullable<ConfigurationFile["connections"]> {
   return [
     { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },

@@ -1,4 +1,4 @@
-// The package as whoever installed it resolves it, in a folder of a test: with the sources in the place of what is built from them.
+// Simulates the installed package in a test's folder, with the sources instead of built files.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,4 +1,4 @@
-// What every test database begins as: this version's schema with the queue's tables, and nothing in it.
+// The initial state of every test database: this version's schema with the queue's tables, and no rows.
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { createQueue } from "../../src/queue/queue.ts";
@@ -15,7 +15,7 @@ export async function migrateEmpty(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Of everything that decides what `migrateEmpty` creates. */
+/** Hash of everything that determines what `migrateEmpty` creates. */
 export function schemaHash(): string {
   const root = new URL("../../", import.meta.url);
   const hash = createHash("sha256").update(readFileSync(new URL("package-lock.json", root)));

@@ -1,11 +1,11 @@
-// What processes of the tests, trials and benches give to Node. Those that share it share what was compiled too: Node keeps it apart for other
-// flags, and a process that is killed leaves nothing.
+// Node.js flags for the processes of tests, trials and benchmarks. Node's compile cache is separate for other flags, and a killed process writes none, so all
+// use the same.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const MANIFEST = join(import.meta.dirname, "..", "..", "package.json");
 
-/** What `npm start` gives it (decision 6). */
+/** The flags of `npm start` (decision 6). */
 export function startFlags(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(MANIFEST, "utf8")) as { scripts: { start: string } };
   return scripts.start.split(" ").filter((word) => word.startsWith("--"));

@@ -1,11 +1,11 @@
-// Pauses by the operator, in force on this process when the call resolves [admin.pause].
+// Pauses by the operator, in force in this process when the call resolves [admin.pause].
 import { PAUSE_SECONDS } from "../../src/contract/pauses.ts";
 import { putPause } from "../../src/storage/connection-pauses.ts";
 import type { TestGateway } from "./gateway.ts";
 
 type Paused = Pick<TestGateway, "app" | "database">;
 
-/** Of the platform's, for seven days; all models of the connection unless one is named. */
+/** Pauses a shared connection for seven days; all its models unless one is named. */
 export async function pauseIn({ app, database }: Paused, connection: string, model: string | null = null) {
   const place = { scope: "platform", connection, model };
   const facts = { seconds: PAUSE_SECONDS.most, reason: "a test", actorKeyId: "key_of_a_test" };

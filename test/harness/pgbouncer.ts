@@ -1,4 +1,4 @@
-// A real PgBouncer for tests, in front of a PostgreSQL server: on loopback, in a temporary folder, gone after.
+// A real PgBouncer for tests in front of a PostgreSQL server: on loopback, in a temporary folder, removed afterwards.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -10,13 +10,13 @@ import { unprivileged } from "./postgres-server.ts";
 import { end, freePort } from "./programs.ts";
 
 export interface PgBouncer extends AsyncDisposable {
-  /** The server's address, through the pooler. */
+  /** The server's address through the pooler. */
   readonly url: string;
 }
 
 export interface PgBouncerOptions {
   readonly mode: "transaction" | "session";
-  /** Sessions on the server for each user and database. */
+  /** Server sessions per user and database. */
   readonly poolSize?: number;
   /** Further lines of its configuration. */
   readonly settings?: readonly string[];
@@ -71,7 +71,7 @@ ${more.map((line) => `${line}\n`).join("")}`,
   };
   try {
     await ready(child);
-    // It says that it is up before each of its sockets listens.
+    // It reports readiness before all its sockets listen.
     const socket = connect({ host: "127.0.0.1", port });
     await once(socket, "connect");
     socket.destroy();
@@ -90,7 +90,7 @@ async function ready(child: ChildProcess): Promise<void> {
     child.once("error", reject);
     child.once("exit", () => reject(new Error(`pgbouncer did not start: ${log}`)));
     child.stderr?.on("data", (chunk: Buffer) => {
-      // Read on after the start: a full pipe would stop it.
+      // Keeps reading after the start, because a full pipe would block it.
       if (log.length < 20_000) log += chunk.toString();
       if (log.includes("process up")) resolve();
     });

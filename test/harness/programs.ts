@@ -1,9 +1,9 @@
-// For programs that tests and benchmarks run as processes of their own: a port where one can listen, and its end.
+// Helpers for programs that tests and benchmarks run as separate processes: a free port, and termination.
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 
-/** On loopback, and nobody's a moment ago. */
+/** A port on loopback that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");

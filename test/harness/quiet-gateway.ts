@@ -1,5 +1,5 @@
-// One gateway for the tests of a file, each of which finds it quiet: no calls, no faults, no attempts, and an hour after the last,
-// so that what earlier faults opened rests in the past.
+// One gateway for the tests of a file. Each starts without calls, faults or attempts, one hour later than the previous one, so that circuits opened by earlier
+// faults have expired.
 import { after, beforeEach } from "node:test";
 import { startGateway, type TestGateway, type TestGatewayOptions } from "./gateway.ts";
 

@@ -1,4 +1,4 @@
-// Where an `Io` of a test counts and parses replies: a budget and a parser of its own.
+// The reply budget and parser for an `Io` in tests.
 import { createJsonParser } from "../../src/lib/json/json-parser.ts";
 import { createReplyMemory } from "../../src/outbound/reply-memory.ts";
 import type { ReplyServices } from "../../src/providers/wire/reply-terms.ts";

@@ -1,29 +1,29 @@
-// Databases on a PostgreSQL server for tests, each a copy of a migrated template. To copy and to drop one takes a third of a second, so a
-// process that runs several test files empties one and gives it out again. What is not as it was at its beginning is dropped.
+// Databases on a PostgreSQL server for tests, each a copy of a migrated template. Copying and dropping one takes a third of a second, so a process that runs
+// several test files empties and reuses one. A database that differs from its initial state is dropped.
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import { type Beginning, empty, lookAt } from "./beginning.ts";
 
-/** What the databases are copies of. */
+/** The template that is copied. */
 export interface Template {
-  /** Says what it holds: a template of this name is there once for all. */
+  /** Identifies its content: a template of this name is created once. */
   readonly name: () => string;
   readonly fill: (databaseUrl: string) => Promise<void>;
 }
 
 export interface BorrowedCopy {
   readonly databaseUrl: string;
-  /** Whoever is still connected is no more. */
+  /** Disconnects all remaining sessions. */
   readonly giveBack: () => Promise<void>;
 }
 
 let isKept = false;
 let beginning: Promise<Beginning> | null = null;
 const idle: string[] = [];
-/** As many as most test files have open at once. */
+/** Covers most test files. */
 const MOST_IDLE = 2;
 
-/** For a process that runs several files with one template; it must end what is idle when it has run them. */
+/** For a process that runs several files with one template; it must end idle databases afterwards. */
 export function keepCopies(): void {
   isKept = true;
 }
@@ -33,7 +33,7 @@ export async function endIdleCopies(): Promise<void> {
   for (const name of idle.splice(0)) await drop(name);
 }
 
-/** On the server of DATABASE_URL: migrated, and nothing in it. */
+/** On the server of DATABASE_URL: migrated and empty. */
 export async function borrowCopy(template: Template): Promise<BorrowedCopy> {
   const name = (await takeIdle()) ?? (await copy(template));
   return {
@@ -52,7 +52,7 @@ async function takeIdle(): Promise<string | null> {
     const asItWas = await beginning;
     if (await on(name, (client) => clear(client, asItWas))) return name;
   } catch {
-    // In a state that no statement gets it out of.
+    // In a state from which no statement recovers.
   }
   await drop(name);
   return null;
@@ -69,7 +69,7 @@ async function copy(template: Template): Promise<string> {
   const source = template.name();
   const name = `patchbay_test_${randomBytes(8).toString("hex")}`;
   await asAdmin(async (admin) => {
-    // Test files start in parallel: one makes the template, the others wait. A template in use cannot be copied.
+    // Test files start in parallel: one creates the template, the others wait. A template in use cannot be copied.
     await admin.query("select pg_advisory_lock(7270701)");
     const { rowCount } = await admin.query("select 1 from pg_database where datname = $1", [source]);
     if (rowCount === 0) {

@@ -1,4 +1,4 @@
-/** What the driver says of a connection to the database that broke in the middle: whether a commit under way was made is not known. */
+/** The driver's error for a database connection that broke mid-query: the outcome of a commit is unknown. */
 export function sessionCut(): Error {
   return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
 }

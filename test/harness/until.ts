@@ -1,12 +1,12 @@
-// Waiting without a clock: for a condition, and for what others were given to do meanwhile.
+// Waits without a clock: for a condition, or for other scheduled work.
 import { setImmediate as turn } from "node:timers/promises";
 
-/** Looks again at each turn of the event loop; the runner's own limit ends a wait that has no end. */
+/** Checks at each turn of the event loop; the test runner's timeout ends an endless wait. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await turn();
 }
 
-/** Counts the turns of the event loop from now on; the answer to the first call is how many there were, and the count ends. */
+/** Counts event-loop turns from now on; the first call returns the count and ends it. */
 export function countTurns(): () => number {
   let turns = 0;
   let isOver = false;

@@ -1,4 +1,4 @@
-// The settings of an app and a key, in the configuration file and in the administration's API alike [admin.app-settings].
+// The settings of an app and a key, in the configuration file and in the admin API [admin.app-settings].
 import { z } from "zod";
 import { MONEY_PATTERN, MONEY_RULE } from "../names.ts";
 import { SCOPES } from "../scopes.ts";
@@ -18,7 +18,7 @@ const time = givenTime('must be a time such as "2027-01-31T00:00:00Z"');
 
 const quotaSection = section({
   requests_per_minute: figure.describe("Requests started per minute."),
-  concurrent: figure.describe("Requests running at the same time."),
+  concurrent: figure.describe("Maximum concurrent requests."),
   audio_seconds_per_hour: figure.describe("Seconds of audio submitted per hour."),
   tokens_per_minute: figure.describe("Chat tokens per minute."),
 });
@@ -26,37 +26,35 @@ const quotaSection = section({
 export const PERIODS = ["day", "month", "total"] as const;
 
 export const budgetLimits = {
-  limit_usd: maybe(MONEY).describe("Most money, as a decimal in quotes."),
-  limit_audio_seconds: figure.describe("Most seconds of audio."),
-  limit_tokens: figure.describe("Most chat tokens."),
+  limit_usd: maybe(MONEY).describe("Maximum money, as a decimal in quotes."),
+  limit_audio_seconds: figure.describe("Maximum seconds of audio."),
+  limit_tokens: figure.describe("Maximum chat tokens."),
   soft_limit: maybe(z.number().gt(0).lt(1)).describe(
-    "Fraction of each limit from which on reports of the budget say `soft_limit_reached`, and the log once in a period; nothing is refused for it.",
+    "Fraction of each limit from which budget reports contain `soft_limit_reached`, with one log entry per period. No request is refused for it.",
   ),
 };
 
-export const nameField = maybe(z.string().min(1).max(100)).describe("What people call it.");
-export const expiryField = maybe(time).describe("When the key stops working.");
+export const nameField = maybe(z.string().min(1).max(100)).describe("Display name.");
+export const expiryField = maybe(time).describe("When the key expires.");
 
 export const appFields = {
   name: nameField,
   route: ID.describe("Route of the app's requests."),
   audio_input_override: routeReference.describe("Route of audio requests, instead of `route`."),
-  audio_purpose_policy: PURPOSE_POLICY.default("fallback").describe(
-    "What happens when an audio purpose cannot be used.",
-  ),
+  audio_purpose_policy: PURPOSE_POLICY.default("fallback").describe("What happens if an audio purpose cannot be used."),
   default_purpose: maybe(PURPOSE_LABEL).describe("Purpose of requests that name none."),
   purposes: z.array(purposeSection).default([]).describe("Purposes bound to this app, added to each of its routes."),
   quota: quotaSection.prefault({}).describe("Quota of the whole app."),
 };
 
 export const keyFields = {
-  scopes: z.array(z.enum(SCOPES)).default(["transcribe", "chat", "jobs"]).describe("What the key may do."),
+  scopes: z.array(z.enum(SCOPES)).default(["transcribe", "chat", "jobs"]).describe("Permissions of the key."),
   expires_at: expiryField,
   route: routeReference.describe("Route instead of the app's."),
   audio_input_override: routeReference.describe("Route of audio requests instead of the app's."),
-  purposes: z.array(purposeSection).default([]).describe("Purposes bound to this key alone."),
+  purposes: z.array(purposeSection).default([]).describe("Purposes bound to this key only."),
   audio_purpose_policy: maybe(PURPOSE_POLICY).describe(
-    "Policy instead of the app's; the stricter of this and the request's wins.",
+    "Policy instead of the app's; the stricter of this and the request's applies.",
   ),
   quota: quotaSection.prefault({}).describe("Quota of this key; the smaller of this and the app's applies."),
 };

@@ -1,4 +1,4 @@
-// Connections (stored provider accounts) and the models declared under them [configuration.models].
+// The settings of connections (stored provider accounts) and of models declared for them [configuration.models].
 import { z } from "zod";
 import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { LANGUAGE_TAG } from "../transcription.ts";
@@ -6,56 +6,56 @@ import { CAPABILITIES, REDACTION_GROUPS } from "../features.ts";
 import { PROVIDER_KINDS } from "../provider-kinds.ts";
 import { HTTP_URL, ID, maybe, MODEL, SECRET_MARK, section, textOrNull } from "./kit.ts";
 
-/** null: not declared, so what the catalogue says of the model stands. */
+/** Null: not declared, so the catalogue's value for the model applies. */
 const flag = maybe(z.boolean());
 const count = maybe(z.int().min(1));
 
 const modelFeatures = section({
-  timestamps: maybe(z.array(z.enum(["word", "segment"]))).describe("Times the model returns."),
+  timestamps: maybe(z.array(z.enum(["word", "segment"]))).describe("Time stamps that the model returns."),
   diarization: flag.describe("Separates and labels speakers."),
-  redaction: maybe(z.array(z.enum(REDACTION_GROUPS))).describe("Groups of personal data the model removes."),
-  keyterms: flag.describe("Takes terms to recognise."),
-  multichannel: flag.describe("Transcribes each channel on its own."),
+  redaction: maybe(z.array(z.enum(REDACTION_GROUPS))).describe("Groups of personal data that the model redacts."),
+  keyterms: flag.describe("Accepts terms to recognise."),
+  multichannel: flag.describe("Transcribes each channel separately."),
   profanity_filter: flag.describe("Masks profanity."),
-  streaming: flag.describe("Streams the transcript while it is made."),
+  streaming: flag.describe("Streams the transcript during recognition."),
   translation: flag.describe("Translates speech into English."),
-  language: flag.describe("Takes a language hint."),
+  language: flag.describe("Accepts a language hint."),
   detect_language: flag.describe("Detects and reports the language."),
-  speaker_count_hint: flag.describe("Takes an expected number of speakers."),
+  speaker_count_hint: flag.describe("Accepts an expected number of speakers."),
   smart_formatting: flag.describe("Formats numbers and dates."),
-  prompt: flag.describe("Takes a context text."),
-  tools: flag.describe("Chat: takes `tools`."),
-  tool_choice: flag.describe("Chat: takes `tool_choice`."),
-  parallel_tool_calls: flag.describe("Chat: takes `parallel_tool_calls`."),
-  response_format: maybe(z.array(z.enum(["json_object", "json_schema"]))).describe("Chat: JSON modes the model has."),
-  image_parts: flag.describe("Chat: takes images in messages."),
-  audio_parts: flag.describe("Chat: takes audio in messages."),
+  prompt: flag.describe("Accepts a context text."),
+  tools: flag.describe("Chat: accepts `tools`."),
+  tool_choice: flag.describe("Chat: accepts `tool_choice`."),
+  parallel_tool_calls: flag.describe("Chat: accepts `parallel_tool_calls`."),
+  response_format: maybe(z.array(z.enum(["json_object", "json_schema"]))).describe("Chat: JSON modes of the model."),
+  image_parts: flag.describe("Chat: accepts images in messages."),
+  audio_parts: flag.describe("Chat: accepts audio in messages."),
 });
 
 const modelLimits = section({
-  max_output_tokens: count.describe("Chat: most tokens of one answer."),
+  max_output_tokens: count.describe("Chat: maximum tokens of one answer."),
   max_bytes: count.describe("Largest audio, in bytes."),
   max_seconds: maybe(z.number().positive()).describe("Longest audio, in seconds."),
-  max_channels: count.describe("Most channels with `multichannel`."),
-  max_keyterms: count.describe("Most key terms."),
+  max_channels: count.describe("Maximum channels with `multichannel`."),
+  max_keyterms: count.describe("Maximum number of key terms."),
   max_keyterm_characters: count.describe("Longest key term, in characters."),
-  formats: maybe(z.array(z.enum(AUDIO_FORMATS)).min(1)).describe("Audio formats taken; not set: all."),
+  formats: maybe(z.array(z.enum(AUDIO_FORMATS)).min(1)).describe("Accepted audio formats; not set: all."),
 });
 
 export const modelDeclaration = section({
-  capabilities: z.array(z.enum(CAPABILITIES)).describe("What the model can be routed for."),
+  capabilities: z.array(z.enum(CAPABILITIES)).describe("Kinds of requests that the model can serve."),
   features: modelFeatures
     .prefault({})
-    .describe("What can be required of the model; for a model outside the catalogue, what is not declared is refused."),
-  limits: modelLimits.prefault({}).describe("What the model takes at most."),
+    .describe("Features that requests can require; for a model outside the catalogue, undeclared ones are refused."),
+  limits: modelLimits.prefault({}).describe("Limits of the model."),
   languages: maybe(z.union([z.literal("any"), z.array(LANGUAGE_TAG).min(1)])).describe(
-    "Languages covered: tags, or `any`.",
+    "Supported languages: tags, or `any`.",
   ),
   default_language: maybe(z.union([z.literal("auto"), LANGUAGE_TAG])).describe(
-    "Language when none is asked: a tag, or `auto` when the model detects.",
+    "Language if none is requested: a tag, or `auto` if the model detects it.",
   ),
   dialect: maybe(z.string().min(1)).describe(
-    "openai-compatible: which server it is; the same as the target setting `dialect`, which wins.",
+    "openai-compatible: which server it is; like the target setting `dialect`, which takes precedence.",
   ),
 });
 
@@ -64,13 +64,13 @@ export const connectionSection = section({
   kind: z.enum(PROVIDER_KINDS).describe("Wire protocol of the provider."),
   api_key: textOrNull().meta(SECRET_MARK).describe("Credential of the provider account."),
   base_url: maybe(HTTP_URL).describe(
-    "What precedes the provider's documented path: `…/v1` for openai and openai-compatible, the origin for the others.",
+    "Address before the provider's documented path: `…/v1` for openai and openai-compatible, the origin for the others.",
   ),
-  timeout_seconds: z.int().min(1).max(3_600).default(600).describe("Longest wait for one call's whole answer."),
+  timeout_seconds: z.int().min(1).max(3_600).default(600).describe("Timeout of one call, including its whole answer."),
   models: z
     .record(MODEL, modelDeclaration)
     .default({})
-    .describe("Models the catalogue does not know, or knows otherwise; a declaration wins."),
+    .describe("Models that the catalogue lacks or describes differently; a declaration takes precedence."),
 });
 
 export type ParsedConnection = z.output<typeof connectionSection>;

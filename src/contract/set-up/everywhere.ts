@@ -1,5 +1,5 @@
-// Connections and routes are shared or belong to a workspace: the same endpoints for the operator, for the operator on behalf of a
-// workspace, and for its administrators [admin.mirrored].
+// Endpoints of objects that are shared or belong to a workspace, such as connections and routes: for the operator, for the operator on behalf of a workspace,
+// and for its administrators [admin.mirrored].
 import { type EndpointBelow, type Mirrored, mirrored, operatorEndpoint } from "../admin.ts";
 import type { EndpointContract } from "../endpoint.ts";
 
@@ -7,15 +7,15 @@ export interface Everywhere extends Mirrored {
   readonly platform: EndpointContract;
 }
 
-/** `operationId` begins with its verb, behind which the platform's twin says whose it is. */
+/** `operationId` begins with its verb; the shared variant inserts the owner after it. */
 export function everywhere(endpoint: EndpointBelow): Everywhere {
   const { operationId, summary } = endpoint;
   return {
-    ...mirrored({ ...endpoint, summary: `${summary}, of a workspace` }),
+    ...mirrored({ ...endpoint, summary: `${summary} (workspace)` }),
     platform: operatorEndpoint({
       ...endpoint,
       operationId: operationId.replace(/^[a-z]+/u, (verb) => `${verb}Platform`),
-      summary: `${summary}, of the platform`,
+      summary: `${summary} (shared)`,
     }),
   };
 }

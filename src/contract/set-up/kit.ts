@@ -1,5 +1,5 @@
-// The parts of the schemas of settings, in the configuration file and in the administration's API alike: strict objects whose keys are
-// snake_case where people write them and camelCase in the program.
+// Building blocks of the settings' schemas, for the configuration file and the admin API: strict objects whose keys are snake_case in JSON and YAML, and
+// camelCase in the program.
 import { z } from "zod";
 import { ID_PATTERN, ID_RULE, LABEL_PATTERN, LABEL_RULE, MODEL_PATTERN, MODEL_RULE } from "../names.ts";
 
@@ -8,14 +8,14 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   : S;
 type CamelKeys<T> = { [K in keyof T as K extends string ? CamelCase<K> : K]: T[K] };
 
-/** A strict object: unknown keys are faults, and its own keys (never those of a map inside it) turn camelCase. */
+/** A strict object: unknown keys are errors. Its own keys become camelCase, but not those of a map inside it. */
 export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject(shape).transform(camelKeys);
 }
 
 function camelKeys<T extends object>(value: T): CamelKeys<T> {
   const entries = Object.entries(value).map(([key, member]) => [camelCase(key), member]);
-  // The mapped type says the same as this line of code.
+  // The mapped type matches this line of code.
   return Object.fromEntries(entries) as CamelKeys<T>;
 }
 
@@ -28,7 +28,7 @@ export function maybe<T extends z.ZodType>(schema: T) {
   return schema.nullable().default(null);
 }
 
-/** A text that counts as not set when empty, as `${env:NAME:-}` leaves it. */
+/** An empty text counts as not set, as `${env:NAME:-}` produces it. */
 export function textOrNull() {
   return z
     .string()
@@ -37,13 +37,13 @@ export function textOrNull() {
     .transform((text) => (text === null || text === "" ? null : text));
 }
 
-/** Marks a setting as secret: `config print` masks it, the documentation says so. `writeOnly` is JSON Schema's word for it. */
+/** Marks a secret setting: `config print` masks it, and the documentation says so. JSON Schema's keyword is `writeOnly`. */
 export const SECRET_MARK = { writeOnly: true } as const;
 
 export const ID = z.string().regex(ID_PATTERN, ID_RULE);
 export const PURPOSE_LABEL = z.string().regex(LABEL_PATTERN, LABEL_RULE);
 export const MODEL = z.string().regex(MODEL_PATTERN, MODEL_RULE);
-/** Of any address that a workspace gives: what is done with one takes longer than it is long. */
+/** Maximum length of any address from a workspace: processing takes more than linear time. */
 export const MAX_URL_CHARACTERS = 2_048;
 
 export const HTTP_URL = z

@@ -1,4 +1,4 @@
-// Routes: targets in order [configuration.route-targets], purposes they publish, and the route's switches.
+// The settings of routes: targets in order, published purposes, and switches [configuration.route-targets].
 import { z } from "zod";
 import { FEATURES, PROFILES } from "../features.ts";
 import { transcriptionFields } from "../transcription.ts";
@@ -6,13 +6,13 @@ import { ID, maybe, MODEL, PURPOSE_LABEL, section } from "./kit.ts";
 
 const settingsMap = z.record(z.string(), z.unknown());
 
-/** Fields that say how a request is routed or answered are the caller's own; a purpose may fill in the others. */
+/** A purpose cannot preset how a request is routed or answered, which is the caller's choice; it may preset all other fields. */
 const purposeDefaults = transcriptionFields
   .omit({ mode: true, stream: true, dry_run: true, purpose: true, purpose_policy: true, response_profile: true })
-  .describe("Request fields that apply where the request is silent.");
+  .describe("Defaults for request fields.");
 
 export const purposeSection = section({
-  purpose: PURPOSE_LABEL.describe("The label callers send."),
+  purpose: PURPOSE_LABEL.describe("The label that callers send."),
   description: z.string().max(500).default("").describe("Shown in `GET /v1/me`."),
   route: ID.describe("The route this purpose selects."),
   is_enabled: z.boolean().default(true).describe("A disabled purpose is not applied."),
@@ -24,7 +24,7 @@ const targetSection = z
   .strictObject({
     connection: ID.describe("Id of the connection to call."),
     model: MODEL.describe("Model on that connection."),
-    profiles: z.array(z.enum(PROFILES)).default([]).describe("Response profiles it serves; none listed: all."),
+    profiles: z.array(z.enum(PROFILES)).default([]).describe("Response profiles that it serves; none listed: all."),
     settings: settingsMap
       .default({})
       .describe("Settings for the provider; under `fast`, `balanced` or `deep` those of one profile."),
@@ -33,7 +33,7 @@ const targetSection = z
       .min(1)
       .max(3_600)
       .default(300)
-      .describe("Chat streams: longest wait for the first content."),
+      .describe("Chat streams: timeout of the first content."),
   })
   .transform((target, context) => {
     const profileSettings: { [P in (typeof PROFILES)[number]]?: Record<string, unknown> } = {};
@@ -63,7 +63,7 @@ const targetSection = z
     };
   });
 
-/** Of one route. */
+/** Per route. */
 export const MAX_TARGETS = 20;
 
 export const routeSection = section({
@@ -72,7 +72,7 @@ export const routeSection = section({
     .array(targetSection)
     .min(1, "must list at least one target")
     .max(MAX_TARGETS, `must list at most ${MAX_TARGETS} targets`)
-    .describe("Models in the order in which they are tried."),
+    .describe("Models in the order of fallback."),
   purposes: z
     .array(purposeSection)
     .default([])
@@ -81,23 +81,20 @@ export const routeSection = section({
   may_pay_twice: z
     .boolean()
     .default(false)
-    .describe("After an unknown outcome of an audio call try the next target, which may pay twice."),
+    .describe("Try the next target after an unknown outcome of an audio call, which may be paid twice."),
   fallback_after_unknown: z
     .boolean()
     .default(true)
     .describe("Chat: try the next target after an unknown outcome with no content received."),
-  accept_weak: z.array(z.enum(FEATURES)).default([]).describe("Features for which a weak emulation counts."),
+  accept_weak: z.array(z.enum(FEATURES)).default([]).describe("Features for which a weak emulation is accepted."),
   split_long_audio: z
     .boolean()
     .default(false)
-    .describe("Cut audio beyond a model's size or duration at pauses, and join the transcripts."),
-  translate_via_chat: z
-    .boolean()
-    .default(false)
-    .describe("Translate by a chat target when no audio target translates."),
+    .describe("Split audio beyond a model's size or duration at pauses, and join the transcripts."),
+  translate_via_chat: z.boolean().default(false).describe("Translate by a chat target if no audio target translates."),
 });
 
-/** The name a reader of the file gives an optional route. */
+/** A reference to an optional route. */
 export const routeReference = maybe(ID);
 
 export type ParsedRoute = z.output<typeof routeSection>;

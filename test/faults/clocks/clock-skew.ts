@@ -1,5 +1,5 @@
-// Gateways on one database whose wall clocks are right, an hour fast and an hour slow, or ten minutes [storage.database-clock]. Keys,
-// replays, jobs with a short deadline, and signed links from one to the other behave as if all clocks agreed [idempotency.ttl-clock].
+// Gateways on one database whose wall clocks are right, an hour fast and an hour slow, or ten minutes [storage.database-clock]. Keys, replays, jobs with a
+// short deadline, and signed links across gateways behave as if all clocks agreed [idempotency.ttl-clock].
 import { setTimeout as wait } from "node:timers/promises";
 import { formAround, noiseWav } from "../../../bench/wav.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
@@ -15,14 +15,14 @@ const SKEWS_MS: readonly (readonly number[])[] = [
   [0, 3_600_000, -3_600_000],
   [0, 600_000, -600_000],
 ];
-/** Shorter than what the clocks are off by. */
+/** Shorter than the skew of the clocks. */
 const JOB_DEADLINE_SECONDS = 300;
 const AT_ONCE = 5;
 const JOBS_END_MS = 60_000;
 const POLL_MS = 200;
 const FORM = formAround(noiseWav(16_044));
 
-/** Half of N for each pair of skews; each is a key and a job. */
+/** Half of N for each pair of skews; each trial is a key and a job. */
 export async function runClockSkew({ n, seed, say }: FaultOptions): Promise<Trials> {
   const started = performance.now();
   const violations: string[] = [];
@@ -59,7 +59,7 @@ async function keysAgree({ origins, sandbox }: Gateways, prefix: string, count: 
     };
     await Promise.all(names.map(askAll));
     faults.push(...(await untilSettled(history, names, { origins, secret: SECRET })));
-    // Replayed by each.
+    // Replayed by each gateway.
     await Promise.all(names.map(askAll));
   }
   const { keys, served } = history.counts();
@@ -73,7 +73,7 @@ interface JobView {
   readonly result_url?: string | null;
 }
 
-/** Submitted to each in turn, looked up at the next, the signed link followed at the one after. */
+/** Submitted to each gateway in turn, polled at the next, and the signed link followed at the one after. */
 async function jobsEnd({ origins }: Gateways, prefix: string, count: number): Promise<readonly string[]> {
   const at = (index: number): string => origins[index % origins.length] ?? "";
   const authorization = `Bearer ${SECRET}`;

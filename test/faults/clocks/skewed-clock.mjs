@@ -1,5 +1,4 @@
-// Loaded before a process's own code (`node --import`): its wall clock is off by `?ms=…`, as on a machine that nobody sets.
-// Measuring durations goes on as always.
+// Skews the wall clock of a process by `?ms=…` (loaded with `node --import`), as on a machine with a wrong clock. Monotonic time is unaffected.
 const skewMs = Number(new URL(import.meta.url).searchParams.get("ms"));
 const RealDate = Date;
 const realNow = Date.now;

@@ -1,6 +1,5 @@
-// A gateway that cannot write a byte to any file, not even its log (`prlimit --fsize`, as a full disk or a quota does it), in the middle of
-// requests and jobs. It lives, reports that the disk is full, and once there is room again nothing was lost and nothing is paid twice
-// [jobs.result-storage-retry].
+// A gateway that cannot write to any file, not even its log (`prlimit --fsize`, like a full disk or a quota), during requests and jobs. It survives, reports
+// that the disk is full, and once there is room again nothing is lost or billed twice [jobs.result-storage-retry].
 import { spawnSync } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 import { formAround, noiseWav } from "../../../bench/wav.ts";
@@ -13,15 +12,15 @@ import { oneApp } from "../one-app.ts";
 
 const SECRET = "faults-key-of-the-full-disk-app-1";
 const SMALL = formAround(noiseWav(16_044));
-/** Does not fit in memory, so a file is written before anything is called. */
+/** Too large for memory, so a file is written before the provider is called. */
 const LARGE = formAround(noiseWav(2_500_044));
-/** How long the provider takes: long enough for the disk to be full before the result is written. */
+/** Duration of the provider's call: long enough for the disk to be full before the result is written. */
 const CALL_MS = 700;
 const FULL_MS = 1_000;
 const END_MS = 30_000;
 const POLL_MS = 100;
 
-/** A round is a job whose result finds no room, a job that finds none itself, an upload that finds none and one that needs none. */
+/** A round consists of a job whose result cannot be stored, a job that cannot be stored, an upload that cannot be spooled, and one that needs no file. */
 const OPERATIONS = 4;
 
 export async function runDiskFull({ n, seed, say }: FaultOptions): Promise<Trials> {
@@ -43,7 +42,7 @@ export async function runDiskFull({ n, seed, say }: FaultOptions): Promise<Trial
       if (answer.status === null || !statuses.includes(answer.status))
         violations.push(`round ${round}, ${what}: ${answer.status} ${answer.text.slice(0, 300)}`);
     };
-    const seen = (what: string, answer: HttpAnswer): void => {
+    const checkAnswer = (what: string, answer: HttpAnswer): void => {
       const outcome = `${what} ${answer.status} ${/"code":"([A-Za-z_]+)"/u.exec(answer.text)?.[1] ?? ""}`.trimEnd();
       whenFull.set(outcome, (whenFull.get(outcome) ?? 0) + 1);
     };
@@ -57,10 +56,10 @@ export async function runDiskFull({ n, seed, say }: FaultOptions): Promise<Trial
       post(origin, "/v1/transcription", LARGE, name("large")),
       post(origin, "/v1/transcription", SMALL, name("small")),
     ]);
-    seen("job", late);
-    seen("large upload", large);
-    seen("small upload", small);
-    // To be tried again, or done: never a fault of ours.
+    checkAnswer("job", late);
+    checkAnswer("large upload", large);
+    checkAnswer("small upload", small);
+    // A retryable error or success, never an internal error.
     expect("job while full", late, [503]);
     expect("large upload while full", large, [503]);
     expect("small upload while full", small, [200]);
@@ -71,9 +70,9 @@ export async function runDiskFull({ n, seed, say }: FaultOptions): Promise<Trial
       break;
     }
     expect("large upload after", await post(origin, "/v1/transcription", LARGE, name("large")), [200]);
-    const again = await post(origin, "/v1/transcription/jobs", SMALL, name("late"));
-    expect("job after", again, [202]);
-    for (const [what, submitted] of [["the job before", early] as const, ["the job after", again] as const]) {
+    const resubmitted = await post(origin, "/v1/transcription/jobs", SMALL, name("late"));
+    expect("job after", resubmitted, [202]);
+    for (const [what, submitted] of [["the job before", early] as const, ["the job after", resubmitted] as const]) {
       const fault = submitted.status === 202 ? await untilSucceeded(origin, submitted) : null;
       if (fault !== null) violations.push(`round ${round}, ${what}: ${fault}`);
     }
@@ -90,7 +89,7 @@ export async function runDiskFull({ n, seed, say }: FaultOptions): Promise<Trial
   };
 }
 
-/** Beyond the limit a write fails with EFBIG; Node ignores the signal that comes with it. */
+/** Writes beyond the limit fail with EFBIG; Node.js ignores the accompanying signal. */
 function limitFiles(pid: number | null, bytes: string): void {
   if (pid === null) return;
   const { status, error } = spawnSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
@@ -122,6 +121,6 @@ async function untilSucceeded(origin: string, { text }: HttpAnswer): Promise<str
 }
 
 function configuration(sandbox: Sandbox): ConfigurationFile {
-  // Every result is a file.
+  // Every result is stored in a file.
   return oneApp(sandbox, SECRET, { stt_job_inline_result_bytes: 0 });
 }

@@ -1,4 +1,4 @@
-// What a kill of embedded storage may cost: the answers that were on their way, and nothing else.
+// Checks the result of kills with embedded storage: only answers in transit may be lost.
 import { quantile } from "../../../bench/report.ts";
 import type { SandboxCall } from "../../../sandbox/server.ts";
 import { countCalls, type Ended } from "../failover/keyed-client.ts";
@@ -6,13 +6,13 @@ import type { JobState, Victim } from "./run-embedded-kills.ts";
 
 export interface Round {
   readonly victim: Victim;
-  /** Until a request was served again: from the next start, or from the kill where the gateway survived. */
+  /** Time until a request was served again: from the next start, or from the kill if the gateway survived. */
   readonly usableMs: number;
-  /** Why it was not; null: it was. */
+  /** Why it was not served. Null: it was. */
   readonly complaint: string | null;
-  /** Postmasters on these files when it was. */
+  /** Number of postmasters on these files at that time. */
   readonly servers: number;
-  /** Until the server of a killed gateway had ended by itself; null: not looked at. */
+  /** Time until the server of a killed gateway exited by itself. Null: not measured. */
   readonly goneMs: number | null;
   readonly isNewStart: boolean;
 }
@@ -22,11 +22,11 @@ interface Evidence {
   readonly ended: readonly Ended[];
   readonly jobs: readonly JobState[];
   readonly calls: readonly SandboxCall[];
-  /** After the last stop; null: processes were left. */
+  /** After the last stop. Null: processes remained. */
   readonly goneMs: number | null;
-  /** The gateway's, of all its starts. */
+  /** Of the gateway, across all its starts. */
   readonly log: string;
-  /** False: a machine that does other things as well is no violation. */
+  /** False: slow times on a busy machine are no violation. */
   readonly judgesTimes: boolean;
 }
 
@@ -45,7 +45,7 @@ export function judgeEmbeddedKills({ rounds, ended, jobs, calls, goneMs, log, ju
   if (goneMs === null) violations.push("processes were left after the last stop");
   const outcomes = new Map<string, number>();
   const accepted = new Set<string>();
-  const called = countCalls(calls, new Set(ended.map(({ submission }) => submission.name)));
+  const callCounts = countCalls(calls, new Set(ended.map(({ submission }) => submission.name)));
   for (const { submission, answers } of ended) {
     const { name, kind } = submission;
     const last = answers.at(-1);
@@ -55,7 +55,7 @@ export function judgeEmbeddedKills({ rounds, ended, jobs, calls, goneMs, log, ju
     const isUnknown = last.code === "PROVIDER_RESULT_UNKNOWN" || last.code === "IDEMPOTENT_RESULT_UNAVAILABLE";
     if (!isAccepted && !isUnknown)
       violations.push(`${name}: ${kind}: at last ${last.status} ${last.text}${loggedOf(last.text, log)}`);
-    const times = called.get(name) ?? 0;
+    const times = callCounts.get(name) ?? 0;
     if (times > 1) violations.push(`${name}: ${kind}: ${times} provider calls`);
     if (last.status === 202) accepted.add(/"job_id":"([^"]+)"/u.exec(last.text)?.[1] ?? "");
   }
@@ -81,18 +81,18 @@ function figuresOf(
     readonly goneMs: number | null;
   },
 ): Readonly<Record<string, string | number>> {
-  const listed = (map: ReadonlyMap<string, number>): string =>
+  const countsText = (map: ReadonlyMap<string, number>): string =>
     [...map].map(([key, times]) => `${key} × ${times}`).join(", ");
-  const gone = rounds.flatMap(({ goneMs }) => (goneMs === null ? [] : [goneMs]));
+  const goneTimes = rounds.flatMap(({ goneMs }) => (goneMs === null ? [] : [goneMs]));
   const byVictim = Object.groupBy(rounds, ({ victim }) => victim);
   return {
     keys: sums.keys,
-    "final answers": listed(sums.outcomes),
-    jobs: listed(sums.states),
+    "final answers": countsText(sums.outcomes),
+    jobs: countsText(sums.states),
     ...Object.fromEntries(
       Object.entries(byVictim).map(([victim, list]) => [`killed: ${victim}, served again after`, times(list ?? [])]),
     ),
-    "server of a killed gateway ended by itself": `${gone.length} looked at, at most ${Math.max(0, ...gone).toFixed(0)} ms`,
+    "server of a killed gateway ended by itself": `${goneTimes.length} looked at, at most ${Math.max(0, ...goneTimes).toFixed(0)} ms`,
     "processes after the last stop": sums.goneMs === null ? "some" : `none, ${sums.goneMs.toFixed(0)} ms after its end`,
   };
 }
@@ -103,7 +103,7 @@ function times(rounds: readonly Round[]): string {
   return `p50 ${quantile(ms, 0.5).toFixed(0)}, at most ${Math.max(...ms).toFixed(0)} ms (n ${rounds.length}, of which ${starts} by a new start)`;
 }
 
-/** What the gateway logged of a request that it answered so. */
+/** What the gateway logged about a request with this answer. */
 function loggedOf(answer: string, log: string): string {
   const id = /"request_id":"(\w+)"/u.exec(answer)?.[1];
   const lines = id === undefined ? [] : log.split("\n").filter((line) => line.includes(id) && line.includes('"err"'));

@@ -1,4 +1,4 @@
-// Finds in the system calls of gateway and server, for each dispatch and each answer, the statement that it depends on, the flush and the commit.
+// Finds, in the system calls of gateway and server, the statement, the flush and the commit that each dispatch and each answer depend on.
 import type { Kind } from "../failover/keyed-client.ts";
 import type { SystemCall } from "./strace.ts";
 
@@ -15,9 +15,9 @@ export interface FlushedEvent {
   readonly kind: Kind;
   /** Transactions of this request on disk before it. */
   readonly flushed: number;
-  /** Of the write to the disk. */
+  /** Duration of the write to the disk. */
   readonly flushMs: number;
-  /** From its end to the event. */
+  /** Time from its end to the event. */
   readonly afterMs: number;
 }
 
@@ -36,15 +36,15 @@ export function judgeFlushOrder(traced: readonly Traced[], calls: readonly Syste
     event: SystemCall | undefined,
   ): void => {
     if (event === undefined) return void violations.push(`${one.name}: ${one.kind}: no ${what} was seen`);
-    const begun = transactions.filter(
+    const started = transactions.filter(
       (each) =>
         each.startMs > sinceMs &&
         each.startMs < event.startMs &&
         ids.some((id) => each.said.some(({ text }) => text.includes(id))),
     );
-    // Next to a job's submission and its call, its worker and the request log write about the same job.
-    const own = one.jobId === null ? begun : begun.filter(({ acknowledgedMs }) => acknowledgedMs < event.startMs);
-    // What only reads writes no log.
+    // Besides a job's submission and its call, its worker and the request log write about the same job.
+    const own = one.jobId === null ? started : started.filter(({ acknowledgedMs }) => acknowledgedMs < event.startMs);
+    // Transactions that only read write no log.
     const last = own.findLast(({ isWriting }) => isWriting);
     if (last === undefined)
       return void violations.push(
@@ -67,7 +67,7 @@ export function judgeFlushOrder(traced: readonly Traced[], calls: readonly Syste
     const dispatch = dispatchOf(one.name, sends);
     judge("dispatch", one, { ids }, dispatch);
     const answer = sends.find(({ text }) => text.includes("HTTP/1.1 20") && text.includes(one.requestId));
-    // An answer waits for the settlement, which names the attempt; a 202 for the job itself.
+    // An answer waits for the settlement, which names the attempt; a 202 waits for the job itself.
     if (one.kind === "job") judge("202", one, { ids }, answer);
     else {
       const sinceMs = dispatch?.startMs ?? 0;
@@ -78,25 +78,25 @@ export function judgeFlushOrder(traced: readonly Traced[], calls: readonly Syste
 }
 
 interface Transaction {
-  /** What the server read. */
+  /** Received by the server. */
   readonly said: readonly SystemCall[];
   readonly startMs: number;
   readonly acknowledgedMs: number;
   readonly isWriting: boolean;
-  /** Of the log, by any of the server's processes, between its first statement and its acknowledgement. */
+  /** Flush of the write-ahead log by any process of the server, between its first statement and its acknowledgement. */
   readonly flush: SystemCall | null;
 }
 
-/** As the settlement behind a dispatch names them. */
+/** As named by the settlement after a dispatch. */
 function attemptsOf(requestId: string, transactions: readonly Transaction[], sinceMs: number): readonly string[] {
   const reservations = transactions.filter(
     ({ said, startMs }) => startMs < sinceMs && said.some(({ text }) => text.includes(requestId)),
   );
-  const named = reservations.flatMap(({ said }) => said.flatMap(({ text }) => text.match(/att_\w{26}/gu) ?? []));
-  return [...new Set(named)];
+  const attemptIds = reservations.flatMap(({ said }) => said.flatMap(({ text }) => text.match(/att_\w{26}/gu) ?? []));
+  return [...new Set(attemptIds)];
 }
 
-/** ReadyForQuery of a session that is in no transaction, as strace prints it. */
+/** ReadyForQuery of a session without a transaction, as strace prints it. */
 const IDLE = String.raw`Z\0\0\0\5I`;
 
 function transactionsOf(calls: readonly SystemCall[]): readonly Transaction[] {
@@ -123,11 +123,11 @@ function transactionsOf(calls: readonly SystemCall[]): readonly Transaction[] {
   return found;
 }
 
-/** The first byte: a head may leave before the body that names it. */
+/** The first byte: the headers may be sent before the body that contains the name. */
 function dispatchOf(name: string, sends: readonly SystemCall[]): SystemCall | undefined {
-  const named = sends.find(({ text }) => text.includes(name));
-  if (named === undefined) return undefined;
+  const bodyWrite = sends.find(({ text }) => text.includes(name));
+  if (bodyWrite === undefined) return undefined;
   const isHead = ({ pid, fd, text }: SystemCall): boolean =>
-    pid === named.pid && fd === named.fd && /^, (?:\[\{iov_base=)?"POST \//u.test(text);
-  return sends.findLast((call) => call.startMs <= named.startMs && isHead(call));
+    pid === bodyWrite.pid && fd === bodyWrite.fd && /^, (?:\[\{iov_base=)?"POST \//u.test(text);
+  return sends.findLast((call) => call.startMs <= bodyWrite.startMs && isHead(call));
 }

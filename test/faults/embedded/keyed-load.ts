@@ -1,9 +1,9 @@
-// Keyed transcriptions, chats and jobs at a steady pace, by clients that do what answers tell them, through every restart.
+// A steady load of keyed transcriptions, chats and jobs through every restart, from clients that follow the retry instructions of the answers.
 import { setTimeout as wait } from "node:timers/promises";
 import { type Ended, KINDS, submit } from "../failover/keyed-client.ts";
 
 export interface KeyedLoad {
-  /** No more are begun; resolves when each has its final answer. */
+  /** Starts no more; resolves when each has its final answer. */
   end(): Promise<readonly Ended[]>;
 }
 
@@ -17,7 +17,7 @@ export interface KeyedLoadOptions {
 
 const PACE_MS = 125;
 const MOST_IN_FLIGHT = 100;
-/** A key whose owner died is free after 30 s, and the gateway may die again meanwhile. */
+/** The key of a dead process is free after 30 s, and the gateway may die again meanwhile. */
 const LONGEST_MS = 240_000;
 const IMPATIENT_SHARE = 0.5;
 
@@ -42,11 +42,11 @@ export function startKeyedLoad({ origins, secret, random, seed }: KeyedLoadOptio
       await wait(PACE_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
-  const begun = begin();
+  const pendingAnswer = begin();
   return {
     end: async () => {
       stopping.abort();
-      await begun;
+      await pendingAnswer;
       return Promise.all(all);
     },
   };

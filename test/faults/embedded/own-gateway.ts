@@ -1,4 +1,4 @@
-// One gateway with embedded storage, as an operator starts it, in a folder of its own.
+// One gateway with embedded storage in its own folder, as an operator starts it.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
@@ -11,16 +11,16 @@ export interface OwnGateway {
   readonly process: PatchbayProcess;
   readonly dataDir: string;
   readonly folder: string;
-  /** One address: the newest. Clients that hold it follow the gateway from one start to the next. */
+  /** Contains only the current address. Clients that hold the array follow the gateway through restarts. */
   readonly origins: readonly string[];
   noteOrigin(): void;
 }
 
 const ENDS_WITHIN_MS = 20_000;
 
-export async function prepareOwnGateway(file: ConfigurationFile, opened: AsyncDisposableStack): Promise<OwnGateway> {
+export async function prepareOwnGateway(file: ConfigurationFile, resources: AsyncDisposableStack): Promise<OwnGateway> {
   const { path: folder, remove } = await makeFolder();
-  opened.defer(remove);
+  resources.defer(remove);
   const dataDir = join(folder, "data");
   const configFile = join(folder, "patchbay.yaml");
   const settings = {
@@ -30,13 +30,13 @@ export async function prepareOwnGateway(file: ConfigurationFile, opened: AsyncDi
   };
   await writeFile(configFile, JSON.stringify({ ...file, ...settings }));
   const gateway = createPatchbayProcess({ name: "gateway", command: "up", configFile, folder });
-  opened.defer(async () => {
+  resources.defer(async () => {
     if ((await untilServerGone(dataDir, ENDS_WITHIN_MS)) !== null) return;
     const { postmasters, guards } = await serverProcesses(dataDir);
     killHard([...guards, ...postmasters]);
     await untilServerGone(dataDir, ENDS_WITHIN_MS);
   });
-  opened.defer(() => gateway.kill());
+  resources.defer(() => gateway.kill());
   const origins = ["http://127.0.0.1:9"];
   return {
     process: gateway,

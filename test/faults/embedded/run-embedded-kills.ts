@@ -1,6 +1,5 @@
-// R20: a gateway with embedded storage is killed with -9, or its PostgreSQL server, or both, or the server's guard, under load, in the middle
-// of a start and of a stop. Every next start serves without a manual step, no accepted job is lost, nothing is paid twice, no process is left
-// [storage.embedded-stops].
+// R20: a gateway with embedded storage, its PostgreSQL server, both, or the server's guard is killed with -9, under load, during a start and during a stop.
+// Every next start works without manual steps, no accepted job is lost, nothing is billed twice, and no process remains [storage.embedded-stops].
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -29,17 +28,17 @@ export const VICTIMS = [
 export type Victim = (typeof VICTIMS)[number];
 
 const SECRET = "faults-key-of-the-embedded-kills-1";
-/** So that kills meet calls that are running. */
+/** So that kills hit running calls. */
 const CALL_MS = 250;
 const LONGEST_LOAD_MS = 2_000;
-/** A first look at the lock until the gateway listens, on a machine that does other things as well. */
+/** From a first check of the lock to listening, on a busy machine. */
 const LONGEST_START_MS = 3_000;
-/** A drain takes 5 s, then the server stops. */
+/** A drain takes 5 s, followed by the stop of the server. */
 const LONGEST_STOP_MS = 8_000;
 const EXIT_MS = 60_000;
 const USABLE_MS = 60_000;
 const POLL_MS = 50;
-/** The fast shutdown of a guard is given 10 s. */
+/** The guard's fast shutdown may take 10 s. */
 const ENDS_BY_ITSELF_MS = 20_000;
 const JOBS_END_MS = 180_000;
 
@@ -89,7 +88,7 @@ async function killOnce(victim: Victim, trial: Trial, name: string): Promise<Rou
   switch (victim) {
     case "gateway":
       await gateway.process.kill();
-      // Half of them: a server whose gateway does not come back has to end by itself. The other half: the next start meets it.
+      // In one half of the trials the server of a gateway that is not restarted must exit by itself. In the other half the next start finds it running.
       if (random() < 0.5) goneMs = (await untilServerGone(gateway.dataDir, ENDS_BY_ITSELF_MS)) ?? Infinity;
       break;
     case "server":
@@ -128,7 +127,7 @@ async function killOnce(victim: Victim, trial: Trial, name: string): Promise<Rou
   if (complaint === null && !(await usable(gateway, name))) complaint = `it served nothing for ${USABLE_MS / 1000} s`;
   const usableMs = performance.now() - startedMs;
   const { postmasters } = await serverProcesses(gateway.dataDir);
-  // The trial goes on, so that one fault is counted once.
+  // The trial continues, so that one failure is counted once.
   if (complaint !== null && !gateway.process.isRunning) await gateway.process.start().catch(() => undefined);
   gateway.noteOrigin();
   return { victim, usableMs, complaint, servers: postmasters.length, goneMs, isNewStart };
@@ -154,7 +153,7 @@ async function ignoreEnd(starting: Promise<void>): Promise<void> {
   await starting.catch(() => undefined);
 }
 
-/** A request that needs the database was served. */
+/** Waits until a request that needs the database is served. */
 async function usable(gateway: OwnGateway, name: string): Promise<boolean> {
   gateway.noteOrigin();
   const lastMs = performance.now() + USABLE_MS;

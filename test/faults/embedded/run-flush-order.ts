@@ -1,5 +1,5 @@
-// What a power cut would undo has not been said or done yet: under strace, no dispatch to a provider, no 202 and no keyed answer leaves the gateway
-// before the write-ahead log with its commit was flushed to the disk.
+// Checks with strace that nothing is announced that a power cut could undo: no dispatch to a provider, no 202 and no keyed answer leaves the gateway before the
+// write-ahead log with its commit is flushed to disk.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -23,12 +23,12 @@ const JOB_MS = 60_000;
 
 export async function runFlushOrder({ n, seed, say }: FaultOptions): Promise<Trials> {
   const started = performance.now();
-  const skipped = (why: string): Trials => ({
+  const skipped = (reason: string): Trials => ({
     engine: "embedded",
     n: 0,
     violations: [],
     seconds: (performance.now() - started) / 1000,
-    figures: { skipped: why },
+    figures: { skipped: reason },
   });
   if (spawnSync("strace", ["-V"]).error !== undefined)
     return skipped("strace is not installed (Debian: apt-get install strace)");
@@ -79,7 +79,7 @@ export async function runFlushOrder({ n, seed, say }: FaultOptions): Promise<Tri
   };
 }
 
-/** A job is waited for, so that requests do not overlap. */
+/** Waits for a job's end, so that requests do not overlap. */
 async function ask(origin: string, kind: Kind, name: string): Promise<Traced> {
   const answer = await askHttp(origin, false, question({ kind, name, isImpatient: false }, SECRET));
   const requestId = answer.headers["x-request-id"] ?? "";

@@ -1,4 +1,4 @@
-// The processes of an embedded server, found by the data directory in their command lines: its postmaster and the shells of its guard.
+// Finds the processes of an embedded server by the data directory in their command lines: its postmaster and the shells of its guard.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -19,13 +19,13 @@ export async function serverProcesses(dataDir: string): Promise<ServerProcesses>
     .filter(({ words }) => words.includes(data));
   const servers = found.filter(({ words }) => words[0]?.endsWith("postgres") === true).map(({ pid }) => pid);
   return {
-    // A process that a postmaster has just forked bears its command line for a moment.
+    // A process that a postmaster has just forked has the same command line for a moment.
     postmasters: servers.filter((pid) => !servers.includes(parentOf(pid))),
     guards: found.filter(({ words }) => words.includes("patchbay-database-guard")).map(({ pid }) => pid),
   };
 }
 
-/** Milliseconds until none was left; null: some still were after `withinMs`. */
+/** Milliseconds until none remained. Null: some remained after `withinMs`. */
 export async function untilServerGone(dataDir: string, withinMs: number): Promise<number | null> {
   const startedMs = performance.now();
   for (;;) {
@@ -42,7 +42,7 @@ export function killHard(pids: readonly number[]): void {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It ended by itself a moment ago.
+      // It has just exited.
     }
 }
 
@@ -54,7 +54,7 @@ function parentOf(pid: number): number {
   }
 }
 
-/** Nothing of a process that has just ended, or that is a zombie. */
+/** Empty for a process that has just exited, or is a zombie. */
 function commandOf(pid: string): readonly string[] {
   try {
     return readFileSync(join("/proc", pid, "cmdline"), "utf8").split("\0");

@@ -1,4 +1,4 @@
-// Attaches strace to processes and reads what it wrote: one file a thread, each system call with its start and its duration.
+// Attaches strace to processes and parses its output: one file per thread, each system call with its start and duration.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
@@ -9,23 +9,23 @@ export interface SystemCall {
   readonly pid: number;
   readonly name: string;
   readonly fd: number;
-  /** What the file descriptor is, as `strace -y` says it: a path, or `socket:[12345]`. */
+  /** The target of the file descriptor, from `strace -y`: a path, or `socket:[12345]`. */
   readonly file: string;
-  /** The rest of the line: data with escapes, and the result. */
+  /** The rest of the line: escaped data, and the result. */
   readonly text: string;
   readonly startMs: number;
   readonly endMs: number;
 }
 
 const TRACED = "trace=fdatasync,fsync,pwrite64,write,writev,sendto,sendmsg,recvfrom,read";
-/** PostgreSQL reads its socket in pieces of 8 KiB. */
+/** PostgreSQL reads its socket in blocks of 8 KiB. */
 const STRING_BYTES = 8_192;
 
 export interface Tracing {
   stop(): Promise<void>;
 }
 
-/** Null: this system lets no process be traced, or has no strace. Every process is followed to those that it starts. */
+/** Null: this system forbids tracing, or lacks strace. Child processes are traced too. */
 export async function attach(pids: readonly number[], folder: string): Promise<Tracing | null> {
   const options = ["-ff", "-qq", "-ttt", "-T", "-y", "-s", String(STRING_BYTES), "-e", TRACED];
   const child = spawn(
@@ -39,7 +39,7 @@ export async function attach(pids: readonly number[], folder: string): Promise<T
 const ATTACH_MS = 20_000;
 const LOOK_MS = 20;
 
-/** Once the kernel names a tracer for each of them. */
+/** Waits until the kernel reports a tracer for each process. */
 async function attached(child: ChildProcess, pids: readonly number[]): Promise<boolean> {
   const lastMs = performance.now() + ATTACH_MS;
   let hasEnded = false;
@@ -63,12 +63,12 @@ async function isTraced(pid: number): Promise<boolean> {
 
 async function detach(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, "exit");
+  const exit = once(child, "exit");
   child.kill("SIGINT");
-  await ended;
+  await exit;
 }
 
-/** In the order of their starts. */
+/** In order of their start. */
 export async function readCalls(folder: string): Promise<readonly SystemCall[]> {
   const calls: SystemCall[] = [];
   for (const name of await readdir(folder)) {
@@ -84,7 +84,7 @@ export async function readCalls(folder: string): Promise<readonly SystemCall[]> 
 
 const CALL = /^(\d+\.\d+) (\w+)\((\d+)<([^>]*)>(.*) <(\d+\.\d+)>$/u;
 
-/** Null: a signal, an exit, or a call that did not end. */
+/** Null: a signal, an exit, or an unfinished call. */
 export function parseCall(pid: number, line: string): SystemCall | null {
   const [, start, name, fd, file, text, seconds] = CALL.exec(line) ?? [];
   if (start === undefined || name === undefined || file === undefined || text === undefined) return null;

@@ -1,5 +1,4 @@
-// What a failover may cost: nothing that was accepted, nothing twice, no answer of 500, and no key that stays locked although nothing was
-// dispatched under it.
+// Checks the result of a failover: no accepted work lost, nothing done twice, no 500, and no key that stays locked although nothing was dispatched under it.
 import { median } from "../../../bench/report.ts";
 import type { SandboxCall } from "../../../sandbox/server.ts";
 import { countCalls, type Ended } from "./keyed-client.ts";
@@ -11,10 +10,10 @@ export interface Judged {
   readonly keys: number;
   /** Final answers by status and code. */
   readonly outcomes: ReadonlyMap<string, number>;
-  /** Answers on the way, the refusals included. */
+  /** Intermediate answers, including refusals. */
   readonly refusals: ReadonlyMap<string, number>;
   readonly usableMs: readonly number[];
-  /** After the promotion: how long until a retry of a key was accepted that had been refused before and never reached a provider. */
+  /** Time from the promotion until a retry was accepted for a key that had been refused before and never reached a provider. */
   readonly freeMs: { readonly impatient: readonly number[]; readonly asTold: readonly number[] };
   readonly jobs: ReadonlyMap<string, number>;
   readonly notified: Notified;
@@ -27,12 +26,12 @@ interface Evidence {
   readonly jobs: readonly JobState[];
   readonly notified: Notified;
   readonly calls: readonly SandboxCall[];
-  /** False: a machine that does other things as well is no violation. */
+  /** False: slow times on a busy machine are no violation. */
   readonly judgesTimes: boolean;
 }
 
 const USABLE_WITHIN_MS = 5_000;
-/** After a gateway is usable again; by clients that look every 100 ms, and by those that wait for Retry-After. */
+/** After a gateway is usable again; for clients that poll every 100 ms, and for those that wait for Retry-After. */
 const FREE_WITHIN_MS = { impatient: 5_000, asTold: 7_500 };
 
 export function judgeFailover(evidence: Evidence): Judged {
@@ -41,7 +40,7 @@ export function judgeFailover(evidence: Evidence): Judged {
   const outcomes = new Map<string, number>();
   const refusals = new Map<string, number>();
   const freeMs = { impatient: [] as number[], asTold: [] as number[] };
-  const called = countCalls(calls, new Set(ended.map(({ submission }) => submission.name)));
+  const callCounts = countCalls(calls, new Set(ended.map(({ submission }) => submission.name)));
   const accepted = new Set<string>();
   for (const { submission, answers } of ended) {
     const { name, kind, isImpatient } = submission;
@@ -54,11 +53,11 @@ export function judgeFailover(evidence: Evidence): Judged {
     const isAccepted = last.status === 200 || last.status === 202;
     const isUnknown = last.code === "PROVIDER_RESULT_UNKNOWN" || last.code === "IDEMPOTENT_RESULT_UNAVAILABLE";
     if (!isAccepted && !isUnknown) violations.push(`${name}: ${kind}: at last ${last.status} ${last.text}`);
-    const times = called.get(name) ?? 0;
+    const times = callCounts.get(name) ?? 0;
     if (times > 1) violations.push(`${name}: ${kind}: ${times} provider calls`);
     if (isUnknown && times === 0) violations.push(`${name}: ${kind}: of unknown outcome without a provider call`);
     if (kind === "job" && last.status === 202) accepted.add(/"job_id":"([^"]+)"/u.exec(last.text)?.[1] ?? "");
-    // The one call that its key led to is the one that the accepted retry made.
+    // The only provider call of the key came from the accepted retry.
     const wasRefused = answers.some(({ atMs, code }) => atMs < backMs && code === "OVERLOADED");
     if (wasRefused && isAccepted && last.atMs > backMs)
       freeMs[isImpatient ? "impatient" : "asTold"].push(last.atMs - backMs);
@@ -88,7 +87,7 @@ function lateGateways(usableMs: readonly number[]): readonly string[] {
   );
 }
 
-/** One line a figure, over all runs. */
+/** One line per figure, over all runs. */
 export function summarise(runs: readonly Judged[]): Readonly<Record<string, string>> {
   const most = (numbers: readonly number[]) => Math.max(0, ...numbers).toFixed(0);
   const merged = (mapOf: (run: Judged) => ReadonlyMap<string, number>): string => {

@@ -1,5 +1,5 @@
-// Keyed submissions of every kind by a client that does what answers tell it: it waits for Retry-After and sends the same request again, under
-// the same key, to the next gateway.
+// A client that submits keyed requests of every kind and follows the answers: it waits for Retry-After and resends the same request with the same key to the
+// next gateway.
 import { setTimeout as wait } from "node:timers/promises";
 import { formAround, noiseWav } from "../../../bench/wav.ts";
 import type { SandboxCall } from "../../../sandbox/server.ts";
@@ -10,9 +10,9 @@ export type Kind = (typeof KINDS)[number];
 
 export interface Submission {
   readonly kind: Kind;
-  /** Its key, and what tells its calls at the provider from those of others. */
+  /** Its key, which also identifies its calls at the provider. */
   readonly name: string;
-  /** Looks again after so long instead of waiting for Retry-After: to see when its key is free. */
+  /** Polls at this interval instead of waiting for Retry-After, to detect when its key is free. */
   readonly isImpatient: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Ended {
 const FORM = formAround(noiseWav(16_044));
 const CLOSING = "--\r\n";
 const IMPATIENT_MS = 100;
-/** Unless told otherwise. */
+/** Default. */
 const LONGEST_MS = 90_000;
 const PATHS: Readonly<Record<Kind, string>> = {
   transcription: "/v1/transcription",
@@ -41,7 +41,7 @@ const PATHS: Readonly<Record<Kind, string>> = {
   job: "/v1/transcription/jobs",
 };
 
-/** Until its answer is one that a client does not repeat. */
+/** Resends until an answer is final. */
 export async function submit(
   origins: readonly string[],
   secret: string,
@@ -62,12 +62,12 @@ export async function submit(
   }
 }
 
-/** How often a provider was called under each name; names end with `-end`, so that none is the beginning of another. */
+/** Number of provider calls for each name; names end with `-end`, so that none is a prefix of another. */
 export function countCalls(calls: readonly SandboxCall[], names: ReadonlySet<string>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { query, fields } of calls) {
-    const said = [...query, ...fields].map(([, value]) => value).join(" ");
-    for (const [name] of said.matchAll(/[\w-]+-end\b/gu))
+    const requestText = [...query, ...fields].map(([, value]) => value).join(" ");
+    for (const [name] of requestText.matchAll(/[\w-]+-end\b/gu))
       if (names.has(name)) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return counts;

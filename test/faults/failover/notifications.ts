@@ -1,4 +1,4 @@
-// What depends on notifications, after a failover: a revocation reaches the other gateway, and a job is taken up without waiting for a poll.
+// Checks database notifications after a failover: a revocation reaches the other gateway, and a job is claimed without waiting for a poll.
 import { setTimeout as wait } from "node:timers/promises";
 import { median } from "../../../bench/report.ts";
 import type { Database } from "../../../src/storage/database.ts";
@@ -8,7 +8,7 @@ import { submit } from "./keyed-client.ts";
 
 export interface Notified {
   readonly revokedMs: number;
-  /** From a job's acceptance until a worker has it. */
+  /** From a job's acceptance to its claim by a worker. */
   readonly pickedUpMs: readonly number[];
 }
 
@@ -19,7 +19,7 @@ export interface Secrets {
 
 const JOBS = 12;
 const REVOKED_WITHIN_MS = 5_000;
-/** A poll comes every 2 s: jobs that wait for it are taken up after a second in the median. */
+/** Polls come every 2 s: jobs that wait for one are claimed after a second in the median. */
 const PICKED_UP_WITHIN_MS = 500;
 const GIVEN_UP_MS = 30_000;
 const POLL_MS = 20;
@@ -44,7 +44,7 @@ export function lateNotified({ revokedMs, pickedUpMs }: Notified): readonly stri
   return late;
 }
 
-/** Made and used at both gateways, deleted at the first, asked for at the second. */
+/** Created and used at both gateways, deleted at the first, used again at the second. */
 async function revoke([first = "", second = ""]: readonly string[], { admin }: Secrets): Promise<number> {
   const manage = (method: string, path: string, body?: object) =>
     askHttp(first, false, {
@@ -53,8 +53,8 @@ async function revoke([first = "", second = ""]: readonly string[], { admin }: S
       headers: { authorization: `Bearer ${admin}`, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
     });
-  const made = await manage("POST", "/keys", { name: "short-lived", app: "notes", scopes: ["transcribe"] });
-  const { id, secret } = JSON.parse(made.text) as { readonly id: string; readonly secret: string };
+  const created = await manage("POST", "/keys", { name: "short-lived", app: "notes", scopes: ["transcribe"] });
+  const { id, secret } = JSON.parse(created.text) as { readonly id: string; readonly secret: string };
   const isAccepted = async (origin: string): Promise<boolean> => {
     const headers = { authorization: `Bearer ${secret}` };
     return (await askHttp(origin, false, { method: "GET", path: "/v1/me", headers })).status === 200;
@@ -74,11 +74,11 @@ async function pickUps({ db }: Database, since: Date): Promise<readonly number[]
       .select(["created_at", "started_at"])
       .where("created_at", ">=", since)
       .execute();
-    const taken = jobs.flatMap(({ created_at: from, started_at: to }) =>
+    const pickedUpTimes = jobs.flatMap(({ created_at: from, started_at: to }) =>
       to === null ? [] : [Number(to) - Number(from)],
     );
-    if (taken.length === JOBS) return taken;
-    if (performance.now() > lastMs) return [...taken, Number.POSITIVE_INFINITY];
+    if (pickedUpTimes.length === JOBS) return pickedUpTimes;
+    if (performance.now() > lastMs) return [...pickedUpTimes, Number.POSITIVE_INFINITY];
     await wait(POLL_MS);
   }
 }

@@ -1,5 +1,5 @@
-// A primary with a synchronous standby, from the binaries of the tests: the standby starts from a copy of the primary's data directory,
-// streams from it, and can be promoted when the primary was killed.
+// A primary with a synchronous standby, from the tests' binaries: the standby starts from a copy of the primary's data directory, streams from it, and can be
+// promoted after the primary was killed.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
@@ -14,9 +14,9 @@ import { end, freePort } from "../../harness/programs.ts";
 export interface ReplicatedPostgres extends AsyncDisposable {
   readonly primaryPort: number;
   readonly standbyPort: number;
-  /** By the address of a proxy. */
+  /** URL through a proxy. */
   urlAt(port: number): string;
-  /** SIGKILL for the server process and all its children, as when the machine is gone. */
+  /** SIGKILL for the server process and all its children, like the loss of the machine. */
   killPrimary(): Promise<void>;
   /** Resolves once the standby accepts writes. */
   promote(): Promise<void>;
@@ -108,7 +108,7 @@ async function initialise({ folder, bin, data, password, runAs }: NewCluster): P
   await run(join(bin, "initdb"), [...options, "--locale=C", "--no-sync", "-c", "scram_iterations=1"], runAs);
 }
 
-/** The copy was made by this process, and is used by the server's user. */
+/** The copy was created by this process, but is used by the server's account. */
 async function own(directory: string, { uid, gid }: RunAs): Promise<void> {
   await chmod(directory, 0o700);
   if (uid === undefined || gid === undefined) return;
@@ -116,7 +116,7 @@ async function own(directory: string, { uid, gid }: RunAs): Promise<void> {
   for (const entry of await readdir(directory, { recursive: true })) await chown(join(directory, entry), uid, gid);
 }
 
-/** The postmaster is stopped first, so that it starts no other child and tells none. */
+/** The postmaster is stopped first, so that it starts and notifies no other child. */
 async function killTree(server: ChildProcess): Promise<void> {
   server.kill("SIGSTOP");
   for (const child of await childrenOf(server.pid ?? 0)) process.kill(child, "SIGKILL");

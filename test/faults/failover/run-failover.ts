@@ -1,5 +1,5 @@
-// R16: two gateways on a primary with a synchronous standby, behind one address. The primary is killed under keyed submissions, the standby is
-// promoted, the address switched. Nothing is lost, paid twice or answered 500; gateways and keys are usable at once [storage.failover].
+// R16: two gateways on a primary with a synchronous standby, behind one address. The primary is killed under keyed submissions, the standby is promoted, and
+// the address is switched. Nothing is lost, billed twice or answered with 500; gateways and keys are usable at once [storage.failover].
 import { setTimeout as wait } from "node:timers/promises";
 import type { Database } from "../../../src/storage/database.ts";
 import { askHttp } from "../ask-http.ts";
@@ -17,20 +17,20 @@ import { speechAndChat } from "../speech-and-chat.ts";
 const SECRET = "faults-key-of-the-failover-app-1";
 const ADMIN_SECRET = "faults-admin-key-of-the-failover";
 const SUBMISSIONS = { long: 300, short: 90 };
-/** So long the provider takes: calls are in flight when the primary dies. */
+/** Duration of a provider call, so that calls are in flight when the primary dies. */
 const CALL_MS = 300;
-/** Submissions begin all through the failover: before the kill, while nothing listens, on the standby, and after its promotion. */
+/** Submissions start throughout the failover: before the kill, while no server listens, on the standby, and after its promotion. */
 const BEFORE_MS = 1_000;
 const DEAD_MS = 1_000;
-/** The address leads to the standby before that is promoted: what reaches it is refused as read-only. */
+/** The address points to the standby before its promotion: statements that arrive are refused as read-only. */
 const READ_ONLY_MS = 1_000;
 const AFTER_MS = 500;
 const USABLE_MS = 60_000;
 const JOBS_END_MS = 90_000;
 const POLL_MS = 50;
-/** What an operator sets in front of a server that fails over: by default the pooler does not try again for 15 s. */
+/** What an operator configures in front of a server that fails over: by default the pooler does not reconnect for 15 s. */
 const POOLER = { mode: "transaction", settings: ["server_login_retry = 1"] } as const;
-/** Every third looks for its key again and again, the others wait as they are told. */
+/** Every third client polls for its key, the others wait for Retry-After. */
 const IMPATIENT_SHARE = 1 / 3;
 
 export async function runFailover({ n, seed, isShort, pooler, say }: FaultOptions): Promise<Trials> {
@@ -57,7 +57,7 @@ interface Run {
   readonly run: number;
   readonly seed: number;
   readonly count: number;
-  /** The pooler's; null: the gateways reach the database without one. */
+  /** Path of the pooler. Null: the gateways connect directly. */
   readonly program: string | null;
   /** The short form runs in CI, next to other trials. */
   readonly judgesTimes: boolean;
@@ -91,7 +91,7 @@ async function runOnce(options: Run): Promise<Judged> {
   const ended = await submitting;
   const secrets = { app: SECRET, admin: ADMIN_SECRET };
   await usable;
-  // The jobs of the failover would be ahead of those that are timed.
+  // Otherwise the jobs of the failover would precede those that are timed.
   await untilJobsEnd(gateways.database);
   const notified = await measureNotified(gateways, secrets, `failover-${seed}-${run}-notified`);
   const jobs = await untilJobsEnd(gateways.database);
@@ -99,7 +99,7 @@ async function runOnce(options: Run): Promise<Judged> {
   return judgeFailover({ ended, backMs, usableMs: await usable, notified, jobs, calls, judgesTimes });
 }
 
-/** Spread over the whole failover, in an order that a seed repeats. */
+/** Spread over the whole failover, in an order determined by the seed. */
 async function submitAll({ origins }: Gateways, { run, seed, count }: Run): Promise<readonly Ended[]> {
   const random = seeded(seed + run);
   const spanMs = BEFORE_MS + DEAD_MS + READ_ONLY_MS + AFTER_MS;
@@ -115,7 +115,7 @@ async function submitAll({ origins }: Gateways, { run, seed, count }: Run): Prom
   return Promise.all(Array.from({ length: count }, (_, index) => one(index)));
 }
 
-/** How long after the promotion each gateway first serves a new request that needs the database. */
+/** Time from the promotion until each gateway serves a new request that needs the database. */
 function usableMs({ origins }: Gateways, backMs: number, name: string): Promise<readonly number[]> {
   const first = async (origin: string, index: number): Promise<number> => {
     for (let tries = 0; performance.now() - backMs < USABLE_MS; tries += 1) {

@@ -1,10 +1,10 @@
-// The one address of a database that fails over: a TCP proxy that points to one server, and then to another.
+// The fixed address of a database that fails over: a TCP proxy that can be switched from one server to another.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface SwitchingProxy extends AsyncDisposable {
   readonly port: number;
-  /** New connections lead there; those that lead elsewhere are cut, as a balancer cuts them when it marks a server down. */
+  /** Routes new connections there and cuts existing ones to other servers, like a balancer that marks a server down. */
   switchTo(port: number): void;
 }
 

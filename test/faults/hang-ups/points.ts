@@ -1,4 +1,4 @@
-// The moments at which a caller disconnects, in every way of answering: what the provider does, what is asked, and when it is time.
+// The points at which a caller disconnects, for every kind of answer: the provider's behaviour, the request, and the trigger.
 import type { FaultRule, SandboxCall } from "../../../sandbox/server.ts";
 import { speech } from "../../harness/client.ts";
 import type { TestGateway } from "../../harness/gateway.ts";
@@ -10,11 +10,11 @@ export interface Point {
   readonly way: Way;
   readonly name: string;
   readonly faults: readonly FaultRule[];
-  /** Resolves when it is time to vanish. */
+  /** Resolves when it is time to disconnect. */
   readonly begin: (gateway: TestGateway) => Promise<Caller>;
-  /** The provider's sight of the end; its connection closed under it unless told otherwise. */
+  /** How the provider observes the end. Default: its connection is closed. */
   readonly isStopped?: (call: SandboxCall) => boolean;
-  /** No provider has been called: none is to be called any more, and the usage row says that it costs nothing. */
+  /** No provider was called: none may be called later, and the usage row must cost nothing. */
   readonly isBeforeCall?: true;
 }
 
@@ -31,7 +31,7 @@ const spoken = (seconds: number): readonly Uint8Array[] => {
   return Array.from({ length: seconds * 10 }, (_, index) => samples.subarray(index * 3_200, (index + 1) * 3_200));
 };
 
-function whole(
+function plainAnswer(
   name: string,
   route: RouteName,
   faults: readonly FaultRule[],
@@ -49,7 +49,7 @@ function whole(
   };
 }
 
-/** `isTime`: so many pieces of text, or what the provider has seen. */
+/** `isTime`: a number of text pieces, or a condition on the provider's call. */
 type Moment = number | ((call: SandboxCall) => boolean);
 
 async function comes(gateway: TestGateway, caller: Caller, moment: Moment): Promise<Caller> {
@@ -100,7 +100,7 @@ function live(
   };
 }
 
-/** A provider's socket opens with the first audio; its money is reserved before. */
+/** A provider's socket opens with the first audio; money is reserved before. */
 async function reserved({ database }: TestGateway): Promise<void> {
   const attempts = () => database.db.selectFrom("attempts").select("id").execute();
   while ((await attempts()).length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -110,20 +110,20 @@ const STALLS_AFTER = (afterContent: number): FaultRule => ({ fault: { kind: "sta
 const FLOWS: FaultRule = { fault: { kind: "pace", ms: 25 } };
 
 export const POINTS: readonly Point[] = [
-  whole("the provider has the audio and is silent", "deepgram", [SILENT]),
-  whole("the provider has the form and is silent", "whisper", [SILENT]),
-  whole("the second target is silent, after the first refused", "pair", [REFUSED("nova-3"), SILENT], isSilent),
-  whole("the upload to a polled provider stands still", "polled", [{ step: "upload", ...SILENT }]),
-  whole("the submission to a polled provider stands still", "polled", [SILENT]),
-  whole("a poll stands still", "polled", [{ step: "poll", ...SILENT }]),
+  plainAnswer("the provider has the audio and is silent", "deepgram", [SILENT]),
+  plainAnswer("the provider has the form and is silent", "whisper", [SILENT]),
+  plainAnswer("the second target is silent, after the first refused", "pair", [REFUSED("nova-3"), SILENT], isSilent),
+  plainAnswer("the upload to a polled provider stands still", "polled", [{ step: "upload", ...SILENT }]),
+  plainAnswer("the submission to a polled provider stands still", "polled", [SILENT]),
+  plainAnswer("a poll stands still", "polled", [{ step: "poll", ...SILENT }]),
   {
-    ...whole(
+    ...plainAnswer(
       "between two polls",
       "polled",
       [{ fault: { kind: "unfinished", polls: 1_000 } }],
       ({ method, outcome }) => method === "GET" && outcome === 200,
     ),
-    // Nothing is open then: what the provider sees is that its copy is to go.
+    // No connection is open then: the provider is asked to delete its copy.
     isStopped: ({ method }) => method === "DELETE",
   },
   streamed("a socket, before its first text", "deepgram", [SILENT], isOpen),

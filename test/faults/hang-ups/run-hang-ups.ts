@@ -1,5 +1,4 @@
-// R15: callers that disconnect, at each point N times: the provider's connection is closed under it within 250 ms, no other target is
-// called, and the usage row is written.
+// R15: callers disconnect at each point N times. The provider's connection is closed within 250 ms, no other target is called, and the usage row is written.
 import { setTimeout as wait } from "node:timers/promises";
 import type { TestGateway } from "../../harness/gateway.ts";
 import { seeded, shuffled } from "../seeded.ts";
@@ -9,12 +8,12 @@ import { startSetting } from "./setting.ts";
 export interface HangUpOptions {
   readonly n: number;
   readonly seed: number;
-  /** Between the caller's end and the provider's sight of it; the promise unless told otherwise. */
+  /** Maximum delay between the caller's disconnection and the provider's. Default: the guaranteed one. */
   readonly limitMs?: number;
 }
 
 const LIMIT_MS = 250;
-/** A caller vanishes at no particular moment of a wait. */
+/** A caller disconnects at a random moment of a wait. */
 const MOST_JITTER_MS = 5;
 
 export async function runHangUps({ n, seed, limitMs = LIMIT_MS }: HangUpOptions) {
@@ -24,11 +23,11 @@ export async function runHangUps({ n, seed, limitMs = LIMIT_MS }: HangUpOptions)
   const took = new Map<Way, number[]>();
   const gateway = await startSetting();
   try {
-    // The first of each pays for what the process loads once.
-    for (const point of POINTS) await named(gateway, point, 0);
+    // The first run of each point warms up the process.
+    for (const point of POINTS) await runNamed(gateway, point, 0);
     for (let round = 1; round <= n; round += 1) {
       for (const point of shuffled(POINTS, random)) {
-        const { ms, found, where } = await named(gateway, point, random() * MOST_JITTER_MS);
+        const { ms, found, where } = await runNamed(gateway, point, random() * MOST_JITTER_MS);
         took.set(point.way, [...(took.get(point.way) ?? []), ms]);
         const late = ms > limitMs ? [`${ms.toFixed(1)} ms until the provider saw it (${where})`] : [];
         violations.push(...[...late, ...found].map((text) => `${point.way}, ${point.name} #${round}: ${text}`));
@@ -49,20 +48,25 @@ function summary(all: readonly number[]): string {
 }
 
 interface Trial {
-  /** From the caller's end to the provider's sight of it. */
+  /** From the caller's disconnection to the provider's. */
   readonly ms: number;
-  /** Where that time went: gateway, provider and caller are one process. */
+  /** Where the time was spent: gateway, provider and caller are one process. */
   readonly where: string;
   readonly found: readonly string[];
 }
 
-/** Says at which moment a trial came to nothing. */
-async function named(gateway: TestGateway, point: Point, jitterMs: number): Promise<Trial> {
+/** Adds the point to the error of a failed trial. */
+async function runNamed(gateway: TestGateway, point: Point, jitterMs: number): Promise<Trial> {
   try {
     return await runTrial(gateway, point, jitterMs);
   } catch (error) {
-    const seen = gateway.sandbox.calls.map(({ method, path, outcome, aborted }) => [method, path, outcome, aborted]);
-    throw new Error(`${point.way}, ${point.name}: ${JSON.stringify(seen)}`, { cause: error });
+    const observedCalls = gateway.sandbox.calls.map(({ method, path, outcome, aborted }) => [
+      method,
+      path,
+      outcome,
+      aborted,
+    ]);
+    throw new Error(`${point.way}, ${point.name}: ${JSON.stringify(observedCalls)}`, { cause: error });
   }
 }
 
@@ -75,7 +79,7 @@ async function runTrial(gateway: TestGateway, point: Point, jitterMs: number): P
   for (const fault of point.faults) sandbox.addFault(fault);
   const caller = await point.begin(gateway);
   await wait(jitterMs);
-  const asked = sandbox.callCount;
+  const callsBefore = sandbox.callCount;
   const timeSince = stopwatch();
   caller.vanish();
   if (point.isBeforeCall !== true) await sandbox.waitForCall(point.isStopped ?? (({ aborted }) => aborted));
@@ -87,13 +91,13 @@ async function runTrial(gateway: TestGateway, point: Point, jitterMs: number): P
     found.push(`usage rows: ${rows.map(({ state, outcome }) => `${state} ${outcome}`).join(", ") || "none"}`);
   if (point.isBeforeCall === true && rows.some(({ charge_nano_usd: charge }) => charge !== 0n))
     found.push("what no provider was asked for is charged");
-  // A polled provider is told to delete its copy.
-  const later = sandbox.calls.slice(asked).filter(({ method }) => method !== "DELETE").length;
+  // A polled provider is asked to delete its copy.
+  const later = sandbox.calls.slice(callsBefore).filter(({ method }) => method !== "DELETE").length;
   if (later > 0) found.push(`${later} calls after the caller was gone`);
   return { ms, where, found };
 }
 
-/** Work done late shows as time on a processor, waiting done late as an idle loop; a busy loop without a processor is the machine's. */
+/** Late work shows as processor time, late waiting as an idle loop; a busy loop without processor time is the machine's. */
 function stopwatch(): () => Pick<Trial, "ms" | "where"> {
   const [from, used, loop] = [performance.now(), process.cpuUsage(), performance.eventLoopUtilization()];
   return () => {
@@ -106,10 +110,10 @@ function stopwatch(): () => Pick<Trial, "ms" | "where"> {
 
 const PATIENCE_MS = 10_000;
 
-/** A target before it failed, and slices of live audio that were all sent have ended well. */
+/** Excludes a target that failed before, and slices of live audio that were sent completely, which have ended well. */
 const isOfHangUp = ({ outcome }: { readonly outcome: string | null }): boolean => outcome === "aborted";
 
-/** As they stand when the one that the hang-up ended is settled, or when nobody would wait any longer. */
+/** Their state when the aborted one is settled, or after a timeout. */
 async function settledAttempts({ app, database }: TestGateway) {
   for (const until = performance.now() + PATIENCE_MS; ; ) {
     await app.settled();

@@ -1,4 +1,4 @@
-// A gateway whose routes lead to every way of answering, and callers that can disconnect from each (R15).
+// A gateway with a route for every kind of answer, and callers that can disconnect from each (R15).
 import { request as httpRequest } from "node:http";
 import { WebSocket } from "ws";
 import type { Sandbox } from "../../../sandbox/server.ts";
@@ -55,11 +55,11 @@ export function startSetting(): Promise<TestGateway> {
   return startGateway({ file, wrapGateway: neverResting });
 }
 
-/** Somebody who asked, and can vanish without a word. */
+/** A caller that can disconnect without notice. */
 export interface Caller {
-  /** Resolves when so many pieces of text have come. */
+  /** Resolves after so many pieces of text. */
   texts(count: number): Promise<void>;
-  /** Only of a conversation: what it says. */
+  /** For live transcription: sends frames. */
   say(frames: readonly (object | Uint8Array)[]): void;
   vanish(): void;
 }
@@ -126,15 +126,15 @@ function createCounter(): {
   readonly add: (count: number) => void;
   readonly reached: (count: number) => Promise<void>;
 } {
-  let seen = 0;
+  let pieceCount = 0;
   let waiting: { readonly count: number; readonly wake: () => void }[] = [];
   const look = (): void => {
-    for (const { wake } of waiting.filter(({ count }) => seen >= count)) wake();
-    waiting = waiting.filter(({ count }) => seen < count);
+    for (const { wake } of waiting.filter(({ count }) => pieceCount >= count)) wake();
+    waiting = waiting.filter(({ count }) => pieceCount < count);
   };
   return {
     add: (count) => {
-      seen += count;
+      pieceCount += count;
       look();
     },
     reached: (count) =>

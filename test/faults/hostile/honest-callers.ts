@@ -1,4 +1,4 @@
-// What other tenants notice of a trial: transcriptions, chats and reads of their own, one after the other, each with its time.
+// Measures how a trial affects other tenants: sequential transcriptions, chats and reads, each with its duration.
 import { setTimeout as wait } from "node:timers/promises";
 import { quantile } from "../../../bench/report.ts";
 import { formAround, noiseWav } from "../../../bench/wav.ts";
@@ -14,14 +14,14 @@ export interface HonestCallers {
 
 export interface HonestReport {
   readonly requests: number;
-  /** Answers other than 200, in words. */
+  /** Answers other than 200, as text. */
   readonly faults: readonly string[];
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
 }
 
-/** Times are without what this process and the gateway waited for a processor. */
+/** Durations exclude the time that this process and the gateway waited for a processor. */
 export function startHonestCallers(
   origin: string,
   secret: string,
@@ -50,7 +50,7 @@ export function startHonestCallers(
   };
 }
 
-/** By the clock alone once the gateway's process is gone. */
+/** Wall-clock time only, once the gateway's process has ended. */
 function stretch(pid: number): () => number {
   const startedMs = performance.now();
   try {

@@ -1,5 +1,5 @@
-// R9: N sockets of callers that send nothing, half a head, a body a byte at a time, or never read what they asked for, held open at
-// once. The gateway closes each within its published time, memory stays bounded and every other caller is served meanwhile.
+// R9: N concurrent sockets of callers that send nothing, half of the headers, a body one byte at a time, or never read their answer. The gateway closes each
+// within its published time, memory stays bounded, and every other caller is served meanwhile.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
@@ -20,17 +20,17 @@ const OPENED_AT_ONCE = 200;
 const LONGEST_PROBE_MS = 2_000;
 const MAX_GROWN_BYTES = 512 * 1_048_576;
 const { headersTimeoutMs, checkIntervalMs, bodyGraceMs, bodyWindowMs, lingerMs, unreadReplyMs } = EDGE_LIMITS;
-/** What a machine that is busy adds. */
+/** Tolerance for a busy machine. */
 const SLACK_MS = 10_000;
 
 interface Kind {
   readonly share: number;
-  /** What is sent at once. */
+  /** Sent at once. */
   readonly opening: string;
-  /** What is sent each second after that. */
+  /** Sent each second after that. */
   readonly more: string;
   readonly reads: boolean;
-  /** By when the gateway has closed it. */
+  /** Time limit for the gateway to close it. */
   readonly closedWithinMs: number;
 }
 
@@ -56,7 +56,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "never reads": {
     share: 0.01,
     opening: `GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(50),
-    // Who does not read learns of the end by writing alone.
+    // A client that does not read detects the end only by writing.
     more: " ",
     reads: false,
     closedWithinMs: UNREAD_MS,
@@ -81,38 +81,40 @@ export async function runHostileClients({ n, say }: FaultOptions): Promise<Trial
   const idleBytes = memoryOf(pid).rssBytes;
   const turnedAwayBefore = turnedAway();
   const probes = keepProbing(origin, SECRET, pid);
-  const held: Held[] = [];
+  const openSockets: Held[] = [];
   for (const [kind, { share }] of Object.entries(KINDS)) {
     const count = Math.max(1, Math.round(n * share));
     for (let first = 0; first < count; first += OPENED_AT_ONCE)
-      held.push(
+      openSockets.push(
         ...(await Promise.all(
           Array.from({ length: Math.min(OPENED_AT_ONCE, count - first) }, () => open(origin, kind)),
         )),
       );
-    say(`${held.length} of ${n} sockets open`);
+    say(`${openSockets.length} of ${n} sockets open`);
   }
   const isLate = ({ kind, openedMs, closedMs }: Held): boolean => {
     return (closedMs ?? performance.now()) - openedMs > (KINDS[kind]?.closedWithinMs ?? 0);
   };
   const isWaitedFor = (each: Held) => each.closedMs === null && !isLate(each);
-  while (held.some(isWaitedFor)) {
-    for (const { kind, socket, closedMs } of held) if (closedMs === null) socket.write(KINDS[kind]?.more ?? "");
+  while (openSockets.some(isWaitedFor)) {
+    for (const { kind, socket, closedMs } of openSockets) if (closedMs === null) socket.write(KINDS[kind]?.more ?? "");
     await wait(1_000);
   }
   const probeMs = await probes.stop();
   const { peakBytes } = memoryOf(pid);
   const slowestMs = Math.max(...probeMs);
-  const late = held.filter(isLate);
+  const late = openSockets.filter(isLate);
   if (late.length > 0)
     violations.push(`${late.length} sockets were held longer than promised, the first of one that ${late[0]?.kind}`);
   if (peakBytes - idleBytes > MAX_GROWN_BYTES) violations.push(`grown by ${mebibytes(peakBytes - idleBytes)}`);
   if (slowestMs > LONGEST_PROBE_MS) violations.push(`somebody else waited for ${slowestMs.toFixed(0)} ms`);
-  const figures = Object.keys(KINDS).map((kind) => [kind, told(held.filter((each) => each.kind === kind))] as const);
-  for (const { socket } of held) socket.destroy();
+  const figures = Object.keys(KINDS).map(
+    (kind) => [kind, summaryOf(openSockets.filter((each) => each.kind === kind))] as const,
+  );
+  for (const { socket } of openSockets) socket.destroy();
   return {
     engine: "postgres",
-    n: held.length,
+    n: openSockets.length,
     violations,
     seconds: (performance.now() - started) / 1000,
     figures: {
@@ -129,22 +131,22 @@ async function open(origin: string, kind: string): Promise<Held> {
   const { hostname, port } = new URL(origin);
   const socket = connect({ host: hostname, port: Number(port) });
   socket.on("error", () => undefined);
-  const held: Held = { kind, socket, openedMs: performance.now(), closedMs: null };
+  const openSocket: Held = { kind, socket, openedMs: performance.now(), closedMs: null };
   socket.once("close", () => {
-    held.closedMs = performance.now();
+    openSocket.closedMs = performance.now();
   });
   await Promise.race([once(socket, "connect"), once(socket, "close")]);
   const { opening, reads } = KINDS[kind] ?? { opening: "", reads: true };
   if (opening !== "") socket.write(opening);
   if (reads) socket.resume();
   else socket.pause();
-  return held;
+  return openSocket;
 }
 
-function told(held: readonly Held[]): string {
-  const times = held.flatMap(({ openedMs, closedMs }) => (closedMs === null ? [] : [closedMs - openedMs]));
+function summaryOf(openSockets: readonly Held[]): string {
+  const times = openSockets.flatMap(({ openedMs, closedMs }) => (closedMs === null ? [] : [closedMs - openedMs]));
   const most = times.length === 0 ? "" : `, after at most ${(Math.max(...times) / 1_000).toFixed(1)} s`;
-  return `${held.length} sockets, ${times.length} closed by the gateway${most}`;
+  return `${openSockets.length} sockets, ${times.length} closed by the gateway${most}`;
 }
 
 function configuration(sandbox: Sandbox): ConfigurationFile {

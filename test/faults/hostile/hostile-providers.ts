@@ -1,5 +1,5 @@
-// R9 from the other side: providers that answer without end, in endless headers or interim heads, compressed, byte by byte, never, or not
-// in HTTP. Every request ends by its deadline with an error in JSON, memory stays bounded and every other caller is served meanwhile.
+// R9 for providers: they answer without end, with endless headers or interim responses, compressed, byte by byte, never, or not in HTTP. Every request ends by
+// its deadline with an error in JSON, memory stays bounded, and every other caller is served meanwhile.
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
@@ -15,10 +15,10 @@ import { startGateways } from "../gateways.ts";
 import { beginStretch } from "../processor-time.ts";
 import { keepProbing } from "./probes.ts";
 
-/** One app, with a connection of its own, for each kind. */
+/** One app with its own connection for each kind. */
 const secretOf = (at: number): string => `faults-key-of-the-hostile-app-${String(at).padStart(2, "0")}`;
 const SYNC_TIMEOUT_SECONDS = 5;
-/** The deadline, and the answer on its way. */
+/** The deadline plus transport. */
 const LONGEST_ANSWER_MS = (SYNC_TIMEOUT_SECONDS + 3) * 1_000;
 const AT_ONCE = 4;
 const LONGEST_PROBE_MS = 2_000;
@@ -29,7 +29,7 @@ const BLOCK = Buffer.alloc(65_536, "a");
 let bomb: Buffer | null = null;
 const madeBomb = (): Buffer => (bomb ??= gzipSync(Buffer.alloc(100 * 1_048_576)));
 
-/** What is written in answer to a request, until its connection closes. */
+/** Written in answer to a request, until its connection closes. */
 type Answering = (socket: Socket) => Promise<void> | void;
 const KINDS: Readonly<Record<string, Answering>> = {
   "endless body": async (socket) => {
@@ -75,7 +75,7 @@ export async function runHostileProviders({ n, seed, say }: FaultOptions): Promi
   const { pid } = gateway;
   const violations: string[] = [];
   const outcomes = new Map<string, number>();
-  // Before anybody waits for it: it takes this process a second.
+  // Before any request waits for it, because it takes this process a second.
   madeBomb();
   const probes = keepProbing(origin, secretOf(0), pid);
   const idleBytes = memoryOf(pid).rssBytes;
@@ -98,7 +98,7 @@ export async function runHostileProviders({ n, seed, say }: FaultOptions): Promi
     say(`${first + AT_ONCE} of ${n}, ${violations.length} violations`);
   }
   const probeMs = await probes.stop();
-  // A target that failed often rests a while.
+  // A target that failed often is in cooldown for a while.
   if (provider.reached() < n / 2) violations.push(`only ${provider.reached()} requests reached the provider`);
   const { peakBytes } = memoryOf(pid);
   const slowestMs = Math.max(...probeMs);
@@ -135,7 +135,7 @@ async function startHostileProvider() {
     sockets.add(socket);
     socket.on("error", () => undefined);
     socket.once("close", () => sockets.delete(socket));
-    // The head is enough to begin with; the rest is read, so that nobody waits for room.
+    // The headers suffice to begin; the rest is read, so that the sender is not blocked.
     socket.once("data", (head: Buffer) => {
       reached += 1;
       const at = Number(/^POST \/(\d+)\//u.exec(head.toString("latin1"))?.[1]);

@@ -1,5 +1,5 @@
-// A tenant's provider answers every call with 64 MiB that cost a reader many times their size, to eight uploads and 24 chats at once.
-// The gateway lives, its memory is bounded, each call fails in JSON and other tenants are served meanwhile.
+// A tenant's provider answers every call with 64 MiB that cost a reader many times their size, to eight uploads and 24 chats at once. The gateway survives, its
+// memory stays bounded, each call fails in JSON, and other tenants are served meanwhile.
 import { memoryOf } from "../../../bench/cost.ts";
 import { mebibytes } from "../../../bench/sizes.ts";
 import { formAround, noiseWav } from "../../../bench/wav.ts";
@@ -24,7 +24,7 @@ const FAILED: ReadonlySet<number> = new Set([502, 503, 504]);
 const SHORT_RECORDING = formAround(noiseWav(16_044));
 const LONG_RECORDING = formAround(slowWav(3_600));
 
-/** `n`: rounds, each in the next shape. Every second time through the shapes the recordings are of an hour, of which a reply may say more. */
+/** `n`: rounds, each with the next shape. In every second cycle of the shapes the recordings last an hour, for which replies may be larger. */
 export async function runHostileReplies({ n, isShort, say }: FaultOptions): Promise<Trials> {
   const started = performance.now();
   await using provider = await startHostileReplies();
@@ -101,7 +101,7 @@ function attack(origin: string, shape: string, isLong: boolean): Promise<readonl
 
 const secretOf = (shape: number, slot: number): string => `${HOSTILE}-${String(shape).padStart(2, "0")}-${slot}`;
 
-/** An account for each shape and slot: one that failed a few times is not asked for a while. */
+/** A separate account for each shape and slot, because an account in cooldown is not called. */
 function configuration({ deepgramUrl, openaiUrl }: Sandbox, provider: HostileReplies): ConfigurationFile {
   const hostile = REPLY_SHAPES.flatMap((shape, at) =>
     Array.from({ length: UPLOADS_AT_ONCE }, (_, slot) => ({

@@ -1,4 +1,4 @@
-// What everybody else notices of a trial: requests that need no provider, one after the other.
+// Measures how a trial affects unrelated requests: sequential requests that need no provider.
 import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { askHttp } from "../ask-http.ts";
@@ -7,9 +7,9 @@ import { beginStretch, type Stretch, toldTime } from "../processor-time.ts";
 const PROBE_MS = 100;
 
 export interface Probes {
-  /** How long each took, in milliseconds, but for what it waited for a processor; for ever, when it was not served. */
+  /** Duration of each in milliseconds, without waiting for a processor; infinite if it was not served. */
   stop(): Promise<readonly number[]>;
-  /** Of the one that took longest: when it was, and how much of it somebody waited for a processor. */
+  /** The slowest one: when it was sent, and how much of its duration was spent waiting for a processor. */
   slowest(): string;
 }
 
@@ -49,7 +49,7 @@ export function keepProbing(origin: string, secret: string, gatewayPid: number):
   };
 }
 
-/** Connections that found no place in a listener's queue, on the whole machine since it started. */
+/** Connections rejected by full listen queues, on the whole machine since it started. */
 export function turnedAway(): number {
   const [names = "", values = ""] = readFileSync("/proc/net/netstat", "latin1")
     .split("\n")

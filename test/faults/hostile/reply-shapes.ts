@@ -1,5 +1,4 @@
-// What a hostile provider answers a call with: bodies of 64 MiB that cost a reader far more than their size, in each way that JSON and
-// event streams allow.
+// The replies of a hostile provider: bodies of 64 MiB that cost a reader far more than their size, in each way that JSON and event streams allow.
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
@@ -36,15 +35,15 @@ const BODIES: Readonly<Record<string, Body>> = {
   "one long event": { contentType: EVENTS, start: "data: [", block: block("{},"), end: "{}]\n\n" },
   compressed: { encoding: "gzip", start: "", block: gzipSync(block("{},")), end: "" },
 };
-/** Declares its whole length, and takes for ever to send it. */
+/** Declares its whole length, and never finishes sending. */
 const DRIP = "slow drip";
 
 export const REPLY_SHAPES: readonly string[] = [...Object.keys(BODIES), DRIP];
 
 export interface HostileReplies extends AsyncDisposable {
-  /** Of the connection whose calls are answered in one shape. */
+  /** Of the connection whose calls are answered with one shape. */
   urlOf(shape: string, connection: number): string;
-  /** Requests that came. */
+  /** Number of received requests. */
   reached(): number;
 }
 
@@ -55,7 +54,7 @@ export async function startHostileReplies(): Promise<HostileReplies> {
     sockets.add(socket);
     socket.on("error", () => undefined);
     socket.once("close", () => sockets.delete(socket));
-    // The head is enough to begin with; the rest is read, so that the caller never waits for room.
+    // The headers suffice to begin; the rest is read, so that the caller is never blocked.
     socket.once("data", (head: Buffer) => {
       reached += 1;
       const shape = REPLY_SHAPES[Number(/^POST \/(\d+)-/u.exec(head.toString("latin1"))?.[1])];
@@ -83,10 +82,10 @@ async function answer(socket: Socket, shape: string): Promise<void> {
   const { contentType = "application/json", encoding, start, block: unit, end } = body;
   const encoded = encoding === undefined ? "" : `content-encoding: ${encoding}\r\n`;
   socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${contentType}\r\n${encoded}transfer-encoding: chunked\r\n\r\n`);
-  const whole = chunk(unit);
+  const chunkBytes = chunk(unit);
   if (start !== "") socket.write(chunk(Buffer.from(start)));
-  for (let sent = 0; sent < BODY_BYTES && !socket.destroyed; sent += unit.length)
-    if (!socket.write(whole)) await drained(socket);
+  for (let sentBytes = 0; sentBytes < BODY_BYTES && !socket.destroyed; sentBytes += unit.length)
+    if (!socket.write(chunkBytes)) await drained(socket);
   if (!socket.destroyed) socket.end(`${end === "" ? "" : chunk(Buffer.from(end)).toString("latin1")}0\r\n\r\n`);
 }
 

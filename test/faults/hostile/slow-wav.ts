@@ -1,7 +1,7 @@
-// A long recording in few bytes, whose provider may say as much of it as of any other of its length.
+// A long recording in few bytes: the allowed size of a reply depends on the duration.
 import { noiseWav } from "../../../bench/wav.ts";
 
-/** A thousand samples a second of eight bits: an hour is 3.6 MB. */
+/** A thousand samples of eight bits per second: an hour is 3.6 MB. */
 export function slowWav(seconds: number): Buffer {
   const rate = 1_000;
   const file = Buffer.alloc(44 + seconds * rate, 0x80);

@@ -1,5 +1,5 @@
-// A cancel against its job's completion [jobs.cancel-race]. What the cancel returned, what polls return, and what is stored agree; a cancel
-// that lost returns `succeeded`.
+// Cancels jobs while they complete [jobs.cancel-race]. The answer of the cancellation, later polls, and the stored state agree; a cancellation that lost the
+// race returns `succeeded`.
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import { noiseWav } from "../../../bench/wav.ts";
@@ -29,7 +29,7 @@ interface Race {
 
 const AT_ONCE = 8;
 const AUDIO_BYTES = 16_044;
-/** The provider's answer takes this long, and cancels come within a little more. */
+/** Duration of the provider's answer; cancellations come within a slightly longer range. */
 const PROVIDER_MS = 30;
 const CANCEL_WITHIN_MS = 120;
 
@@ -63,7 +63,7 @@ export async function runCancelRaces({ n, seed }: Pick<FaultOptions, "n" | "seed
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, racer));
-    const counts = Object.groupBy(races, ({ told, final }) => `told ${told}, ended ${final}`);
+    const counts = Object.groupBy(races, ({ told: cancelAnswer, final }) => `told ${cancelAnswer}, ended ${final}`);
     return {
       engine: "postgres",
       n,
@@ -82,12 +82,17 @@ async function race(gateway: TestGateway, term: string, delayMs: number): Promis
   form.append("keyterms", term);
   const { job_id: jobId } = await ask(gateway, "POST", "", form);
   await wait(delayMs);
-  const told = await ask(gateway, "DELETE", `/${jobId}`);
+  const cancelAnswer = await ask(gateway, "DELETE", `/${jobId}`);
   const final = await ask(gateway, "GET", `/${jobId}?wait=60`);
   const again = await ask(gateway, "DELETE", `/${jobId}`);
   const stored = await read(gateway, jobId);
   const calls = gateway.sandbox.calls.filter(({ query }) => query.some(([, value]) => value === term)).length;
-  return { told: told.status, final: final.status, calls, found: judgeRace({ told, final, again, stored, calls }) };
+  return {
+    told: cancelAnswer.status,
+    final: final.status,
+    calls,
+    found: judgeRace({ told: cancelAnswer, final, again, stored, calls }),
+  };
 }
 
 function judgeRace(race: {
@@ -97,12 +102,12 @@ function judgeRace(race: {
   readonly stored: Stored;
   readonly calls: number;
 }): readonly string[] {
-  const { told, final, again, stored, calls } = race;
+  const { told: cancelAnswer, final, again, stored, calls } = race;
   const found: string[] = [];
-  const fault = (text: string) => found.push(`${told.job_id} ${text}`);
-  if (told.status === "processing") {
-    if (!told.cancel_requested) fault("was told processing without its flag");
-  } else if (told.status !== final.status) fault(`was told ${told.status} and ended ${final.status}`);
+  const fault = (text: string) => found.push(`${cancelAnswer.job_id} ${text}`);
+  if (cancelAnswer.status === "processing") {
+    if (!cancelAnswer.cancel_requested) fault("was told processing without its flag");
+  } else if (cancelAnswer.status !== final.status) fault(`was told ${cancelAnswer.status} and ended ${final.status}`);
   if (final.status !== "cancelled" && final.status !== "succeeded") fault(`ended ${final.status}`);
   if (final.status === "succeeded" && final.result === null) fault("succeeded with no result");
   if (final.status === "cancelled" && final.result !== null) fault("is cancelled and has a result");

@@ -1,5 +1,5 @@
-// What happens to the job workers, the gateway, the database and the provider during a run: seeded in what and when, though
-// not in what the processes are doing at that moment.
+// Injects faults into job workers, the gateway, the database and the provider during a run. What and when is seeded, but not the state of the processes at that
+// moment.
 import { setTimeout as wait } from "node:timers/promises";
 import type { PostgresServer } from "../../harness/postgres-server.ts";
 import { seeded } from "../seeded.ts";
@@ -9,19 +9,19 @@ import { type PatchbayProcess, StuckStart } from "./patchbay-process.ts";
 export interface ChaosCounts {
   workerKills: number;
   gatewayKills: number;
-  /** Workers frozen for longer than a lease, and continued. */
+  /** Workers frozen for longer than a lease, then continued. */
   freezes: number;
   databaseRestarts: number;
   databaseCrashes: number;
-  /** Ends of processes that nobody had killed. */
+  /** Exits of processes that were not killed. */
   selfInflicted: number;
 }
 
 export interface Chaos {
   readonly counts: Readonly<ChaosCounts>;
-  /** What was said last by those that neither started nor ended. */
+  /** Last output of processes that neither started nor exited. */
   readonly stuckStarts: readonly string[];
-  /** Frozen processes go on, dead ones start, and nothing happens to them any more. */
+  /** Continues frozen processes, starts dead ones, and injects no more faults. */
   calm(): Promise<void>;
 }
 
@@ -50,10 +50,10 @@ export function startChaos({ seed, postgres, sandbox, gateway, workers }: ChaosO
   };
   const stuckStarts: string[] = [];
   const start = (target: PatchbayProcess) => startAgain(target, stuckStarts);
-  /** Somebody is at work on these. */
-  const held = new Set<PatchbayProcess>();
+  /** Processes under a fault at the moment. */
+  const busyProcesses = new Set<PatchbayProcess>();
 
-  /** Each kind of trouble has its own random numbers: how long one takes does not move the others. */
+  /** Each kind of fault has its own random numbers, so that the duration of one does not shift the others. */
   const every = async (salt: number, [least, most]: Range, trouble: (random: () => number) => Promise<void>) => {
     const random = seeded(seed * 31 + salt);
     while (!signal.aborted) {
@@ -62,15 +62,15 @@ export function startChaos({ seed, postgres, sandbox, gateway, workers }: ChaosO
     }
   };
   const hold = async (target: PatchbayProcess, work: () => Promise<void>): Promise<void> => {
-    held.add(target);
+    busyProcesses.add(target);
     try {
       await work();
     } finally {
-      held.delete(target);
+      busyProcesses.delete(target);
     }
   };
   const pick = (random: () => number): PatchbayProcess | null => {
-    const free = workers.filter((worker) => worker.isRunning && !held.has(worker));
+    const free = workers.filter((worker) => worker.isRunning && !busyProcesses.has(worker));
     return free[Math.floor(random() * free.length)] ?? null;
   };
 
@@ -87,12 +87,12 @@ export function startChaos({ seed, postgres, sandbox, gateway, workers }: ChaosO
 
   const loops = [
     every(1, KILLS, killAWorker),
-    // Two at once now and then: a start takes its time.
+    // Occasionally two at once, because a start takes time.
     every(7, KILLS, killAWorker),
     every(2, [4_000, 10_000], async (random) => {
       const target = pick(random);
-      // Somebody has to be awake to take over.
-      if (target === null || workers.length - held.size < 2) return;
+      // At least one worker must remain to take over.
+      if (target === null || workers.length - busyProcesses.size < 2) return;
       await hold(target, async () => {
         target.stop();
         await pause(between(random, [LEASE_MS + 3_000, LEASE_MS + 20_000]), signal);
@@ -116,7 +116,7 @@ export function startChaos({ seed, postgres, sandbox, gateway, workers }: ChaosO
     every(5, [1_000, 1_000], (random) => sandbox.setDelay(between(random, [20, 1_500]))),
     every(6, [SUPERVISE_MS, SUPERVISE_MS], async () => {
       for (const process of [gateway, ...workers]) {
-        if (process.isRunning || held.has(process)) continue;
+        if (process.isRunning || busyProcesses.has(process)) continue;
         counts.selfInflicted += 1;
         await hold(process, () => start(process));
       }
@@ -137,7 +137,7 @@ export function startChaos({ seed, postgres, sandbox, gateway, workers }: ChaosO
   };
 }
 
-/** A process that finds no database at its start ends, and its supervisor starts it again. */
+/** A process that finds no database at its start exits, and its supervisor restarts it. */
 async function startAgain(process: PatchbayProcess, stuck: string[]): Promise<void> {
   for (let tries = 0; tries < 60; tries += 1) {
     try {

@@ -1,4 +1,4 @@
-// The provider of the job trials: the sandbox in another process, so that killing a worker never loses its count.
+// The provider of the job trials: the sandbox in another process, so that killing a worker never loses its counts.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -7,9 +7,9 @@ import type { FaultRule, SandboxCall } from "../../../sandbox/server.ts";
 export interface CountingSandbox {
   readonly deepgramUrl: string;
   readonly assemblyaiUrl: string;
-  /** How long every answer takes from now on, and at how many polls a run is still under way: one, unless said. */
+  /** Sets the duration of every answer, and the number of polls during which a run is in progress. Default: one. */
   setDelay(ms: number, polls?: number): Promise<void>;
-  /** Submissions by the one key term of their request, which the head of a call already shows. */
+  /** Submissions by the key term of their request, which the start of a call already shows. */
   countSubmissions(): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function startCountingSandbox(): Promise<CountingSandbox> {
   };
 }
 
-/** Null for calls that begin no work, such as uploads and polls. */
+/** Null for calls that start no work, such as uploads and polls. */
 function submittedTerm({ wire, method, path, query, fields }: SandboxCall): string | null {
   if (wire === "deepgram") return query.find(([name]) => name === "keyterm")?.[1] ?? null;
   if (method !== "POST" || !path.endsWith("/v2/transcript")) return null;

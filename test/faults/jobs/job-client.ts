@@ -1,15 +1,14 @@
-// Submits and looks up jobs as a careful application does: with a key, again after every answer that says try again, and after
-// none at all.
+// Submits and polls jobs as a careful application does: with an idempotency key, and with retries after every retryable answer and every broken connection.
 import { setTimeout as wait } from "node:timers/promises";
 import { noiseWav } from "../../../bench/wav.ts";
 
 export interface SubmittedJob {
   readonly jobId: string;
-  /** Of the app it belongs to. */
+  /** Key of its app. */
   readonly key: string;
-  /** A key term of its own tells a job's submissions to the provider from those of others. */
+  /** A unique key term identifies a job's submissions at the provider. */
   readonly term: string;
-  /** Posts it took. */
+  /** Number of POST requests it took. */
   readonly posts: number;
 }
 
@@ -36,7 +35,7 @@ class UnexpectedAnswer extends Error {
   override readonly name = "UnexpectedAnswer";
 }
 
-/** Under one idempotency key for each index, however often it is posted. */
+/** With one idempotency key per index, however often it is posted. */
 export async function submitJob(
   options: JobClientOptions,
   { key, index, seed }: { readonly key: string; readonly index: number; readonly seed: number },
@@ -58,7 +57,7 @@ export async function submitJob(
   }
 }
 
-/** Null when there is no such job. */
+/** Null if there is no such job. */
 export async function readJob(options: JobClientOptions, { jobId, key }: SubmittedJob): Promise<JobView | null> {
   for (;;) {
     const answer = await ask(options, key, `/v1/transcription/jobs/${jobId}`, null);
@@ -75,7 +74,7 @@ interface Answered {
   readonly json: unknown;
 }
 
-/** Null: nobody answered. */
+/** Null: no answer. */
 async function ask(
   { origin, signal }: JobClientOptions,
   key: string,
@@ -101,7 +100,7 @@ async function ask(
   }
 }
 
-/** While the database is away every kind of answer may come; a refusal of the request itself may not. */
+/** While the database is unavailable any kind of answer may come, except a refusal of the request itself. */
 function isTransient({ status, json }: Answered): boolean {
   const code = (json as { error?: { code?: string } } | null)?.error?.code;
   return status >= 500 || status === 429 || code === "IDEMPOTENCY_REPLAY_IN_PROGRESS";

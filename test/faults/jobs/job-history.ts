@@ -1,5 +1,5 @@
-// What the database saw of every job: its own witness, a trigger that records each change of state, each new attempt, and whatever changed
-// in a job that had ended; and the verdict over all of it (R3, R5, R7).
+// Records every job's history in the database by a trigger: each change of state, each new attempt, and any change after the end; and checks all of it (R3, R5,
+// R7).
 import { setTimeout as wait } from "node:timers/promises";
 import { Client, type QueryResultRow } from "pg";
 
@@ -17,14 +17,14 @@ export interface JobRow {
   readonly attempt: number;
   readonly events: number;
   readonly ends: number;
-  /** Columns that changed after the end, but for those a purge takes away. */
+  /** Columns that changed after the end, except those that a purge clears. */
   readonly overwritten: readonly string[];
   readonly chargedAttempts: number;
 }
 
 export interface Facts {
   readonly jobs: readonly JobRow[];
-  /** From the last sign of life of a job's worker to the next attempt. */
+  /** From the last heartbeat of a job's worker to the next attempt. */
   readonly takeOverSeconds: TakeOverSeconds;
 }
 
@@ -33,7 +33,7 @@ interface TakeOverSeconds {
   readonly p50: number | null;
   readonly p99: number | null;
   readonly max: number | null;
-  /** The longest until the job was first offered to others. */
+  /** Longest time until the job was first offered to others. */
   readonly offeredMax: number | null;
 }
 
@@ -67,7 +67,7 @@ const JOBS = `
   from jobs`;
 
 const LEASE_SECONDS = 30;
-/** A lease is as old as its worker's last sign of life. */
+/** The age of a lease counts from its worker's last heartbeat. */
 const TAKE_OVERS = `
   select count(*)::int as n, max(seconds)::float8 as max, max(offered)::float8 as "offeredMax",
     percentile_cont(0.5) within group (order by seconds)::float8 as p50,
@@ -80,7 +80,7 @@ const TAKE_OVERS = `
 const NO_TAKE_OVERS: TakeOverSeconds = { n: 0, p50: null, p99: null, max: null, offeredMax: null };
 
 export function createJobHistory(databaseUrl: string): JobHistory {
-  /** Again until the database answers: it is being restarted. */
+  /** Retries until the database answers, because it is being restarted. */
   const rows = async <Row extends QueryResultRow>(statement: string): Promise<readonly Row[]> => {
     for (let tries = 0; ; tries += 1) {
       const client = new Client({ connectionString: databaseUrl });
@@ -113,7 +113,7 @@ export function createJobHistory(databaseUrl: string): JobHistory {
   };
 }
 
-/** The server is away, starting, stopping or recovering; an error of the statement itself has a class of its own. */
+/** The server is unavailable, starting, stopping or recovering; an error of the statement itself has another class. */
 function isAway(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return !/^(22|23|42)/u.test(code);

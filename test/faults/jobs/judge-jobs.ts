@@ -1,9 +1,9 @@
-// The verdict over a run of job trials: what each accepted job came to, what its provider saw of it, and who was told.
+// Checks a run of the job trials: how each accepted job ended, which calls its provider received, and which events were delivered.
 import type { SubmittedJob } from "./job-client.ts";
 import type { Facts } from "./job-history.ts";
 import type { WebhookReceiver } from "./webhook-receiver.ts";
 
-/** Failures that a kill in the middle of a paid call may honestly end in; anything else is a fault of ours. */
+/** Allowed failures after a kill during a paid call; any other is an internal error. */
 const HONEST_CODES = new Set(["PROVIDER_RESULT_UNKNOWN"]);
 
 export function judgeJobs(
@@ -37,16 +37,16 @@ export function judgeJobs(
   return found;
 }
 
-/** At least once, always under the same id, and telling how the job ended. */
+/** At least once, always with the same id and the job's final state. */
 export function judgeDeliveries({ jobs }: Facts, { deliveries }: WebhookReceiver): readonly string[] {
   return jobs.flatMap(({ id, status, events }) => {
-    const told = deliveries.get(id);
-    if (events === 0) return told === undefined ? [] : [`${id} was told of without an event`];
-    if (told === undefined) return [`${id} ended and nobody was told`];
+    const delivered = deliveries.get(id);
+    if (events === 0) return delivered === undefined ? [] : [`${id} was told of without an event`];
+    if (delivered === undefined) return [`${id} ended and nobody was told`];
     const found: string[] = [];
-    if (told.ids.size !== 1) found.push(`${id} was told of under ${told.ids.size} ids`);
-    if (told.statuses.size !== 1 || !told.statuses.has(status))
-      found.push(`${id} is ${status} and was told as ${[...told.statuses].join(", ")}`);
+    if (delivered.ids.size !== 1) found.push(`${id} was told of under ${delivered.ids.size} ids`);
+    if (delivered.statuses.size !== 1 || !delivered.statuses.has(status))
+      found.push(`${id} is ${status} and was told as ${[...delivered.statuses].join(", ")}`);
     return found;
   });
 }

@@ -1,4 +1,4 @@
-// `patchbay up` or `patchbay worker` as an operator starts it: a process that is killed, stopped and continued, and started again.
+// `patchbay up` or `patchbay worker` as an operator starts it: a process that can be killed, stopped, continued and restarted.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
@@ -7,25 +7,25 @@ import { testFlags } from "../../harness/node-flags.ts";
 
 export interface PatchbayProcess {
   readonly name: string;
-  /** Where it listens; a gateway's alone, and another one after every start. */
+  /** The address of a gateway, which changes with every start. Null for a worker. */
   readonly origin: string | null;
   readonly isRunning: boolean;
-  /** Of the process that runs; null when none does. */
+  /** Of the running process. Null: none runs. */
   readonly pid: number | null;
   start(): Promise<void>;
-  /** As the operating system's out-of-memory killer does it. */
+  /** SIGKILL, like the operating system's out-of-memory killer. */
   kill(): Promise<void>;
-  /** Frozen, as a process is whose machine swaps or is moved. */
+  /** SIGSTOP, like a process whose machine swaps or is migrated. */
   stop(): void;
   resume(): void;
   terminate(): Promise<void>;
 }
 
 const MAIN = join(import.meta.dirname, "../../../src/main.ts");
-/** A machine that does ten things at once starts a gateway within two minutes; one that ends says so at once. */
+/** A busy machine starts a gateway within two minutes; a process that exits is noticed at once. */
 const START_MS = 180_000;
 
-/** It neither served nor ended: nobody would start another. */
+/** It neither served nor exited, so a supervisor would not restart it. */
 export class StuckStart extends Error {
   override readonly name = "StuckStart";
 }
@@ -35,7 +35,7 @@ export interface PatchbayProcessOptions {
   readonly command: "up" | "worker";
   readonly configFile: string;
   readonly folder: string;
-  /** What Node itself is started with. */
+  /** Node.js options. */
   readonly nodeOptions?: readonly string[];
   /** Instead of those for processes that live for minutes. */
   readonly flags?: readonly string[];
@@ -60,7 +60,7 @@ export function createPatchbayProcess({
     if (child === null || !isRunning()) return;
     const exited = once(child, "exit");
     child.kill(signal);
-    // A frozen process takes no signal but this one.
+    // A stopped process handles no other signal.
     if (signal !== "SIGKILL") child.kill("SIGCONT");
     await exited;
   };
@@ -80,17 +80,17 @@ export function createPatchbayProcess({
       const log = openSync(logFile, "a");
       const started = spawn(process.execPath, [...flags, ...nodeOptions, MAIN, command, "--config", configFile], {
         cwd: folder,
-        // The cache of what was compiled, so that not each of them compiles the whole gateway.
+        // A shared compile cache, so that not each process compiles the whole gateway.
         env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
         stdio: ["ignore", log, "pipe"],
       });
       closeSync(log);
       child = started;
-      const said = await ready(started).catch((error: unknown) => {
+      const output = await ready(started).catch((error: unknown) => {
         started.kill("SIGKILL");
         throw error;
       });
-      origin = command === "up" ? said : null;
+      origin = command === "up" ? output : null;
       started.stderr?.resume();
     },
     kill: () => end("SIGKILL"),
@@ -100,21 +100,21 @@ export function createPatchbayProcess({
   };
 }
 
-/** Where it listens, or what it works on: a process that finds no database at its start ends before it says so. */
+/** The first line of output: its address, or what it works on. A process that finds no database exits before. */
 async function ready(child: ChildProcess): Promise<string> {
-  let said = "";
+  let output = "";
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new StuckStart(`patchbay did not start: ${said}`)), START_MS);
+    const late = setTimeout(() => reject(new StuckStart(`patchbay did not start: ${output}`)), START_MS);
     child.stderr?.on("data", (chunk: Buffer) => {
-      said += chunk.toString();
-      const word = /(?:listening|working)\s+(\S+)/u.exec(said)?.[1];
+      output += chunk.toString();
+      const word = /(?:listening|working)\s+(\S+)/u.exec(output)?.[1];
       if (word === undefined) return;
       clearTimeout(late);
       resolve(word);
     });
     child.once("exit", () => {
       clearTimeout(late);
-      reject(new Error(`patchbay ended early: ${said}`));
+      reject(new Error(`patchbay ended early: ${output}`));
     });
   });
 }

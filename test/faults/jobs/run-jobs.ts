@@ -1,6 +1,5 @@
-// Jobs over HTTP while workers are killed and frozen past their lease, the database is restarted and the gateway killed (R3, R4, R7). Every
-// accepted job ends, is submitted to its provider at most once, and never changes after its end [jobs.terminal-states]; each end has its
-// one event [webhooks.event-per-end].
+// Jobs over HTTP while workers are killed and frozen past their lease, the database is restarted and the gateway killed (R3, R4, R7). Every accepted job ends,
+// is submitted to its provider at most once, and never changes after its end [jobs.terminal-states]; each end has exactly one event [webhooks.event-per-end].
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,11 +17,11 @@ import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.t
 
 const SUBMITTERS = 16;
 const POLL_MS = 1_000;
-/** Share of the jobs that end before the troubles do. */
+/** Share of the jobs that end before the faults stop. */
 const TROUBLED_SHARE = 0.95;
-/** Lease, sweep, and what was in progress (R3: deadline + 120 s). */
+/** Lease, sweep, and work in progress (R3: deadline + 120 s). */
 const QUIET_MS = 165_000;
-/** From the end of the troubles: an attempt that failed may be the second, and the third comes five minutes later. */
+/** From the end of the faults: a failed attempt may be the second, and the third comes five minutes later. */
 const DELIVER_MS = 420_000;
 
 export async function runJobs(options: FaultOptions): Promise<Trials> {
@@ -104,9 +103,9 @@ async function submitAll(
     while (next < n && performance.now() < lastMs) {
       const index = next;
       next += 1;
-      // All through the troubles, not in one burst before them.
+      // Spread over the faults, not in one burst before them.
       await wait(Math.max(0, startedMs + (index * spreadMs) / n - performance.now()));
-      // What waits in the queue is no trial of anything.
+      // Jobs that wait in the queue test nothing.
       while (accepted.length - (await history.countTerminal()) > MOST_WAITING && performance.now() < lastMs)
         await wait(POLL_MS);
       try {
@@ -125,9 +124,9 @@ const MOST_WAITING = 200;
 
 async function troubled(history: JobHistory, n: number, lastMs: number, say: (text: string) => void): Promise<void> {
   for (;;) {
-    const ended = await history.countTerminal();
-    say(`ended ${ended} of ${n}, under trouble`);
-    if (ended >= n * TROUBLED_SHARE || performance.now() > lastMs) return;
+    const endedCount = await history.countTerminal();
+    say(`ended ${endedCount} of ${n}, under trouble`);
+    if (endedCount >= n * TROUBLED_SHARE || performance.now() > lastMs) return;
     await wait(POLL_MS);
   }
 }
@@ -151,7 +150,7 @@ async function untilDelivered(receiver: WebhookReceiver, { jobs }: Facts, lastMs
   }
 }
 
-/** What a caller is told is what is stored. */
+/** Checks that answers match the stored state. */
 async function judgeAnswers(
   client: JobClientOptions,
   accepted: readonly SubmittedJob[],

@@ -1,9 +1,9 @@
-// The configuration of the job trials: two apps with prices and budgets, so that every charge shows.
+// The configuration of the job trials: two apps with prices and budgets, so that every charge is visible.
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { ENCRYPTION_KEY, PEPPER } from "../../harness/gateway.ts";
 import type { CountingSandbox } from "./counting-sandbox.ts";
 
-/** One app's jobs are answered in one call, the other's are submitted and polled. */
+/** One app's jobs need one call, the other's are submitted and polled. */
 export const KEYS = ["faults-key-of-the-calls-app-01", "faults-key-of-the-runs-app-01"] as const;
 export const ADMIN_KEY = "faults-key-of-the-administrator";
 

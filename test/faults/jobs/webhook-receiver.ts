@@ -1,4 +1,4 @@
-// A webhook receiver that takes everything and remembers what came, by the id that stays the same over retries.
+// A webhook receiver that accepts everything and records it by the event id, which stays the same over retries.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 
 export interface WebhookReceiver {
   readonly url: string;
-  /** Event ids by job, with the status they told; more than one of either is a fault. */
+  /** Event ids by job, with their status; more than one of either is a failure. */
   readonly deliveries: ReadonlyMap<
     string,
     { readonly ids: ReadonlySet<string>; readonly statuses: ReadonlySet<string> }
@@ -33,13 +33,13 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     response.writeHead(204).end();
   };
   const server = createServer((request, response) => {
-    // Its sender was killed: it will come again.
+    // Its sender was killed, so it will be redelivered.
     take(request, response).catch(() => response.destroy());
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
-    // By name: deliveries to the gateway's own host, 127.0.0.1, are refused whatever ranges are open.
+    // By name: deliveries to the literal address 127.0.0.1 are refused whatever ranges are allowed.
     url: `http://localhost:${(server.address() as AddressInfo).port}/events`,
     deliveries,
     received: () => received,

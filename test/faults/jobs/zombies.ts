@@ -1,5 +1,5 @@
-// R5: a worker is frozen while it holds jobs, their leases lapse by the database's clock, others take the jobs over and end them, and the
-// worker is continued [jobs.fenced-writes]. Each such job is a trial: nothing of what the zombie still does may change it.
+// R5: a worker is frozen while it holds jobs, their leases expire by the database's clock, other workers take the jobs over and end them, and the worker is
+// continued [jobs.fenced-writes]. Each such job is a trial: the zombie's later writes must not change it.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,13 +23,13 @@ import { createPatchbayProcess, type PatchbayProcess } from "./patchbay-process.
 import { KEYS, trialConfiguration } from "./trial-configuration.ts";
 
 const AT_ONCE = 24;
-/** Long enough for a round to come together in the workers' hands: each freeze is as many trials as its worker holds. */
+/** Long enough for the workers to hold a full round: each freeze gives as many trials as its worker holds jobs. */
 const PROVIDER_MS = 6_000;
 const POLL_MS = 50;
-/** A frozen transaction keeps its rows locked until the server ends it: such a job is no trial. */
+/** A frozen transaction keeps its rows locked until the server terminates it: such a job is no trial. */
 const STILL_MS = PROVIDER_MS + 2_000;
 const QUIET_MS = 60_000;
-/** Fewer trials than were asked for, where the machine is slow. */
+/** On a slow machine there are fewer trials than requested. */
 const LONGEST_MS = { short: 300_000, long: 1_140_000 };
 
 interface Field {
@@ -41,7 +41,7 @@ interface Field {
   readonly folder: string;
 }
 
-/** A job that was taken from a frozen worker and ended before that worker went on. */
+/** A job that was taken over from a frozen worker and ended before that worker continued. */
 interface Trial {
   readonly worker: string;
   readonly jobId: string;
@@ -65,13 +65,13 @@ export async function runZombies(options: FaultOptions) {
     if (worker === undefined) throw new Error("no worker");
     await field.sandbox.setDelay(PROVIDER_MS, 0);
     const submitted = submitRound(field, accepted.length, seed);
-    // When every worker has its hands full.
+    // When every worker is fully loaded.
     await wait(PROVIDER_MS * (0.3 + random()));
     trials.push(...(await freeze(field, worker, freezes + 1, submitted)));
     accepted.push(...(await submitted));
     say(`${trials.length} of ${n} zombies, ${freezes + 1} freezes`);
   }
-  // Everybody has worked on, the zombies too.
+  // All processes have continued, the zombies too.
   accepted.push(...(await submitRound(field, accepted.length, seed)));
   const unfinished = await untilFinished(field.database);
   const facts = await history.facts();
@@ -127,7 +127,7 @@ async function openField(resources: AsyncDisposableStack, workerCount: number): 
   return { database, queue, sandbox, folder, workers, client: { origin: () => gateway.origin, signal: over.signal } };
 }
 
-/** As many as keep every worker busy: calls and runs in turn. */
+/** Enough to keep every worker busy: calls and runs alternate. */
 function submitRound({ client, workers }: Field, first: number, seed: number): Promise<readonly SubmittedJob[]> {
   return Promise.all(
     Array.from({ length: AT_ONCE * (workers.length + 1) }, (_, each) => {
@@ -146,16 +146,16 @@ async function freeze(
   worker.stop();
   try {
     await submitted;
-    // What the others have in hand, and take over, need not take long.
+    // Jobs held or taken over by the other workers need not take long.
     await sandbox.setDelay(0, 0);
-    const held = await heldBy(folder, worker);
-    const isHeld = ({ id }: Unfinished) => held.some(({ jobId }) => jobId === id);
-    // Nobody else's lease is to lapse: until the others are done, or wait for what only the frozen one can let go.
+    const heldJobs = await heldBy(folder, worker);
+    const isHeld = ({ id }: Unfinished) => heldJobs.some(({ jobId }) => jobId === id);
+    // Only the frozen worker's leases may expire: waits until the others are done, or blocked by its locks.
     await untilStill(database, (jobs) => jobs.every(isHeld));
     await shiftClock(database, number * (JOB_LEASE_SECONDS + 1));
     await offerLapsed({ database, queue });
     await untilStill(database, (jobs) => !jobs.some(isHeld));
-    return await trialsAmong(database, worker, held);
+    return await trialsAmong(database, worker, heldJobs);
   } finally {
     worker.resume();
   }
@@ -172,11 +172,11 @@ async function unfinishedJobs({ db }: Database): Promise<readonly Unfinished[]> 
 async function trialsAmong(
   { db }: Database,
   worker: PatchbayProcess,
-  held: readonly Omit<Trial, "worker">[],
+  heldJobs: readonly Omit<Trial, "worker">[],
 ): Promise<readonly Trial[]> {
   const { rows } = await sql<Omit<Trial, "worker">>`
     select held."jobId", held.attempt
-    from jsonb_to_recordset(${JSON.stringify(held)}::jsonb) as held ("jobId" text, attempt int)
+    from jsonb_to_recordset(${JSON.stringify(heldJobs)}::jsonb) as held ("jobId" text, attempt int)
     join jobs on jobs.id = held."jobId" and jobs.attempt > held.attempt and jobs.finished_at is not null`.execute(db);
   return rows.map((row) => ({ ...row, worker: worker.name }));
 }
@@ -197,24 +197,24 @@ async function logOf(folder: string, name: string): Promise<readonly LogLine[]> 
 }
 
 async function heldBy(folder: string, { name }: PatchbayProcess): Promise<readonly Omit<Trial, "worker">[]> {
-  const held = new Map<string, number>();
+  const heldJobs = new Map<string, number>();
   for (const { event, job_id: jobId, attempt } of await logOf(folder, name)) {
     if (jobId === undefined || attempt === undefined) continue;
-    if (event === "job.claimed") held.set(jobId, attempt);
-    else if (event === "job.ended" || event === "job.left") held.delete(jobId);
+    if (event === "job.claimed") heldJobs.set(jobId, attempt);
+    else if (event === "job.ended" || event === "job.left") heldJobs.delete(jobId);
   }
-  return [...held].map(([jobId, attempt]) => ({ jobId, attempt }));
+  return [...heldJobs].map(([jobId, attempt]) => ({ jobId, attempt }));
 }
 
 async function countGivenUp({ folder, workers }: Field, trials: readonly Trial[]): Promise<number> {
-  const left = new Set<string>();
+  const lostJobs = new Set<string>();
   for (const { name } of workers)
     for (const { event, reason, job_id: jobId, attempt } of await logOf(folder, name))
-      if (event === "job.left" && reason === "lost") left.add(`${name} ${jobId} ${attempt}`);
-  return trials.filter(({ worker, jobId, attempt }) => left.has(`${worker} ${jobId} ${attempt}`)).length;
+      if (event === "job.left" && reason === "lost") lostJobs.add(`${name} ${jobId} ${attempt}`);
+  return trials.filter(({ worker, jobId, attempt }) => lostJobs.has(`${worker} ${jobId} ${attempt}`)).length;
 }
 
-/** Until it holds, or nothing has ended for a while. */
+/** Until the condition holds, or nothing has ended for a while. */
 async function untilStill(database: Database, holds: (jobs: readonly Unfinished[]) => boolean): Promise<void> {
   let [count, sinceMs] = [-1, 0];
   await until(QUIET_MS, async () => {

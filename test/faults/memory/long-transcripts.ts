@@ -1,4 +1,4 @@
-// A provider whose every transcript of an hour has so many long words, in utterances of ten.
+// A provider whose transcripts of an hour have very many long words, in utterances of ten.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,8 +12,12 @@ export async function startLongTranscripts(count: number) {
   }));
   const transcript = words.map(({ word }) => word).join(" ");
   const utterances = Array.from({ length: count / 10 }, (_, at) => {
-    const said = words.slice(at * 10, at * 10 + 10);
-    return { transcript: said.map(({ word }) => word).join(" "), start: said[0]?.start, end: said.at(-1)?.end };
+    const utterance = words.slice(at * 10, at * 10 + 10);
+    return {
+      transcript: utterance.map(({ word }) => word).join(" "),
+      start: utterance[0]?.start,
+      end: utterance.at(-1)?.end,
+    };
   });
   const body = JSON.stringify({
     metadata: { request_id: "unread", duration: 3_600, model_info: { m: { name: "general-nova-3", arch: "nova-3" } } },

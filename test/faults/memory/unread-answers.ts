@@ -1,5 +1,5 @@
-// Callers that ask for answers of eight megabytes and never read them. The gateway disconnects the slowest when its budget is used up, its
-// memory is bounded, and those who read are served: the same large answer, small jobs of the same workspace, and others.
+// Callers request answers of eight megabytes and never read them. The gateway disconnects the slowest when its budget is used up, its memory stays bounded, and
+// callers that read are served: the same large answer, small jobs of the same workspace, and other tenants.
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { memoryOf } from "../../../bench/cost.ts";
@@ -20,18 +20,18 @@ const SMALL = "faults-key-of-the-small-app-0001";
 const AT_ONCE = 60;
 const HELD_MS = 5_000;
 const JOB_MS = 120_000;
-/** Behind all that do not read, on a busy machine. */
+/** After all clients that do not read, on a busy machine. */
 const READ_MS = 240_000;
 const MAX_GROWN_BYTES = 512 * 1_048_576;
 const MAX_P99_MS = 500;
 const RECORDING = withTimes(formAround(slowWav(3_600)));
-/** As fast as somebody can speak, in long words: an answer of some eight megabytes, of which the kernel takes four from who does not read. */
+/** The fastest speech in long words: an answer of about eight megabytes, four of which fit into the kernel's buffers. */
 const WORDS = 30_000;
 
-/** What callers that do not read ask for, in turns. */
+/** Requested in turns by callers that do not read. */
 const QUESTIONS = ["large job", "large job", "description", "large job", "large job", "small job"] as const;
 
-/** `n`: callers that do not read; two of three ask for a large job. */
+/** `n`: callers that do not read; two of three request a large job. */
 export async function runUnreadAnswers({ n, isShort, say }: FaultOptions): Promise<Trials> {
   const started = performance.now();
   await using provider = await startLongTranscripts(WORDS);
@@ -54,35 +54,36 @@ export async function runUnreadAnswers({ n, isShort, say }: FaultOptions): Promi
       headers: { authorization: `Bearer ${HOSTILE}` },
       timeoutMs: READ_MS,
     });
-  const whole = await read();
-  if (whole.status !== 200) throw new Error(`the job was answered ${whole.status}: ${whole.text.slice(0, 200)}`);
+  const fullAnswer = await read();
+  if (fullAnswer.status !== 200)
+    throw new Error(`the job was answered ${fullAnswer.status}: ${fullAnswer.text.slice(0, 200)}`);
   const idleBytes = memoryOf(pid).rssBytes;
   const callers = startHonestCallers(origin, HONEST, pid);
   const pollers = startHonestCallers(origin, SMALL, pid, [smallJob]);
-  const held: { readonly socket: Socket; readonly size: "large" | "small" }[] = [];
+  const openSockets: { readonly socket: Socket; readonly size: "large" | "small" }[] = [];
   for (let first = 0; first < n; first += AT_ONCE) {
     for (let at = first; at < Math.min(n, first + AT_ONCE); at += 1) {
       const question = QUESTIONS[at % QUESTIONS.length];
       const isLarge = question === "large job";
       const smallPath = question === "description" ? "/openapi.json" : smallJob.path;
       const socket = isLarge ? unreadRequest(origin, jobPath, HOSTILE) : unreadRequest(origin, smallPath, SMALL);
-      held.push({ socket, size: isLarge ? "large" : "small" });
+      openSockets.push({ socket, size: isLarge ? "large" : "small" });
     }
     await wait(HELD_MS);
-    say(`${held.length} of ${n}, grown by ${mebibytes(memoryOf(pid).peakBytes - idleBytes)}`);
+    say(`${openSockets.length} of ${n}, grown by ${mebibytes(memoryOf(pid).peakBytes - idleBytes)}`);
   }
   const reread = await read();
-  if (reread.status !== 200 || reread.text.length !== whole.text.length)
+  if (reread.status !== 200 || reread.text.length !== fullAnswer.text.length)
     violations.push(`a caller that reads was answered ${reread.status}, ${reread.text.length} characters`);
   const honest = await callers.stop();
   const polls = await pollers.stop();
   const hasDied = gateway.pid !== pid;
   if (hasDied) violations.push("the gateway's process ended");
   const grownBytes = hasDied ? 0 : memoryOf(pid).peakBytes - idleBytes;
-  // What came is read only now: an answer that breaks off was disconnected.
+  // Received bytes are read only now: a truncated answer means a disconnection.
   const disconnected = { large: 0, small: 0 };
   await Promise.all(
-    held.map(async ({ socket, size }) => {
+    openSockets.map(async ({ socket, size }) => {
       if (!(await isWhole(socket))) disconnected[size] += 1;
       socket.destroy();
     }),
@@ -90,9 +91,9 @@ export async function runUnreadAnswers({ n, isShort, say }: FaultOptions): Promi
   if (grownBytes > MAX_GROWN_BYTES) violations.push(`grown by ${mebibytes(grownBytes)}`);
   if (disconnected.large === 0) violations.push("no reader of a large answer was disconnected");
   if (disconnected.small > 0) violations.push(`${disconnected.small} readers of small answers were disconnected`);
-  for (const [who, { faults, p99Ms }] of Object.entries({ others: honest, "small jobs": polls })) {
+  for (const [group, { faults, p99Ms }] of Object.entries({ others: honest, "small jobs": polls })) {
     violations.push(...faults.slice(0, 20));
-    if (!isShort && p99Ms > MAX_P99_MS) violations.push(`the p99 of ${who} was ${p99Ms.toFixed(0)} ms`);
+    if (!isShort && p99Ms > MAX_P99_MS) violations.push(`the p99 of ${group} was ${p99Ms.toFixed(0)} ms`);
   }
   return {
     engine: "postgres",
@@ -100,7 +101,7 @@ export async function runUnreadAnswers({ n, isShort, say }: FaultOptions): Promi
     violations,
     seconds: (performance.now() - started) / 1000,
     figures: {
-      "a large answer": mebibytes(whole.text.length),
+      "a large answer": mebibytes(fullAnswer.text.length),
       "readers of large answers disconnected": disconnected.large,
       "readers of small answers disconnected": disconnected.small,
       "resident memory": `idle ${mebibytes(idleBytes)}, grown by at most ${mebibytes(grownBytes)} (bound ${mebibytes(MAX_GROWN_BYTES)})`,
@@ -110,7 +111,7 @@ export async function runUnreadAnswers({ n, isShort, say }: FaultOptions): Promi
   };
 }
 
-/** Asks for the times of words and segments too. */
+/** Also requests times of words and segments. */
 function withTimes({ contentType, body }: ReturnType<typeof formAround>): ReturnType<typeof formAround> {
   const boundary = contentType.slice(contentType.indexOf("boundary=") + "boundary=".length);
   const field = `--${boundary}\r\nContent-Disposition: form-data; name="timestamps"\r\n\r\nboth\r\n`;
@@ -126,13 +127,13 @@ function unreadRequest(origin: string, path: string, secret: string): Socket {
   return socket;
 }
 
-/** Of an answer to the one request that was made; false: the connection ended before its last byte. */
+/** Whether the only answer is complete; false: the connection ended before its last byte. */
 async function isWhole(socket: Socket): Promise<boolean> {
   let head = "";
   let received = 0;
   let total = Number.POSITIVE_INFINITY;
-  const ended = Promise.withResolvers<boolean>();
-  for (const event of ["end", "error", "close"]) socket.once(event, () => ended.resolve(false));
+  const completion = Promise.withResolvers<boolean>();
+  for (const event of ["end", "error", "close"]) socket.once(event, () => completion.resolve(false));
   socket.on("data", (bytes: Buffer) => {
     received += bytes.length;
     if (total === Number.POSITIVE_INFINITY) {
@@ -141,11 +142,11 @@ async function isWhole(socket: Socket): Promise<boolean> {
       const length = /content-length: (\d+)/iu.exec(head)?.[1];
       if (endAt >= 0 && length !== undefined) total = endAt + 4 + Number(length);
     }
-    if (received >= total) ended.resolve(true);
+    if (received >= total) completion.resolve(true);
   });
   if (socket.destroyed) return false;
   socket.resume();
-  return ended.promise;
+  return completion.promise;
 }
 
 async function finishedJob(origin: string, secret: string, form: ReturnType<typeof formAround>): Promise<string> {

@@ -1,5 +1,4 @@
-// R13: the benchmark `memory` as a trial. N uploads of 25 MiB at once into one gateway; each is answered, and its resident memory grows by no
-// more than 512 MiB.
+// R13: the benchmark `memory` as a trial. N concurrent uploads of 25 MiB to one gateway; each is answered, and resident memory grows by at most 512 MiB.
 import { benchMemory } from "../../../bench/memory.ts";
 import { mebibytes } from "../../../bench/sizes.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
@@ -16,15 +15,15 @@ export async function runUploads({ n }: FaultOptions): Promise<Trials> {
     readonly grownBytes: number;
     readonly holds: boolean;
   };
-  const answered = JSON.stringify(statuses);
+  const statusText = JSON.stringify(statuses);
   return {
     engine: "postgres",
     n,
-    violations: holds ? [] : [`grown by ${mebibytes(grownBytes)}, answered ${answered}`],
+    violations: holds ? [] : [`grown by ${mebibytes(grownBytes)}, answered ${statusText}`],
     seconds: (performance.now() - started) / 1000,
     figures: {
       "resident memory": `idle ${mebibytes(idleBytes)}, peak ${mebibytes(peakBytes)}, grown ${mebibytes(grownBytes)} (bound 512 MiB)`,
-      answered,
+      answered: statusText,
     },
   };
 }

@@ -1,6 +1,5 @@
-// The network between gateways and their PostgreSQL forgets connections, resets them, cuts them, holds them up and trickles
-// [storage.broken-connection]. Nothing is called twice, an answer never changes, and once the network is back so is the gateway, within
-// five seconds.
+// The network between gateways and their PostgreSQL drops connections silently, resets, cuts, delays and trickles [storage.broken-connection]. No call is
+// repeated, answers never change, and within five seconds of the network's recovery the gateway has recovered.
 import { setTimeout as wait } from "node:timers/promises";
 import { quantile } from "../../../bench/report.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
@@ -24,7 +23,7 @@ const EPISODES: readonly { readonly fault: NetworkFault; readonly ms: number }[]
 ];
 const REQUESTS = 12;
 const SYNC_TIMEOUT_SECONDS = 6;
-/** Nobody waits longer for a database that fell silent. */
+/** Longest wait for a silent database. */
 const LONGEST_ANSWER_MS = 12_000;
 const RECOVERY_MS = 5_000;
 const SETTLE_MS = 60_000;
@@ -54,10 +53,10 @@ export async function runDatabaseNetwork({ n, seed, say }: FaultOptions): Promis
   const recoveries: number[] = [];
   const slowest = new Map<string, number>();
   for (let episode = 0; episode < n; episode += 1) {
-    const chosen = EPISODES[episode % EPISODES.length];
-    if (chosen === undefined) throw new Error("there is no episode");
-    const { fault, ms } = chosen;
-    // One gateway's way to the database, or all of them.
+    const current = EPISODES[episode % EPISODES.length];
+    if (current === undefined) throw new Error("there is no episode");
+    const { fault, ms } = current;
+    // The connection of one gateway to the database, or of all.
     const concerned = random() < 0.5 ? proxies.slice(0, 1) : proxies;
     for (const proxy of concerned) proxy.set(fault);
     const names = Array.from({ length: REQUESTS }, (_, index) => `database-${seed}-${episode}-${index}`);
@@ -97,7 +96,7 @@ export async function runDatabaseNetwork({ n, seed, say }: FaultOptions): Promis
   };
 }
 
-/** How long until every gateway serves a request that needs the database. */
+/** Time until every gateway serves a request that needs the database. */
 async function untilServing(origins: readonly string[]): Promise<number> {
   const startedMs = performance.now();
   const serves = async (origin: string): Promise<void> => {
@@ -107,7 +106,7 @@ async function untilServing(origins: readonly string[]): Promise<number> {
         path: "/v1/requests/req_00000000000000000000000000",
         headers: { authorization: `Bearer ${SECRET}` },
       });
-      // There is no such request, says the database.
+      // 404 is an answer from the database: there is no such request.
       if (status === 404) return;
       if (performance.now() - startedMs > SETTLE_MS) return;
       await wait(POLL_MS);

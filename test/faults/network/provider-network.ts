@@ -1,5 +1,5 @@
-// The network between a gateway and its provider resets, cuts either way at drawn bytes, forgets, holds up and trickles. Whatever happened,
-// a request ends by its deadline, a key leads to one call at most, and an answer is whole and never another (R1, R2).
+// The network between a gateway and its provider resets, cuts either direction at random bytes, drops silently, delays and trickles. In every case a request
+// ends by its deadline, a key leads to at most one call, and an answer is complete and never changes (R1, R2).
 import { startSandbox } from "../../../sandbox/server.ts";
 import { type NetworkFault, startFaultProxy } from "../../harness/fault-proxy.ts";
 import { KEY, neverResting, standardFile, startGateway } from "../../harness/gateway.ts";
@@ -8,7 +8,7 @@ import { askKeyed, createKeyHistory, untilSettled } from "../keyed-requests.ts";
 import { seeded } from "../seeded.ts";
 
 const SYNC_TIMEOUT_SECONDS = 3;
-/** The deadline, and the answer on its way. */
+/** The deadline plus transport. */
 const LONGEST_ANSWER_MS = (SYNC_TIMEOUT_SECONDS + 2) * 1_000;
 const AT_ONCE = 8;
 /** The request is about 17 kB, the reply about one. */

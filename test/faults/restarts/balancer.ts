@@ -1,5 +1,5 @@
-// A small TCP balancer, as in front of gateways that are restarted one after the other (R14): asks each for its readiness and gives new
-// connections, in turn, to those that are ready. What is connected stays connected; it reads no HTTP.
+// A small TCP balancer in front of gateways under a rolling restart (R14): checks the readiness of each and distributes new connections round-robin among the
+// ready ones. Existing connections stay; it does not parse HTTP.
 import { once } from "node:events";
 import { request } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -7,17 +7,17 @@ import { setTimeout as wait } from "node:timers/promises";
 
 export interface Balancer extends AsyncDisposable {
   readonly origin: string;
-  /** Resolves once the gateway behind this origin gets connections. */
+  /** Resolves once the gateway of this origin receives connections. */
   untilReady(origin: string, withinMs: number): Promise<void>;
 }
 
 const CHECK_MS = 250;
 const CHECK_TIMEOUT_MS = 1_000;
-/** In a row, before a gateway that says nothing is given up; one that says no is so at once. */
+/** Consecutive silent checks before a gateway is considered down; a negative answer counts at once. */
 const SILENT_CHECKS = 3;
 const POLL_MS = 20;
 
-/** `origins`: where the gateways listen now; null while one does not run. */
+/** `origins`: current addresses of the gateways. Null while one is down. */
 export async function startBalancer(origins: () => readonly (string | null)[]): Promise<Balancer> {
   const ready = new Set<string>();
   const sockets = new Set<Socket>();
@@ -34,7 +34,7 @@ export async function startBalancer(origins: () => readonly (string | null)[]): 
   const checking = (async () => {
     while (!over.signal.aborted) {
       const known = origins().filter((origin) => origin !== null);
-      for (const gone of [...ready].filter((origin) => !known.includes(origin))) ready.delete(gone);
+      for (const removed of [...ready].filter((origin) => !known.includes(origin))) ready.delete(removed);
       await Promise.all(known.map(check));
       await wait(CHECK_MS, undefined, { signal: over.signal }).catch(() => undefined);
     }
@@ -44,7 +44,7 @@ export async function startBalancer(origins: () => readonly (string | null)[]): 
     sockets.add(near);
     near.once("close", () => sockets.delete(near));
     near.on("error", () => undefined);
-    // When none is ready, whichever runs: an answer of theirs says more than no connection.
+    // If none is ready, any running one: its answer is more informative than a refused connection.
     const choices = ready.size > 0 ? [...ready] : origins().filter((origin) => origin !== null);
     turn += 1;
     join(near, [...choices.slice(turn % choices.length), ...choices.slice(0, turn % choices.length)]);
@@ -67,7 +67,7 @@ export async function startBalancer(origins: () => readonly (string | null)[]): 
   };
 }
 
-/** To the first that takes the connection. */
+/** Connects to the first that accepts. */
 function join(near: Socket, [origin, ...others]: readonly string[]): void {
   if (origin === undefined) {
     near.resetAndDestroy();
@@ -81,7 +81,7 @@ function join(near: Socket, [origin, ...others]: readonly string[]): void {
     far.off("error", tryNext);
     far.on("error", () => near.destroy());
     near.once("close", () => far.destroy());
-    // What the gateway said last may still be on its way.
+    // The gateway's last bytes may still be in transit.
     far.once("close", () => near.destroySoon());
     near.pipe(far);
     far.pipe(near);
@@ -90,12 +90,12 @@ function join(near: Socket, [origin, ...others]: readonly string[]): void {
 
 function readiness(origin: string): Promise<"ready" | "not ready" | "silent"> {
   return new Promise((resolve) => {
-    const asked = request(`${origin}/readyz`, { agent: false, timeout: CHECK_TIMEOUT_MS }, (response) => {
+    const probe = request(`${origin}/readyz`, { agent: false, timeout: CHECK_TIMEOUT_MS }, (response) => {
       response.resume();
       resolve(response.statusCode === 200 ? "ready" : "not ready");
     });
-    asked.once("timeout", () => asked.destroy());
-    asked.once("error", () => resolve("silent"));
-    asked.end();
+    probe.once("timeout", () => probe.destroy());
+    probe.once("error", () => resolve("silent"));
+    probe.end();
   });
 }

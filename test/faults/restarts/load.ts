@@ -1,15 +1,14 @@
-// What applications ask of gateways while these are restarted: every kind of request, over connections that are used all the time and
-// over ones that idle for seconds in between.
+// The load during a rolling restart: every kind of request, over busy connections and over connections that idle for seconds in between.
 import { Agent } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { formAround, noiseWav } from "../../../bench/wav.ts";
 import { askHttp, type HttpAnswer, type HttpQuestion } from "../ask-http.ts";
 
 export const KEYS = { fast: "faults-key-of-restarts-fast-0001", slow: "faults-key-of-restarts-slow-0001" } as const;
-/** How long the provider of the slow ones takes. */
+/** Duration of slow provider calls. */
 export const SLOW_MS = 3_000;
 
-/** By how often each is drawn. */
+/** Weighted by frequency. */
 const KINDS = [
   ["transcription", 8],
   ["keyed", 6],
@@ -40,15 +39,15 @@ export interface LoadOptions {
 export async function runLoad(options: LoadOptions): Promise<void> {
   const { random, requestsPerSecond, isOver } = options;
   const pauseMs = (BUSY * 1_000) / requestsPerSecond;
-  let asked = 0;
+  let requestCount = 0;
   const beOneCaller = async (pause: () => number): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     await wait(pause() * random());
     while (!isOver()) {
       const startedMs = performance.now();
       const kind = DRAWN[Math.floor(random() * DRAWN.length)] ?? "me";
-      asked += 1;
-      const answer = await askHttp(options.origin, agent, question(kind, `${options.seed}-${asked}`));
+      requestCount += 1;
+      const answer = await askHttp(options.origin, agent, question(kind, `${options.seed}-${requestCount}`));
       options.onAnswer(kind, faultOf(kind, answer), answer);
       await wait(Math.max(0, pause() - (performance.now() - startedMs)));
     }
@@ -92,8 +91,8 @@ function question(kind: Kind, name: string): HttpQuestion {
 }
 
 function faultOf(kind: Kind, { status, text }: HttpAnswer): string | null {
-  const wanted = kind === "job" ? 202 : 200;
-  if (status !== wanted) return `${kind}: ${status ?? "no answer"} ${text.slice(0, 200)}`;
+  const expectedStatus = kind === "job" ? 202 : 200;
+  if (status !== expectedStatus) return `${kind}: ${status ?? "no answer"} ${text.slice(0, 200)}`;
   if (kind.endsWith("stream") && !text.includes("event: chat.completed")) return `${kind}: the stream has no end`;
   return null;
 }

@@ -1,5 +1,5 @@
-// R14: two gateways on one PostgreSQL server behind a balancer, asked to stop and started again one after the other under requests of
-// every kind. No request fails, every accepted job ends, and a gateway is gone within the deadline and five seconds.
+// R14: two gateways on one PostgreSQL server behind a balancer are stopped and restarted one after the other under requests of every kind. No request fails,
+// every accepted job ends, and a gateway exits within the deadline and five seconds.
 import { setTimeout as wait } from "node:timers/promises";
 import { quantile } from "../../../bench/report.ts";
 import { type Sandbox, startSandbox } from "../../../sandbox/server.ts";
@@ -12,13 +12,13 @@ import { startBalancer } from "./balancer.ts";
 import { KEYS, type Kind, runLoad, SLOW_MS } from "./load.ts";
 
 const RESTARTS = { long: 20, short: 2 };
-/** What one takes: connections drain until each was used once more, the slowest request ends, the next process starts. */
+/** Duration of one restart: connections drain until each was used once more, the slowest request ends, the next process starts. */
 const RESTART_SECONDS = 12;
 const SYNC_TIMEOUT_SECONDS = 20;
 const GRACE_SECONDS = 20;
-/** Promised: the deadline of what runs, and five seconds. */
+/** Guaranteed: the deadline of running requests plus five seconds. */
 const LONGEST_STOP_MS = (Math.max(SYNC_TIMEOUT_SECONDS, GRACE_SECONDS) + 5) * 1_000;
-/** A start is not what is tried here; a machine with other trials on it may take its time. */
+/** The duration of a start is not tested here; a busy machine may be slow. */
 const READY_MS = 180_000;
 const BETWEEN_MS = 1_000;
 const JOBS_END_MS = 60_000;
@@ -38,16 +38,16 @@ export async function runRollingRestart(options: FaultOptions): Promise<Trials> 
   const restarts = isShort ? RESTARTS.short : RESTARTS.long;
   const violations: string[] = [];
   const counts = new Map<Kind, number>();
-  let answered = 0;
+  let answerCount = 0;
   let restarted = 0;
   const load = runLoad({
     origin: balancer.origin,
     requestsPerSecond: n / (restarts * RESTART_SECONDS),
     random: seeded(seed),
     seed,
-    isOver: () => restarted === restarts && answered >= n,
+    isOver: () => restarted === restarts && answerCount >= n,
     onAnswer: (kind, fault) => {
-      answered += 1;
+      answerCount += 1;
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
       if (fault !== null) violations.push(`restart ${restarted + 1}: ${fault}`);
     },
@@ -62,7 +62,7 @@ export async function runRollingRestart(options: FaultOptions): Promise<Trials> 
     stopMs.push(performance.now() - askedMs);
     await gateway.start();
     await balancer.untilReady(gateway.origin ?? "", READY_MS);
-    say(`restarted ${restarted + 1} of ${restarts}, ${answered} requests, ${violations.length} violations`);
+    say(`restarted ${restarted + 1} of ${restarts}, ${answerCount} requests, ${violations.length} violations`);
   }
   await load;
   for (const ms of stopMs.filter((each) => each > LONGEST_STOP_MS))
@@ -71,7 +71,7 @@ export async function runRollingRestart(options: FaultOptions): Promise<Trials> 
   violations.push(...jobs.faults);
   return {
     engine: "postgres",
-    n: answered,
+    n: answerCount,
     violations,
     seconds: (performance.now() - started) / 1000,
     figures: {
@@ -83,7 +83,7 @@ export async function runRollingRestart(options: FaultOptions): Promise<Trials> 
   };
 }
 
-/** Every answer takes long enough for its request to be under way when the gateway is asked to stop. */
+/** Every answer takes long enough for its request to be in flight when the stop is requested. */
 async function startSlowSandbox(): Promise<AsyncDisposable & { readonly sandbox: Sandbox }> {
   const sandbox = await startSandbox();
   sandbox.addFault({ fault: { kind: "delay", ms: SLOW_MS } });

@@ -1,19 +1,19 @@
-// An open loop: so many requests begin each second, whether or not those before them were answered, up to a bound on those in flight.
+// An open-loop load: starts a fixed number of requests per second, whether or not earlier ones were answered, up to a limit of requests in flight.
 import { Agent, request } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { askHttp } from "../ask-http.ts";
 import { type Asked, drawRequest, type Kind } from "./requests.ts";
 
 export interface SoakLoad {
-  /** No more requests begin; resolves when those in flight are answered. */
+  /** Starts no more requests; resolves when those in flight are answered. */
   end(): Promise<void>;
   readonly sent: () => number;
   readonly inFlight: () => number;
-  /** Not sent, because too many were in flight. */
+  /** Requests not sent because too many were in flight. */
   readonly skipped: () => number;
   /** Answers by kind and status. */
   readonly answers: ReadonlyMap<string, number>;
-  /** Answers that none of its kind may get, and how often each came. */
+  /** Unexpected answers, with their counts. */
   readonly faults: ReadonlyMap<string, number>;
   readonly acceptedJobs: ReadonlySet<string>;
 }
@@ -36,7 +36,7 @@ export function startSoakLoad({ origin, perSecond, random, seed }: SoakLoadOptio
   const faults = new Map<string, number>();
   const acceptedJobs = new Set<string>();
   const over = new AbortController();
-  let sent = 0;
+  let sentCount = 0;
   let skipped = 0;
 
   const judge = (kind: Kind, statuses: readonly number[], status: number | null, text: string): void => {
@@ -58,15 +58,17 @@ export function startSoakLoad({ origin, perSecond, random, seed }: SoakLoadOptio
       skipped += 1;
       return;
     }
-    sent += 1;
-    const one: Promise<void> = ask(drawRequest(random, `soak-${seed}-${sent}`)).finally(() => inFlight.delete(one));
+    sentCount += 1;
+    const one: Promise<void> = ask(drawRequest(random, `soak-${seed}-${sentCount}`)).finally(() =>
+      inFlight.delete(one),
+    );
     inFlight.add(one);
   };
   const running = (async () => {
     const startedMs = performance.now();
-    for (let due = 0; !over.signal.aborted; await wait(TICK_MS)) {
-      const wanted = ((performance.now() - startedMs) / 1_000) * perSecond;
-      for (; due < wanted; due += 1) begin();
+    for (let startedCount = 0; !over.signal.aborted; await wait(TICK_MS)) {
+      const dueCount = ((performance.now() - startedMs) / 1_000) * perSecond;
+      for (; startedCount < dueCount; startedCount += 1) begin();
     }
   })();
   return {
@@ -76,7 +78,7 @@ export function startSoakLoad({ origin, perSecond, random, seed }: SoakLoadOptio
       await Promise.all(inFlight);
       agent.destroy();
     },
-    sent: () => sent,
+    sent: () => sentCount,
     inFlight: () => inFlight.size,
     skipped: () => skipped,
     answers,
@@ -85,19 +87,19 @@ export function startSoakLoad({ origin, perSecond, random, seed }: SoakLoadOptio
   };
 }
 
-/** A caller that vanishes: what it would have been answered is nobody's. */
+/** A caller that disconnects; its answer is not checked. */
 async function hangUp(
   origin: string,
   { method, path, headers, body }: Asked["question"],
   afterMs: number,
 ): Promise<void> {
-  const gone = Promise.withResolvers<void>();
-  const asked = request(`${origin}${path}`, { agent: false, method, headers });
-  asked.on("response", (response) => response.on("error", () => undefined).resume());
-  asked.on("error", () => undefined);
-  asked.once("close", () => gone.resolve());
-  asked.end(body);
-  const timer = setTimeout(() => asked.destroy(), afterMs);
-  await gone.promise;
+  const disconnection = Promise.withResolvers<void>();
+  const outgoing = request(`${origin}${path}`, { agent: false, method, headers });
+  outgoing.on("response", (response) => response.on("error", () => undefined).resume());
+  outgoing.on("error", () => undefined);
+  outgoing.once("close", () => disconnection.resolve());
+  outgoing.end(body);
+  const timer = setTimeout(() => outgoing.destroy(), afterMs);
+  await disconnection.promise;
   clearTimeout(timer);
 }

@@ -1,5 +1,5 @@
-// What applications ask of a gateway over an hour: every way of answering, callers that hang up, providers that fail, requests that are
-// wrong and keys that nobody knows. Drawn by share, each with the answers that it may get.
+// The request mix of the soak test: every kind of answer, callers that disconnect, failing providers, invalid requests and unknown keys. Drawn by share, each
+// with its allowed answers.
 import { formAround, noiseWav } from "../../../bench/wav.ts";
 import { generateKey } from "../../../src/auth/key-format.ts";
 import type { HttpQuestion } from "../ask-http.ts";
@@ -15,7 +15,7 @@ export const KEYS: Readonly<Record<AppName, string>> = {
 export interface Asked {
   readonly kind: Kind;
   readonly question: HttpQuestion;
-  /** The caller hangs up after so long. */
+  /** The caller disconnects after this time. */
   readonly hangUpMs: number | null;
   readonly statuses: readonly number[];
 }
@@ -46,54 +46,54 @@ const SMALL: Form = formAround(noiseWav(16_044));
 const STREAMED = withField(SMALL, "stream", "true");
 const LARGE = formAround(noiseWav(2_000_044));
 const MOST_PATIENT_MS = 1_500;
-/** A gateway that holds as much as it can says so; on a busy machine that is no fault. */
+/** Answers of a fully loaded gateway, which are no failure on a busy machine. */
 const BUSY = [429, 503];
 
-/** `name`: of this request alone. */
+/** `name`: unique for this request. */
 export function drawRequest(random: () => number, name: string): Asked {
   const kind = DRAWN[Math.floor(random() * DRAWN.length)] ?? "read";
   switch (kind) {
     case "transcription":
-      return asked(kind, form("fast", "/v1/transcription", SMALL), [200]);
+      return requestOf(kind, form("fast", "/v1/transcription", SMALL), [200]);
     case "keyed transcription":
-      return asked(kind, form("fast", "/v1/transcription", SMALL, name), [200]);
+      return requestOf(kind, form("fast", "/v1/transcription", SMALL, name), [200]);
     case "upload":
-      return asked(kind, form("fast", "/v1/transcription", LARGE), [200]);
+      return requestOf(kind, form("fast", "/v1/transcription", LARGE), [200]);
     case "streamed transcription":
-      return asked(kind, form("fast", "/v1/transcription", STREAMED), [200]);
+      return requestOf(kind, form("fast", "/v1/transcription", STREAMED), [200]);
     case "chat":
-      return asked(kind, chat("fast", name), [200]);
+      return requestOf(kind, chat("fast", name), [200]);
     case "keyed chat":
-      return asked(kind, chat("fast", name, { key: name }), [200]);
+      return requestOf(kind, chat("fast", name, { key: name }), [200]);
     case "streamed chat":
-      return asked(kind, chat("fast", name, { stream: true }), [200]);
+      return requestOf(kind, chat("fast", name, { stream: true }), [200]);
     case "hang-up": {
       const question = random() < 0.5 ? chat("slow", name, { stream: true }) : form("slow", "/v1/transcription", SMALL);
-      return { ...asked(kind, question, [200]), hangUpMs: random() * MOST_PATIENT_MS };
+      return { ...requestOf(kind, question, [200]), hangUpMs: random() * MOST_PATIENT_MS };
     }
     case "job":
-      return asked(kind, form("fast", "/v1/transcription/jobs", SMALL, random() < 0.5 ? name : undefined), [202]);
+      return requestOf(kind, form("fast", "/v1/transcription/jobs", SMALL, random() < 0.5 ? name : undefined), [202]);
     case "failing provider":
-      return asked(kind, failing(random, name), [200, 202, 502, 504]);
+      return requestOf(kind, failing(random, name), [200, 202, 502, 504]);
     case "invalid":
-      return asked(kind, invalid(random), [400, 413, 415, 422]);
+      return requestOf(kind, invalid(random), [400, 413, 415, 422]);
     case "unknown key":
-      return asked(kind, { ...READ, headers: { authorization: `Bearer ${generateKey("live")}` } }, [401]);
+      return requestOf(kind, { ...READ, headers: { authorization: `Bearer ${generateKey("live")}` } }, [401]);
     case "read":
-      return asked(kind, { ...READ, path: random() < 0.5 ? "/v1/me" : "/v1/transcription/jobs" }, [200]);
+      return requestOf(kind, { ...READ, path: random() < 0.5 ? "/v1/me" : "/v1/transcription/jobs" }, [200]);
   }
 }
 
 const bearer = (app: AppName) => ({ authorization: `Bearer ${KEYS[app]}` });
 const READ: HttpQuestion = { method: "GET", path: "/v1/me", headers: bearer("fast") };
 
-function asked(kind: Kind, question: HttpQuestion, statuses: readonly number[]): Asked {
+function requestOf(kind: Kind, question: HttpQuestion, statuses: readonly number[]): Asked {
   return { kind, question, hangUpMs: null, statuses: [...statuses, ...BUSY] };
 }
 
 function form(app: AppName, path: string, { contentType, body }: Form, key?: string): HttpQuestion {
-  const named = key === undefined ? {} : { "idempotency-key": key };
-  return { method: "POST", path, headers: { ...bearer(app), "content-type": contentType, ...named }, body };
+  const keyHeader = key === undefined ? {} : { "idempotency-key": key };
+  return { method: "POST", path, headers: { ...bearer(app), "content-type": contentType, ...keyHeader }, body };
 }
 
 function chat(

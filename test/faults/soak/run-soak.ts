@@ -1,6 +1,5 @@
-// R19: a gateway as users start it, on a PostgreSQL server or with embedded storage, under mixed requests at 100 per second for an hour. Its
-// memory stays flat, files, sockets and disk stay within their bounds, no request is answered by an internal error, and every accepted job
-// ends.
+// R19: a gateway as users start it, on a PostgreSQL server or with embedded storage, under mixed requests at 100 per second for an hour. Its memory stays flat,
+// files, sockets and disk stay within their bounds, no request is answered with an internal error, and every accepted job ends.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -20,11 +19,11 @@ const MINUTES = { long: 60, short: 3 };
 const SAMPLE_MS = 10_000;
 const JOBS_END_MS = 120_000;
 const POLL_MS = 250;
-/** Idle connections of callers and to providers and the database are closed within a minute. */
+/** Idle connections of callers, and to providers and the database, are closed within a minute. */
 const DRAIN_MS = 90_000;
 const IDLE_SOCKETS = 60;
 
-/** One after the other, each for as long as a sample lasts. */
+/** In turn, each for the duration of a sample. */
 const FAULTS: readonly FaultRule["fault"][] = [
   { kind: "status", status: 500 },
   { kind: "reset_after_body" },
@@ -47,7 +46,7 @@ export async function runSoak({ n, seed, isShort, minutes, out, embedded, say }:
       count: 1,
       isEmbedded: embedded,
       flags: startFlags(),
-      // All calls of an hour would fill this process's own memory.
+      // All calls of an hour would exhaust this process's own memory.
       keepCalls: 1_000,
     }),
   );

@@ -1,5 +1,5 @@
-// What a gateway and its database hold, looked at every ten seconds, and what they may hold: memory that stays flat, files and sockets that
-// go back, disk in proportion to the requests.
+// Samples the resources of a gateway and its database every ten seconds, and checks their bounds: flat memory, files and sockets that return to their baseline,
+// disk in proportion to the requests.
 import { readdir, readlink, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
@@ -24,7 +24,7 @@ export interface Watched {
   readonly pid: number;
   readonly database: Database;
   readonly folder: string;
-  /** The data files of the gateway's own server; null: another server has them. */
+  /** The data files of the gateway's own server. Null: a separate server. */
   readonly embedded: string | null;
 }
 
@@ -60,7 +60,7 @@ async function openFiles(pid: number): Promise<Pick<Sample, "files" | "sockets">
 async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => entry.isFile());
-  // One that is removed meanwhile counts nothing.
+  // A file removed meanwhile counts as empty.
   const sizes = files.map(({ parentPath, name }) =>
     stat(join(parentPath, name)).then(
       ({ size }) => size,
@@ -72,11 +72,11 @@ async function sizeOf(folder: string): Promise<number> {
 
 const FLAT_MINUTES = 40;
 const MOST_GROWTH = 0.05;
-/** A gateway with a budget of its own for bodies and spools never needs more, however short the run. */
+/** Bodies and spools have a fixed budget, so a gateway never needs more, however short the run. */
 const MOST_RSS_BYTES = 1_024 * 1_048_576;
 const MOST_FILES = 200;
 const MOST_SOCKETS = 1_000;
-/** `max_wal_size` is 1 GiB unless set; a checkpoint may be a segment or two late. */
+/** The default of `max_wal_size` is 1 GiB; a checkpoint may be a segment or two late. */
 const MOST_WAL_BYTES = 1.25 * 1_073_741_824;
 const MOST_BYTES_PER_REQUEST = 16_384;
 
@@ -130,7 +130,7 @@ export function judgeSamples(samples: readonly Sample[]): Verdict {
 function memoryGrowth(samples: readonly Sample[]): number | null {
   const endSeconds = samples.at(-1)?.seconds ?? 0;
   const fromSeconds = endSeconds - FLAT_MINUTES * 60;
-  // What starts up in the first minutes is no growth.
+  // The warm-up of the first minutes is not growth.
   if (fromSeconds < FLAT_MINUTES * 60 * 0.25) return null;
   const quarter = FLAT_MINUTES * 15;
   const within = (from: number, to: number) =>

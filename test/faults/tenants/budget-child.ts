@@ -1,4 +1,4 @@
-// A gateway of the budget trials, to be killed in the middle. Run by budget-gateway.ts.
+// A gateway of the budget trials, to be killed during a rush. Run by budget-gateway.ts.
 import { flushCompileCache } from "node:module";
 import { sql } from "kysely";
 import { pino } from "pino";
@@ -20,14 +20,14 @@ const setup = JSON.parse(process.argv[2] ?? "null") as BudgetSetup;
 const database = await openSurvivingDatabase(setup);
 const configuration = await configurationOf(setup.file, setup.dataDir);
 const seal = createSeal({ keys: [ENCRYPTION_KEY] });
-// At each start, as the product does.
+// At each start, as in production.
 await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { isFile: true });
 const logger = pino({ level: "error" }, process.stderr);
 const app = await createApp({ configuration, database, seal, pepper: PEPPER, logger });
-// Without its parent it has no purpose.
+// Exits with its parent.
 process.on("disconnect", () => process.exit(0));
 process.on("message", (message) => void obey(message as ToGateway));
-// Who is killed writes nothing at its end, and the next one would compile it all again.
+// A killed process does not write its compile cache, and the next one would compile everything again.
 flushCompileCache();
 say({ kind: "ready", origin: await listen(app.server, { host: "127.0.0.1", port: 0 }) });
 

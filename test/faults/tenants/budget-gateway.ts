@@ -1,4 +1,4 @@
-// Starts the gateway of budget-child.ts as a process of its own, and sees it die.
+// Starts the gateway of budget-child.ts as a separate process, and observes its death.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import type { AppSums, BudgetSetup, FromGateway, ToGateway } from "./budget-prot
 export interface BudgetGateway {
   readonly origin: string;
   resolve(): Promise<readonly AppSums[]>;
-  /** As the operating system's out-of-memory killer does it. */
+  /** SIGKILL, like the operating system's out-of-memory killer. */
   kill(): Promise<void>;
   close(): Promise<void>;
 }
@@ -20,8 +20,11 @@ export async function startBudgetGateway(setup: BudgetSetup): Promise<BudgetGate
   process.once("exit", killWithParent);
   const exited = once(child, "exit").then(() => void process.off("exit", killWithParent));
   const next = async (): Promise<FromGateway> => {
-    const heard = once(child, "message") as Promise<[FromGateway]>;
-    const [message] = await Promise.race([heard, exited.then(() => Promise.reject(new Error("the gateway ended")))]);
+    const nextMessage = once(child, "message") as Promise<[FromGateway]>;
+    const [message] = await Promise.race([
+      nextMessage,
+      exited.then(() => Promise.reject(new Error("the gateway ended"))),
+    ]);
     return message;
   };
   const ready = await next();

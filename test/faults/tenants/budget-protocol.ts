@@ -1,4 +1,4 @@
-// What the parent of the budget trials and the gateways that are killed in them say to each other.
+// Messages between the parent of the budget trials and the gateways that are killed in them.
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 
 export interface BudgetSetup {
@@ -8,7 +8,7 @@ export interface BudgetSetup {
   readonly file: ConfigurationFile;
 }
 
-/** Of one app, once nothing is under way any more. */
+/** Of one app, once nothing is in flight. */
 export interface AppSums {
   readonly app: string;
   /** Attempts. */
@@ -17,14 +17,14 @@ export interface AppSums {
   readonly unresolved: number;
   readonly chargedNanoUsd: number;
   readonly openLeases: number;
-  /** What dead processes had not settled, as their leases say. */
+  /** Unsettled by dead processes, from their leases. */
   readonly unresolvedNanoUsd: number;
   /** Of its budget. */
   readonly spentNanoUsd: number;
   readonly reservedNanoUsd: number;
 }
 
-/** `resolve`: an hour later, when the sweeps have been. */
+/** `resolve`: an hour later, after the sweeps. */
 export type ToGateway = "resolve" | "close";
 
 export type FromGateway =

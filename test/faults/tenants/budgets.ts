@@ -1,6 +1,6 @@
-// Budgets under a rush and kill -9 [metering.budget-hard-limit]: 500 at once against a budget for 100, transcriptions and chats; every other
-// time a gateway is killed in the middle and started again. Never more than the 100 pass, charges never exceed the limit, the others are 402,
-// and in the end every reservation is resolved and the budget agrees with the attempts, with what a dead process left marked.
+// Budgets under a rush and kill -9 [metering.budget-hard-limit]: 500 requests at once against a budget for 100, transcriptions and chats; in every other trial
+// a gateway is killed meanwhile and restarted. At most 100 pass, charges never exceed the limit, the others get 402; finally every reservation is resolved, and
+// the budget matches the attempts plus what a dead process left unresolved.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -15,14 +15,14 @@ import { makeSurvivingDatabase } from "../surviving-database.ts";
 import { type BudgetGateway, startBudgetGateway } from "./budget-gateway.ts";
 import type { AppSums } from "./budget-protocol.ts";
 
-/** `second`: after a kill, what the gateways that are left, and the one that came back, let through. */
+/** `second`: requests after a kill, to the remaining gateways and the restarted one. */
 const SIZES = { full: { first: 500, second: 200 }, short: { first: 150, second: 30 } };
 const PAID = 100;
 const LEAST_OF_LEASES = 100;
 const COST_NANO_USD = 1_000_000;
 const LIMIT_NANO_USD = PAID * COST_NANO_USD;
 const OUTPUT_TOKENS = 100;
-/** So many answers have come when the gateway dies; from one that serves alone. */
+/** Number of answers after which the gateway dies; if only one serves. */
 const KILL_AFTER = 60;
 const LONGEST_CALL_MS = 600;
 
@@ -30,16 +30,16 @@ interface Trial {
   readonly app: string;
   readonly kind: "transcription" | "chat";
   readonly isKilled: boolean;
-  /** So many pass where nothing is killed. */
+  /** At least so many pass without a kill. */
   readonly least: number;
 }
 
 interface Rush {
   readonly passed: number;
   readonly refused: number;
-  /** Nobody knows: the gateway died. */
+  /** Outcome unknown: the gateway died. */
   readonly lost: number;
-  /** By a gateway that says it has too much to do. */
+  /** Refused by an overloaded gateway. */
   readonly overloaded: number;
   readonly others: readonly string[];
 }
@@ -49,8 +49,8 @@ export async function runBudgets({ n, seed, isShort }: Pick<FaultOptions, "n" | 
   const sizes = isShort ? SIZES.short : SIZES.full;
   const random = seeded(seed);
   await using opened = new AsyncDisposableStack();
-  const stored = await makeSurvivingDatabase();
-  opened.defer(() => stored.remove());
+  const database = await makeSurvivingDatabase();
+  opened.defer(() => database.remove());
   const sandbox = await startSandbox();
   opened.defer(() => sandbox.close());
   const upstream = await startChatUpstream();
@@ -59,23 +59,23 @@ export async function runBudgets({ n, seed, isShort }: Pick<FaultOptions, "n" | 
     await wait(random() * LONGEST_CALL_MS);
     json(call, 200, completion({ role: "assistant", content: "Yes." }, "stop", usage));
   });
-  const count = stored.databaseUrl === null ? 1 : 3;
-  // The kills first: what they left is resolved at the end.
+  const count = database.databaseUrl === null ? 1 : 3;
+  // Trials with kills first: what they leave unresolved is resolved at the end.
   const trials = Array.from(
     { length: n },
     (_, index): Trial => ({
       app: `trial-${index}`,
       kind: index % 2 === 0 ? "transcription" : "chat",
       isKilled: index % 4 < 2,
-      // Of several gateways one may hold a little of a lease that another's chat would need.
+      // With several gateways, one may hold a small part of a lease that a chat on another would need.
       least: index % 2 === 1 && count > 1 ? LEAST_OF_LEASES : PAID,
     }),
   );
   const file = fileOf(trials, sandbox, upstream.url);
   const start = async (index: number): Promise<BudgetGateway> => {
-    const dataDir = join(stored.dataDir, stored.databaseUrl === null ? "data" : `data-${index}`);
+    const dataDir = join(database.dataDir, database.databaseUrl === null ? "data" : `data-${index}`);
     await mkdir(dataDir, { recursive: true });
-    return startBudgetGateway({ dataDir, databaseUrl: stored.databaseUrl, file });
+    return startBudgetGateway({ dataDir, databaseUrl: database.databaseUrl, file });
   };
   const gateways: BudgetGateway[] = [];
   opened.defer(async () => void (await Promise.all(gateways.map((gateway) => gateway.kill()))));
@@ -91,7 +91,7 @@ export async function runBudgets({ n, seed, isShort }: Pick<FaultOptions, "n" | 
       if (trial.isKilled && passed === killAfter && gateway === victim) await victim.kill();
     });
     if (trial.isKilled) {
-      // Where it let fewer through than that.
+      // In case fewer passed.
       await victim?.kill();
       gateways[killed] = await start(killed);
       const second = await rush(gateways, trial, sizes.second, () => undefined);
@@ -103,7 +103,7 @@ export async function runBudgets({ n, seed, isShort }: Pick<FaultOptions, "n" | 
   gateways.push(last);
   const sums = new Map((await last.resolve()).map((each) => [each.app, each]));
   return {
-    engine: stored.engine,
+    engine: database.engine,
     n,
     violations: trials.flatMap((trial, index) => judge(trial, rushes[index], sums.get(trial.app))),
     seconds: (performance.now() - started) / 1000,
@@ -119,7 +119,7 @@ const usage = {
 
 const secretOf = (app: string): string => `faults-key-of-the-budget-of-${app}`;
 
-/** A second of audio and a chat of so many tokens cost the same. */
+/** A second of audio and a chat of this many tokens cost the same. */
 function fileOf(trials: readonly Trial[], sandbox: Sandbox, chatUrl: string): ConfigurationFile {
   const known = { source: "test", as_of: "2026-11-01" };
   return {
@@ -162,14 +162,14 @@ function fileOf(trials: readonly Trial[], sandbox: Sandbox, chatUrl: string): Co
   };
 }
 
-/** So that a kill finds some answered, some under way and some reserved. */
+/** So that a kill hits answered, running and reserved requests. */
 function slowDown(sandbox: Sandbox, random: () => number): void {
   sandbox.clearFaults();
   for (let count = 0; count < 2 * PAID; count += 1)
     sandbox.addFault({ times: 1, fault: { kind: "delay", ms: Math.round(random() * LONGEST_CALL_MS) } });
 }
 
-/** All at once; `onPassed` is told how many a gateway has let through so far. */
+/** Sends all at once; `onPassed` receives the number that a gateway has let through so far. */
 async function rush(
   gateways: readonly BudgetGateway[],
   trial: Trial,
@@ -178,7 +178,7 @@ async function rush(
 ): Promise<Rush> {
   const passed = new Map<BudgetGateway, number>();
   const file = wav(1);
-  const ended = await Promise.all(
+  const results = await Promise.all(
     Array.from({ length: size }, async (_, index) => {
       const gateway = gateways[index % gateways.length];
       if (gateway === undefined) throw new Error("there is no gateway");
@@ -190,14 +190,14 @@ async function rush(
       return answer;
     }),
   );
-  const answers = ended.filter((answer) => answer !== null);
+  const answers = results.filter((answer) => answer !== null);
   const refused = answers.filter(({ status, code }) => status === 402 && code === "BUDGET_EXCEEDED");
   const overloaded = answers.filter(({ code }) => code === "OVERLOADED");
   const others = answers.filter(({ status, code }) => status !== 200 && status !== 402 && code !== "OVERLOADED");
   return {
     passed: answers.filter(({ status }) => status === 200).length,
     refused: refused.length,
-    lost: ended.length - answers.length,
+    lost: results.length - answers.length,
     overloaded: overloaded.length,
     others: others.map(({ status, code }) => `${status} ${code}`),
   };
@@ -240,9 +240,9 @@ function judge(
     ],
     [sums.spentNanoUsd === kept, `the budget says ${sums.spentNanoUsd}, attempts and marked leases ${kept}`],
     [sums.spentNanoUsd <= LIMIT_NANO_USD, `${sums.spentNanoUsd} of ${LIMIT_NANO_USD} nano-USD are spent`],
-    // What was answered is charged, or of a chat at least marked.
+    // An answered request is charged; a chat may instead be marked as unresolved.
     [kept >= seen.passed * COST_NANO_USD, `${seen.passed} passed, and only ${kept} nano-USD are accounted for`],
-    // What a lease held in advance may be marked by a later kill; what was charged may not change.
+    // Amounts held in advance by a lease may be marked by a later kill; charges must not change.
     [
       isKilled || sums.chargedNanoUsd === seen.passed * COST_NANO_USD,
       `${seen.passed} passed, and ${sums.chargedNanoUsd} nano-USD are charged`,

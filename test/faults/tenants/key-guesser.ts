@@ -1,4 +1,4 @@
-// The worker thread of the trial `unknown-keys`: connections that ask with keys whose checksum is right and that never existed.
+// The worker thread of the trial `unknown-keys`: connections that send random keys with a valid checksum that never existed.
 import { Agent } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
 import { generateKey } from "../../../src/auth/key-format.ts";

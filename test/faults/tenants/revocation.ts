@@ -1,5 +1,5 @@
-// R10: keys revoked or expired under 200 requests a second on three gateways; in half the trials no notification is sent, as if it had
-// been lost (p99 within 1 s, never beyond 5 s) [keys.revoke-bound].
+// R10: keys are revoked or expire under 200 requests per second on three gateways; in half of the trials the notification is suppressed, as if it were lost
+// (p99 within 1 s, never beyond 5 s) [keys.revoke-bound].
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import { quantile } from "../../../bench/report.ts";
@@ -12,10 +12,10 @@ const REQUESTS_PER_SECOND = 200;
 const TICK_MS = 10;
 const HARD_BOUND_MS = 5_000;
 const USUAL_BOUND_MS = 1_000;
-/** Keys that are revoked at the same moment: few where the time is short, so that each is asked often. */
+/** Keys revoked at the same moment: few if the time is short, so that each is tested often. */
 const WAVE = { announced: 2, lost: 10 };
 const WARM_MS = 500;
-/** Refused so long by every gateway: it is over. */
+/** The wave is over once every gateway has refused for so long. */
 const SETTLED_MS = 300;
 
 interface Key {
@@ -25,7 +25,7 @@ interface Key {
 
 /** One key on one gateway. */
 interface Pair {
-  /** After the change was committed; 0: never again. */
+  /** Milliseconds after the commit of the change; 0: never accepted again. */
   acceptedMs: number;
   refusedMs: number | null;
 }
@@ -57,9 +57,9 @@ export async function runRevocation({ n, seed }: Pick<FaultOptions, "n" | "seed"
     ],
   }));
   const violations: string[] = [];
-  const half = Math.ceil(keys.length / 2);
-  const announced = await runWaves(gateways, keys.slice(0, half), { isAnnounced: true, violations });
-  const lost = await runWaves(gateways, keys.slice(half), { isAnnounced: false, violations });
+  const middle = Math.ceil(keys.length / 2);
+  const announced = await runWaves(gateways, keys.slice(0, middle), { isAnnounced: true, violations });
+  const lost = await runWaves(gateways, keys.slice(middle), { isAnnounced: false, violations });
   const p99 = quantile(announced, 0.99);
   if (p99 > USUAL_BOUND_MS) violations.push(`p99 with notifications ${p99.toFixed(0)} ms`);
   return {
@@ -104,7 +104,7 @@ async function runWave(
     pairs.set(pair, known);
     if (status === 200 && answeredMs > committedMs) {
       known.acceptedMs = Math.max(known.acceptedMs, answeredMs - committedMs);
-      // Sent after an answer that refused, and let in.
+      // Sent after a refusal, and accepted.
       if (known.refusedMs !== null && sentMs > known.refusedMs) violations.push(`${pair}: let in after a refusal`);
     } else if (status === 401) known.refusedMs ??= answeredMs;
     else if (status !== 200) violations.push(`${pair}: ${status}`);
@@ -144,7 +144,7 @@ interface Asked {
   readonly answeredMs: number;
 }
 
-/** At a fixed rate, whether or not the answers come. */
+/** At a fixed rate, independent of the answers. */
 async function keepAsking(
   { origins }: Gateways,
   keys: readonly Key[],
@@ -153,11 +153,11 @@ async function keepAsking(
 ): Promise<void> {
   const running = new Set<Promise<void>>();
   const startedMs = performance.now();
-  let sent = 0;
+  let sentCount = 0;
   const ask = async (key: Key, gateway: number): Promise<void> => {
     const sentMs = performance.now();
     const headers = { authorization: `Bearer ${key.secret}` };
-    // A kept connection can end while the next request is on its way: that is no answer of either kind.
+    // A kept connection may end while the next request is in transit: that is neither an acceptance nor a refusal.
     const answer = await fetch(`${origins[gateway]}/v1/me`, { headers }).catch(() => null);
     const answeredMs = performance.now();
     await answer?.arrayBuffer();
@@ -165,11 +165,11 @@ async function keepAsking(
     if (answer !== null) onAnswer({ pair, status: answer.status, sentMs, answeredMs });
   };
   while (!signal.aborted) {
-    const due = ((performance.now() - startedMs) * REQUESTS_PER_SECOND) / 1000;
-    for (; sent < due; sent += 1) {
-      const key = keys[Math.floor(sent / GATEWAYS) % keys.length];
+    const dueCount = ((performance.now() - startedMs) * REQUESTS_PER_SECOND) / 1000;
+    for (; sentCount < dueCount; sentCount += 1) {
+      const key = keys[Math.floor(sentCount / GATEWAYS) % keys.length];
       if (key === undefined) throw new Error("there is no key");
-      const asking: Promise<void> = ask(key, sent % GATEWAYS).finally(() => running.delete(asking));
+      const asking: Promise<void> = ask(key, sentCount % GATEWAYS).finally(() => running.delete(asking));
       running.add(asking);
     }
     await wait(TICK_MS);

@@ -1,6 +1,6 @@
-// A quota of 100, on a key and on an app, over three gateways that share the load in different ways [quotas.accuracy]: 100 ± 2 % of 300
-// requests are let through, never more than 100. Requests a minute, seconds of audio an hour, tokens a minute (of chats), and requests at
-// once; of these those of a gateway that is killed are free again within 45 s [quotas.concurrent-crash].
+// A quota of 100, on a key and on an app, over three gateways with differently shared load [quotas.accuracy]: 100 ± 2 % of 300 requests pass, never more than
+// 100. Requests per minute, seconds of audio per hour, chat tokens per minute, and concurrent requests; the latter of a killed gateway are released within 45 s
+// [quotas.concurrent-crash].
 import { setTimeout as wait } from "node:timers/promises";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { wav } from "../../audio/build-audio.ts";
@@ -24,7 +24,7 @@ const SPLITS = [
 ] as const;
 const HOLDERS = ["key", "app"] as const;
 const UNITS = ["requests_per_minute", "audio_seconds_per_hour", "tokens_per_minute"] as const;
-/** Of a chat: what its one message is estimated at, and the answer. Set aside and used alike, so that a quota for 100 is one. */
+/** Of a chat: the estimate for its message, and the answer. Reserved and used amounts are equal, so that a quota for 100 is exact. */
 const USAGE = { prompt_tokens: 10, completion_tokens: 40, total_tokens: 50 };
 const MESSAGES = [{ role: "user", content: "Hello" }];
 
@@ -35,7 +35,7 @@ interface Trial {
   readonly split: readonly number[];
 }
 
-/** The short form is without the trial that waits for a dead gateway's places. */
+/** The short form skips the trial that waits for a dead gateway's slots. */
 export async function runSharedQuotas({
   n,
   seed,
@@ -43,7 +43,7 @@ export async function runSharedQuotas({
 }: Pick<FaultOptions, "n" | "seed" | "isShort">): Promise<Trials> {
   const started = performance.now();
   const random = seeded(seed);
-  // Few trials are of every unit.
+  // Short runs still cover every unit.
   const kinds = SPLITS.flatMap((split) => HOLDERS.flatMap((holder) => UNITS.map((unit) => ({ unit, holder, split }))));
   const trials = shuffled(
     Array.from({ length: n }, (_, index) => kinds[index % kinds.length] ?? kinds[0]),
@@ -55,11 +55,11 @@ export async function runSharedQuotas({
   upstream.behave((call) => json(call, 200, completion({ role: "assistant", content: "Yes." }, "stop", USAGE)));
   const gateways = opened.use(await startGateways((sandbox) => fileOf(sandbox.deepgramUrl, upstream.url, trials)));
   const violations: string[] = [];
-  const passed: number[] = [];
+  const passedCounts: number[] = [];
   for (const trial of trials) {
     const answers = await askAll(gateways, trial, random);
     const through = answers.filter(({ status }) => status === 200).length;
-    passed.push(through);
+    passedCounts.push(through);
     const about = `${trial.unit} of the ${trial.holder}, split ${trial.split.join(":")}`;
     if (through < LEAST || through > QUOTA) violations.push(`${about}: ${through} of ${QUOTA}`);
     for (const { status, code, headers } of answers)
@@ -73,7 +73,7 @@ export async function runSharedQuotas({
     violations,
     seconds: (performance.now() - started) / 1000,
     figures: {
-      "let through": `${Math.min(...passed)} to ${Math.max(...passed)} of ${QUOTA}, ${passed.filter((each) => each === QUOTA).length} of ${n} times exactly ${QUOTA}`,
+      "let through": `${Math.min(...passedCounts)} to ${Math.max(...passedCounts)} of ${QUOTA}, ${passedCounts.filter((each) => each === QUOTA).length} of ${n} times exactly ${QUOTA}`,
       ...places,
     },
   };
@@ -123,7 +123,7 @@ function fileOf(deepgramUrl: string, chatUrl: string, trials: readonly Trial[]):
   };
 }
 
-/** As many at a time as callers have connections; each goes to a gateway as the split has it, in random order. */
+/** As many at a time as callers have connections; each goes to a gateway according to the split, in random order. */
 async function askAll(
   { origins }: Gateways,
   { name, holder, unit, split }: Trial,
@@ -159,27 +159,29 @@ async function judgePlaces(
 ): Promise<Readonly<Record<string, string>>> {
   const { origins, processes, sandbox } = gateways;
   sandbox.addFault({ fault: { kind: "delay", ms: 3_000 } });
-  const asked = await Promise.allSettled(
+  const results = await Promise.allSettled(
     Array.from({ length: 3 * PLACES }, (_, index) => askPlace(origins[index % GATEWAYS], index)),
   );
-  const statuses = asked.map((each) => (each.status === "fulfilled" ? each.value.status : 0));
+  const statuses = results.map((each) => (each.status === "fulfilled" ? each.value.status : 0));
   const through = statuses.filter((status) => status === 200).length;
   if (through !== PLACES || statuses.some((status) => status !== 200 && status !== 429))
     violations.push(`at once: ${through} of ${PLACES}`);
   const figures = { "at once": `${through} of ${PLACES} places` };
   if (isShort) return figures;
 
-  // All places are the last gateway's when it dies.
+  // The last gateway holds all slots when it dies.
   sandbox.clearFaults();
   sandbox.clearCalls();
   sandbox.addFault({ fault: { kind: "delay", ms: 60_000 } });
   const [survivor, last] = [origins[0], processes.at(-1)];
   await wait(4_000);
-  const lost = Array.from({ length: PLACES }, (_, index) => askPlace(origins.at(-1), index).catch(() => null));
+  const orphanedRequests = Array.from({ length: PLACES }, (_, index) =>
+    askPlace(origins.at(-1), index).catch(() => null),
+  );
   while (placesTaken(gateways) < PLACES) await wait(50);
   await last?.kill();
   const killedMs = performance.now();
-  await Promise.all(lost);
+  await Promise.all(orphanedRequests);
   sandbox.clearFaults();
   let freed = await askPlace(survivor, 0);
   while (freed.status === 429 && performance.now() - killedMs < 2 * FREED_WITHIN_MS) {

@@ -1,5 +1,5 @@
-// 64 connections ask with random keys whose checksum is right, against one gateway with embedded storage and one on a server: all are refused with 401, everybody
-// else is served, and the median of a transcription is at most doubled.
+// 64 connections send random keys with a valid checksum to one gateway with embedded storage and one on a server: all are refused with 401, all other callers
+// are served, and the median duration of a transcription at most doubles.
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,10 +19,10 @@ const CONNECTIONS = 64;
 const KEY = "faults-key-of-an-app-that-works-01";
 const WARM_REQUESTS = 50;
 const PAUSE_MS = 20;
-/** Until the crowd has all of its connections. */
+/** Until all connections of the attackers are open. */
 const CROWD_MS = 1_000;
 const MOST_TIMES = 2;
-/** Below that a median is not judged by its ratio: the machine's own noise is as large. */
+/** Below this, a median is not judged by its ratio, because the machine's own noise is as large. */
 const NOISE_MS = 2;
 
 interface Measured {
@@ -41,8 +41,8 @@ export async function runUnknownKeys({ n, isShort, say }: Omit<FaultOptions, "se
     ["postgres", startOnServer],
   ] as const) {
     await using gateway = await start();
-    const measured = await measure(gateway.origin, n, violations, (done) => say(`${engine} ${done}/${2 * n}`));
-    figures[engine] = judge(engine, measured, isShort, violations);
+    const medians = await measure(gateway.origin, n, violations, (done) => say(`${engine} ${done}/${2 * n}`));
+    figures[engine] = judge(engine, medians, isShort, violations);
   }
   return { engine: "both", n, violations, seconds: (performance.now() - started) / 1000, figures };
 }
@@ -71,8 +71,8 @@ async function startEmbedded(): Promise<Opened> {
   const gateway = createPatchbayProcess({ name: "gateway", command: "up", configFile, folder });
   opened.defer(() => gateway.kill());
   await gateway.start();
-  const kept = opened.move();
-  return { origin: gateway.origin ?? "", [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  const owned = opened.move();
+  return { origin: gateway.origin ?? "", [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 async function measure(
@@ -107,17 +107,17 @@ async function measure(
   const fromMs = performance.now();
   await wait(CROWD_MS);
   const during = await askTimes(n);
-  const told = once(crowd, "message");
+  const crowdReport = once(crowd, "message");
   crowd.postMessage("stop");
-  const [statuses] = (await told) as [Readonly<Record<string, number>>];
+  const [statuses] = (await crowdReport) as [Readonly<Record<string, number>>];
   const seconds = (performance.now() - fromMs) / 1000;
   await crowd.terminate();
   const guesses = Object.values(statuses).reduce((sum, count) => sum + count, 0);
   return { before, during, statuses, guessedPerSecond: guesses / seconds };
 }
 
-function judge(engine: string, measured: Measured, isShort: boolean, violations: string[]): string {
-  const { before, during, statuses, guessedPerSecond } = measured;
+function judge(engine: string, medians: Measured, isShort: boolean, violations: string[]): string {
+  const { before, during, statuses, guessedPerSecond } = medians;
   for (const [status, count] of Object.entries(statuses))
     if (status !== "401") violations.push(`${engine}: ${count} unknown keys were answered ${status}`);
   if (statuses["401"] === undefined) violations.push(`${engine}: no unknown key was answered`);

@@ -1,11 +1,11 @@
-// Receivers that fail at random, and remember everything: one for each path.
+// Receivers that fail at random and record everything: one for each path.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { verifyWebhook } from "../../../src/webhooks/verify.ts";
 
 export interface Seen {
-  /** Answers of 2xx that were written. */
+  /** 2xx answers written. */
   accepted: number;
   requests: number;
   body: string;
@@ -45,22 +45,22 @@ export async function startFlakyReceiver(random: () => number, secret: string): 
       response.writeHead(400).end();
       return;
     }
-    const seen = events.get(verdict.id) ?? { accepted: 0, requests: 0, body };
-    if (seen.body !== body) faults.push(`${verdict.id} came with another body`);
-    seen.requests += 1;
-    events.set(verdict.id, seen);
-    misbehave(request, response, seen);
+    const record = events.get(verdict.id) ?? { accepted: 0, requests: 0, body };
+    if (record.body !== body) faults.push(`${verdict.id} came with another body`);
+    record.requests += 1;
+    events.set(verdict.id, record);
+    misbehave(request, response, record);
   };
 
-  const misbehave = (request: IncomingMessage, response: ServerResponse, seen: Seen): void => {
+  const misbehave = (request: IncomingMessage, response: ServerResponse, record: Seen): void => {
     const dice = isWell ? 1 : random();
-    // Silence: the sender's own time limit ends it.
+    // No answer: the sender's own timeout ends it.
     if (dice < FAILING_SHARE / 10) return;
     if (dice < FAILING_SHARE / 2) request.socket.resetAndDestroy();
     else if (dice < FAILING_SHARE) response.writeHead(random() < 0.5 ? 500 : 429).end();
     else {
-      // Now and then late, so that a kill falls between its answer and the sender's record.
-      seen.accepted += 1;
+      // Occasionally late, so that a kill falls between its answer and the sender's record.
+      record.accepted += 1;
       setTimeout(() => response.writeHead(204).end(), random() * 60);
     }
   };
@@ -82,7 +82,7 @@ export async function startFlakyReceiver(random: () => number, secret: string): 
   };
 }
 
-/** Null when its sender died over it. */
+/** Null if its sender died meanwhile. */
 async function bodyOf(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   try {

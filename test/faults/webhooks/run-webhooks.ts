@@ -1,5 +1,5 @@
-// R7: events delivered to receivers that fail at random, by senders that are killed at random [webhooks.at-least-once]. Each event reaches
-// its receiver at least once, under one id and with one body, signed; never more than four at once to one.
+// R7: senders that are killed at random deliver events to receivers that fail at random [webhooks.at-least-once]. Each event reaches its receiver at least
+// once, with one id and one signed body; never more than four at once to one receiver.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ import type { SenderSetup } from "./sender-setup.ts";
 const RECEIVERS = 50;
 const TIMEOUT_MS = 2_000;
 const KILLS = { short: 6, full: 100 };
-/** A dead sender's claims and messages have come back by then, several times over. */
+/** By then a dead sender's claims and messages are available again, several times over. */
 const QUIET_MS = 180_000;
 /** Spread over the run, so that kills find work. */
 const BATCH = 25;
@@ -72,7 +72,7 @@ interface Workspace {
 
 async function makeWebhooks(database: Database, secret: string): Promise<readonly Workspace[]> {
   const seal = createSeal({ keys: [ENCRYPTION_KEY] });
-  const made: Workspace[] = [];
+  const tenants: Workspace[] = [];
   for (let index = 0; index < RECEIVERS; index += 1) {
     const tenant = await makeTenant(database);
     const place = webhookSecretPlace(tenant.workspaceId, "secret");
@@ -87,12 +87,12 @@ async function makeWebhooks(database: Database, secret: string): Promise<readonl
         secret_last4: secret.slice(-4),
       })
       .execute();
-    made.push(tenant);
+    tenants.push(tenant);
   }
-  return made;
+  return tenants;
 }
 
-/** As many as are wanted, spread over the time of the kills. */
+/** Ends the wanted number of jobs, spread over the time of the kills. */
 async function endJobs(
   database: Database,
   queue: Queue,
@@ -216,11 +216,11 @@ async function judge(run: {
 async function figuresOf(database: Database, receiver: FlakyReceiver, kills: number) {
   const { rows } = await sql<{ state: string; count: number }>`
     select state, count(*)::int as count from webhook_deliveries group by state`.execute(database.db);
-  const seen = [...receiver.events.values()];
+  const records = [...receiver.events.values()];
   return {
     kills,
-    requests: seen.reduce((sum, { requests }) => sum + requests, 0),
-    "accepted twice or more (same id)": seen.filter(({ accepted }) => accepted > 1).length,
+    requests: records.reduce((sum, { requests }) => sum + requests, 0),
+    "accepted twice or more (same id)": records.filter(({ accepted }) => accepted > 1).length,
     "most at once to one receiver": receiver.mostAtOnce(),
     ...Object.fromEntries(rows.map(({ state, count }) => [state, count])),
   };

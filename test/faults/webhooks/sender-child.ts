@@ -1,4 +1,4 @@
-// A process that delivers, as `patchbay worker` does, to receivers of the run's own: killed and started again by run-webhooks.ts.
+// A process that delivers events, as `patchbay worker` does, to the run's own receivers: killed and restarted by run-webhooks.ts.
 import { connect } from "node:net";
 import { once } from "node:events";
 import { ConnectFailure, createOutbound } from "../../../src/outbound/dial.ts";
@@ -36,7 +36,7 @@ const services: WebhookServices = {
   database,
   seal: createSeal({ keys: [ENCRYPTION_KEY] }),
   queue: {
-    // The schedule of a day in minutes: what is tried here is not the clock.
+    // A day's retry schedule in minutes: the schedule is not tested here.
     send: (name, data, options = {}, tx) => {
       const { startAfter, ...rest } = options;
       const seconds = typeof startAfter === "number" ? Math.ceil(Math.min(startAfter / 100, 3)) : undefined;
@@ -51,6 +51,6 @@ const services: WebhookServices = {
 };
 startDeliveries(services, queue);
 setInterval(() => void sweepWebhooks(services).catch(onError), 10_000).unref();
-// Without its parent it has no purpose.
+// Exits with its parent.
 process.on("disconnect", () => process.exit(0));
 process.send?.("ready");

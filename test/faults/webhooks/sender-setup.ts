@@ -1,4 +1,4 @@
-// What run-webhooks.ts and its senders agree on.
+// Shared settings of run-webhooks.ts and its senders.
 
 export interface SenderSetup {
   readonly databaseUrl: string;
@@ -6,5 +6,5 @@ export interface SenderSetup {
   readonly timeoutMs: number;
 }
 
-/** A public one, as the guard requires; the senders' connector takes it for the run's own receiver. */
+/** A public address, as the guard requires; the senders' connector maps it to the run's own receiver. */
 export const ADDRESS = "93.184.216.34";
