@@ -1,4 +1,4 @@
-// …/apps and …/apps/{app_id}, of a workspace's administrators and the operator [admin.apps].
+// …/apps and …/apps/{app_id}: manages the apps of a workspace, for its administrators and the operator [admin.apps].
 import { createApp, deleteApp, describeApp, listApps, type OfApp, replaceApp } from "../../admin/apps.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { APP_CONTRACTS, appChange, appQuery, appRequest } from "../../contract/apps.ts";
@@ -29,20 +29,20 @@ export function appEndpoints({ requireAdmin, admin }: AdminEdge): readonly Mirro
       );
     }),
     mirroredEndpoint(APP_CONTRACTS.create, async (context) => {
-      const whose = await workspaceAdmin(requireAdmin, context);
-      return objectReply(await createApp(admin, whose, await readFields(context.request, appRequest)), 201);
+      const workspace = await workspaceAdmin(requireAdmin, context);
+      return objectReply(await createApp(admin, workspace, await readFields(context.request, appRequest)), 201);
     }),
     mirroredEndpoint(APP_CONTRACTS.read, async (context) =>
       objectReply(await describeApp(admin, await appOf(requireAdmin, context))),
     ),
     mirroredEndpoint(APP_CONTRACTS.replace, async (context) => {
-      const which = await appOf(requireAdmin, context);
-      const given = await readFields(context.request, appChange);
-      return objectReply(await replaceApp(admin, which, preconditionOf(context), given));
+      const app = await appOf(requireAdmin, context);
+      const change = await readFields(context.request, appChange);
+      return objectReply(await replaceApp(admin, app, preconditionOf(context), change));
     }),
     mirroredEndpoint(APP_CONTRACTS.remove, async (context) => {
-      const which = await appOf(requireAdmin, context);
-      return deletedReply("app", (await deleteApp(admin, which, preconditionOf(context))).id);
+      const app = await appOf(requireAdmin, context);
+      return deletedReply("app", (await deleteApp(admin, app, preconditionOf(context))).id);
     }),
   ];
 }

@@ -1,4 +1,4 @@
-// POST …/audio-url-domains/check, of a workspace's administrators and the operator.
+// POST …/audio-url-domains/check: tests whether an audio URL would be accepted, for a workspace's administrators and the operator.
 import { checkAudioUrl } from "../../admin/check-audio-url.ts";
 import { audioUrlCheckContracts, audioUrlCheckRequest } from "../../contract/audio-url-check.ts";
 import { principalOf } from "../server/endpoint.ts";
@@ -11,7 +11,7 @@ export function postAudioUrlCheck({ requireAdmin, audioUrlChecks }: AdminEdge): 
     const { workspaceId } = await workspaceAdmin(requireAdmin, context);
     const { url } = await readFields(context.request, audioUrlCheckRequest);
     const isOperator = principalOf(context).key.role === "operator";
-    const asked = { workspaceId, url, isOperator, signal: context.clientGone };
-    return { status: 200, body: { json: await checkAudioUrl(audioUrlChecks, asked) } };
+    const check = { workspaceId, url, isOperator, signal: context.clientGone };
+    return { status: 200, body: { json: await checkAudioUrl(audioUrlChecks, check) } };
   });
 }

@@ -1,4 +1,4 @@
-// GET /admin/v1/audit, and the same of one workspace [tenancy.audit-read].
+// GET /admin/v1/audit: lists the audit log and verifies its hash chain, for all workspaces or one [tenancy.audit-read].
 import { listAudit } from "../../admin/audit/list-audit.ts";
 import { noSuch } from "../../admin/refusals.ts";
 import { chainOf, verifyAudit } from "../../admin/audit/verify-audit.ts";

@@ -1,4 +1,4 @@
-// …/apps/{app_id}/budgets and …/budgets/{period}, of a workspace's administrators and the operator [budgets.administrators].
+// …/apps/{app_id}/budgets and …/budgets/{period}: manages an app's budgets, for a workspace's administrators and the operator [budgets.administrators].
 import { deleteBudget, describeBudget, listBudgets, type OfBudget, putBudget } from "../../admin/money/budgets.ts";
 import { noSuch } from "../../admin/refusals.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -20,7 +20,7 @@ import {
 export function budgetEndpoints({ requireAdmin, admin }: AdminEdge): readonly MirroredEndpoint[] {
   const budgetOf = async (context: HandlerContext<Principal>): Promise<OfBudget> => {
     const app = await appOf(requireAdmin, context);
-    const period = PERIODS.find((known) => known === pathParameter(context, "period"));
+    const period = PERIODS.find((candidate) => candidate === pathParameter(context, "period"));
     if (period === undefined) throw noSuch("budget");
     return { ...app, period };
   };
@@ -33,9 +33,9 @@ export function budgetEndpoints({ requireAdmin, admin }: AdminEdge): readonly Mi
       objectReply(await describeBudget(admin, await budgetOf(context))),
     ),
     mirroredEndpoint(BUDGET_CONTRACTS.put, async (context) => {
-      const which = await budgetOf(context);
-      const given = await readFields(context.request, budgetChange);
-      const { view, isNew } = await putBudget(admin, which, preconditionOf(context), given);
+      const budget = await budgetOf(context);
+      const change = await readFields(context.request, budgetChange);
+      const { view, isNew } = await putBudget(admin, budget, preconditionOf(context), change);
       return objectReply(view, isNew ? 201 : 200);
     }),
     mirroredEndpoint(BUDGET_CONTRACTS.remove, async (context) =>

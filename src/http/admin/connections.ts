@@ -1,4 +1,4 @@
-// Shared connections and those of workspaces [admin.connections].
+// Manages provider connections, shared ones and those of workspaces [admin.connections].
 import {
   createConnection,
   describeConnection,
@@ -33,32 +33,32 @@ export function connectionEndpoints(edge: AdminEdge): readonly EverywhereEndpoin
       const page = pageRequest(LIST, readQuery(request, connectionQuery));
       return listReply(LIST, await listConnectionViews(setUp, { scope, ...page }));
     }),
-    everywhereEndpoint(edge, postConnectionContracts, async (context, whose) =>
-      objectReply(await createConnection(setUp, { ...whose, body: await readObject(context) }), 201),
+    everywhereEndpoint(edge, postConnectionContracts, async (context, actor) =>
+      objectReply(await createConnection(setUp, { ...actor, body: await readObject(context) }), 201),
     ),
     everywhereEndpoint(edge, getConnectionContracts, async (context, { scope }) =>
       objectReply(await describeConnection(setUp, { scope, id: pathParameter(context, "connection_id") })),
     ),
-    everywhereEndpoint(edge, putConnectionContracts, async (context, whose) => {
+    everywhereEndpoint(edge, putConnectionContracts, async (context, actor) => {
       const id = pathParameter(context, "connection_id");
       const precondition = preconditionOf(context);
       const body = await readObject(context, { id });
-      return objectReply(await replaceConnection(setUp, { ...whose, id, precondition, body }));
+      return objectReply(await replaceConnection(setUp, { ...actor, id, precondition, body }));
     }),
-    everywhereEndpoint(edge, rotateCredentialContracts, async (context, whose) => {
+    everywhereEndpoint(edge, rotateCredentialContracts, async (context, actor) => {
       const id = pathParameter(context, "connection_id");
       const precondition = preconditionOf(context);
       const { api_key: apiKey } = await readFields(context.request, credentialRequest);
-      return objectReply(await rotateCredential(setUp, { ...whose, id, precondition, apiKey }));
+      return objectReply(await rotateCredential(setUp, { ...actor, id, precondition, apiKey }));
     }),
     everywhereEndpoint(edge, testConnectionContracts, async (context, { scope }) => {
       const id = pathParameter(context, "connection_id");
       const json = await testConnection(connectionTests, { scope, id, signal: context.clientGone });
       return { status: 200, body: { json } };
     }),
-    everywhereEndpoint(edge, deleteConnectionContracts, async (context, whose) => {
+    everywhereEndpoint(edge, deleteConnectionContracts, async (context, actor) => {
       const id = pathParameter(context, "connection_id");
-      await removeConnection(setUp, { ...whose, id, precondition: preconditionOf(context) });
+      await removeConnection(setUp, { ...actor, id, precondition: preconditionOf(context) });
       return deletedReply("connection", id);
     }),
   ];

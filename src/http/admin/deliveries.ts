@@ -1,4 +1,4 @@
-// GET /admin/v1/deliveries, and a workspace's own log for its administrators and the operator [admin.deliveries].
+// GET /admin/v1/deliveries: lists webhook deliveries of all workspaces, and of one for its administrators and the operator [admin.deliveries].
 import type { Principal } from "../../auth/principal.ts";
 import {
   allDeliveriesQuery,

@@ -1,5 +1,5 @@
-// All administration endpoints: those of the operator for the admin listener, and those of a workspace's administrators on the public one.
-// A mirrored endpoint is one line in `mirroredEndpoints` [admin.mirrored].
+// Lists all administration endpoints: the operator's for the admin listener, and a workspace administrator's for the public one. A mirrored endpoint
+// is one line in `mirroredEndpoints` [admin.mirrored].
 import type { Principal } from "../../auth/principal.ts";
 import type { Endpoint } from "../server/endpoint.ts";
 import { appEndpoints } from "./apps.ts";

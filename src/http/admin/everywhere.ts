@@ -1,4 +1,4 @@
-// One handler behind three paths: of shared objects for the operator, of a workspace for its administrators and for the operator
+// Registers one handler under three paths: shared objects for the operator, and a workspace's objects for its administrators and for the operator
 // [admin.mirrored].
 import { PLATFORM_SCOPE, type SetUpActor } from "../../admin/set-up-scope.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -16,11 +16,11 @@ export interface EverywhereEndpoint extends MirroredEndpoint {
 export function everywhereEndpoint(
   { requireAdmin }: Pick<AdminEdge, "requireAdmin">,
   contracts: Everywhere,
-  handle: (context: HandlerContext<Principal>, whose: SetUpActor) => Promise<Reply>,
+  handle: (context: HandlerContext<Principal>, actor: SetUpActor) => Promise<Reply>,
 ): EverywhereEndpoint {
   const inWorkspace = async (context: HandlerContext<Principal>): Promise<Reply> => {
-    const { workspaceId, actor } = await workspaceAdmin(requireAdmin, context);
-    return handle(context, { scope: workspaceId, actor });
+    const { workspaceId, actor: keyId } = await workspaceAdmin(requireAdmin, context);
+    return handle(context, { scope: workspaceId, actor: keyId });
   };
   return {
     platform: {
@@ -32,10 +32,10 @@ export function everywhereEndpoint(
   };
 }
 
-/** Declared models and targets with their settings: larger than what most endpoints take. */
+/** Declared models and targets with their settings: larger than most request bodies. */
 const MAX_BYTES = 262_144;
 
-/** A set-up object as it was sent: the file's schema judges it. `named` stands in the path and may stand in the body too. */
+/** Reads an object unparsed, because the schema of the configuration file validates it. `named` fields are in the path and may also be in the body. */
 export async function readObject(
   { request }: HandlerContext<Principal>,
   named: Readonly<Record<string, string>> = {},
@@ -44,16 +44,16 @@ export async function readObject(
   const body = await readKept(request, MAX_BYTES, faults);
   faults.throwIfAny();
   for (const [name, value] of Object.entries(named)) {
-    const sent: unknown = (body as Readonly<Record<string, unknown>>)[name] ?? value;
-    if (sent !== value) throw faults.fatal(name, `${name} stays as it stands in the path.`);
+    const bodyValue: unknown = (body as Readonly<Record<string, unknown>>)[name] ?? value;
+    if (bodyValue !== value) throw faults.fatal(name, `${name} stays as it stands in the path.`);
   }
   return { ...(withoutNulls(body) as object), ...named };
 }
 
-/** A field sent as `null` counts as not sent; in the file, whose schema judges this, it would be a fault. */
+/** A field sent as `null` counts as not sent. The configuration file's schema would refuse it. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== "object" || value === null) return value;
-  const sent = Object.entries(value).filter(([, member]) => member !== null);
-  return Object.fromEntries(sent.map(([name, member]) => [name, withoutNulls(member)]));
+  const sentFields = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(sentFields.map(([name, member]) => [name, withoutNulls(member)]));
 }

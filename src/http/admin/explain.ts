@@ -1,4 +1,4 @@
-// POST …/explain: where a request would go, without making it [admin.explain].
+// POST …/explain: explains the routing decision for a request without sending it (dry run) [admin.explain].
 import { type Explained, explainRequest } from "../../admin/routes/explain-request.ts";
 import { chatFields } from "../../contract/chat-request.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
@@ -16,14 +16,14 @@ const MAX_BYTES = 1_048_576;
 
 export function explainEndpoint(edge: AdminEdge): EverywhereEndpoint {
   return everywhereEndpoint(edge, explainContracts, async ({ request }, { scope }) => {
-    const asked = await readPassedOn(request, explanationRequest, { maxBytes: MAX_BYTES });
-    const { route = null, version = null } = asked;
-    const question = { scope, whose: whoseOf(asked), request: thoughtOf(asked), route, version };
+    const input = await readPassedOn(request, explanationRequest, { maxBytes: MAX_BYTES });
+    const { route = null, version = null } = input;
+    const question = { scope, whose: callerOf(input), request: requestOf(input), route, version };
     return { status: 200, body: { json: await explainRequest(edge.explanations, question) } };
   });
 }
 
-function whoseOf({ app, key_id: id, test_mode: testMode }: ExplanationRequest): Explained["whose"] {
+function callerOf({ app, key_id: id, test_mode: testMode }: ExplanationRequest): Explained["whose"] {
   if (app !== undefined && id === undefined) return { kind: "app", app, testMode: testMode ?? false };
   if (id === undefined || app !== undefined)
     throw invalidRequest(
@@ -34,8 +34,8 @@ function whoseOf({ app, key_id: id, test_mode: testMode }: ExplanationRequest): 
   throw invalidRequest("test_mode", "`test_mode`: a key says itself whether it is a test key. Leave it out.");
 }
 
-function thoughtOf(asked: ExplanationRequest): Explained["request"] {
-  const { task, fields, recording, encoding } = asked;
+function requestOf(input: ExplanationRequest): Explained["request"] {
+  const { task, fields, recording, encoding } = input;
   if (recording !== undefined && (task === "chat" || task === "realtime"))
     throw invalidRequest("recording", "`recording`: a request of this task has none. Leave it out.");
   if (encoding !== undefined && task !== "realtime")
@@ -58,7 +58,7 @@ function thoughtOf(asked: ExplanationRequest): Explained["request"] {
 
 const SHORT = [{ role: "user", content: "Hello" }];
 
-/** Every fault by its name in this body; a field of route control is refused as it would be. */
+/** Validation messages name fields as in this body. Route-control fields are refused as in the real request. */
 function fieldsIn<S extends FieldSchema>(schema: S, fields: object) {
   const faults = createFaults(schema.shape);
   for (const name of Object.keys(fields)) faults.noteRouteControl(name);
@@ -66,9 +66,9 @@ function fieldsIn<S extends FieldSchema>(schema: S, fields: object) {
 }
 
 function speechIn<S extends typeof transcriptionFields>(schema: S, fields: object) {
-  const judged = fieldsIn(schema, fields);
-  refuseBoth(judged, "fields.");
-  return judged;
+  const speechFields = fieldsIn(schema, fields);
+  refuseBoth(speechFields, "fields.");
+  return speechFields;
 }
 
 function recordingOf(recording: ExplanationRequest["recording"]) {

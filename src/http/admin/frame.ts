@@ -1,5 +1,4 @@
-// What the administration's handlers share: the requested page, the verdict on If-Match, and answers with their ETag
-// [admin.if-match-required].
+// Helpers that all administration handlers share: pagination cursors, If-Match preconditions, and responses with an ETag [admin.if-match-required].
 import type { AudioUrlCheckServices } from "../../admin/check-audio-url.ts";
 import type { ReadCheckpoint } from "../../admin/audit/audit-checkpoint.ts";
 import type { ApplyFileServices } from "../../admin/apply-file.ts";
@@ -21,7 +20,7 @@ import type { Endpoint, HandlerContext, Reply } from "../server/endpoint.ts";
 import type { SandboxLevers } from "./sandbox-levers.ts";
 import type { RequireAdmin } from "../endpoints/workspace-admin.ts";
 
-/** `requireAdmin` finds the workspace of a path, for its administrators and the operator. */
+/** `requireAdmin` resolves the workspace of a path, for its administrators and the operator. */
 export interface AdminEdge {
   readonly requireAdmin: RequireAdmin;
   readonly admin: KeyServices;
@@ -38,7 +37,7 @@ export interface AdminEdge {
   readonly readCheckpoint: () => Promise<ReadCheckpoint>;
 }
 
-/** One endpoint twice: below `/workspace/{tenant_id}` and below `/admin/v1/workspaces/{tenant_id}`. */
+/** One endpoint under two paths: `/workspace/{tenant_id}` and `/admin/v1/workspaces/{tenant_id}`. */
 export interface MirroredEndpoint {
   readonly workspace: Endpoint<Principal>;
   readonly operator: Endpoint<Principal>;
@@ -51,10 +50,10 @@ export function mirroredEndpoint(contracts: Mirrored, handle: Endpoint<Principal
   };
 }
 
-/** Ids are plain text: what else a forged cursor may hold, the database is not asked about. */
+/** Ids are printable ASCII. A forged cursor with anything else never reaches the database. */
 const isId = (position: string): boolean => /^[\x21-\x7e]{1,200}$/u.test(position);
 
-/** `list` names the list, so that no other one takes its cursors. `isPosition` judges what a position of it looks like. */
+/** `list` is the list's name: a cursor of another list is refused. `isPosition` validates the position inside a cursor. */
 export function pageRequest(
   list: string,
   query: { readonly limit: number; readonly cursor?: string | undefined },
@@ -81,7 +80,7 @@ export function deletedReply(object: string, id: string): Reply {
   return { status: 200, body: { json: { object, id, deleted: true } } };
 }
 
-/** A weak tag never matches: it promises less than a change needs (RFC 9110 section 13.1.1). */
+/** A weak tag never matches, because If-Match uses strong comparison (RFC 9110 section 13.1.1). */
 export function preconditionOf({ request }: Pick<HandlerContext, "request">): Precondition {
   const { "if-match": header, "if-none-match": absent } = request.headers;
   if (absent !== undefined && (absent.trim() !== "*" || header !== undefined))

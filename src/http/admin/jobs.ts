@@ -1,4 +1,4 @@
-// GET /admin/v1/jobs, and the same of one workspace: jobs as their administrators see them [admin.jobs].
+// GET /admin/v1/jobs: lists jobs as administrators see them, of all workspaces or one [admin.jobs].
 import type { Principal } from "../../auth/principal.ts";
 import { jobsQuery, listAllJobsContract, workspaceJobsContracts, workspaceJobsQuery } from "../../contract/job-list.ts";
 import { listJobsOf } from "../../jobs/read/read-job.ts";

@@ -1,4 +1,4 @@
-// …/keys and …/keys/{key_id}, of a workspace's administrators and the operator [keys.replace].
+// …/keys and …/keys/{key_id}: manages API keys, for a workspace's administrators and the operator [keys.replace].
 import { createKey, describeKey, type OfKey, replaceKey, revokeKey, rotateKey } from "../../admin/keys/keys.ts";
 import { listKeys } from "../../admin/keys/list-keys.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -32,21 +32,21 @@ export function keyEndpoints({ requireAdmin, admin }: AdminEdge): readonly Mirro
       return listReply(LIST, keys);
     }),
     mirroredEndpoint(KEY_CONTRACTS.create, async (context) => {
-      const whose = await workspaceAdmin(requireAdmin, context);
-      return objectReply(await createKey(admin, whose, await readFields(context.request, keyRequest)), 201);
+      const workspace = await workspaceAdmin(requireAdmin, context);
+      return objectReply(await createKey(admin, workspace, await readFields(context.request, keyRequest)), 201);
     }),
     mirroredEndpoint(KEY_CONTRACTS.read, async (context) =>
       objectReply(await describeKey(admin, await keyOf(context))),
     ),
     mirroredEndpoint(KEY_CONTRACTS.replace, async (context) => {
-      const which = await keyOf(context);
-      const given = await readFields(context.request, keyChange);
-      return objectReply(await replaceKey(admin, which, preconditionOf(context), given));
+      const key = await keyOf(context);
+      const change = await readFields(context.request, keyChange);
+      return objectReply(await replaceKey(admin, key, preconditionOf(context), change));
     }),
     mirroredEndpoint(KEY_CONTRACTS.rotate, async (context) => {
-      const which = await keyOf(context);
+      const key = await keyOf(context);
       const { overlap_seconds: seconds } = await readFields(context.request, keyRotation);
-      return objectReply(await rotateKey(admin, which, preconditionOf(context), seconds), 201);
+      return objectReply(await rotateKey(admin, key, preconditionOf(context), seconds), 201);
     }),
     mirroredEndpoint(KEY_CONTRACTS.revoke, async (context) =>
       objectReply(await revokeKey(admin, await keyOf(context), preconditionOf(context))),

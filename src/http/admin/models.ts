@@ -1,4 +1,4 @@
-// GET …/models: what routes can be made of [providers.model-list].
+// GET …/models: lists the models that routes can use [providers.model-list].
 import { listModels } from "../../admin/connections/list-models.ts";
 import { getModelsContracts } from "../../contract/workspace-models.ts";
 import { everywhereEndpoint, type EverywhereEndpoint } from "./everywhere.ts";

@@ -1,4 +1,4 @@
-// Manual pauses of shared connections and of those of workspaces [admin.pause].
+// Manually pauses and resumes provider connections, shared ones and those of workspaces [admin.pause].
 import { listPauseViews, pauseConnection, resumeConnection } from "../../admin/connections/pauses.ts";
 import {
   listPausesContracts,
@@ -19,15 +19,15 @@ export function pauseEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
       status: 200,
       body: { json: await listPauseViews(pauses, { scope }) },
     })),
-    everywhereEndpoint(edge, pauseConnectionContracts, async (context, whose) => {
+    everywhereEndpoint(edge, pauseConnectionContracts, async (context, actor) => {
       const id = pathParameter(context, "connection_id");
       const { model, duration_seconds: seconds, reason } = await readFields(context.request, pauseRequest);
-      return { status: 200, body: { json: await pauseConnection(pauses, { ...whose, id, model, seconds, reason }) } };
+      return { status: 200, body: { json: await pauseConnection(pauses, { ...actor, id, model, seconds, reason }) } };
     }),
-    everywhereEndpoint(edge, resumeConnectionContracts, async (context, whose) => {
+    everywhereEndpoint(edge, resumeConnectionContracts, async (context, actor) => {
       const id = pathParameter(context, "connection_id");
       const { model } = await readFields(context.request, resumeRequest);
-      return { status: 200, body: { json: await resumeConnection(pauses, { ...whose, id, model }) } };
+      return { status: 200, body: { json: await resumeConnection(pauses, { ...actor, id, model }) } };
     }),
   ];
 }

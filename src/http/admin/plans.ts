@@ -1,4 +1,4 @@
-// /admin/v1/plans, and a workspace's credits [budgets.plan-change] [budgets.credits-grant].
+// /admin/v1/plans: manages plans, and grants a workspace credits [budgets.plan-change] [budgets.credits-grant].
 import { describeCredits, grantCredits } from "../../admin/money/credits.ts";
 import { createPlan, deletePlan, describePlan, listPlans, type OfPlan, replacePlan } from "../../admin/money/plans.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -47,8 +47,8 @@ export function planEndpoints({ requireAdmin, admin }: AdminEdge): readonly Endp
     {
       contract: postPlanContract,
       handle: async (context) => {
-        const { id: plan, ...given } = await readFields(context.request, planRequest);
-        return objectReply(await createPlan(admin, { actor: principalOf(context).key.id, plan }, given), 201);
+        const { id: plan, ...settings } = await readFields(context.request, planRequest);
+        return objectReply(await createPlan(admin, { actor: principalOf(context).key.id, plan }, settings), 201);
       },
     },
     {
@@ -58,25 +58,25 @@ export function planEndpoints({ requireAdmin, admin }: AdminEdge): readonly Endp
     {
       contract: putPlanContract,
       handle: async (context) => {
-        const given = await readFields(context.request, planChange);
-        return objectReply(await replacePlan(admin, planOf(context), preconditionOf(context), given));
+        const change = await readFields(context.request, planChange);
+        return objectReply(await replacePlan(admin, planOf(context), preconditionOf(context), change));
       },
     },
     {
       contract: deletePlanContract,
       handle: async (context) => {
-        const which = planOf(context);
-        await deletePlan(admin, which, preconditionOf(context));
-        return deletedReply("plan", which.plan);
+        const target = planOf(context);
+        await deletePlan(admin, target, preconditionOf(context));
+        return deletedReply("plan", target.plan);
       },
     },
     {
       contract: postCreditsContract,
       handle: async (context) => {
-        const whose = await workspaceAdmin(requireAdmin, context);
-        const given = await readFields(context.request, grantRequest);
+        const workspace = await workspaceAdmin(requireAdmin, context);
+        const grant = await readFields(context.request, grantRequest);
         const idempotencyKey = idempotencyKeyOf(context.request.headers);
-        const { view, isReplay } = await grantCredits(admin, whose, { ...given, idempotencyKey });
+        const { view, isReplay } = await grantCredits(admin, workspace, { ...grant, idempotencyKey });
         const headers = isReplay ? { "x-svc-idempotent-replay": "true" } : {};
         return { status: 201, headers, body: { json: view } };
       },

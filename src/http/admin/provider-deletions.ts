@@ -1,4 +1,4 @@
-// GET /admin/v1/provider-deletions, and the same of one workspace: lists what finally cannot be deleted [admin.deletions].
+// GET /admin/v1/provider-deletions: lists data that could not be deleted at a provider, of all workspaces or one [admin.deletions].
 import { listProviderDeletions } from "../../admin/connections/list-provider-deletions.ts";
 import type { Principal } from "../../auth/principal.ts";
 import {

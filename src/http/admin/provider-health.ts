@@ -1,4 +1,4 @@
-// GET /admin/v1/health/providers [admin.health].
+// GET /admin/v1/health/providers: reports the health of provider connections [admin.health].
 import { describeProviderHealth } from "../../admin/connections/provider-health.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { getProviderHealthContract, providerHealthQuery } from "../../contract/provider-health.ts";

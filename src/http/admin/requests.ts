@@ -1,4 +1,4 @@
-// GET /admin/v1/requests with one of them, and the same of one workspace [requests.administrators].
+// GET /admin/v1/requests: lists request records or returns one, of all workspaces or one [requests.administrators].
 import type { Principal } from "../../auth/principal.ts";
 import {
   getAnyRequestContract,

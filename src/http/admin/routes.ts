@@ -1,4 +1,4 @@
-// Shared routes and those of workspaces, their versions and the purposes they publish [admin.route-versions].
+// Manages routes, their versions and the purposes they publish, shared ones and those of workspaces [admin.route-versions].
 import { listPurposes, putPurpose, removePurpose } from "../../admin/routes/purposes.ts";
 import { describeVersion, listVersionViews } from "../../admin/routes/route-versions.ts";
 import {
@@ -36,7 +36,7 @@ import { type AdminEdge, deletedReply, listReply, objectReply, pageRequest, prec
 
 const LIST = "routes";
 const VERSIONS = "route_versions";
-/** Of digits that an integer column takes. */
+/** At most nine digits, so that it fits into an integer column. */
 const VERSION = /^[1-9]\d{0,8}$/u;
 
 export function routeEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
@@ -46,28 +46,28 @@ export function routeEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
       const page = pageRequest(LIST, readQuery(request, routeQuery));
       return listReply(LIST, await listRouteViews(setUp, { scope, ...page }));
     }),
-    everywhereEndpoint(edge, postRouteContracts, async (context, whose) =>
-      objectReply(await createRoute(setUp, { ...whose, body: await readObject(context) }), 201),
+    everywhereEndpoint(edge, postRouteContracts, async (context, actor) =>
+      objectReply(await createRoute(setUp, { ...actor, body: await readObject(context) }), 201),
     ),
-    everywhereEndpoint(edge, getRouteContracts, async (context, whose) =>
-      objectReply(await describeRoute(setUp, routeOf(context, whose))),
+    everywhereEndpoint(edge, getRouteContracts, async (context, actor) =>
+      objectReply(await describeRoute(setUp, routeOf(context, actor))),
     ),
-    everywhereEndpoint(edge, putRouteContracts, async (context, whose) => {
-      const change = changeOf(context, whose);
+    everywhereEndpoint(edge, putRouteContracts, async (context, actor) => {
+      const change = changeOf(context, actor);
       return objectReply(await reviseRoute(setUp, { ...change, body: await readObject(context, { id: change.id }) }));
     }),
-    everywhereEndpoint(edge, publishRouteContracts, async (context, whose) => {
-      const change = changeOf(context, whose);
+    everywhereEndpoint(edge, publishRouteContracts, async (context, actor) => {
+      const change = changeOf(context, actor);
       const { version } = await readFields(context.request, versionChoice);
       return objectReply(await publishRoute(setUp, { ...change, version }));
     }),
-    everywhereEndpoint(edge, rollBackRouteContracts, async (context, whose) => {
-      const change = changeOf(context, whose);
+    everywhereEndpoint(edge, rollBackRouteContracts, async (context, actor) => {
+      const change = changeOf(context, actor);
       const { version } = await readFields(context.request, versionChoice);
       return objectReply(await rollBackRoute(setUp, { ...change, version }));
     }),
-    everywhereEndpoint(edge, deleteRouteContracts, async (context, whose) => {
-      const change = changeOf(context, whose);
+    everywhereEndpoint(edge, deleteRouteContracts, async (context, actor) => {
+      const change = changeOf(context, actor);
       await removeRoute(setUp, change);
       return deletedReply("route", change.id);
     }),
@@ -79,16 +79,16 @@ export function routeEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
 function versionEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
   const { setUp } = edge;
   return [
-    everywhereEndpoint(edge, listRouteVersionsContracts, async (context, whose) => {
+    everywhereEndpoint(edge, listRouteVersionsContracts, async (context, actor) => {
       const query = readQuery(context.request, routeQuery);
       const page = pageRequest(VERSIONS, query, (position) => VERSION.test(position));
-      return listReply(VERSIONS, await listVersionViews(setUp, { ...routeOf(context, whose), ...page }));
+      return listReply(VERSIONS, await listVersionViews(setUp, { ...routeOf(context, actor), ...page }));
     }),
-    everywhereEndpoint(edge, getRouteVersionContracts, async (context, whose) => {
+    everywhereEndpoint(edge, getRouteVersionContracts, async (context, actor) => {
       const version = pathParameter(context, "version");
-      // No version has the number 0: what is no number at all is as missing as that.
+      // No version has the number 0, so an invalid number gets the same 404.
       const number = VERSION.test(version) ? Number(version) : 0;
-      return objectReply(await describeVersion(setUp, { ...routeOf(context, whose), version: number }));
+      return objectReply(await describeVersion(setUp, { ...routeOf(context, actor), version: number }));
     }),
   ];
 }
@@ -96,17 +96,17 @@ function versionEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
 function purposeEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
   const { setUp } = edge;
   return [
-    everywhereEndpoint(edge, listPurposesContracts, async (context, whose) =>
-      objectReply(await listPurposes(setUp, routeOf(context, whose))),
+    everywhereEndpoint(edge, listPurposesContracts, async (context, actor) =>
+      objectReply(await listPurposes(setUp, routeOf(context, actor))),
     ),
-    everywhereEndpoint(edge, putPurposeContracts, async (context, whose) => {
-      const change = changeOf(context, whose);
+    everywhereEndpoint(edge, putPurposeContracts, async (context, actor) => {
+      const change = changeOf(context, actor);
       const label = pathParameter(context, "label");
       const body = await readObject(context, { purpose: label });
       return objectReply(await putPurpose(setUp, { ...change, label, body }));
     }),
-    everywhereEndpoint(edge, deletePurposeContracts, async (context, whose) => {
-      const change = changeOf(context, whose);
+    everywhereEndpoint(edge, deletePurposeContracts, async (context, actor) => {
+      const change = changeOf(context, actor);
       return objectReply(await removePurpose(setUp, { ...change, label: pathParameter(context, "label") }));
     }),
   ];
@@ -116,6 +116,6 @@ function routeOf(context: HandlerContext<Principal>, { scope }: SetUpActor) {
   return { scope, id: pathParameter(context, "route_id") };
 }
 
-function changeOf(context: HandlerContext<Principal>, whose: SetUpActor) {
-  return { ...whose, id: pathParameter(context, "route_id"), precondition: preconditionOf(context) };
+function changeOf(context: HandlerContext<Principal>, actor: SetUpActor) {
+  return { ...actor, id: pathParameter(context, "route_id"), precondition: preconditionOf(context) };
 }

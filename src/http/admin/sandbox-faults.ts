@@ -1,4 +1,4 @@
-// GET and PUT /admin/v1/sandbox/faults.
+// GET and PUT /admin/v1/sandbox/faults: reads and replaces the faults that the sandbox provider injects.
 import type { Principal } from "../../auth/principal.ts";
 import {
   getSandboxFaultsContract,

@@ -1,7 +1,6 @@
-// The fault levers of this process's sandbox.
+// Fault injection for the sandbox provider of this process.
 import type { SandboxFault } from "../../contract/sandbox-faults.ts";
 
-/** Of the sandbox in this process. */
 export interface SandboxLevers {
   readonly read: () => readonly SandboxFault[];
   readonly replace: (faults: readonly SandboxFault[]) => void;

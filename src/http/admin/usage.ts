@@ -1,4 +1,4 @@
-// GET /admin/v1/usage, and the same of one workspace [usage.operator].
+// GET /admin/v1/usage: reports usage of all workspaces or one [usage.operator].
 import type { Principal } from "../../auth/principal.ts";
 import {
   adminUsageQuery,

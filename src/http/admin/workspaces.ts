@@ -1,4 +1,4 @@
-// /admin/v1/workspaces and /admin/v1/workspaces/{tenant_id} [admin.workspaces].
+// /admin/v1/workspaces and /admin/v1/workspaces/{tenant_id}: manages workspaces, for the operator [admin.workspaces].
 import {
   createWorkspace,
   deleteWorkspace,
@@ -37,8 +37,8 @@ export function workspaceEndpoints({ requireAdmin, admin }: AdminEdge): readonly
       contract: postWorkspaceContract,
       handle: async (context) => {
         const actor = principalOf(context).key.id;
-        const wanted = await readFields(context.request, workspaceRequest);
-        return objectReply(await createWorkspace(admin, { actor, ...wanted }), 201);
+        const workspace = await readFields(context.request, workspaceRequest);
+        return objectReply(await createWorkspace(admin, { actor, ...workspace }), 201);
       },
     },
     {
@@ -51,18 +51,18 @@ export function workspaceEndpoints({ requireAdmin, admin }: AdminEdge): readonly
     {
       contract: putWorkspaceContract,
       handle: async (context) => {
-        const whose = await workspaceAdmin(requireAdmin, context);
+        const target = await workspaceAdmin(requireAdmin, context);
         const precondition = preconditionOf(context);
         const { plan } = await readFields(context.request, workspaceChange);
-        return objectReply(await replaceWorkspace(admin, { ...whose, precondition, plan }));
+        return objectReply(await replaceWorkspace(admin, { ...target, precondition, plan }));
       },
     },
     {
       contract: deleteWorkspaceContract,
       handle: async (context) => {
-        const whose = await workspaceAdmin(requireAdmin, context);
-        await deleteWorkspace(admin, { ...whose, precondition: preconditionOf(context) });
-        return deletedReply("workspace", whose.workspaceId);
+        const target = await workspaceAdmin(requireAdmin, context);
+        await deleteWorkspace(admin, { ...target, precondition: preconditionOf(context) });
+        return deletedReply("workspace", target.workspaceId);
       },
     },
   ];

@@ -1,4 +1,4 @@
-// Takes the one audio source of a request, from any carrier, and releases it when the request fails [request-body.one-source].
+// Accepts the one audio source of a request, from a file part or base64 text, and releases it when the request fails [request-body.one-source].
 import { type Base64Decoder, createBase64Decoder } from "../../audio/base64.ts";
 import type { AudioParam } from "../../audio/audio-input.ts";
 import type { Spool, SpooledAudio, SpoolWriter } from "../../audio/spool.ts";
@@ -15,7 +15,7 @@ export interface AudioIntake {
   /** The raw bytes of a file part. */
   beginBytes(param: AudioParam): (bytes: Uint8Array) => Promise<void> | void;
   beginBase64(param: AudioParam, options: { readonly lineBreaks: boolean }): Base64Intake;
-  /** Carriers that began, in their order. */
+  /** The sources that have started, in their order. */
   readonly params: readonly AudioParam[];
   finish(): Promise<TakenAudio | null>;
   abort(): Promise<void>;
@@ -29,9 +29,9 @@ export interface Base64Intake {
 export function createAudioIntake(options: {
   readonly spool: Spool;
   readonly maxBytes: number;
-  /** Its hash will be asked for. */
+  /** Whether to compute a hash of the audio. */
   readonly hashed: boolean;
-  /** By what the head announced. */
+  /** Minimum size according to the Content-Length. */
   readonly leastBytes: number;
   readonly faults: Faults;
 }): AudioIntake {
@@ -40,7 +40,7 @@ export function createAudioIntake(options: {
   let writer: SpoolWriter | null = null;
   let mediaType: string | null = null;
 
-  /** Only the first source is kept: a second one is a fault, and no reason to fill the disk. */
+  /** Only the first source is stored: a second one is an error and must not fill the disk. */
   function begin(param: AudioParam): SpoolWriter | null {
     params.push(param);
     if (params.length > 1) return null;

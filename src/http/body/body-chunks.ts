@@ -1,25 +1,25 @@
-// The body as it arrives, piece by piece: at a fifth of the cost of a loop over the stream.
+// Reads a request body chunk by chunk, at a fifth of the cost of `for await` over the stream.
 import type { IncomingMessage } from "node:http";
 import { finished, type Readable } from "node:stream";
 
-/** The whole body lies there: a small one comes with its head, and there is nothing to wait for. */
+/** Whether the whole body has already been received. A small one arrives together with its head. */
 export function hasCome(body: Readable, declaredBytes: number | null): boolean {
   return body.readableLength === declaredBytes;
 }
 
-/** Null: it has not all come, or there is none, or its caller has left: what reads on is told so. */
+/** The whole body if it has already been received. Null: it has not, there is none, or the client has disconnected, which a later read reports. */
 export function takeWhole(body: Readable | IncomingMessage, declaredBytes: number | null): Buffer | null {
   if (declaredBytes === 0 || !hasCome(body, declaredBytes) || body.destroyed || body.readableObjectMode) return null;
-  // By its length: without one, Node 26 hands out no more than the first piece.
+  // With the length, because Node 26 returns only the first chunk without one.
   const whole: unknown = body.read(body.readableLength);
-  // Node says so only when its parser goes on: an answer that waits for nothing would close the connection over an unread body.
+  // Node sets this only after its parser continues. A response sent before that would close the connection because of an unread body.
   if ("complete" in body) body.complete = true;
-  // On to its end, for a connection holds on to a request that has none.
+  // Reads to the stream's end, because a connection stays busy until its request has ended.
   body.resume();
   return Buffer.isBuffer(whole) ? whole : null;
 }
 
-/** A promise makes the sender wait. What it throws ends the reading. Of the chunk nothing is left once it was taken: what is to stay is copied. */
+/** A returned promise pauses the sender. An error ends the reading. The chunk's memory is freed afterwards: copy what has to be kept. */
 export type TakeChunk = (chunk: Buffer) => Promise<void> | void;
 
 export interface BodyBound {
@@ -28,13 +28,13 @@ export interface BodyBound {
 }
 
 /**
- * Resolves when all is taken. Of a body that is too large, what is within the bound is taken before it is refused: what else is wrong
- * with it does not depend on where its pieces end. However it ends, the stream stays as it is: its owner still has an answer to send.
+ * Resolves when all chunks were processed. Of a body that is too large, the part within the limit is processed before the refusal, so that other
+ * errors are found regardless of chunk boundaries. The stream is never destroyed here, because its owner still has to respond.
  */
 export function eachChunk(body: Readable, bound: BodyBound, take: TakeChunk): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // A stream may end, or break, while its last piece is still being taken.
-  let taking: Promise<void> | null = null;
+  // The stream may end or fail while its last chunk is still being processed.
+  let lastProcessing: Promise<void> | null = null;
   let receivedBytes = 0;
   const stop = finished(body, { writable: false }, (error) => {
     settle();
@@ -53,9 +53,9 @@ export function eachChunk(body: Readable, bound: BodyBound, take: TakeChunk): Pr
     try {
       receivedBytes += chunk.length;
       const excess = receivedBytes - bound.maxBytes;
-      const taken = excess > 0 ? takeAndRefuse(chunk.subarray(0, -excess)) : take(chunk);
-      if (taken === undefined) letGo(chunk);
-      else void holdUntil(taken, chunk);
+      const processing = excess > 0 ? takeAndRefuse(chunk.subarray(0, -excess)) : take(chunk);
+      if (processing === undefined) freeChunk(chunk);
+      else void pauseUntil(processing, chunk);
     } catch (error) {
       fail(error);
     }
@@ -64,13 +64,13 @@ export function eachChunk(body: Readable, bound: BodyBound, take: TakeChunk): Pr
     await take(within);
     throw bound.tooLarge(receivedBytes);
   }
-  async function holdUntil(taken: Promise<void>, chunk: Buffer): Promise<void> {
+  async function pauseUntil(processing: Promise<void>, chunk: Buffer): Promise<void> {
     body.pause();
-    taking = taken;
+    lastProcessing = processing;
     try {
-      await taken;
-      letGo(chunk);
-      taking = null;
+      await processing;
+      freeChunk(chunk);
+      lastProcessing = null;
       body.resume();
     } catch (error) {
       fail(error);
@@ -78,7 +78,7 @@ export function eachChunk(body: Readable, bound: BodyBound, take: TakeChunk): Pr
   }
   async function close(error: Error | null): Promise<void> {
     try {
-      await taking;
+      await lastProcessing;
     } catch (failure) {
       return reject(failure);
     }
@@ -90,9 +90,9 @@ export function eachChunk(body: Readable, bound: BodyBound, take: TakeChunk): Pr
 }
 
 /**
- * Node allocates new memory for each chunk. Freed now, it is reused for the next one; otherwise a large upload would leave its own size
- * behind until the next garbage collection.
+ * Node allocates new memory for each chunk. Freed now, it is reused for the next one. Otherwise a large upload would keep its whole size
+ * allocated until the next garbage collection.
  */
-function letGo({ buffer, byteLength }: Buffer): void {
+function freeChunk({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

@@ -1,5 +1,5 @@
-// Measures how fast a request body arrives and reports when it is too slow, without blaming the caller for a gateway that does not read, or
-// that has not yet sent 100 Continue [api.body-rate].
+// Measures how fast a request body arrives and reports when it is too slow, except while the server itself is not reading or has not yet sent 100
+// Continue [api.body-rate].
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../../contract/errors.ts";
@@ -8,7 +8,7 @@ import { declaredLength } from "./content-type.ts";
 import type { EdgeLimits } from "../server/limits.ts";
 import { hasUnreadBody } from "../server/linger.ts";
 
-/** Runs `run` after `ms`; the answer cancels it. Tests pass their own. */
+/** Runs `run` after `ms`, and returns a function that cancels it. Tests pass their own. */
 export type Schedule = (run: () => void, ms: number) => () => void;
 
 export const schedule: Schedule = (run, ms) => {
@@ -17,7 +17,7 @@ export const schedule: Schedule = (run, ms) => {
   return () => clearTimeout(timer);
 };
 
-/** Calls `run` when somebody first asks the stream for its body, if one was announced that did not come with its head, unasked. */
+/** Calls `run` when the body is first read, unless there is none or it arrived with its head without `Expect: 100-continue`. */
 export function onFirstRead(raw: IncomingMessage, run: () => void): void {
   if (!hasUnreadBody(raw)) return;
   if (raw.headers.expect === undefined && hasCome(raw, declaredLength(raw.headers))) return;
@@ -36,7 +36,7 @@ export interface BodyRateOptions {
   readonly tooSlow: (error: GatewayError) => void;
 }
 
-/** After the grace time, every window must bring its share of bytes until the body is complete. */
+/** After the grace period, each window must receive its share of bytes until the body is complete. */
 export function watchBodyRate(raw: IncomingMessage, response: ServerResponse, options: BodyRateOptions): void {
   if (hasCome(raw, declaredLength(raw.headers))) return;
   const { socket } = options;
@@ -46,11 +46,11 @@ export function watchBodyRate(raw: IncomingMessage, response: ServerResponse, op
   response.once("close", () => cancel());
 
   function openWindow(): void {
-    const before = socket.bytesRead;
+    const initialBytes = socket.bytesRead;
     cancel = options.schedule(() => {
       if (raw.complete || response.writableEnded || raw.destroyed) return;
-      const gatewayHoldsBack = raw.readableLength >= raw.readableHighWaterMark;
-      if (gatewayHoldsBack || socket.bytesRead - before >= expectedBytes) return openWindow();
+      const isServerPaused = raw.readableLength >= raw.readableHighWaterMark;
+      if (isServerPaused || socket.bytesRead - initialBytes >= expectedBytes) return openWindow();
       options.tooSlow(
         new GatewayError("REQUEST_TIMEOUT", {
           message: `The request body arrived at less than ${minBodyBytesPerSecond} bytes per second. Nothing was called or charged.`,

@@ -1,7 +1,7 @@
-// A growing buffer with a limit. Copies what it is given, so that a body of one-byte chunks costs its size and no more.
+// A growing buffer with a limit. Copies its input, so that a body of one-byte chunks uses no more memory than its size.
 
 export interface ByteCollector {
-  /** False, and nothing is kept, when the limit would be passed. */
+  /** Returns false and stores nothing if the limit would be exceeded. */
   add(bytes: Uint8Array): boolean;
   bytes(): Buffer;
 }

@@ -1,5 +1,5 @@
-// What the head says about the body: its type, encoding and length. Nothing is guessed: what is not exactly understood is 415, and a form
-// without a usable boundary 400 [request-body.json-type] [request-body.form-type].
+// Reads the type, encoding and length of a body from its head. Nothing is guessed: an unknown or malformed type is 415, and a form without a valid
+// boundary is 400 [request-body.json-type] [request-body.form-type].
 import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
@@ -12,7 +12,7 @@ export type BodyType =
 const TYPE = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?=;|$)/;
 const PARAMETER =
   /^;[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[\t\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*)"|([^\s;"]*))[ \t]*/;
-/** Some clients write the semicolon of a parameter that does not come. */
+/** Some clients send a final semicolon without a parameter. */
 export const LAST_SEMICOLON = /;[ \t]*$/;
 /** RFC 2046, section 5.1.1. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
@@ -20,15 +20,15 @@ const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
 const JSON_BODY: BodyType = { kind: "json" };
 
 export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly multipart: boolean }): BodyType {
-  // As nearly everybody says it.
+  // The header that nearly all clients send.
   if (headers["content-type"] === "application/json") return JSON_BODY;
-  const wanted = accepted.multipart ? "application/json or multipart/form-data" : "application/json";
+  const acceptedTypes = accepted.multipart ? "application/json or multipart/form-data" : "application/json";
   const parsed = parseContentType(headers["content-type"]);
-  if (parsed === null) throw unsupported(`The Content-Type is missing or malformed; send ${wanted}.`);
+  if (parsed === null) throw unsupported(`The Content-Type is missing or malformed; send ${acceptedTypes}.`);
   const { type, parameters } = parsed;
   if (parameters === null) {
     if (type === "multipart/form-data" && accepted.multipart) throw unusableBoundary();
-    throw unsupported(`The Content-Type is malformed behind its type; send ${wanted}.`);
+    throw unsupported(`The Content-Type is malformed behind its type; send ${acceptedTypes}.`);
   }
   const label = parameters.get("charset");
   const charset = label === undefined ? null : charsetOf(label);
@@ -41,7 +41,7 @@ export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly 
       throw unsupported("The Content-Type application/json takes no parameter but charset=utf-8.");
     return JSON_BODY;
   }
-  if (!isForm) throw unsupported(`The Content-Type is not taken here; send ${wanted}.`);
+  if (!isForm) throw unsupported(`The Content-Type is not taken here; send ${acceptedTypes}.`);
   const boundary = parameters.get("boundary") ?? "";
   parameters.delete("boundary");
   if (!BOUNDARY.test(boundary)) throw unusableBoundary();
@@ -61,11 +61,11 @@ export function refuseEncoding(headers: IncomingHttpHeaders): void {
 
 export interface ContentType {
   readonly type: string;
-  /** Null when they are malformed. */
+  /** Null: the parameters are malformed. */
   readonly parameters: Map<string, string> | null;
 }
 
-/** Null without a type, and when a parameter is repeated. */
+/** Null: there is no type, or a parameter is repeated. */
 export function parseContentType(header: string | undefined): ContentType | null {
   const head = TYPE.exec(header ?? "");
   if (header === undefined || head?.[1] === undefined) return null;
@@ -82,13 +82,13 @@ export function parseContentType(header: string | undefined): ContentType | null
   return { type, parameters };
 }
 
-/** Null when the length is not announced (`Transfer-Encoding: chunked`). */
+/** Null: the length is not announced (`Transfer-Encoding: chunked`). */
 export function declaredLength(headers: IncomingHttpHeaders): number | null {
   const value = headers["content-length"];
   return value === undefined ? null : Number(value);
 }
 
-/** Of a body that announces more than is ever taken the size is at fault, not our room for it. */
+/** Capped at the limit, because a body that announces more is refused for its size and not for lack of capacity. */
 export function expectedLength(headers: IncomingHttpHeaders, maxBytes: number): number {
   return Math.min(declaredLength(headers) ?? maxBytes, maxBytes);
 }

@@ -1,5 +1,5 @@
-// What providers call the fields that we have under another name: whoever comes from one of them is told ours. Only a hint: what is
-// sent under a foreign name is refused like any unknown field, never taken for the other.
+// Maps other providers' field names to this API's names, for the hint in an error message. A field with another provider's name is still refused like
+// any unknown field.
 const OURS: Readonly<Record<string, string>> = {
   diarize: "diarization",
   speaker_labels: "diarization",
@@ -31,9 +31,9 @@ const OURS: Readonly<Record<string, string>> = {
   stop_sequences: "stop",
 };
 
-/** Null: nobody's name for anything, or for nothing that is among `fields`. */
+/** Null: the name is not an alias of any of `fields`. */
 export function ourNameOf(name: string, fields: Readonly<Record<string, unknown>>): string | null {
-  const plain = name.endsWith("[]") ? name.slice(0, -2) : name;
-  const ours = Object.hasOwn(OURS, plain) ? OURS[plain] : undefined;
+  const baseName = name.endsWith("[]") ? name.slice(0, -2) : name;
+  const ours = Object.hasOwn(OURS, baseName) ? OURS[baseName] : undefined;
   return ours !== undefined && Object.hasOwn(fields, ours) ? ours : null;
 }

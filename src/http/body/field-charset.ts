@@ -1,4 +1,4 @@
-// The character sets that a form's text fields may declare, and decoding by them (RFC 7578, sections 4.4 to 4.6).
+// Lists the character sets that text fields of a form may declare, and decodes them (RFC 7578, sections 4.4 to 4.6).
 import { decodeUtf8 } from "../../lib/text/utf8.ts";
 
 export type Charset = "utf-8" | "us-ascii" | "iso-8859-1" | "windows-1252";
@@ -15,19 +15,19 @@ const BY_LABEL = new Map(
 const WINDOWS_1252 = new TextDecoder("windows-1252");
 const MAX_LABEL_CHARACTERS = 40;
 
-/** Null: a charset that is not decoded here. */
+/** Null: the charset is not supported. */
 export function charsetOf(label: string): Charset | null {
   return BY_LABEL.get(label.trim().toLowerCase()) ?? null;
 }
 
-/** Null: the bytes are no text of this charset. */
+/** Null: the bytes are not valid in this charset. */
 export function decodeText(bytes: Buffer, charset: Charset): string | null {
   switch (charset) {
-    // Clients that label text as ASCII and send UTF-8 exist, and every ASCII text is the same UTF-8 text.
+    // Some clients label UTF-8 text as ASCII, and ASCII text is also valid UTF-8.
     case "us-ascii":
     case "utf-8":
       return decodeUtf8(bytes);
-    // Not by TextDecoder: the Encoding Standard reads this label as windows-1252, which differs from 0x80 to 0x9f.
+    // Not by TextDecoder, because the Encoding Standard maps this label to windows-1252, which differs from 0x80 to 0x9f.
     case "iso-8859-1":
       return bytes.toString("latin1");
     case "windows-1252":

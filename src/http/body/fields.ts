@@ -1,5 +1,5 @@
-// Form fields to typed values, and values to what the schema requires. The schema is the only list of fields: the text that a form field
-// may hold follows from its type there [request-body.form-values].
+// Converts form fields to typed values and validates values by the endpoint's schema. The schema is the only list of fields: how a form field's text
+// is parsed follows from its type there [request-body.form-values].
 import type { z } from "zod";
 import { describeIssue, MISSING, valueAt, type WordedIssue } from "../../lib/text/describe-issue.ts";
 import { suggest } from "../../lib/text/suggest.ts";
@@ -13,7 +13,7 @@ type TextKind = "text" | "boolean" | "number" | "list" | "boolean or list" | "ob
 
 export const VALUE_LIMITS = { maxDepth: 64, maxKeys: 1_000, maxElements: 10_000 };
 
-/** One form field as sent: `keyterms[]` has its brackets cut off and noted. */
+/** One form field as sent. The brackets of `keyterms[]` are removed from the name. */
 export interface TextField {
   readonly name: string;
   readonly isBracketed: boolean;
@@ -33,7 +33,7 @@ type KnownType =
   | z.ZodString;
 
 export function textKind(type: z.core.$ZodType): TextKind {
-  // Types beyond these fall into the default: they are text.
+  // All other types use the default branch: they are text.
   const { def } = type as KnownType;
   switch (def.type) {
     case "optional":
@@ -60,16 +60,16 @@ export function textKind(type: z.core.$ZodType): TextKind {
   }
 }
 
-/** What a JSON body would hold in this field's place; undefined when the text was refused. */
+/** Returns the value that a JSON body would have in this field's place. Undefined: the text was refused. */
 export function valueOfText(field: TextField, kind: TextKind, faults: Faults): unknown {
-  const [first = "", ...others] = field.values;
+  const [first = "", ...otherValues] = field.values;
   if (kind === "list") return listOf(field, faults);
   if (kind === "boolean or list") {
-    const value = others.length === 0 && !field.isBracketed ? booleanOf(first) : null;
+    const value = otherValues.length === 0 && !field.isBracketed ? booleanOf(first) : null;
     return value ?? listOf(field, faults);
   }
   if (field.isBracketed) return refuse(`\`${field.name}\` is not a list.`);
-  if (others.length > 0) return refuse(`\`${field.name}\` was sent ${field.values.length} times.`);
+  if (otherValues.length > 0) return refuse(`\`${field.name}\` was sent ${field.values.length} times.`);
   switch (kind) {
     case "boolean":
       return booleanOf(first) ?? refuse(`\`${field.name}\` must be true, false, 1 or 0.`);
@@ -113,25 +113,25 @@ function listOf(field: TextField, faults: Faults): unknown {
   return undefined;
 }
 
-/** Clients send an empty text where they mean none. */
+/** Clients send an empty text to mean none. */
 const UNSENT_WHEN_EMPTY: ReadonlySet<string> = new Set(["prompt"]);
 
-/** Judges all fields but the audio. Null counts as not sent. Undefined when anything was refused. */
+/** Validates all fields except the audio. Null counts as not sent. Returns undefined if anything was refused. */
 export function validateFields<S extends FieldSchema>(
   schema: S,
   values: Iterable<readonly [string, unknown]>,
   faults: Faults,
   prefix = "",
 ): z.infer<S> | undefined {
-  const known: Record<string, unknown> = {};
+  const knownValues: Record<string, unknown> = {};
   for (const [name, value] of values) {
     if (value === null || value === undefined) continue;
     if (faults.noteRouteControl(prefix + name)) continue;
     if (Object.hasOwn(schema.shape, name)) {
-      if (value !== "" || !UNSENT_WHEN_EMPTY.has(name)) known[name] = value;
+      if (value !== "" || !UNSENT_WHEN_EMPTY.has(name)) knownValues[name] = value;
     } else faults.add(prefix + name, notAField(schema, name, prefix));
   }
-  const { data, issues } = parsed(schema, known);
+  const { data, issues } = parseFields(schema, knownValues);
   for (const { path, message } of issues) {
     const param = prefix + paramOf(path);
     faults.add(param, message === MISSING ? `\`${param}\` ${MISSING}.` : `\`${param}\`: ${message}`);
@@ -139,7 +139,7 @@ export function validateFields<S extends FieldSchema>(
   return data;
 }
 
-/** The same of a whole request: all that is wrong with it is told at once. */
+/** Validates a whole request and throws all errors at once. */
 export function judgedFields<S extends FieldSchema>(
   schema: S,
   values: object,
@@ -152,15 +152,15 @@ export function judgedFields<S extends FieldSchema>(
   return fields;
 }
 
-/** Null members lie so deep at most; whoever nests them further is told of those that are left. */
+/** Removes null members down to this depth. Deeper ones are reported as errors. */
 const MOST_ROUNDS = 8;
 
-/** Null counts as not sent inside of objects too. Where the schema takes any value, as in a tool's parameters, it stays what it is. */
-function parsed<S extends FieldSchema>(
+/** Null counts as not sent in nested objects too. Where the schema accepts any value, as in a tool's parameters, null is kept. */
+function parseFields<S extends FieldSchema>(
   schema: S,
-  given: Readonly<Record<string, unknown>>,
+  initialValues: Readonly<Record<string, unknown>>,
 ): { readonly data: z.infer<S> | undefined; readonly issues: readonly WordedIssue[] } {
-  let values = given;
+  let values = initialValues;
   for (let round = 1; ; round += 1) {
     const result = schema.safeParse(values);
     if (result.success) return { data: result.data, issues: [] };
@@ -175,11 +175,11 @@ function parsed<S extends FieldSchema>(
   }
 }
 
-/** What an unknown name is told, in whatever carrier it came. */
+/** The error message for an unknown field name, in a form, in JSON or in a query. */
 export function notAField(schema: FieldSchema, name: string, prefix = ""): string {
   const nearest = ourNameOf(name, schema.shape) ?? suggest(name, Object.keys(schema.shape));
-  const meant = nearest === undefined ? "" : ` Did you mean \`${prefix}${nearest}\`?`;
-  return `\`${prefix}${name}\` is not a field of this endpoint.${meant}`;
+  const suggestion = nearest === undefined ? "" : ` Did you mean \`${prefix}${nearest}\`?`;
+  return `\`${prefix}${name}\` is not a field of this endpoint.${suggestion}`;
 }
 
 function paramOf(path: readonly PropertyKey[]): string {

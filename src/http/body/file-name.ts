@@ -1,13 +1,13 @@
-// The caller's file name as a hint: never a path, never able to disturb a log or a form, and never a reason to refuse a request
+// Sanitizes the caller's file name, which is only a hint: never used as a path, harmless in logs and forms, and never a reason to refuse a request
 // [request-body.file-name].
 import { charsetOf, decodeText } from "./field-charset.ts";
 
-/** U+FFFD, in the place of bytes that are no text. */
+/** U+FFFD, which replaces bytes that are not text. */
 export const REPLACEMENT = "\ufffd";
 export const MAX_FILE_NAME_BYTES = 255;
 const MAX_EXTENSION_CHARACTERS = 16;
 
-/** The last path segment without control, format and quote characters, cut in front of its extension; null when nothing useful remains. */
+/** The last path segment without control, format and quote characters, shortened before its extension. Null: nothing useful remains. */
 export function safeFileName(name: string | null): string | null {
   const last = name?.split(/[/\\]/).at(-1) ?? "";
   const safe = cutName(last.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}"\ufffd]/gu, "").trim());
@@ -28,7 +28,7 @@ function cutName(name: string): string {
   return stem + extension;
 }
 
-/** The value of `filename*` (RFC 8187), with a per cent sign that begins no escape left as it is. Null: no charset that is known. */
+/** Decodes `filename*` (RFC 8187). A percent sign that starts no escape is kept. Null: the charset is unknown. */
 export function decodeExtendedValue(value: string): string | null {
   const [, label = "", encoded = ""] = /^([^']*)'[^']*'(.*)$/s.exec(value) ?? [];
   const charset = charsetOf(label);

@@ -1,11 +1,11 @@
-// The field that a form's name means: one of the endpoint's, a dotted member of `audio`, or a member of an object in brackets, as OpenAI's
-// client writes `chunking_strategy[type]` [request-body.form-members].
+// Finds the schema field that a form field's name refers to: a field of the endpoint, a dotted member of `audio`, or an object's member in brackets,
+// as OpenAI's client writes `chunking_strategy[type]` [request-body.form-members].
 import type { z } from "zod";
 import { audioFields } from "../../contract/transcription.ts";
 import type { FieldSchema } from "./fields.ts";
 
 export interface FormField {
-  /** What it is a member of. */
+  /** The object that the field is a member of. Null: none. */
   readonly owner: string | null;
   readonly key: string;
   readonly type: z.core.$ZodType;
@@ -14,19 +14,19 @@ export interface FormField {
 const BRACKETED = /^(?<owner>[a-z_]+)\[(?<key>[a-z_]+)\]$/u;
 
 export function formField(schema: FieldSchema, name: string): FormField | null {
-  if (name.startsWith("audio.")) return among(audioFields.shape, "audio", name.slice("audio.".length));
+  if (name.startsWith("audio.")) return fieldIn(audioFields.shape, "audio", name.slice("audio.".length));
   const { owner, key } = BRACKETED.exec(name)?.groups ?? {};
-  if (owner === undefined || key === undefined) return among(schema.shape, null, name);
-  const type = among(schema.shape, null, owner)?.type;
-  return type === undefined ? null : among(membersOf(type), owner, key);
+  if (owner === undefined || key === undefined) return fieldIn(schema.shape, null, name);
+  const type = fieldIn(schema.shape, null, owner)?.type;
+  return type === undefined ? null : fieldIn(membersOf(type), owner, key);
 }
 
-function among(shape: z.core.$ZodShape, owner: string | null, key: string): FormField | null {
+function fieldIn(shape: z.core.$ZodShape, owner: string | null, key: string): FormField | null {
   const type = Object.hasOwn(shape, key) ? shape[key] : undefined;
   return type === undefined ? null : { owner, key, type };
 }
 
-/** Of the one shape of it that is an object, where there is one. */
+/** The members of the type, or of its object variants in a union. */
 function membersOf(type: z.core.$ZodType): z.core.$ZodShape {
   const { def } = type as z.ZodOptional | z.ZodUnion | z.ZodObject;
   switch (def.type) {

@@ -1,5 +1,5 @@
-// The parts of a form that are named `file`: one is the audio. A file input without a choice is sent by browsers without name and bytes,
-// and is no source next to another one [request-body.unchosen-file].
+// Handles form parts named `file`, of which one is the audio. Browsers send a file input without a selected file as a part without name and bytes,
+// which is ignored if there is another source [request-body.unchosen-file].
 import type { AudioIntake } from "./audio-intake.ts";
 import type { Faults } from "./validation-issues.ts";
 import { IGNORED, type PartReceiver } from "./multipart.ts";
@@ -7,33 +7,33 @@ import type { PartHeaders } from "./part-headers.ts";
 
 export interface FormFiles {
   take(part: PartHeaders): PartReceiver;
-  /** All parts are read. The one that was taken, if any. */
+  /** Call after all parts were read. Returns the audio part, if any. */
   end(hasUrl: boolean): PartHeaders | null;
 }
 
 export function createFormFiles(intake: AudioIntake, faults: Faults): FormFiles {
-  let taken: PartHeaders | null = null;
-  let unchosen: PartHeaders | null = null;
+  let audioPart: PartHeaders | null = null;
+  let emptyPart: PartHeaders | null = null;
 
   function begin(part: PartHeaders): PartReceiver {
-    if (taken !== null) {
+    if (audioPart !== null) {
       faults.add("file", "`file` was sent more than once.");
       return IGNORED;
     }
-    taken = part;
+    audioPart = part;
     return { data: intake.beginBytes("file"), end: () => undefined };
   }
 
-  /** Its first byte says that it is one. */
-  function beginLate(part: PartHeaders): PartReceiver {
-    let begun: PartReceiver | null = null;
+  /** Counts as a file only from its first byte on. */
+  function beginOnFirstByte(part: PartHeaders): PartReceiver {
+    let receiver: PartReceiver | null = null;
     return {
       data(bytes) {
-        begun ??= begin(part);
-        return begun.data(bytes);
+        receiver ??= begin(part);
+        return receiver.data(bytes);
       },
       end() {
-        if (begun === null) unchosen = part;
+        if (receiver === null) emptyPart = part;
       },
     };
   }
@@ -44,12 +44,12 @@ export function createFormFiles(intake: AudioIntake, faults: Faults): FormFiles 
         faults.add("file", "`file` must be a file part with a file name, not a plain field.");
         return IGNORED;
       }
-      return part.fileName === "" ? beginLate(part) : begin(part);
+      return part.fileName === "" ? beginOnFirstByte(part) : begin(part);
     },
     end(hasUrl) {
-      // Where nothing else carries audio it is the audio, and empty.
-      if (unchosen !== null && intake.params.length === 0 && !hasUrl) begin(unchosen);
-      return taken;
+      // Without any other source, the empty part is the audio.
+      if (emptyPart !== null && intake.params.length === 0 && !hasUrl) begin(emptyPart);
+      return audioPart;
     },
   };
 }

@@ -1,5 +1,5 @@
-// Takes the base64 audio out of a JSON body while it streams in, so that 25 MiB never stand in memory and no step is long
-// [request-body.bounded-memory]. What remains is a small JSON text with "" in the audio's place.
+// Extracts the base64 audio from a JSON body while it streams in, so that 25 MiB are never in memory at once and no step blocks for long
+// [request-body.bounded-memory]. The remaining JSON is small and has "" in place of the audio.
 import { createByteCollector } from "./byte-collector.ts";
 import { createJsonStringReader, JsonBodyFault } from "./json-string.ts";
 
@@ -7,7 +7,7 @@ const JSON_AUDIO_PARAMS = ["audio", "audio.base64", "audio.data"] as const;
 export type JsonAudioParam = (typeof JSON_AUDIO_PARAMS)[number];
 
 export interface JsonAudioEvents {
-  /** A member of the body (`purpose`) or of its `audio` object (`audio.url`), unless it is null: that counts as not sent. */
+  /** A member of the body (`purpose`) or of its `audio` object (`audio.url`). Not called if the value is null, which counts as not sent. */
   readonly onName: (name: string) => void;
   readonly onAudioStart: (param: JsonAudioParam) => void;
   /** Base64 characters, unescaped. The bytes are not reused. */
@@ -23,7 +23,7 @@ export interface JsonAudioScanner {
 
 const MAX_NAME_BYTES = 128;
 const QUOTE = 0x22;
-/** No other value begins with an n. */
+/** The first byte of `null`. No other JSON value starts with an n. */
 const NULL_BEGINS = 0x6e;
 const BEFORE_VALUE: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d, 0x3a]);
 const EMPTY_STRING = Buffer.from('""');
@@ -40,9 +40,9 @@ export function createJsonAudioScanner(
   const rest = createByteCollector(limits.maxRestBytes);
   const levels: Level[] = [];
   let mode: "structure" | "string" | "audio" = "structure";
-  /** Collects the current string while it may be a name that matters. */
+  /** Collects the current string while it may be a relevant member name. */
   let name: { readonly level: Level; bytes: number[] } | null = null;
-  const names = announcer(events.onName);
+  const names = createNameReporter(events.onName);
   let isEscaped = false;
   const audio = createJsonStringReader(events.onAudio);
 
@@ -51,7 +51,7 @@ export function createJsonAudioScanner(
       throw new JsonBodyFault(`Without its audio the JSON is larger than ${limits.maxRestBytes} bytes.`);
   }
 
-  /** Returns the index after what it consumed. */
+  /** Returns the index after the bytes it consumed. */
   function readStructure(chunk: Buffer, start: number): number {
     for (let at = start; at < chunk.length; at += 1) {
       const byte = chunk[at];
@@ -89,7 +89,7 @@ export function createJsonAudioScanner(
       const byte = chunk[at] ?? 0;
       if (!isEscaped && byte === QUOTE) {
         mode = "structure";
-        nameEnds();
+        finishName();
         keep(chunk.subarray(start, at + 1));
         return at + 1;
       }
@@ -103,7 +103,7 @@ export function createJsonAudioScanner(
     return chunk.length;
   }
 
-  function nameEnds(): void {
+  function finishName(): void {
     if (name === null) return;
     const key = decodeName(Buffer.from(name.bytes));
     name.level.key = key;
@@ -140,8 +140,8 @@ export function createJsonAudioScanner(
   };
 }
 
-/** Tells a name when its value begins, and that is not null. */
-function announcer(onName: (name: string) => void) {
+/** Reports a member name when its value starts, unless the value is null. */
+function createNameReporter(onName: (name: string) => void) {
   let pending: string | null = null;
   return {
     named: (name: string): void => {
@@ -155,7 +155,7 @@ function announcer(onName: (name: string) => void) {
   };
 }
 
-/** Where a string value at this place would be audio. */
+/** The audio parameter if a string value at this position is audio, otherwise null. */
 function audioParamAt(levels: readonly Level[]): JsonAudioParam | null {
   const [body, member] = levels;
   if (body?.key !== "audio" || !body.isObject) return null;

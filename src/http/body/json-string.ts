@@ -1,18 +1,18 @@
-// The inside of one long JSON string as it streams in, unescaped on the way; made for base64, where escapes are rare.
+// Reads the content of one long JSON string as it streams in, and unescapes it. Optimized for base64, where escapes are rare.
 
 export interface JsonStringReader {
   /** Reads from `start` to the closing quote or the end of the chunk. */
   read(chunk: Buffer, start: number): { readonly next: number; readonly isEnd: boolean };
 }
 
-/** The body cannot be JSON that this gateway takes. */
+/** The body is not JSON that this gateway accepts. */
 export class JsonBodyFault extends Error {}
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const UNICODE = 0x75;
 const NOTHING = -1;
-/** Base64 skips line breaks and tabs: their escapes are dropped, and a raw one, which JSON forbids, stands out. */
+/** Base64 ignores line breaks and tabs, so their escapes are dropped. Raw ones, which JSON forbids, remain and are detected. */
 const ESCAPES = new Map(
   (
     [
@@ -28,13 +28,13 @@ const ESCAPES = new Map(
   ).map(([character, byte]) => [character.charCodeAt(0), byte]),
 );
 
-/** One reader serves one string after the other. The bytes given to `onText` are not reused. */
+/** A reader can read several strings, one after the other. The bytes passed to `onText` are not reused. */
 export function createJsonStringReader(onText: (bytes: Uint8Array) => void): JsonStringReader {
   let isEscaped = false;
   let hexDigitsLeft = 0;
   let code = 0;
 
-  /** The byte that ends an escape stands for; NOTHING while it goes on, or for what base64 skips. */
+  /** Returns the byte that a completed escape represents. NOTHING: the escape is incomplete, or base64 ignores the byte. */
   function readEscape(byte: number): number {
     if (hexDigitsLeft === 0) {
       isEscaped = false;
@@ -46,11 +46,11 @@ export function createJsonStringReader(onText: (bytes: Uint8Array) => void): Jso
     code = code * 16 + hexDigit(byte);
     hexDigitsLeft -= 1;
     if (hexDigitsLeft > 0 || code === 0x0a || code === 0x0d || code === 0x09) return NOTHING;
-    // No base64 holds 0xff.
+    // 0xff is not a base64 character.
     return code < 0x80 ? code : 0xff;
   }
 
-  /** With an escape in the chunk, its text is put together anew. Returns the index of the quote or the chunk's end. */
+  /** Copies the text of a chunk that contains an escape. Returns the index of the quote or the chunk's end. */
   function readEscaped(chunk: Buffer, start: number): number {
     const text = Buffer.allocUnsafe(chunk.length - start);
     let length = 0;
@@ -73,8 +73,8 @@ export function createJsonStringReader(onText: (bytes: Uint8Array) => void): Jso
 
   return {
     read(chunk, start) {
-      const found = chunk.indexOf(QUOTE, start);
-      const quote = found === -1 ? chunk.length : found;
+      const quoteIndex = chunk.indexOf(QUOTE, start);
+      const quote = quoteIndex === -1 ? chunk.length : quoteIndex;
       const isPlain = !isEscaped && hexDigitsLeft === 0 && !chunk.subarray(start, quote).includes(BACKSLASH);
       const end = isPlain ? quote : readEscaped(chunk, start);
       if (isPlain && quote > start) onText(chunk.subarray(start, quote));

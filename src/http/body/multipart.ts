@@ -1,16 +1,16 @@
-// multipart/form-data as it streams in (RFC 7578, RFC 2046), and nothing that only resembles it: what common parsers accept (folded or
-// missing headers, unlimited parts, cut bodies) is refused here [request-body.form-strict] [request-body.form-bounds].
+// Parses multipart/form-data as it streams in (RFC 7578, RFC 2046), strictly: what common parsers accept (folded or missing headers, unlimited parts,
+// truncated bodies) is refused [request-body.form-strict] [request-body.form-bounds].
 import { type PartHeaders, parsePartHeaders } from "./part-headers.ts";
 
 export interface PartReceiver {
-  /** Awaited before the next bytes are looked at. */
+  /** Awaited before the next bytes are parsed. */
   readonly data: (bytes: Buffer) => Promise<void> | void;
   readonly end: () => Promise<void> | void;
 }
 
 export const IGNORED: PartReceiver = { data: () => undefined, end: () => undefined };
 
-/** The body is not multipart/form-data that this gateway takes. */
+/** The body is not multipart/form-data that this gateway accepts. */
 export class MultipartFault extends Error {
   readonly param: string | null;
 
@@ -29,20 +29,20 @@ const HYPHEN = 0x2d;
 
 type State = "preamble" | "boundary" | "headers" | "content" | "epilogue";
 interface Step {
-  /** What is left waits for more bytes when nothing was used and the state stays. */
+  /** Number of bytes consumed. With 0 and an unchanged state, the parser waits for more bytes. */
   readonly used: number;
   readonly next: State;
   readonly wait?: Promise<void> | void;
 }
 
 export interface MultipartReader {
-  /** A promise asks the caller to wait, and to leave the chunk alone, before the next one; then it is the caller's again. */
+  /** If a promise is returned, wait for it before reusing the chunk or writing the next one. */
   write(chunk: Buffer): Promise<void> | void;
-  /** The body is over; text before the first and after the last boundary was ignored. */
+  /** Call at the end of the body. Text before the first and after the last boundary was ignored. */
   end(): void;
 }
 
-/** Both calls throw `MultipartFault`. A push reader, because a loop over an async iterator costs more than the reading. */
+/** Both methods throw `MultipartFault`. A push parser, because a loop over an async iterator costs more than the parsing. */
 export function createMultipartReader(
   boundary: string,
   onPart: (headers: PartHeaders) => PartReceiver,
@@ -51,28 +51,28 @@ export function createMultipartReader(
   let state: State = "preamble";
   let receiver: PartReceiver | null = null;
   let parts = 0;
-  // The line end lets a boundary at the very beginning look like any other.
+  // Starts with a line end, so that a boundary at the very beginning is parsed like any other.
   let unread: Buffer = LINE_END;
 
   function step(buffer: Buffer): Step {
     switch (state) {
       case "preamble":
       case "content": {
-        const found = buffer.indexOf(delimiter);
-        if (found === 0) {
+        const delimiterIndex = buffer.indexOf(delimiter);
+        if (delimiterIndex === 0) {
           const wait = receiver?.end();
           receiver = null;
           return { used: delimiter.length, next: "boundary", wait };
         }
-        const end = found === -1 ? buffer.length - possibleStart(buffer, delimiter) : found;
+        const end = delimiterIndex === -1 ? buffer.length - possibleStart(buffer, delimiter) : delimiterIndex;
         return { used: end, next: state, wait: end === 0 ? undefined : receiver?.data(buffer.subarray(0, end)) };
       }
       case "boundary": {
-        const taken = readBoundaryRest(buffer);
-        if (taken.next === "headers") parts += 1;
+        const boundaryStep = readBoundaryRest(buffer);
+        if (boundaryStep.next === "headers") parts += 1;
         if (parts > MAX_PARTS)
           throw new MultipartFault(`The form has more than ${MAX_PARTS} parts; send long lists as one JSON array.`);
-        return taken;
+        return boundaryStep;
       }
       case "headers": {
         const end = buffer.subarray(0, MAX_HEADER_BLOCK_BYTES + HEADERS_END.length).indexOf(HEADERS_END);
@@ -115,21 +115,21 @@ export function createMultipartReader(
   };
 }
 
-/** After `--boundary`: `--` ends the form, else white space may pad the line. */
+/** Parses what follows `--boundary`: `--` ends the form, otherwise white space may pad the line. */
 function readBoundaryRest(buffer: Buffer): Step {
   if (buffer.length < 2) return { used: 0, next: "boundary" };
   if (buffer[0] === HYPHEN && buffer[1] === HYPHEN) return { used: 2, next: "epilogue" };
   const lineEnd = buffer.subarray(0, MAX_BOUNDARY_PADDING + 2).indexOf(LINE_END);
-  // Without the line's end the last byte may be its CR.
+  // Without a line end, the last byte may be its CR.
   const padding = buffer.subarray(0, lineEnd === -1 ? buffer.length - 1 : lineEnd);
   if (padding.length > MAX_BOUNDARY_PADDING || padding.some((byte) => byte !== 0x20 && byte !== 0x09)) {
     throw new MultipartFault("A boundary line goes on after its boundary.");
   }
-  // The line's end stays: a part without any header has its blank line right there.
+  // The line end is not consumed, because the blank line of a part without headers starts with it.
   return lineEnd === -1 ? { used: 0, next: "boundary" } : { used: lineEnd, next: "headers" };
 }
 
-/** How many of the last bytes could be the beginning of the delimiter, which begins with its only CR. */
+/** How many of the last bytes could be the start of the delimiter. A CR occurs only as its first byte. */
 function possibleStart(buffer: Buffer, delimiter: Buffer): number {
   const tail = buffer.subarray(Math.max(0, buffer.length - delimiter.length + 1));
   const at = tail.lastIndexOf(0x0d);

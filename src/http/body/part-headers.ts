@@ -1,15 +1,15 @@
-// The headers of one multipart part (RFC 7578): exactly what a form needs, everything doubtful is refused [request-body.form-strict],
-// except a file name, which is only a hint [request-body.file-name].
+// Parses the headers of one multipart part (RFC 7578) strictly: everything ambiguous is refused [request-body.form-strict], except in a file name,
+// which is only a hint [request-body.file-name].
 import { LAST_SEMICOLON, parseContentType } from "./content-type.ts";
 import { type Charset, charsetOf, unsupportedCharset } from "./field-charset.ts";
 import { decodeExtendedValue, REPLACEMENT } from "./file-name.ts";
 
 export interface PartHeaders {
   readonly name: string;
-  /** Null for a plain field; empty when a form had no file chosen. */
+  /** Null for a plain field. Empty if no file was selected in the form. */
   readonly fileName: string | null;
   readonly mediaType: string | null;
-  /** Of a plain field that declares one. */
+  /** The charset that a plain field declares. */
   readonly charset: Charset | null;
 }
 
@@ -22,12 +22,12 @@ const MAX_NAME_BYTES = 100;
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/s;
 const DISPOSITION_PARAMETER =
   /^;[ \t]*([!#$%&'+.^_`|~0-9A-Za-z-]+\*?)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))[ \t]*/s;
-/** A file name in quotes whose backslashes escape nothing: in Shift_JIS, GBK and Big5 they are the second byte of a character. */
+/** A quoted file name in which backslashes are not escapes: in Shift_JIS, GBK and Big5 they are the second byte of a character. */
 const UNESCAPED_FILE_NAME = /^;[ \t]*(filename\*?)[ \t]*=[ \t]*(?:"([^"]*)"|([^";]*))[ \t]*(?=;|$)/is;
 const UNREADABLE_FILE_NAME = /^;[ \t]*(filename\*?)[ \t]*=/i;
 const TRANSPARENT_ENCODINGS = new Set(["binary", "8bit", "7bit"]);
 
-/** `block`: the header lines without the blank line. */
+/** `block` contains the header lines without the blank line. */
 export function parsePartHeaders(block: Buffer): ParsedPartHeaders {
   const headers = readHeaders(block);
   if (typeof headers === "string") return refuse(headers);
@@ -48,25 +48,25 @@ export function parsePartHeaders(block: Buffer): ParsedPartHeaders {
   const mediaType = headers.get("content-type");
   if (mediaType !== undefined && /^(multipart|message)\//i.test(mediaType))
     return refuse("A part must not be a multipart or message itself.", name);
-  const declared = parseContentType(mediaType);
-  const parametersOfType = declared?.parameters ?? null;
-  // What a file is its content says, and its media type is a hint; how a field is to be read nothing else says.
+  const contentType = parseContentType(mediaType);
+  const parametersOfType = contentType?.parameters ?? null;
+  // A file's type follows from its content, so its media type is only a hint. A field's charset is known only from this header.
   if (fileName === null && mediaType !== undefined && parametersOfType === null)
     return refuse("A part's Content-Type is malformed.", name);
   const label = fileName === null ? parametersOfType?.get("charset") : undefined;
   const charset = label === undefined ? null : charsetOf(label);
   if (label !== undefined && charset === null) return refuse(unsupportedCharset(label), name);
-  return { ok: true, headers: { name, fileName, mediaType: declared?.type ?? null, charset } };
+  return { ok: true, headers: { name, fileName, mediaType: contentType?.type ?? null, charset } };
 }
 
 function refuse(message: string, param: string | null = null): ParsedPartHeaders {
   return { ok: false, message, param };
 }
 
-/** The headers by lower-case name, or what is wrong with them. */
+/** The headers by lower-case name, or an error message. */
 function readHeaders(block: Buffer): Map<string, string> | string {
   const headers = new Map<string, string>();
-  // What is not UTF-8 becomes U+FFFD, which a file name alone may hold.
+  // Invalid UTF-8 becomes U+FFFD, which only a file name may contain.
   const lines = block.length === 0 ? [] : block.toString("utf8").split("\r\n");
   if (lines.length > MAX_HEADERS) return `A part has more than ${MAX_HEADERS} headers.`;
   for (const line of lines) {
@@ -98,11 +98,11 @@ function readDisposition(value: string): Map<string, string> | null {
   return parameters;
 }
 
-/** A length of 0: malformed. A file name that cannot be read takes the rest of the line and is left out. */
+/** A length of 0 means malformed. An unreadable file name consumes the rest of the line and is dropped. */
 function readParameter(rest: string): { readonly length: number; readonly name: string; readonly text: string } {
   const plain = DISPOSITION_PARAMETER.exec(rest);
   if (plain !== null && /^(;|$)/.test(rest.slice(plain[0].length))) {
-    // Browsers percent-encode the quote; others escape it. A backslash before anything else is a Windows path.
+    // Browsers percent-encode the quote, other clients escape it. A backslash before any other character is from a Windows path.
     const quoted = plain[2]?.replace(/\\(["\\])/g, "$1").replaceAll("%22", '"');
     return { length: plain[0].length, name: plain[1]?.toLowerCase() ?? "", text: quoted ?? plain[3] ?? "" };
   }

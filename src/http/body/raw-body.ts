@@ -1,15 +1,15 @@
-// What the two carriers of a submission, JSON and multipart, have in common: what they are given and what they bring.
+// The input and output types that the JSON and the multipart reader of a submission share.
 import type { Readable } from "node:stream";
 import type { AudioIntake } from "./audio-intake.ts";
 import type { Faults } from "./validation-issues.ts";
 import type { FieldSchema } from "./fields.ts";
 
-/** What a body, JSON or form, comes down to. */
+/** A body, JSON or form, after parsing and before validation. */
 export interface RawBody {
   readonly fields: ReadonlyMap<string, unknown>;
-  /** Members of `audio` other than base64 and data that hold text, as sent. */
+  /** Text members of `audio` other than base64 and data, as sent. */
   readonly audio: ReadonlyMap<string, unknown>;
-  /** Of the file part. */
+  /** The file part's name. */
   readonly fileName: string | null;
   readonly mediaType: string | null;
 }
@@ -23,5 +23,5 @@ export interface BodyReading {
 }
 
 export const FORM_FRAMING_BYTES = 65_536;
-/** Of a JSON body what is no audio. */
+/** Maximum size of a JSON body without its audio. */
 export const MAX_REST_BYTES = 1_048_576;

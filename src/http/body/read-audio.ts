@@ -1,4 +1,4 @@
-// Reads a request that carries audio: fields judged, bytes in the spool, hashed and counted, stopping at the limit while reading
+// Reads a request with audio: validates the fields and writes the audio to the spool, hashed and counted, stopping as soon as the limit is exceeded
 // [request-body.max-audio-bytes] [request-body.refused-while-reading].
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
@@ -17,7 +17,7 @@ import { readJsonBody } from "./read-json-body.ts";
 import { refuseQuery } from "./refuse-query.ts";
 
 export interface Submission<Fields = TranscriptionFields> {
-  /** Judged by the schema; null dropped; the `purpose` here is the body's own. */
+  /** Validated by the schema, without nulls. `purpose` is the body's own, not the header's. */
   readonly fields: Fields;
   readonly audio: AudioInput;
 }
@@ -32,11 +32,11 @@ export interface SubmissionRequest {
 export interface SubmissionOptions {
   readonly spool: Spool;
   readonly maxAudioBytes: number;
-  /** The verb asks for the hash, with a key or without. */
+  /** Whether the endpoint needs the hash, with or without an idempotency key. */
   readonly hashed?: boolean;
 }
 
-/** Where the schema has a `model` of its own, that is no route control. */
+/** A `model` in the schema is an ordinary field, not route control. */
 export async function readSubmission<S extends FieldSchema>(
   schema: S,
   request: SubmissionRequest,
@@ -49,7 +49,7 @@ export async function readSubmission<S extends FieldSchema>(
   const intake = createAudioIntake({
     spool: options.spool,
     maxBytes: options.maxAudioBytes,
-    // By the fingerprint of a request with a key.
+    // With an idempotency key, the hash is part of the request's fingerprint.
     hashed: options.hashed === true || request.headers["idempotency-key"] !== undefined,
     leastBytes: leastAudioBytes(request.headers, type),
     faults,
@@ -57,27 +57,29 @@ export async function readSubmission<S extends FieldSchema>(
   try {
     const reading: BodyReading = { body: request.body, intake, faults, schema, maxAudioBytes: options.maxAudioBytes };
     const raw = type.kind === "json" ? await readJsonBody(reading) : await readFormBody(reading, type);
-    return await judge(schema, raw, type, reading);
+    return await validateSubmission(schema, raw, type, reading);
   } catch (error) {
     await intake.abort();
     throw faults.outrank(error);
   }
 }
 
-/** What else a body may hold has its bounds; whatever is announced beyond them is audio, or of a form a list of a great many terms. */
+/** All other content of a body is limited, so that any further announced bytes are audio, or in a form a very long list. */
 function leastAudioBytes(headers: IncomingHttpHeaders, type: BodyType): number {
-  const declared = declaredLength(headers) ?? 0;
-  return type.kind === "json" ? Math.floor((declared - MAX_REST_BYTES) * 0.75) : declared - FORM_FRAMING_BYTES;
+  const declaredBytes = declaredLength(headers) ?? 0;
+  return type.kind === "json"
+    ? Math.floor((declaredBytes - MAX_REST_BYTES) * 0.75)
+    : declaredBytes - FORM_FRAMING_BYTES;
 }
 
 function refuseDeclaredLength(headers: IncomingHttpHeaders, type: BodyType, maxAudioBytes: number): void {
-  const declared = declaredLength(headers);
-  const allowed = type.kind === "json" ? maxAudioBytes : maxAudioBytes + FORM_FRAMING_BYTES;
-  if (declared === null || declared <= allowed) return;
-  throw audioTooLarge({ maxBytes: maxAudioBytes, param: type.kind === "json" ? "audio" : "file" }, declared);
+  const declaredBytes = declaredLength(headers);
+  const maxDeclared = type.kind === "json" ? maxAudioBytes : maxAudioBytes + FORM_FRAMING_BYTES;
+  if (declaredBytes === null || declaredBytes <= maxDeclared) return;
+  throw audioTooLarge({ maxBytes: maxAudioBytes, param: type.kind === "json" ? "audio" : "file" }, declaredBytes);
 }
 
-async function judge<S extends FieldSchema>(
+async function validateSubmission<S extends FieldSchema>(
   schema: S,
   raw: RawBody,
   type: BodyType,
@@ -100,15 +102,15 @@ async function judge<S extends FieldSchema>(
   const declaredType = parseContentType(audio.media_type)?.type ?? null;
   if (audio.url !== undefined)
     return { fields, audio: { kind: "url", url: audio.url, mediaTypeHint: declaredType, fileNameHint } };
-  const taken = await intake.finish();
-  if (taken === null) throw new Error("a source was counted that took no audio");
+  const intakeResult = await intake.finish();
+  if (intakeResult === null) throw new Error("a source was counted that took no audio");
   return {
     fields,
     audio: {
       kind: "spooled",
-      spooled: taken.spooled,
-      param: taken.param,
-      mediaTypeHint: declaredType ?? raw.mediaType ?? taken.mediaType,
+      spooled: intakeResult.spooled,
+      param: intakeResult.param,
+      mediaTypeHint: declaredType ?? raw.mediaType ?? intakeResult.mediaType,
       fileNameHint,
     },
   };

@@ -1,4 +1,4 @@
-// The JSON body or the query of an endpoint that takes no audio, judged by its schema: all faults are told at once.
+// Reads and validates the JSON body or the query of an endpoint without audio. All errors are reported at once.
 import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { createFaults, type Faults } from "./validation-issues.ts";
@@ -7,20 +7,20 @@ import { type KeptBodyBound, readJson } from "./read-json.ts";
 
 const MAX_BYTES = 65_536;
 
-/** A body that is kept. */
+/** Reads a body whose values are stored. */
 export async function readFields<S extends FieldSchema>(request: FastifyRequest, schema: S): Promise<z.infer<S>> {
   const faults = createFaults(schema.shape);
   return judgedFields(schema, await readKept(request, MAX_BYTES, faults), faults);
 }
 
-/** An object whose texts a database is going to hold, which the character U+0000 cannot be in. */
+/** Reads an object whose text is stored in the database, which cannot store the character U+0000. */
 export async function readKept(request: FastifyRequest, maxBytes: number, faults: Faults): Promise<object> {
   const body = objectOf(await readBody(request, { maxBytes }));
   refuseNul(body, faults);
   return body;
 }
 
-/** A body that is passed on: what stands in its texts is the provider's to judge. What `isCertain` takes the schema takes as it is. */
+/** Reads a body that is forwarded: its text is for the provider to validate. A body that passes `isCertain` needs no validation by the schema. */
 export async function readPassedOn<S extends FieldSchema>(
   request: FastifyRequest,
   schema: S,
@@ -38,7 +38,7 @@ export function readQuery<S extends FieldSchema>({ query }: Pick<FastifyRequest,
   return judgedFields(schema, withNumbers(schema, values), faults);
 }
 
-/** All that a query holds is text: where a number is wanted it is one in digits, and `0x10`, `1.0` or ` 5` stays a text. */
+/** Query values are text. Where the schema expects a number, plain digits become one; `0x10`, `1.0` or ` 5` stay text and are refused. */
 function withNumbers(schema: FieldSchema, values: Readonly<Record<string, unknown>>): object {
   const numbers = Object.entries(values).flatMap(([name, value]) => {
     const type = Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
@@ -60,13 +60,13 @@ function objectOf(body: unknown): object {
 
 function refuseNul(values: object, faults: Faults): void {
   for (const [name, value] of Object.entries(values)) {
-    if (holdsNul(name) || holdsNul(value)) faults.add(name, "The character U+0000 is not taken in any text.");
+    if (containsNul(name) || containsNul(value)) faults.add(name, "The character U+0000 is not taken in any text.");
   }
 }
 
-/** The depth is bounded where JSON is read. */
-function holdsNul(value: unknown): boolean {
+/** Recursion is safe, because `readJson` limits the depth. */
+function containsNul(value: unknown): boolean {
   if (typeof value === "string") return value.includes("\0");
   if (typeof value !== "object" || value === null) return false;
-  return Object.entries(value).some(([name, member]) => name.includes("\0") || holdsNul(member));
+  return Object.entries(value).some(([name, member]) => name.includes("\0") || containsNul(member));
 }

@@ -1,4 +1,4 @@
-// The multipart carrier of a submission: the file part or a base64 field to the spool, every other field as text.
+// Reads a submission as multipart form: the file part or a base64 field goes to the spool, every other field becomes text.
 import { z } from "zod";
 import { audioTooLarge } from "../../audio/spool.ts";
 import { audioFields } from "../../contract/transcription.ts";
@@ -15,12 +15,12 @@ import type { PartHeaders } from "./part-headers.ts";
 import { type BodyReading, FORM_FRAMING_BYTES, MAX_REST_BYTES, type RawBody } from "./raw-body.ts";
 
 const MAX_VALUE_BYTES = 65_536;
-/** Of all lists together: a thousand terms of a hundred characters are longer than any other value. */
+/** Limit for all lists together: a thousand terms of a hundred characters are longer than any other value. */
 const MAX_LIST_BYTES = MAX_REST_BYTES;
-/** The field that names the charset of those that declare none (RFC 7578, section 4.6). */
+/** The field with the default charset of all other fields (RFC 7578, section 4.6). */
 const CHARSET_FIELD = "_charset_";
 
-/** A field of a form, decoded when the whole form is read: `_charset_` may come last. */
+/** A form field, decoded after the whole form was read because `_charset_` may be sent last. */
 interface EncodedField {
   readonly isBracketed: boolean;
   readonly values: { readonly bytes: Buffer; readonly charset: Charset | null }[];
@@ -64,7 +64,7 @@ export async function readFormBody(
       faults.add(param, `\`${param}\` was sent more than once.`);
       return IGNORED;
     }
-    // An empty field counts as not sent, so the first byte begins it.
+    // An empty field counts as not sent, so decoding starts with the first byte.
     let base64: ReturnType<typeof intake.beginBase64> | null = null;
     let characters = 0;
     return {
@@ -104,7 +104,7 @@ export async function readFormBody(
 
   try {
     const reader = createMultipartReader(boundary, onPart);
-    // The audio is counted where it is taken; this bounds everything around it.
+    // The audio has its own limit. This one bounds everything around it.
     const bound = {
       maxBytes: maxAudioBytes + FORM_FRAMING_BYTES,
       tooLarge: (receivedBytes: number) => audioTooLarge({ maxBytes: maxAudioBytes, param: "file" }, receivedBytes),
@@ -113,16 +113,16 @@ export async function readFormBody(
     reader.end();
   } catch (error) {
     if (error instanceof MultipartFault) throw faults.fatal(error.param, error.message);
-    judgeSoFar(decoded(texts, charset, reading), reading);
+    validatePartialForm(decodeFields(texts, charset, reading), reading);
     throw error;
   }
-  const fields = typed(decoded(texts, charset, reading), reading);
+  const fields = parseFields(decodeFields(texts, charset, reading), reading);
   const file = files.end(fields.audio.has("url"));
   return { ...fields, fileName: file?.fileName ?? null, mediaType: file?.mediaType ?? null };
 }
 
-/** The fields as text, without `_charset_`. */
-function decoded(
+/** The decoded fields, without `_charset_`. */
+function decodeFields(
   texts: ReadonlyMap<string, EncodedField>,
   bodyCharset: Charset | null,
   { faults }: BodyReading,
@@ -146,23 +146,23 @@ function defaultCharset(field: EncodedField | undefined, faults: Faults): Charse
   return charset;
 }
 
-/** Of a form that was not read to its end: what it lacks may have been on its way. */
-function judgeSoFar(texts: ReadonlyMap<string, TextField>, reading: BodyReading): void {
-  const { fields, audio } = typed(texts, reading);
+/** Validates a form that was not read to its end, without reporting missing fields, which may have followed. */
+function validatePartialForm(texts: ReadonlyMap<string, TextField>, reading: BodyReading): void {
+  const { fields, audio } = parseFields(texts, reading);
   validateFields(z.object(reading.schema.shape).partial(), fields, reading.faults);
   validateFields(audioFields, audio, reading.faults, "audio.");
 }
 
-function typed(
+function parseFields(
   texts: ReadonlyMap<string, TextField>,
   { schema, faults }: BodyReading,
 ): Pick<RawBody, "fields" | "audio"> {
   const fields = new Map<string, unknown>();
   const audio = new Map<string, unknown>();
   for (const [name, field] of texts) {
-    const meant = formField(schema, name);
-    if (meant === null) continue;
-    const { owner, key, type } = meant;
+    const formFieldType = formField(schema, name);
+    if (formFieldType === null) continue;
+    const { owner, key, type } = formFieldType;
     if (isEmpty(field) && mayBeMissing(type)) continue;
     const value = valueOfText(field, textKind(type), faults);
     if (owner === "audio") audio.set(key, value);

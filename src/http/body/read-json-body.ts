@@ -1,4 +1,4 @@
-// The JSON carrier of a submission: audio diverted to the spool on the way, the small rest parsed strictly.
+// Reads a submission as JSON: the audio goes to the spool as it arrives, the small rest is parsed strictly.
 import { audioTooLarge } from "../../audio/spool.ts";
 import { isRecord } from "../../lib/json/json-guards.ts";
 import type { Base64Intake } from "./audio-intake.ts";
@@ -30,8 +30,8 @@ export async function readJsonBody(reading: BodyReading): Promise<RawBody> {
 
   async function divertAudio({ body, intake }: BodyReading): Promise<Buffer> {
     let current: Base64Intake | null = null;
-    // The scanner is synchronous and the spool is not: what a chunk brought is taken in its order before the next one.
-    let found: (() => Promise<void> | void)[] = [];
+    // The scanner is synchronous and the spool is not. The operations of each chunk are queued and finished in order before the next chunk.
+    let pendingOperations: (() => Promise<void> | void)[] = [];
     const scanner = createJsonAudioScanner(
       { maxRestBytes: MAX_REST_BYTES, maxDepth: VALUE_LIMITS.maxDepth },
       {
@@ -41,11 +41,11 @@ export async function readJsonBody(reading: BodyReading): Promise<RawBody> {
         },
         onAudio: (text) => {
           const target = current;
-          found.push(() => target?.push(text));
+          pendingOperations.push(() => target?.push(text));
         },
         onAudioEnd: () => {
           const target = current;
-          found.push(() => target?.end());
+          pendingOperations.push(() => target?.end());
         },
       },
     );
@@ -57,9 +57,9 @@ export async function readJsonBody(reading: BodyReading): Promise<RawBody> {
       try {
         scanner.push(chunk);
       } finally {
-        // What stood before a fault is judged before it, wherever the pieces of the body end.
-        for (const take of found) await take();
-        found = [];
+        // What precedes an error is processed before it is thrown, regardless of chunk boundaries.
+        for (const take of pendingOperations) await take();
+        pendingOperations = [];
       }
     });
     return scanner.end();

@@ -13,20 +13,20 @@ const LIMITS = { maxDepth: 64, maxKeys: 10_000, maxElements: 100_000 };
 
 export interface KeptBodyBound {
   readonly maxBytes: number;
-  /** Told how much of it has come; what it throws ends the reading. */
+  /** Called with the number of bytes received so far. An error ends the reading. */
   readonly received?: (receivedBytes: number) => void;
 }
 
-/** The parsed value, whatever it is; the endpoint's schema judges it. */
+/** The parsed value of any type. The endpoint's schema validates it. */
 export async function readJson(
   request: { readonly headers: IncomingHttpHeaders; readonly body: Readable },
   bound: KeptBodyBound,
 ): Promise<unknown> {
   const { maxBytes } = bound;
   readBodyType(request.headers, { multipart: false });
-  const declared = declaredLength(request.headers);
-  if (declared !== null && declared > maxBytes) throw tooLarge(maxBytes, declared);
-  const bytes = takeWhole(request.body, declared) ?? (await collect(request.body, bound));
+  const declaredBytes = declaredLength(request.headers);
+  if (declaredBytes !== null && declaredBytes > maxBytes) throw tooLarge(maxBytes, declaredBytes);
+  const bytes = takeWhole(request.body, declaredBytes) ?? (await collect(request.body, bound));
   const parsed = parseStrictJson(bytes, LIMITS);
   if (parsed.ok) return parsed.value;
   throw invalidRequest(null, parsed.message);

@@ -1,8 +1,7 @@
-// A query parameter that the endpoint does not have is refused like an unknown field: ignored, it would seem to have had an effect
-// [api.unknown-query].
+// Refuses query parameters that the endpoint does not have, like unknown fields: if ignored, they would seem to have an effect [api.unknown-query].
 import { createFaults, type Faults } from "./validation-issues.ts";
 
-/** Of an endpoint without a query. A route-control field ends it at once: nothing in a body can outrank it. */
+/** For endpoints without a query. A route-control field is refused at once, because no error in the body has precedence over it. */
 export function refuseQuery(query: unknown, faults: Faults): void {
   let isRouteControl = false;
   for (const name of Object.keys(query as Readonly<Record<string, unknown>>)) {

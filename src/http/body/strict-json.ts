@@ -1,5 +1,5 @@
-// JSON as RFC 8259 defines it and no more: UTF-8 without a byte order mark, bounded depth and size in keys and values, no duplicate keys,
-// no numbers or characters that would change silently [request-body.json-strict] [request-body.json-bounds].
+// Parses JSON strictly by RFC 8259: UTF-8 without byte order mark, limited depth and number of keys and values, no duplicate keys, no numbers or
+// characters that would change silently [request-body.json-strict] [request-body.json-bounds].
 import { decodeUtf8 } from "../../lib/text/utf8.ts";
 
 export interface JsonLimits {
@@ -18,7 +18,7 @@ class Refusal extends Error {}
 export function parseStrictJson(bytes: Uint8Array, limits: JsonLimits): StrictJson {
   const text = decodeUtf8(bytes);
   if (text === null) return { ok: false, message: "The JSON is not valid UTF-8." };
-  // Editors and shells put one there that nobody sees.
+  // Editors and shells insert an invisible one.
   if (text.startsWith("\ufeff"))
     return { ok: false, message: "The body begins with a byte order mark (U+FEFF), which JSON does not have." };
   if (text.trim() === "") return { ok: false, message: "The body is empty; a JSON object is expected." };
@@ -39,7 +39,7 @@ interface Level {
   expectsKey: boolean;
 }
 
-/** Walks tokens only; whether they form JSON is for JSON.parse to say, which runs once the limits are known to hold. */
+/** Only walks tokens. Whether they form valid JSON is decided by JSON.parse, which runs once the limits are checked. */
 function scan(text: string, limits: JsonLimits): string | null {
   const levels: Level[] = [];
   let keys = 0;
@@ -92,7 +92,7 @@ function mayHoldHalfPair(raw: string): boolean {
   return raw.includes("\\u") && /\\u[dD][89a-fA-F]/.test(raw);
 }
 
-/** An escaped half of a surrogate pair has no UTF-8 form: it would reach the provider as another character. */
+/** An escaped unpaired surrogate has no UTF-8 form and would reach the provider as another character. */
 function readString(text: string, start: number, end: number): string {
   const raw = text.slice(start + 1, end);
   if (!raw.includes("\\")) return raw;
@@ -107,7 +107,7 @@ const NUMBER = /[-+.0-9eE]+/y;
 function numberEnd(text: string, start: number): number {
   NUMBER.lastIndex = start;
   const token = NUMBER.exec(text)?.[0] ?? "";
-  // Anything shorter without an exponent is finite.
+  // A shorter number without an exponent is always finite.
   if ((token.length > 300 || /[eE]/.test(token)) && !Number.isFinite(Number(token))) {
     throw new Refusal("The JSON holds a number outside the range of a double.");
   }

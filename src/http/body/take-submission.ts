@@ -1,5 +1,5 @@
-// The first steps of every request that carries audio: admitted, body read into the spool [api.admission]. What it takes is held until the
-// caller releases it.
+// The first steps of every request with audio: admission, then reading the body into the spool [api.admission]. All acquired resources are held until
+// the caller disposes of `held`.
 import type { Principal } from "../../auth/principal.ts";
 import type { Spool } from "../../audio/spool.ts";
 import { type Admission, bodyOwner } from "../../gateway/admission.ts";
@@ -20,13 +20,13 @@ export interface SubmissionEdge {
 
 interface SubmissionOf<S extends FieldSchema> {
   readonly schema: S;
-  /** Judged before anything is taken. */
+  /** Validated before anything is acquired. */
   readonly routed: RoutedHeaders;
   readonly quotas: GatewayServices["quotas"];
   readonly held: AsyncDisposableStack;
 }
 
-/** The fields, and what else a call of any verb is made of. */
+/** Returns the fields and the other inputs of a transcription call. */
 export async function takeSubmission<S extends FieldSchema>(
   edge: SubmissionEdge,
   context: HandlerContext<Principal>,

@@ -1,26 +1,26 @@
-// Collects all faults of a request, so that they are reported together: a route-control field comes before every other fault, wherever it
-// is, and any field before the size [request-body.all-issues] [request-body.faults-before-size].
+// Collects all validation errors of a request to report them together. Route-control fields have precedence over all other errors, and errors in
+// fields over the size limit [request-body.all-issues] [request-body.faults-before-size].
 import { GatewayError } from "../../contract/errors.ts";
 import { invalidRequests, type Issue } from "../../contract/invalid-request.ts";
 
 export interface Faults {
   add(param: string | null, message: string): void;
-  /** A field of this name was sent. True when the name is one of route control, which is then noted. */
+  /** Call for each field name that was sent. Returns true, and records it, if the name is a route-control field. */
   noteRouteControl(name: string): boolean;
-  /** For a fault that makes the rest unreadable. */
+  /** For an error that makes the rest of the body unreadable. */
   fatal(param: string | null, message: string): GatewayError;
-  /** `error` ended the reading: what was found before wins over it. */
+  /** `error` ended the reading. Errors found before have precedence over it. */
   outrank(error: unknown): unknown;
-  /** Whether a fault so far is about the audio itself. */
+  /** Whether any error so far is about the audio itself. */
   concernAudio(): boolean;
   throwIfAny(): void;
 }
 
 const ROUTE_CONTROL: ReadonlySet<string> = new Set(["provider", "model", "audio.provider", "audio.model"]);
-/** A name that is unknown is the caller's own text, as long as the caller likes. */
+/** An unknown field name is the caller's text and can have any length. */
 const MAX_CHARACTERS = 400;
 
-/** `own`: the endpoint's fields by name; a compatible endpoint may have a `model` of its own. */
+/** `own` contains the endpoint's fields by name, because a compatible endpoint may have a `model` field. */
 export function createFaults(own: Readonly<Record<string, unknown>> = {}): Faults {
   const issues: Issue[] = [];
   let refusedName: string | null = null;
@@ -39,7 +39,7 @@ export function createFaults(own: Readonly<Record<string, unknown>> = {}): Fault
 
   return {
     add(param, message) {
-      issues.push({ param: param === null ? null : cut(param), message: cut(message) });
+      issues.push({ param: param === null ? null : truncate(param), message: truncate(message) });
     },
     noteRouteControl(name) {
       if (!ROUTE_CONTROL.has(name) || Object.hasOwn(own, name)) return false;
@@ -62,6 +62,6 @@ export function createFaults(own: Readonly<Record<string, unknown>> = {}): Fault
   };
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS).toWellFormed()}…` : text;
 }

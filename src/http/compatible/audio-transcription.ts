@@ -1,4 +1,4 @@
-// Translates OpenAI's transcriptions to the native fields and back [compatible.audio-fields]. Pure.
+// Translates OpenAI's transcription requests and responses to and from this API's. Pure [compatible.audio-fields].
 import type { AudioTranscriptionFields } from "../../contract/openai-compatible.ts";
 import type { ResponseFormat, TranscriptionEnvelope, TranslationFields } from "../../contract/transcription.ts";
 import type { Delivery } from "../../gateway/transcription/envelope.ts";
@@ -7,12 +7,12 @@ import type { WordTranscript } from "../reply/transcript-events.ts";
 import { languageName } from "./language-name.ts";
 import { purposeOfModel } from "./model-purpose.ts";
 
-/** A translation has fewer of them. */
+/** A translation has fewer fields. */
 export type GivenFields = Partial<AudioTranscriptionFields> & Pick<AudioTranscriptionFields, "model">;
 
-/** `temperature` and `chunking_strategy` say how OpenAI's own models work; nothing of an answer depends on them. */
-export function toTranscriptionFields(given: GivenFields): TranslationFields {
-  const { model, language, prompt, response_format, stream, keywords, timestamp_granularities: granularities } = given;
+/** `temperature` and `chunking_strategy` control OpenAI's own models and are ignored. */
+export function toTranscriptionFields(input: GivenFields): TranslationFields {
+  const { model, language, prompt, response_format, stream, keywords, timestamp_granularities: granularities } = input;
   const purpose = purposeOfModel(model);
   const timestamps = granularities === undefined ? undefined : granularities.length > 1 ? "both" : granularities[0];
   return {
@@ -26,7 +26,7 @@ export function toTranscriptionFields(given: GivenFields): TranslationFields {
   };
 }
 
-/** There the format of the answer is the format of the body. */
+/** OpenAI's `response_format` also decides the format of the body. */
 export function deliveryOf(format: ResponseFormat | undefined): Delivery {
   return format === "text" || format === "srt" || format === "vtt" ? format : "json";
 }
@@ -45,7 +45,7 @@ export function toAudioAnswer(envelope: TranscriptionEnvelope, format: ResponseF
   }
   return {
     ...head,
-    // Of the text: a translation's is always that.
+    // The language of the text, which is always English for a translation.
     language: envelope.object === "translation" ? "english" : languageName(envelope.language),
     segments: envelope.segments.map((segment) => ({ ...UNKNOWN, ...segmentOf(segment) })),
     ...(envelope.words.length === 0
@@ -55,7 +55,7 @@ export function toAudioAnswer(envelope: TranscriptionEnvelope, format: ResponseF
   };
 }
 
-/** The parts of a stream as OpenAI's events; `done` only after a regular end. */
+/** Converts the parts of a stream to OpenAI's events. `done` is only sent after a regular end. */
 export const toAudioEvents: WordTranscript = async function* (parts, errors) {
   for await (const part of parts) {
     switch (part.kind) {
@@ -79,7 +79,7 @@ function toSegmentEvent({ id, start, end, text, speaker }: TranscriptionEnvelope
   return { type: "transcript.text.segment", id: `seg_${id}`, start, end, text, speaker };
 }
 
-/** What OpenAI's clients type as always there, and only its own models know. */
+/** Fields that OpenAI's clients require and only its own models provide. */
 const UNKNOWN = {
   seek: 0,
   tokens: [],

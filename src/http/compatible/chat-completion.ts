@@ -1,4 +1,4 @@
-// Translates OpenAI's chat completions to the native fields and back [compatible.completion]. Pure.
+// Translates OpenAI's chat completion requests and responses to and from this API's. Pure [compatible.completion].
 import { splitSignedId } from "../../contract/call-signature.ts";
 import { type ChatAnswer, type ChatFields, type ToolCall } from "../../contract/chat.ts";
 import { chatFieldsOfClients } from "../../contract/chat-request.ts";
@@ -12,12 +12,12 @@ import { judgedFields } from "../body/fields.ts";
 import { toMessages } from "./completion-message.ts";
 import { purposeOfModel } from "./model-purpose.ts";
 
-/** The same conversation as `POST /v1/chat` would be sent it, judged by the same schema. */
-export function toChatFields(given: ChatCompletionFields): ChatFields {
-  const { max_tokens, max_completion_tokens, tools, messages, model } = given;
-  const { temperature, top_p, seed, stop, stream, tool_choice, parallel_tool_calls, response_format } = given;
-  const { reasoning_effort, verbosity } = given;
-  // Clients send an empty list where they mean none.
+/** Converts to the fields of `POST /v1/chat` and validates them with the same schema. */
+export function toChatFields(input: ChatCompletionFields): ChatFields {
+  const { max_tokens, max_completion_tokens, tools, messages, model } = input;
+  const { temperature, top_p, seed, stop, stream, tool_choice, parallel_tool_calls, response_format } = input;
+  const { reasoning_effort, verbosity } = input;
+  // Clients send an empty list to mean none.
   const hasTools = tools !== undefined && tools.length > 0;
   const values = {
     messages: toMessages(messages),
@@ -27,7 +27,7 @@ export function toChatFields(given: ChatCompletionFields): ChatFields {
     seed,
     stop,
     stream,
-    // Without tools `auto` and `none` ask for nothing; a call that must be made stays asked for, and is refused.
+    // Without tools, `auto` and `none` have no effect. A required call is kept, and refused.
     ...(hasTools ? { tools, parallel_tool_calls } : {}),
     ...(hasTools || isForced(tool_choice) ? { tool_choice } : {}),
     response_format,
@@ -69,7 +69,7 @@ export function toCompletion(
   };
 }
 
-/** The parts of a stream as chunks; `[DONE]` only after a regular end, so that a broken one cannot pass for whole. */
+/** Converts the parts of a stream to chunks. `[DONE]` is only sent after a regular end, so that a truncated stream is recognisable. */
 export function toChunks(
   parts: AsyncIterable<readonly ChatStreamPart[]>,
   errors: Omit<ErrorReplyContext, "accept">,
@@ -106,10 +106,10 @@ export function toChunks(
         return { data: toErrorBody(part.error, errors) };
     }
   };
-  return mapAsyncIterable(parts, { each: (some) => some.flatMap(chunksOf) });
+  return mapAsyncIterable(parts, { each: (batch) => batch.flatMap(chunksOf) });
 }
 
-/** A model that refuses has ended by itself: clients read the refusal where no filter cut anything. */
+/** A refusing model has finished by itself, and clients read the refusal. `content_filter` would mean that a filter truncated the answer. */
 function finishReason({ finish_reason: reason }: ChatAnswer, isRefusal: boolean): ChatAnswer["finish_reason"] {
   return isRefusal && reason === "content_filter" ? "stop" : reason;
 }
@@ -118,7 +118,7 @@ function toToolCall({ id, name, arguments: text }: ToolCall): object {
   return { id, type: "function", function: { name, arguments: text }, ...signedExtra(id) };
 }
 
-/** Where Google's own compatible endpoint has it; the id carries it too, for clients that keep no fields they do not know. */
+/** In the same place as in Google's own compatible endpoint. The id contains the signature too, for clients that drop unknown fields. */
 function signedExtra(id: string | undefined): object {
   const signature = id === undefined ? null : splitSignedId(id).signature;
   return signature === null ? {} : { extra_content: { google: { thought_signature: signature } } };
@@ -134,7 +134,7 @@ function toToolCallDelta(delta: Extract<ChatStreamPart, { kind: "tool_call" }>["
   };
 }
 
-/** A stream's headers were sent before its usage was known: that it is our estimate stands beside the figures. */
+/** A stream's headers are sent before its usage is known, so an estimate is marked next to the figures. */
 function toUsage({ usage, warnings }: ChatAnswer): object {
   const isEstimated = warnings.some(({ code }) => code === "USAGE_ESTIMATED");
   return {

@@ -1,15 +1,15 @@
-// Translates a message of OpenAI's to the native fields [compatible.unused-members]. Pure.
+// Translates a message of an OpenAI request to this API's fields. Pure [compatible.unused-members].
 import type { ChatMessage } from "../../contract/chat.ts";
 import { HISTORY_FIELDS } from "../../contract/chat-history.ts";
 import type { CompletionMessage } from "../../contract/completion-message.ts";
 
 type AssistantMessage = Extract<CompletionMessage, { readonly role: "assistant" }>;
 type OwnAssistantMessage = Extract<ChatMessage, { readonly role: "assistant" }>;
-type GivenCall = NonNullable<AssistantMessage["tool_calls"]>[number];
+type SentCall = NonNullable<AssistantMessage["tool_calls"]>[number];
 
-/** Instructions may be all there is. The last of them is then the question: most models answer nothing that no user said. */
-export function toMessages(given: readonly CompletionMessage[]): ChatMessage[] {
-  const messages = given.map(toMessage);
+/** If there are only system messages, the last one becomes a user message, because most models answer nothing without one. */
+export function toMessages(inputMessages: readonly CompletionMessage[]): ChatMessage[] {
+  const messages = inputMessages.map(toMessage);
   const last = messages.at(-1);
   if (last?.role !== "system" || messages.some(({ role }) => role !== "system")) return messages;
   return [...messages.slice(0, -1), { role: "user", content: last.content }];
@@ -25,7 +25,7 @@ function toMessage(message: CompletionMessage): ChatMessage {
     case "assistant":
       return {
         role: "assistant",
-        content: saidBy(message),
+        content: contentOf(message),
         ...(message.tool_calls == null ? {} : { tool_calls: message.tool_calls.map(toCall) }),
         ...membersOf(message, HISTORY_FIELDS),
       };
@@ -39,7 +39,7 @@ function toMessage(message: CompletionMessage): ChatMessage {
   }
 }
 
-function toCall(call: GivenCall): NonNullable<OwnAssistantMessage["tool_calls"]>[number] {
+function toCall(call: SentCall): NonNullable<OwnAssistantMessage["tool_calls"]>[number] {
   if (!("function" in call)) return call;
   const { name, arguments: text } = call.function;
   return { id: call.id, type: call.type, function: { name, arguments: text }, ...membersOf(call, HISTORY_FIELDS) };
@@ -51,22 +51,22 @@ function cacheControlOf(of: { readonly cache_control?: unknown }): { readonly ca
 
 const CACHE_CONTROL = ["cache_control"] as const;
 
-/** Those that were sent. */
+/** The named members that were sent. */
 function membersOf<T extends object, Name extends string>(of: T, names: readonly Name[]): Pick<T, Name & keyof T> {
-  const sent = Object.entries(of).filter(
+  const presentMembers = Object.entries(of).filter(
     ([name, value]) => value != null && (names as readonly string[]).includes(name),
   );
-  return Object.fromEntries(sent) as Pick<T, Name & keyof T>;
+  return Object.fromEntries(presentMembers) as Pick<T, Name & keyof T>;
 }
 
-/** A refusal is what was said, as it is the content of an answer of ours. */
-function saidBy({ content, refusal }: AssistantMessage): OwnAssistantMessage["content"] {
-  const said = Array.isArray(content)
-    ? content.map((part) => (part.type === "text" ? part : textPart(part.refusal)))
-    : content;
-  if (!refusal) return said;
-  if (!said) return refusal;
-  return [...(typeof said === "string" ? [textPart(said)] : said), textPart(refusal)];
+/** An assistant's refusal is part of its content, as in this API's responses. */
+function contentOf({ content: sentContent, refusal }: AssistantMessage): OwnAssistantMessage["content"] {
+  const content = Array.isArray(sentContent)
+    ? sentContent.map((part) => (part.type === "text" ? part : textPart(part.refusal)))
+    : sentContent;
+  if (!refusal) return content;
+  if (!content) return refusal;
+  return [...(typeof content === "string" ? [textPart(content)] : content), textPart(refusal)];
 }
 
 function textPart(text: string): { readonly type: "text"; readonly text: string } {

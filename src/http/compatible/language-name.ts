@@ -1,7 +1,7 @@
-// The language of a transcript as OpenAI's clients read it: `english` for `en` and `en-US` [compatible.audio-verbose]. Pure.
+// Converts a language tag to the name that OpenAI's clients expect: `english` for `en` and `en-US`. Pure [compatible.audio-verbose].
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
 
-/** What OpenAI's models call otherwise than everybody else. */
+/** Languages for which OpenAI's models use uncommon names. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   bn: "bengali",
   mi: "maori",
@@ -10,7 +10,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   tl: "tagalog",
 };
 
-/** Without its script and region, which those names have none for. */
+/** Ignores script and region, which those names do not have. */
 export function languageName(tag: string | null): string {
   if (tag === null) return "";
   const language = primarySubtag(tag);
@@ -19,7 +19,7 @@ export function languageName(tag: string | null): string {
       OTHER_NAMES[language] ?? new Intl.DisplayNames("en", { type: "language" }).of(language)?.toLowerCase() ?? tag
     );
   } catch {
-    // The transcript is made and paid for, whatever its provider calls the language.
+    // An unknown language must not fail a transcript that is already charged.
     return tag;
   }
 }

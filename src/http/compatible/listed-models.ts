@@ -1,4 +1,4 @@
-// What `model` may be for a key on the compatible endpoints: `auto`, and its published and enabled purposes [compatible.models-list]. Pure.
+// Lists the values of `model` that a key can use on the compatible endpoints: `auto` and its published, enabled purposes. Pure [compatible.models-list].
 import type { Principal } from "../../auth/principal.ts";
 import type { ListedModel } from "../../contract/openai-compatible.ts";
 import { describeKey } from "../../gateway/account/describe-key.ts";

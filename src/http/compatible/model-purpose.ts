@@ -1,14 +1,14 @@
-// `model` on the OpenAI-compatible endpoints: `auto`, or a purpose; never a model [compatible.model-selects-purpose].
+// Maps `model` on the OpenAI-compatible endpoints to a purpose: `auto` or a purpose's label, never a provider's model [compatible.model-selects-purpose].
 import { GatewayError } from "../../contract/errors.ts";
 import { PURPOSE_LABEL } from "../../contract/transcription.ts";
 
 const PREFIX = "purpose/";
 
-/** The label asked for; undefined for `auto`. */
+/** The requested purpose's label. Undefined for `auto`. */
 export function purposeOfModel(model: string): string | undefined {
   if (model === "auto") return undefined;
   const label = model.startsWith(PREFIX) ? model.slice(PREFIX.length) : "";
-  // What a label may hold is as everywhere: anything visible is a label, if perhaps an unknown one.
+  // The general rule for labels applies: any visible characters, even if no such purpose exists.
   if (PURPOSE_LABEL.safeParse(label).success) return label;
   throw new GatewayError("MODEL_NOT_SELECTABLE", {
     message:

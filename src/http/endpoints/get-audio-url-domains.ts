@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/audio-url-domains.
+// GET /workspace/{tenant_id}/audio-url-domains: returns the domains from which the workspace may fetch audio.
 import { describeDomains } from "../../admin/audio-url-domains.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { getAudioUrlDomainsContract } from "../../contract/audio-url-domains.ts";

@@ -1,4 +1,4 @@
-// GET /healthz: this process answers, without waiting for anything [api.healthz].
+// GET /healthz: responds while the process runs, without waiting for anything else [api.healthz].
 import { getHealthContract } from "../../contract/operations.ts";
 import type { Endpoint } from "../server/endpoint.ts";
 

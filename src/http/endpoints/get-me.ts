@@ -1,4 +1,4 @@
-// GET /v1/me [keys.me].
+// GET /v1/me: describes the key and its purposes [keys.me].
 import type { Principal } from "../../auth/principal.ts";
 import { getMeContract } from "../../contract/endpoint-account.ts";
 import { describeKey } from "../../gateway/account/describe-key.ts";

@@ -1,4 +1,4 @@
-// GET /metrics on the admin listener: what this process counts, for Prometheus [metrics.endpoint].
+// GET /metrics on the admin listener: returns this process's metrics in Prometheus format [metrics.endpoint].
 import { getMetricsContract } from "../../contract/operations.ts";
 import { METRICS_TYPE } from "../../lib/metric-registry.ts";
 import type { Endpoint } from "../server/endpoint.ts";

@@ -1,4 +1,4 @@
-// GET /v1/models and one of them: exactly what `model` may be on the compatible endpoints [compatible.models-list].
+// GET /v1/models and /v1/models/{model}: lists the values of `model` on the compatible endpoints [compatible.models-list].
 import type { Principal } from "../../auth/principal.ts";
 import { getModelContract, getModelsContract, getPurposeModelContract } from "../../contract/endpoint-compatible.ts";
 import type { EndpointContract } from "../../contract/endpoint.ts";
@@ -23,15 +23,17 @@ export function getModels(gateway: Gateway): Endpoint<Principal> {
 }
 
 export function getModel(gateway: Gateway): Endpoint<Principal> {
-  return oneModel(gateway, getModelContract, (context) => pathParameter(context, "model"));
+  return modelEndpoint(gateway, getModelContract, (context) => pathParameter(context, "model"));
 }
 
-/** Its id has a slash, which most write as it is. */
+/** The id contains a slash, which most clients send unescaped. */
 export function getPurposeModel(gateway: Gateway): Endpoint<Principal> {
-  return oneModel(gateway, getPurposeModelContract, (context) => modelOfPurpose(pathParameter(context, "purpose")));
+  return modelEndpoint(gateway, getPurposeModelContract, (context) =>
+    modelOfPurpose(pathParameter(context, "purpose")),
+  );
 }
 
-function oneModel(
+function modelEndpoint(
   gateway: Gateway,
   contract: EndpointContract,
   idOf: (context: Pick<HandlerContext, "request">) => string,

@@ -1,10 +1,10 @@
-// GET /readyz: 200 when this process should get requests, else 503 and what is missing [api.readyz].
+// GET /readyz: 200 if this process should receive requests, otherwise 503 with the failed checks [api.readyz].
 import { getReadinessContract, type Readiness } from "../../contract/operations.ts";
 import type { Endpoint } from "../server/endpoint.ts";
 
 export interface ReadinessOptions {
   readonly draining: () => boolean;
-  /** By name; a check that answers false or throws has failed. */
+  /** Checks by name. A check that returns false or throws has failed. */
   readonly checks: Readonly<Record<string, () => Promise<boolean>>>;
 }
 

@@ -1,4 +1,4 @@
-// GET /v1/transcription/realtime: judged like any request, then a WebSocket [realtime.refused-before-upgrade].
+// GET /v1/transcription/realtime: validates like any request, then opens a WebSocket for a live transcription [realtime.refused-before-upgrade].
 import type { FastifyRequest } from "fastify";
 import type { Principal } from "../../auth/principal.ts";
 import type { RealtimeTokens } from "../../auth/realtime-tokens.ts";
@@ -25,7 +25,7 @@ export interface RealtimeEdge {
 export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeEdge): EndpointWithToken<Principal> {
   return {
     contract: getRealtimeContract,
-    // A browser can set no header but this one. The session belongs to the key that made the token.
+    // A browser can set no header but the subprotocol. The session belongs to the key for which the token was issued.
     authenticate: (request) => {
       const token = tokenIn(request);
       return token === null || request.headers.authorization !== undefined ? null : tokens.redeem(token);
@@ -50,11 +50,11 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
         encoding,
         recorder,
       });
-      const kept = held.move();
+      const resources = held.move();
       return {
         status: 101,
         body: {
-          release: () => kept.disposeAsync(),
+          release: () => resources.disposeAsync(),
           session: async (client, stopping) => {
             using watch = watchAuthorization([], context.callerNow);
             await runLiveSession(

@@ -1,4 +1,4 @@
-// GET /v1/requests/{request_id} [requests.same-app].
+// GET /v1/requests/{request_id}: returns a request record of the key's app [requests.same-app].
 import type { Principal } from "../../auth/principal.ts";
 import { getRequestContract } from "../../contract/requests.ts";
 import { findRequest, type RecordServices } from "../../requests/describe.ts";

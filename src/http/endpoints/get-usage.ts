@@ -1,4 +1,4 @@
-// GET /v1/usage [usage.groups].
+// GET /v1/usage: reports the usage of the key's app [usage.groups].
 import type { Principal } from "../../auth/principal.ts";
 import { getUsageContract, usageQuery } from "../../contract/usage.ts";
 import { appUsage, type UsageServices } from "../../requests/usage.ts";

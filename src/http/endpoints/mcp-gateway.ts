@@ -1,4 +1,4 @@
-// How the tools of `/mcp` ask the gateway that they are part of: as its caller would, with the caller's key.
+// Connects the tools of `/mcp` to this gateway: each tool sends an in-process HTTP request with the caller's key.
 import type { OutgoingHttpHeaders, Server } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
@@ -10,15 +10,15 @@ import { internalError } from "../reply/error-reply.ts";
 import { askOwnServer, type OwnAnswer, type OwnRequest } from "../server/in-process-connection.ts";
 
 export interface McpServices {
-  /** Of the listener that `/mcp` is on; there when requests are. */
+  /** The server of the listener that `/mcp` is on. A function, because the server is created later. */
   readonly server: () => Server;
   readonly version: string;
   readonly logger: Logger;
-  /** For answers with long lists. */
+  /** Parses responses with long lists. */
   readonly parser: JsonParser;
 }
 
-/** What of the caller's head is said again to whatever endpoint a tool asks, and to one that transcribes. */
+/** The caller's headers that are forwarded with every tool request, and those only with transcriptions. */
 const OF_THE_CALLER = ["authorization", "traceparent"];
 const OF_THE_RECORDING = ["idempotency-key", "x-svc-purpose", "x-svc-purpose-policy"];
 
@@ -26,9 +26,9 @@ export function mcpGateway(
   { server, version, logger, parser }: McpServices,
   { headers, id }: FastifyRequest,
 ): ToolGateway {
-  const ask = async (asked: OwnRequest): Promise<ToolAnswer> => {
-    const said = { ...passedOn(headers, OF_THE_CALLER), ...asked.headers };
-    const answer = await askOwnServer(server(), { ...asked, headers: said }).catch((cause: unknown) => {
+  const ask = async (ownRequest: OwnRequest): Promise<ToolAnswer> => {
+    const allHeaders = { ...pickHeaders(headers, OF_THE_CALLER), ...ownRequest.headers };
+    const answer = await askOwnServer(server(), { ...ownRequest, headers: allHeaders }).catch((cause: unknown) => {
       throw new Refused(["The gateway is shutting down. Ask again: another process will answer."], { cause });
     });
     if (answer.status >= 400) throw refusalOf(answer);
@@ -46,7 +46,7 @@ export function mcpGateway(
         method: "POST",
         path,
         headers: {
-          ...passedOn(headers, OF_THE_RECORDING),
+          ...pickHeaders(headers, OF_THE_RECORDING),
           accept: "application/json",
           "content-type": "application/json",
         },
@@ -62,10 +62,10 @@ export function mcpGateway(
 
 function refusalOf(answer: OwnAnswer): Refused {
   const { code, message, details, doc_url: docUrl } = errorBody.parse(JSON.parse(answer.text)).error;
-  const soon = answer.headers["retry-after"];
+  const retryAfter = answer.headers["retry-after"];
   return new Refused([
     `${code}: ${message}`,
-    ...(soon === undefined ? [] : [`it may succeed in ${soon} s`]),
+    ...(retryAfter === undefined ? [] : [`it may succeed in ${retryAfter} s`]),
     ...refusalLines({ details, docUrl, requestId: requestIdOf(answer) }),
   ]);
 }
@@ -74,6 +74,6 @@ function requestIdOf({ headers }: OwnAnswer): string | null {
   return headers["x-request-id"]?.toString() ?? null;
 }
 
-function passedOn(headers: FastifyRequest["headers"], names: readonly string[]): OutgoingHttpHeaders {
+function pickHeaders(headers: FastifyRequest["headers"], names: readonly string[]): OutgoingHttpHeaders {
   return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
 }

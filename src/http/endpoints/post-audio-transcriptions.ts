@@ -31,17 +31,17 @@ export function postAudioTranslations(edge: TranscriptionEdge): Endpoint<Princip
   });
 }
 
-/** The fields decide the format; these clients send `Accept: application/json` whatever they ask for. */
-function openAiWording(given: GivenFields): WordedSpeech {
-  if (given.stream === true && (given.response_format === "srt" || given.response_format === "vtt")) {
+/** The fields decide the format, because these clients always send `Accept: application/json`. */
+function openAiWording(input: GivenFields): WordedSpeech {
+  if (input.stream === true && (input.response_format === "srt" || input.response_format === "vtt")) {
     const message =
       "is made of the whole transcript and cannot be streamed: leave `stream` out, or ask for json or text.";
-    throw invalidRequest("response_format", `\`response_format\` ${given.response_format} ${message}`);
+    throw invalidRequest("response_format", `\`response_format\` ${input.response_format} ${message}`);
   }
   return {
-    fields: toTranscriptionFields(given),
-    delivery: deliveryOf(given.response_format),
-    present: (envelope) => toAudioAnswer(envelope, given.response_format),
+    fields: toTranscriptionFields(input),
+    delivery: deliveryOf(input.response_format),
+    present: (envelope) => toAudioAnswer(envelope, input.response_format),
     events: toAudioEvents,
   };
 }

@@ -10,11 +10,11 @@ export function postChatCompletions(edge: ChatEdge): Endpoint<Principal> {
   return {
     contract: postChatCompletionsContract,
     handle: (context) =>
-      serveChat(edge, context, chatCompletionFields, (given) => {
-        const { model } = given;
-        const includeUsage = given.stream_options?.include_usage === true;
+      serveChat(edge, context, chatCompletionFields, (input) => {
+        const { model } = input;
+        const includeUsage = input.stream_options?.include_usage === true;
         return {
-          fields: toChatFields(given),
+          fields: toChatFields(input),
           present: (answer, { isRefusal = false }) => toCompletion(answer, { model, isRefusal }),
           events: (parts, errors) => toChunks(parts, errors, { model, includeUsage }),
         };

@@ -1,4 +1,4 @@
-// POST /v1/chat: admits, reads the body, calls the gateway; a stream's parts become events [chat.stream-deltas].
+// POST /v1/chat: admits the request, reads the body and calls the gateway. The parts of a stream become events [chat.stream-deltas].
 import type { Principal } from "../../auth/principal.ts";
 import { type ChatFields, type ChatStreamEvent } from "../../contract/chat.ts";
 import { chatFields } from "../../contract/chat-request.ts";
@@ -13,18 +13,18 @@ import { type ErrorReplyContext, toErrorBody } from "../reply/error-reply.ts";
 export function postChat(edge: ChatEdge): Endpoint<Principal> {
   return {
     contract: postChatContract,
-    handle: (context) => serveChat(edge, context, chatFields, worded, isPlainChat),
+    handle: (context) => serveChat(edge, context, chatFields, nativeChat, isPlainChat),
   };
 }
 
-const worded = (fields: ChatFields): WordedChat => ({
+const nativeChat = (fields: ChatFields): WordedChat => ({
   fields,
   present: (answer) => answer,
   events: (parts, errors) =>
-    mapAsyncIterable(parts, { each: (some) => some.flatMap((part) => eventOf(part, errors) ?? []) }),
+    mapAsyncIterable(parts, { each: (batch) => batch.flatMap((part) => eventOf(part, errors) ?? []) }),
 });
 
-/** null: it comes with the whole answer alone. */
+/** Null: the part is only sent as part of the complete response. */
 function eventOf(part: ChatStreamPart, errors: Omit<ErrorReplyContext, "accept">): ChatStreamEvent | null {
   switch (part.kind) {
     case "started":

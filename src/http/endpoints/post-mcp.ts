@@ -1,4 +1,4 @@
-// POST /mcp: one message of the Model Context Protocol, whose tools call this gateway with the caller's key [mcp.answers].
+// POST /mcp: handles one message of the Model Context Protocol, whose tools call this gateway with the caller's key [mcp.answers].
 import type { FastifyRequest } from "fastify";
 import type { Principal } from "../../auth/principal.ts";
 import { GatewayError } from "../../contract/errors.ts";
@@ -20,9 +20,9 @@ export interface McpEdge extends McpServices {
   readonly schedule?: Schedule;
 }
 
-/** Of text alone: audio comes by URL. What else a transcription can be asked has room in it (`MAX_REST_BYTES`). */
+/** Messages contain only text, because audio is sent by URL. All other transcription fields fit (`MAX_REST_BYTES`). */
 const MAX_MESSAGE_BYTES = 1_048_576;
-/** An answer that takes longer is a stream of events, whose pings keep proxies from hanging up after a silent minute. */
+/** A slower response becomes an event stream, whose pings keep proxies from closing the connection after a silent minute. */
 const SLOW_MS = 10_000;
 
 const PARSE_ERROR = -32_700;
@@ -36,10 +36,10 @@ export function postMcp(edge: McpEdge): Endpoint<Principal> {
       const { request, clientGone } = context;
       const { headers } = request;
       const { tools } = readQuery(request, mcpQuery);
-      // Of a message that asks for no recording they mean nothing, and are judged all the same.
+      // Validated for every message, although only transcriptions use them.
       routedHeaders(headers);
       if (!isOwnOrigin(headers.origin, edge.publicUrl()))
-        return refused(403, REFUSED, "The Origin is not this gateway's: no page of another may call it.");
+        return errorReply(403, REFUSED, "The Origin is not this gateway's: no page of another may call it.");
       const owner = bodyOwner(principalOf(context));
       using held = new DisposableStack();
       held.use(edge.admission.enter({ owner, place: "memory", bytes: expectedLength(headers, MAX_MESSAGE_BYTES) }));
@@ -56,15 +56,15 @@ export function postMcp(edge: McpEdge): Endpoint<Principal> {
         clientGone,
         makeServer: () => makeToolServer(gateway, { offersJobs: tools === "jobs" }),
       });
-      const isSlow = await takesLong(answer, edge.schedule ?? schedule);
+      const isSlow = await exceedsTimeout(answer, edge.schedule ?? schedule);
       return isSlow && headers.accept?.includes("text/event-stream") === true
         ? { status: 200, body: { events: onlyEvent(answer), held: held.move() } }
-        : answered(await answer);
+        : mcpReply(await answer);
     },
   };
 }
 
-/** Absent, it is no browser's. The name that a rebound page was asked under is its own, so the Host says nothing. */
+/** Without Origin, the request is not from a browser page. With DNS rebinding, the Host contains the page's own name, so it proves nothing. */
 function isOwnOrigin(origin: string | undefined, publicUrl: string): boolean {
   return origin === undefined || origin === new URL(publicUrl).origin;
 }
@@ -77,33 +77,33 @@ async function readMessage(request: FastifyRequest): Promise<ReadMessage> {
   try {
     message = await readJson(body, { maxBytes: MAX_MESSAGE_BYTES });
   } catch (error) {
-    // The body's fault, and none of the head's.
+    // Only errors in the body become a JSON-RPC parse error. Errors in the head keep their own status.
     if (!(error instanceof GatewayError) || error.code !== "INVALID_REQUEST" || error.param !== null) throw error;
-    return { ok: false, refusal: refused(400, PARSE_ERROR, error.message) };
+    return { ok: false, refusal: errorReply(400, PARSE_ERROR, error.message) };
   }
-  // One request would be as many as it holds. The protocol has had none since 2025-06-18.
+  // A batch would count as one request whatever its size. The protocol has had no batches since 2025-06-18.
   if (Array.isArray(message))
-    return { ok: false, refusal: refused(400, INVALID_REQUEST, "Send one message at a time, no list of them.") };
+    return { ok: false, refusal: errorReply(400, INVALID_REQUEST, "Send one message at a time, no list of them.") };
   return { ok: true, message };
 }
 
-function refused(status: number, code: number, message: string): Reply {
-  return answered({ status, text: JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } }) });
+function errorReply(status: number, code: number, message: string): Reply {
+  return mcpReply({ status, text: JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } }) });
 }
 
-/** The revision, and what else the protocol repeats of a message in its head. Never the key. */
+/** The protocol version and the other message fields that the protocol repeats in HTTP headers. Never the key. */
 function protocolHeaders({ headers }: FastifyRequest): Readonly<Record<string, string>> {
-  const known: Record<string, string> = {};
+  const mcpHeaders: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers))
-    if (name.startsWith("mcp-") && typeof value === "string") known[name] = value;
-  return known;
+    if (name.startsWith("mcp-") && typeof value === "string") mcpHeaders[name] = value;
+  return mcpHeaders;
 }
 
-async function takesLong(answer: Promise<unknown>, later: Schedule): Promise<boolean> {
-  const late = Promise.withResolvers<true>();
-  const cancel = later(() => late.resolve(true), SLOW_MS);
+async function exceedsTimeout(answer: Promise<unknown>, startTimer: Schedule): Promise<boolean> {
+  const timeout = Promise.withResolvers<true>();
+  const cancel = startTimer(() => timeout.resolve(true), SLOW_MS);
   try {
-    return await Promise.race([answer.then(() => false), late.promise]);
+    return await Promise.race([answer.then(() => false), timeout.promise]);
   } finally {
     cancel();
   }
@@ -113,7 +113,7 @@ async function* onlyEvent(answer: Promise<McpAnswer>): AsyncGenerator<ServerEven
   yield { event: "message", data: (await answer).text };
 }
 
-function answered({ status, text }: McpAnswer): Reply {
+function mcpReply({ status, text }: McpAnswer): Reply {
   const headers = status >= 400 ? { "x-should-retry": "false" } : {};
   return {
     status,

@@ -1,4 +1,4 @@
-// POST /v1/transcription/realtime-token [realtime.token-identity].
+// POST /v1/transcription/realtime-token: issues a short-lived token for a live transcription [realtime.token-identity].
 import type { Principal } from "../../auth/principal.ts";
 import { postRealtimeTokenContract } from "../../contract/realtime.ts";
 import { appOf } from "../../gateway/account/app-of.ts";
@@ -13,9 +13,9 @@ export function postRealtimeToken({ gateway, tokens }: RealtimeEdge): Endpoint<P
     handle: async (context) => {
       refuseAnyQuery(context.request.query);
       const principal = principalOf(context);
-      // A key that could not use it learns so now.
+      // Fails early for a key that could not use the token.
       appOf(principal);
-      const leave = await mapDatabaseUnavailable(gateway.quotas.enter(principal));
+      const releaseQuota = await mapDatabaseUnavailable(gateway.quotas.enter(principal));
       try {
         const { token, expiresAt } = await tokens.issue(principal);
         return {
@@ -23,7 +23,7 @@ export function postRealtimeToken({ gateway, tokens }: RealtimeEdge): Endpoint<P
           body: { json: { object: "realtime_token", token, expires_at: expiresAt.toISOString() } },
         };
       } finally {
-        leave();
+        releaseQuota();
       }
     },
   };

@@ -1,4 +1,4 @@
-// POST /v1/transcription and similar endpoints: admits, reads the body into the spool, calls the gateway, cleans up.
+// POST /v1/transcription and similar endpoints: admits the request, reads the body into the spool, calls the gateway, and releases what it held.
 import type { z } from "zod";
 import type { Principal } from "../../auth/principal.ts";
 import { postTranscriptionContract } from "../../contract/endpoint-transcription.ts";
@@ -28,7 +28,7 @@ import { transcriptEvents, type WordTranscript } from "../reply/transcript-event
 
 export interface TranscriptionEdge extends SubmissionEdge {
   readonly gateway: GatewayServices;
-  /** What answers `mode: async`. */
+  /** Responds to `mode: async`. */
   readonly submitJob: (call: JobCall) => Promise<GatewayReply>;
   readonly publicUrl: () => string;
 }
@@ -42,7 +42,7 @@ export function postTranscription(edge: TranscriptionEdge): Endpoint<Principal> 
   });
 }
 
-/** The fields in our words, and how the answer is delivered and worded. */
+/** The request in this API's fields, and how the response is delivered and formatted. */
 export type WordedSpeech = Pick<TranscribeCall, "fields" | "formatByAccept" | "delivery" | "present"> & {
   readonly events: WordTranscript;
 };
@@ -51,25 +51,30 @@ interface SpeechTask<S extends FieldSchema> {
   readonly contract: EndpointContract;
   readonly task: TranscribeCall["task"];
   readonly schema: S;
-  /** Called with the head, before the body is read; then with the fields. */
+  /** Called with the `Accept` header before the body is read. The returned function is called with the fields. */
   readonly word: (accept: string | undefined) => (fields: z.infer<S>) => WordedSpeech;
 }
 
 export function nativeWording(accept: string | undefined): (fields: TranslationFields) => WordedSpeech {
-  // Who would take events says in the body whether there are to be any.
+  // A client that accepts events decides in the body whether to stream.
   if (accept?.toLowerCase().includes("text/event-stream") !== true) refuseUndeliverable(accept);
   return (fields) => {
     const wording = { present: (envelope: TranscriptionEnvelope) => envelope, events: transcriptEvents };
-    // A job and a stream have one form each, and so has the decision about one.
+    // A job, a stream and a dry run of one each have only one format.
     if (asksForStream(fields) || fields.mode === "async") return { ...wording, fields, delivery: "json" };
-    const bare = fields.response_format === undefined ? bareByAccept(accept) : undefined;
-    if (bare !== undefined)
-      return { ...wording, fields: { ...fields, response_format: bare }, formatByAccept: true, delivery: bare };
+    const bareFormat = fields.response_format === undefined ? bareByAccept(accept) : undefined;
+    if (bareFormat !== undefined)
+      return {
+        ...wording,
+        fields: { ...fields, response_format: bareFormat },
+        formatByAccept: true,
+        delivery: bareFormat,
+      };
     return { ...wording, fields, delivery: chooseDelivery(accept, fields.response_format ?? "json") };
   };
 }
 
-/** `prefix`: where the fields stand in the body. */
+/** `prefix` is the path of the fields in the body. */
 export function refuseBoth({ stream, mode }: TranslationFields, prefix = ""): void {
   if (mode !== "async" || stream !== true) return;
   const message = "`stream` and `mode` async exclude each other: a job is followed at its `poll_url`. Leave one out.";
@@ -89,25 +94,25 @@ export function speechEndpoint<S extends FieldSchema>(
     handle: async (context) => {
       const { headers } = context.request;
       const routed = routedHeaders(headers);
-      const worded = word(headers.accept);
+      const formatSpeech = word(headers.accept);
       await using held = new AsyncDisposableStack();
       const { quotas } = edge.gateway;
-      const taken = await takeSubmission(edge, context, { schema, routed, quotas, held });
-      const { events, delivery, present, ...given } = worded(taken.fields);
-      const call = { ...taken.call, task, ...given };
+      const submission = await takeSubmission(edge, context, { schema, routed, quotas, held });
+      const { events, delivery, present, ...callFields } = formatSpeech(submission.fields);
+      const call = { ...submission.call, task, ...callFields };
       if (call.fields.mode === "async") {
         requireScope(call.principal, "jobs");
         refuseBoth(call.fields);
         return sendGatewayReply(await edge.submitJob({ ...call, ownFields: {} }));
       }
       const { receivedAtMs, clientGone } = context;
-      // A dry run answers with the decision, whatever it is about.
+      // A dry run returns the routing decision, even for a stream.
       if (asksForStream(call.fields) && call.fields.dry_run !== true) {
         const { ended } = held.use(watchAuthorization([clientGone], context.callerNow));
         return await streamReply(edge, context, { ...call, receivedAtMs, clientGone: ended }, { events, held });
       }
-      const answered = { ...call, delivery, present, receivedAtMs, clientGone };
-      return sendGatewayReply(await transcribe(edge.gateway, answered));
+      const plainCall = { ...call, delivery, present, receivedAtMs, clientGone };
+      return sendGatewayReply(await transcribe(edge.gateway, plainCall));
     },
   };
 }
@@ -117,28 +122,28 @@ interface Streaming {
   readonly held: AsyncDisposableStack;
 }
 
-/** With the first content, or without it where that is late: then with the first ping. */
+/** Responds with the first content, or if that is late, with a ping. */
 async function streamReply(
   { gateway, publicUrl }: TranscriptionEdge,
   { requestId }: Pick<HandlerContext, "requestId">,
   call: Parameters<typeof streamTranscription>[1],
   { events, held }: Streaming,
 ): Promise<Reply> {
-  let known: Pick<TranscriptStream, "simulated" | "facts"> = { simulated: false, facts: {} };
+  let decisionFacts: Pick<TranscriptStream, "simulated" | "facts"> = { simulated: false, facts: {} };
   const opening = streamTranscription(gateway, {
     ...call,
-    onDecided: (decided) => {
-      known = decided;
+    onDecided: (decision) => {
+      decisionFacts = decision;
     },
   });
-  // Its failure is awaited where it is told.
+  // Marks a rejection as handled. It is awaited and reported later.
   opening.catch(() => undefined);
   const stream = await openedWithin(opening, gateway.statusLineMs);
   const onError = (error: GatewayError, cause: unknown): void => {
     call.recorder.broke(error.code);
     if (error.code === "INTERNAL") gateway.logger.error({ request_id: requestId, code: error.code, err: cause });
   };
-  const { simulated, facts } = stream ?? known;
+  const { simulated, facts } = stream ?? decisionFacts;
   return {
     status: 200,
     headers: simulated ? { "x-svc-simulated": "true", ...facts } : facts,

@@ -1,4 +1,4 @@
-// PUT /workspace/{tenant_id}/audio-url-domains.
+// PUT /workspace/{tenant_id}/audio-url-domains: replaces the domains from which the workspace may fetch audio.
 import { type AudioUrlDomainsServices, replaceDomains } from "../../admin/audio-url-domains.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { audioUrlDomainsRequest, putAudioUrlDomainsContract } from "../../contract/audio-url-domains.ts";
@@ -18,8 +18,8 @@ export function putAudioUrlDomains({ requireAdmin, domains }: DomainsEdge): Endp
     handle: async (context) => {
       const admin = await workspaceAdmin(requireAdmin, context);
       const precondition = preconditionOf(context);
-      const wanted = await readFields(context.request, audioUrlDomainsRequest);
-      return objectReply(await replaceDomains(domains, { ...admin, precondition, domains: wanted.domains }));
+      const settings = await readFields(context.request, audioUrlDomainsRequest);
+      return objectReply(await replaceDomains(domains, { ...admin, precondition, domains: settings.domains }));
     },
   };
 }

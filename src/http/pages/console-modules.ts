@@ -1,4 +1,4 @@
-/** What the console's page loads, as `src/` holds it; a test holds this list against what they import. */
+/** Lists the modules of `src/` that the console's page loads. A test compares the list with their imports. */
 export const CONSOLE_MODULES = [
   "console/main",
   "console/ability-view",

@@ -1,4 +1,4 @@
-// The page GET /console: what is there before a script runs. What moves in it is `src/console/`.
+// Renders the page GET /console as it is before scripts run. The scripts are in `src/console/`.
 import { CONSOLE_STYLE } from "./console-style.ts";
 import { CONTROLS } from "./controls-style.ts";
 import { escapeHtml, htmlDocument, LOOK } from "./html-page.ts";
@@ -14,7 +14,7 @@ const WHOSE: Readonly<Record<Listener, string>> = {
     "This is a workspace's: its requests, jobs, usage, keys and routes. It takes a key of the role <code>admin</code>, which the operator makes.",
 };
 
-/** `script`: the path of the first module, from /console/. `publicUrl`: where callers reach the gateway. */
+/** `script` is the path of the first module, from /console/. `publicUrl` is the URL at which clients reach the gateway. */
 export function consoleHtml(script: string, listener: Listener, publicUrl: string): string {
   return htmlDocument({
     title: "Console",

@@ -1,4 +1,4 @@
-// What the console looks like beyond forms and tables: screens beside their navigation, below it where there is no room.
+// The console's own styles in addition to forms and tables: screens next to their navigation, or below it on narrow displays.
 const FRAME = `
 :root{--good:#1f6b37}@media(prefers-color-scheme:dark){:root{--good:#86d29b}}
 .top{display:flex;flex-wrap:wrap;gap:0 1rem;align-items:baseline;padding:.8rem 1.25rem;border-bottom:1px solid var(--line)}
@@ -42,7 +42,7 @@ a.button{color:inherit;text-decoration:none}
 .target label:has([type=checkbox]){white-space:nowrap}
 `;
 
-/** States, facts and lists; in a sentence, a step or a fact a state may break. */
+/** States, facts and lists. Within a sentence, a step or a fact, a state may wrap. */
 const WORDS = `
 .mark{font-weight:500;white-space:nowrap}.steps .mark,.facts-list .mark,p .mark{white-space:normal}
 .mark.good{color:var(--good)}.mark.warn{color:var(--warn)}.mark.bad{color:var(--bad)}.mark.busy{color:var(--accent)}.mark.soft{color:var(--soft)}

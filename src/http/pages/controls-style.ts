@@ -1,4 +1,4 @@
-// What forms, tables and refusals look like on the pages that have any: colours that hold their contrast in both themes.
+// Shared styles of forms, tables and error messages, with sufficient contrast in the light and the dark theme.
 export const CONTROLS = `
 :root{--on-accent:#fff}
 @media(prefers-color-scheme:dark){:root{--on-accent:#10181a}}

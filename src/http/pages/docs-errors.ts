@@ -1,4 +1,4 @@
-// docs/errors.md and the page /docs/errors, both from the catalogue, so that callers read the same text in both [errors.doc-url].
+// Renders docs/errors.md and the page /docs/errors, both from the error catalogue, so that their texts are the same [errors.doc-url].
 import { STATUS_CODES } from "node:http";
 import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 import { JOB_ONLY_ERRORS } from "../../contract/jobs.ts";
@@ -17,7 +17,7 @@ interface Row {
   readonly doc: string;
 }
 
-/** Codes whose retryability the contract decides by case, in words. */
+/** Codes whose retryability depends on the case. */
 const BY_CASE: Partial<Record<ErrorCode, string>> = {
   AUDIO_FETCH_FAILED: SOMETIMES,
   NO_HEALTHY_PROVIDER: SOMETIMES,

@@ -1,4 +1,4 @@
-// The text /llms.txt: the contents of /docs as a list of links, for programs that read documentation [api.docs].
+// Renders the text /llms.txt: the contents of /docs as a list of links, for programs that read documentation [api.docs].
 import { type EndpointContract, pathTemplate } from "../../contract/endpoint.ts";
 import { FIRST_REQUESTS, FIRST_VARIABLES } from "./first-requests.ts";
 

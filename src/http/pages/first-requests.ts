@@ -1,4 +1,4 @@
-// The first requests of a new user: shown by /docs and /llms.txt alike, and run by tests as they are [api.first-requests].
+// The first example requests for a new user, shown by /docs and /llms.txt and run by tests unchanged [api.first-requests].
 export interface FirstRequest {
   readonly title: string;
   readonly language: "sh" | "js" | "ts";
@@ -54,6 +54,6 @@ console.log(chat.choices[0].message.content);`,
   },
 ];
 
-/** What the examples leave open. */
+/** The variables that the examples use. */
 export const FIRST_VARIABLES =
   "The examples read two variables: `PATCHBAY_URL`, the address of this gateway, and `PATCHBAY_API_KEY`, a key of an app.";

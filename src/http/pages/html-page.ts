@@ -1,10 +1,10 @@
-// The pages that the gateway serves for people, /docs and /docs/errors: one style, nothing loaded from elsewhere [api.docs].
+// Renders the HTML pages /docs and /docs/errors: one style, and nothing loaded from other sites [api.docs].
 export interface HtmlPage {
   readonly title: string;
-  /** Prose: what stands in backticks is code. */
+  /** Prose, in which text in backticks is code. */
   readonly intro: string;
   readonly navLabel: string;
-  /** Markup from here on. Before the list of what there is: sections for who is here for the first time. */
+  /** Markup, like all following fields. Sections for first-time readers, before the list of links. */
   readonly firstSections?: readonly string[];
   readonly links: readonly string[];
   readonly sections: readonly string[];
@@ -25,12 +25,12 @@ ${sections.join("\n")}
   });
 }
 
-/** `head` and `body` are markup: what a page has besides what all have. */
+/** `head` and `body` are markup, added to what all pages share. */
 export interface HtmlDocument {
   readonly title: string;
   readonly head: string;
   readonly body: string;
-  /** Attributes of the body. */
+  /** Attributes of the body element. */
   readonly data?: string;
 }
 
@@ -51,7 +51,7 @@ ${body}
 `;
 }
 
-/** What a page is served with. */
+/** HTTP headers of a page without scripts. */
 export const PAGE_HEADERS = {
   "cache-control": "public, max-age=300",
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
@@ -59,8 +59,8 @@ export const PAGE_HEADERS = {
 } as const;
 
 /**
- * What a page is served with into which a key is typed, and whatever it loads: nothing from anywhere else, and no script but its own
- * files. Asked for each time: modules of two releases would not fit.
+ * HTTP headers of pages on which an API key is entered, and of their files: nothing from other sites, and only the page's own scripts.
+ * Revalidated on each request, because modules of two releases do not work together.
  */
 export const SCRIPTED_PAGE_HEADERS = {
   "cache-control": "no-cache",
@@ -74,7 +74,7 @@ export function prose(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 }
 
-/** Long codes may break at underscores on a narrow screen. */
+/** Lets long codes wrap at underscores on narrow screens. */
 export function breakable(code: string): string {
   return code.replaceAll("_", "_<wbr>");
 }
@@ -83,7 +83,7 @@ export function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
-/** What all pages share: colours of the light and the dark, type, cards. */
+/** Styles that all pages share: light and dark colours, typography, cards. */
 export const LOOK = `
 :root{--ink:#1c1f24;--soft:#5a6270;--paper:#fbfaf7;--card:#fff;--line:#e3e0d8;--accent:#0b5c6b;--warn:#8a4b00;--bad:#9c2230}
 @media(prefers-color-scheme:dark){:root{--ink:#e8e6e1;--soft:#a1a8b3;--paper:#15171a;--card:#1d2024;--line:#32363c;--accent:#6cc5d4;--warn:#e8b062;--bad:#f08c97}}

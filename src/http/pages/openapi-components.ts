@@ -1,4 +1,4 @@
-// The schemas of an OpenAPI document, each under its name: the same schema object is one component; texts stay where they are used.
+// Collects the schemas of an OpenAPI document under their names. The same schema object becomes one component; plain strings stay inline.
 import { z } from "zod";
 
 type Json = Record<string, unknown>;
@@ -24,11 +24,13 @@ export class Components {
 
   #refer(registry: z.core.$ZodRegistry<{ id: string }>, schema: z.ZodType, name: string, io: "input" | "output"): Json {
     if (schema instanceof z.ZodString) return { type: "string" };
-    const known = registry.get(schema)?.id;
-    if (known !== undefined) return { $ref: `#/components/schemas/${known}` };
-    // A schema's own id, given by `.meta({ id })`, is what people should read.
-    const wanted = z.globalRegistry.get(schema)?.id ?? name;
-    const id = this.#taken.has(wanted) ? `${wanted}${io === "input" ? "Input" : "Output"}` : wanted;
+    const existingId = registry.get(schema)?.id;
+    if (existingId !== undefined) return { $ref: `#/components/schemas/${existingId}` };
+    // A schema's own id, from `.meta({ id })`, is the most readable name.
+    const preferredName = z.globalRegistry.get(schema)?.id ?? name;
+    const id = this.#taken.has(preferredName)
+      ? `${preferredName}${io === "input" ? "Input" : "Output"}`
+      : preferredName;
     if (this.#taken.has(id)) throw new Error(`two schemas want the name ${id} in OpenAPI`);
     this.#taken.add(id);
     registry.add(schema, { id });

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, from the zod schemas that the server itself parses with [api.openapi].
+// Generates the OpenAPI 3.1 document from the zod schemas with which the server validates requests [api.openapi].
 import { z } from "zod";
 import {
   type EndpointContract,
@@ -32,7 +32,7 @@ export const ADMIN_API: OpenapiAbout = {
   description: "What the operator's keys can do, on the admin listener alone.",
 };
 
-/** Parts of several answers, or of a union, that readers look for by name. */
+/** Parts of several responses, or of a union, that readers look for by name. */
 const NAMED: Readonly<Record<string, z.ZodType>> = {
   Transcription: transcriptionEnvelope,
   RoutingDecision: routingDecision,
@@ -41,7 +41,7 @@ const NAMED: Readonly<Record<string, z.ZodType>> = {
   Warning: warning,
 };
 
-/** `about`: what stands at the top of the document. */
+/** `about` is the title and description of the document. */
 export function openapiDocument(contracts: readonly EndpointContract[], about: OpenapiAbout = PUBLIC_API): Json {
   const schemas = new Components();
   for (const [name, schema] of Object.entries(NAMED)) schemas.output(schema, name);
@@ -189,7 +189,7 @@ function errorResponse(codes: readonly ErrorCode[], schemas: Components): Json {
   };
 }
 
-/** One status may mean an answer (not ready) and errors (overloaded); OpenAPI has one entry for both. */
+/** One status can mean both a response (not ready) and errors (overloaded). OpenAPI has one entry for both. */
 function merge(answer: Json, failure: Json): Json {
   const json = "application/json";
   const [left, right] = [answer["content"] as Json, failure["content"] as Json] as const;

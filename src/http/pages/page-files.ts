@@ -1,11 +1,11 @@
-// What a page of ours loads: its modules and what else it names. A fixed list; a request chooses from it by name, and no part of its
+// Serves the files that a page loads: its modules and other named files. The list is fixed: requests choose from it by name, and no part of their
 // path reaches the file system.
 import { readFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 
 export interface PageFiles {
-  /** null: there is none of this name. */
+  /** Null: there is no file with this name. */
   readonly find: (name: string) => Promise<PageFile> | null;
 }
 
@@ -15,7 +15,7 @@ export interface PageFile {
 }
 
 export interface ModulePlaces {
-  /** Where the modules' folders lie: sources, whose types are taken off, or what was built from them. */
+  /** The folder of the modules: TypeScript sources, whose types are stripped, or their build output. */
   readonly modules: string;
   readonly areBuilt: boolean;
 }
@@ -26,7 +26,7 @@ const JAVASCRIPT = "text/javascript; charset=utf-8";
 
 export const extensionOf = ({ areBuilt }: ModulePlaces): ".js" | ".ts" => (areBuilt ? ".js" : ".ts");
 
-/** `names` of modules as `src/` holds them, without an extension; `others` by the name that the page gives them. */
+/** `names` are the modules of `src/` without extension. `others` are files by the name that the page uses. */
 export function createPageFiles(
   places: ModulePlaces,
   names: readonly string[],
@@ -39,14 +39,14 @@ export function createPageFiles(
   };
   const paths = names.map((name) => name + extensionOf(places));
   const makers = new Map([...Object.entries(others), ...paths.map((path) => [path, scriptIn(path)] as const)]);
-  const made = new Map<string, Promise<PageFile>>();
+  const cache = new Map<string, Promise<PageFile>>();
   return {
     find: (name) => {
       const make = makers.get(name);
       if (make === undefined) return null;
-      const file = made.get(name) ?? make();
-      made.set(name, file);
-      file.catch(() => made.delete(name));
+      const file = cache.get(name) ?? make();
+      cache.set(name, file);
+      file.catch(() => cache.delete(name));
       return file;
     },
   };
@@ -57,7 +57,7 @@ export const styleFile = (text: () => string) => async (): Promise<PageFile> => 
   contentType: "text/css; charset=utf-8",
 });
 
-/** Where types stood there is space, so that lines and columns stay what they are; of lines that were nothing else none is left. */
+/** Types are replaced by spaces, so that lines and columns are unchanged. Lines that become blank are emptied. */
 function withoutTypes(text: string): string {
   return stripTypeScriptTypes(text).replaceAll(/^[ \t]+$/gmu, "");
 }

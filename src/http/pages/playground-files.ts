@@ -1,9 +1,9 @@
-// What the playground's page loads: its modules, its style, the bundled sample.
+// Lists the files that the playground's page loads: its modules, its style, the bundled sample.
 import { readFile } from "node:fs/promises";
 import { createPageFiles, extensionOf, type ModulePlaces, type PageFiles, styleFile } from "./page-files.ts";
 import { playgroundStyle } from "./playground-page.ts";
 
-/** As `src/` holds them; a test holds this list against what they import. */
+/** The modules of `src/`. A test compares the list with their imports. */
 export const PLAYGROUND_MODULES = [
   "playground/main",
   "playground/api",

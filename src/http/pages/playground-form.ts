@@ -1,11 +1,10 @@
-// The playground's form of options: every field of a transcription that a person sets, generated from the endpoint's schema, so that a new
-// field appears by itself [console.complete-forms].
+// Generates the playground's form of options from the endpoint's schema, so that a new transcription field appears automatically [console.complete-forms].
 import type { z } from "zod";
 import { translationFields } from "../../contract/transcription.ts";
 import { textKind } from "../body/fields.ts";
 import { escapeHtml, prose } from "./html-page.ts";
 
-/** Not a choice of the form, each for its reason. */
+/** Fields that are not in the form, each with its reason. */
 export const NOT_IN_FORM: Readonly<Record<string, string>> = {
   mode: "a page that waits for its answer asks for it at once",
   stream: "the answer is shown when it is whole",
@@ -14,14 +13,14 @@ export const NOT_IN_FORM: Readonly<Record<string, string>> = {
   custom_vocabulary: "the same as keyterms, with which it is merged",
 };
 
-/** Shown at once; all others are behind "More options". */
+/** Shown at once. All others are behind "More options". */
 const FIRST = ["language", "diarization", "timestamps", "keyterms", "purpose"];
 const LABELS: Readonly<Record<string, string>> = {
   keyterms: "Key terms",
   to_language: "Translate into",
   diarization: "Tell speakers apart",
 };
-/** So that a newcomer sees words light up; everything else is asked only when it is set. */
+/** Preset so that new users see words highlighted. All other fields are sent only when they are set. */
 const PRESET: Readonly<Record<string, string>> = { timestamps: "both" };
 
 export function optionsHtml(): string {
@@ -69,7 +68,7 @@ function fieldHtml(name: string): string {
   }
 }
 
-/** The words that a field takes, where they are counted. */
+/** The choices of a field whose values are enumerated. */
 function choicesOf(schema: z.ZodType): readonly string[] {
   const { def } = schema as z.ZodEnum | z.ZodArray | z.ZodUnion;
   if (def.type === "enum") return Object.keys(def.entries);

@@ -1,4 +1,4 @@
-// The page GET /playground: what is there before a script runs. What moves in it is `src/playground/`.
+// Renders the page GET /playground as it is before scripts run. The scripts are in `src/playground/`.
 import { CONTROLS } from "./controls-style.ts";
 import { htmlDocument, LOOK } from "./html-page.ts";
 import { optionsHtml } from "./playground-form.ts";
@@ -6,7 +6,7 @@ import { PLAYGROUND_STYLE } from "./playground-style.ts";
 
 export const playgroundStyle = (): string => LOOK + CONTROLS + PLAYGROUND_STYLE;
 
-/** `script`: the path of the first module, from /playground/. */
+/** `script` is the path of the first module, from /playground/. */
 export function playgroundHtml(script: string): string {
   return htmlDocument({
     title: "Playground",

@@ -1,4 +1,4 @@
-// What the playground looks like beyond forms and tables: two columns, narrow screens one.
+// The playground's own styles in addition to forms and tables: two columns, or one on narrow screens.
 export const PLAYGROUND_STYLE = `
 :root{--heard:#bfe3ea;--s0:#0b5c6b;--s1:#8a4b00;--s2:#6b3fa0;--s3:#2f6b1f;--s4:#9c2230;--s5:#1f4fa3}
 @media(prefers-color-scheme:dark){:root{--heard:#1f5a66;--s0:#6cc5d4;--s1:#e8b062;--s2:#c3a4f0;--s3:#9bd18a;--s4:#f08c97;--s5:#93b8f7}}

@@ -1,4 +1,4 @@
-// A page with scripts of its own, and the files that it loads: three endpoints.
+// Three endpoints that serve a page with scripts and the files that it loads.
 import type { EndpointContract } from "../../contract/endpoint.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import type { Endpoint } from "../server/endpoint.ts";
@@ -8,23 +8,23 @@ import { pathParameter } from "../server/path-parameter.ts";
 
 export interface ScriptedPage {
   readonly page: EndpointContract;
-  /** Its path ends in `/:folder/:file`. */
+  /** The path ends in `/:folder/:file`. */
   readonly file: EndpointContract;
-  /** Its path ends in `/:folder/:subfolder/:file`. */
+  /** The path ends in `/:folder/:subfolder/:file`. */
   readonly module: EndpointContract;
   readonly html: () => string;
   readonly files: PageFiles;
 }
 
 export function scriptedPage({ page, file, module, html, files }: ScriptedPage): readonly Endpoint[] {
-  let made: Buffer | undefined;
-  const bytes = () => (made ??= Buffer.from(html()));
+  let cachedPage: Buffer | undefined;
+  const bytes = () => (cachedPage ??= Buffer.from(html()));
   const serve =
     (parameters: readonly string[]): Endpoint["handle"] =>
     async (context) => {
-      const found = files.find(parameters.map((name) => pathParameter(context, name)).join("/"));
-      if (found === null) throw new GatewayError("NOT_FOUND", { message: "This page loads no such file." });
-      return { status: 200, headers: SCRIPTED_PAGE_HEADERS, body: await found };
+      const pageFile = files.find(parameters.map((name) => pathParameter(context, name)).join("/"));
+      if (pageFile === null) throw new GatewayError("NOT_FOUND", { message: "This page loads no such file." });
+      return { status: 200, headers: SCRIPTED_PAGE_HEADERS, body: await pageFile };
     };
   return [
     {

@@ -1,9 +1,9 @@
-// Reserves memory for the answer of one exchange from the budget of unread answers.
+// Reserves memory for the response of one exchange from the budget of unread responses.
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import type { Exchange } from "../server/exchange.ts";
 import type { UnreadBudget } from "./unread-budget.ts";
 
-/** Given back when the answer is handed to its socket, which counts it from then on, or when the exchange is over. */
+/** The reservation is released when the response is handed to its socket, where it counts as unread, or when the exchange is over. */
 export function createAnswerRoom(unread: UnreadBudget, exchange: Exchange): AnswerRoom {
   return {
     signal: exchange.signal,

@@ -1,4 +1,4 @@
-// Content negotiation by `Accept` (RFC 9110 section 12.5.1): bare text and caption bodies [api.accept].
+// Content negotiation by `Accept` (RFC 9110 section 12.5.1): JSON, plain text or captions [api.accept].
 import { GatewayError } from "../../contract/errors.ts";
 import type { ResponseFormat } from "../../contract/transcription.ts";
 import { DELIVERIES, DELIVERY_TYPES, type Delivery, deliverable } from "../../gateway/transcription/envelope.ts";
@@ -10,36 +10,36 @@ interface Range {
   readonly quality: number;
 }
 
-/** Throws `NOT_ACCEPTABLE` for an `Accept` that no answer could meet, whatever its format. */
+/** Throws `NOT_ACCEPTABLE` if no response could satisfy `Accept`, whatever its format. */
 export function refuseUndeliverable(accept: string | undefined): void {
   chooseMediaType(accept, DELIVERED_TYPES);
 }
 
-/** The format that Accept asks for by a bare body, where no response_format does; undefined: JSON is as welcome. */
+/** The text or caption format that `Accept` prefers, for requests without `response_format`. Undefined: JSON is at least as acceptable. */
 export function bareByAccept(accept: string | undefined): Exclude<Delivery, "json"> | undefined {
-  const chosen = mostWelcome(accept, DELIVERED_TYPES);
-  return (["text", "srt", "vtt"] as const).find((format) => DELIVERY_TYPES[format] === chosen);
+  const mediaType = preferredOf(accept, DELIVERED_TYPES);
+  return (["text", "srt", "vtt"] as const).find((format) => DELIVERY_TYPES[format] === mediaType);
 }
 
-/** The most welcome form that an answer in this format can take; JSON when all are. Throws `NOT_ACCEPTABLE`. */
+/** The preferred media type for a response in this format, or JSON if all are equally acceptable. Throws `NOT_ACCEPTABLE`. */
 export function chooseDelivery(accept: string | undefined, format: ResponseFormat): Delivery {
-  const possible = DELIVERIES.filter((delivery) => deliverable(delivery, format));
-  const chosen = mostWelcome(
+  const deliveries = DELIVERIES.filter((delivery) => deliverable(delivery, format));
+  const mediaType = preferredOf(
     accept,
-    possible.map((delivery) => DELIVERY_TYPES[delivery]),
+    deliveries.map((delivery) => DELIVERY_TYPES[delivery]),
   );
-  const delivery = possible.find((each) => DELIVERY_TYPES[each] === chosen);
+  const delivery = deliveries.find((each) => DELIVERY_TYPES[each] === mediaType);
   if (delivery !== undefined) return delivery;
   throw new GatewayError("NOT_ACCEPTABLE", {
     message: `Accept takes no form that an answer with response_format ${format} can have. Set response_format to the caption format that Accept asks for, or accept application/json.`,
     param: "accept",
-    details: { media_types: possible.map((each) => DELIVERY_TYPES[each]) },
+    details: { media_types: deliveries.map((each) => DELIVERY_TYPES[each]) },
   });
 }
 
-/** The most welcome of `offers`; the earlier one where two are equally so. Throws `NOT_ACCEPTABLE`. */
+/** The preferred one of `offers`, or the first of several equally preferred ones. Throws `NOT_ACCEPTABLE`. */
 export function chooseMediaType(accept: string | undefined, offers: readonly string[]): string {
-  const best = mostWelcome(accept, offers);
+  const best = preferredOf(accept, offers);
   if (best !== null) return best;
   throw new GatewayError("NOT_ACCEPTABLE", {
     message: `None of the media types in Accept can be produced; this endpoint produces ${offers.join(", ")}.`,
@@ -48,8 +48,8 @@ export function chooseMediaType(accept: string | undefined, offers: readonly str
   });
 }
 
-function mostWelcome(accept: string | undefined, offers: readonly string[]): string | null {
-  // Nearly every caller.
+function preferredOf(accept: string | undefined, offers: readonly string[]): string | null {
+  // Nearly all clients send one of these.
   if (accept === undefined || accept === "*/*") return offers[0] ?? null;
   const ranges = parseAccept(accept);
   let best: string | null = null;
@@ -78,14 +78,14 @@ function parseQuality(text: string): number {
   return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : 0;
 }
 
-/** The most specific range that covers the offer decides, not the highest weight. */
+/** The most specific range that matches the offer decides, not the highest weight. */
 function qualityOf(offer: string, ranges: readonly Range[]): number {
   const family = `${offer.split("/")[0] ?? ""}/*`;
-  // A caller that asks for errors in the form of RFC 9457 takes JSON answers as a matter of course.
+  // A client that accepts errors in the form of RFC 9457 also accepts JSON responses.
   const names = offer === "application/json" ? [[offer], ["application/problem+json"]] : [[offer]];
   for (const candidates of [...names, [family], ["*/*"]]) {
-    const found = ranges.filter((range) => candidates.includes(range.type));
-    if (found.length > 0) return Math.max(...found.map((range) => range.quality));
+    const matchingRanges = ranges.filter((range) => candidates.includes(range.type));
+    if (matchingRanges.length > 0) return Math.max(...matchingRanges.map((range) => range.quality));
   }
   return 0;
 }

@@ -1,5 +1,5 @@
-// The only place that turns an error into HTTP: one body, three views of `retryable`, a fixed 500 for unknown errors [errors.one-body]
-// [errors.retryable-views] [errors.internal-fixed].
+// Converts an error to an HTTP response, the only place that does: one body, three forms of `retryable`, a fixed 500 for unknown errors
+// [errors.one-body] [errors.retryable-views] [errors.internal-fixed].
 import { STATUS_CODES } from "node:http";
 import { ERRORS, type ErrorCode, GatewayError } from "../../contract/errors.ts";
 import type { ErrorBody, ProblemBody } from "../../contract/error-body.ts";
@@ -9,7 +9,7 @@ import { changeUnconfirmed, isDatabaseUnavailable } from "../../gateway/calls/da
 export interface ErrorReplyContext {
   readonly requestId: RequestId;
   readonly publicUrl: string;
-  /** The caller's `Accept`, which may ask for RFC 9457. */
+  /** The client's `Accept`, which may request RFC 9457. */
   readonly accept: string | undefined;
 }
 
@@ -20,22 +20,22 @@ export interface ErrorReply {
   readonly body: string;
 }
 
-/** The reply to any error whatever; what is not a `GatewayError` shows nothing of itself. */
+/** The response to any error. Details of an error that is not a `GatewayError` are never exposed. */
 export function errorReply(error: unknown, context: ErrorReplyContext): ErrorReply {
-  const known = gatewayErrorOf(error);
+  const gatewayError = gatewayErrorOf(error);
   const problem = wantsProblem(context.accept);
   const headers: Record<string, string> = {
-    ...known.headers,
+    ...gatewayError.headers,
     "content-type": problem ? "application/problem+json; charset=utf-8" : "application/json; charset=utf-8",
     "cache-control": "no-store",
     "x-request-id": context.requestId,
-    "x-should-retry": String(known.retryable),
+    "x-should-retry": String(gatewayError.retryable),
   };
-  if (known.retryAfterSeconds !== null)
-    headers["retry-after"] = String(Math.max(0, Math.ceil(known.retryAfterSeconds)));
-  if (known.code === "UNAUTHENTICATED") headers["www-authenticate"] = "Bearer";
-  const body = problem ? toProblem(known, context) : toErrorBody(known, context);
-  return { status: known.status, code: known.code, headers, body: JSON.stringify(body) };
+  if (gatewayError.retryAfterSeconds !== null)
+    headers["retry-after"] = String(Math.max(0, Math.ceil(gatewayError.retryAfterSeconds)));
+  if (gatewayError.code === "UNAUTHENTICATED") headers["www-authenticate"] = "Bearer";
+  const body = problem ? toProblem(gatewayError, context) : toErrorBody(gatewayError, context);
+  return { status: gatewayError.status, code: gatewayError.code, headers, body: JSON.stringify(body) };
 }
 
 export function toErrorBody(error: GatewayError, context: Omit<ErrorReplyContext, "accept">): ErrorBody {
@@ -68,13 +68,13 @@ function toProblem(error: GatewayError, context: ErrorReplyContext): ProblemBody
   };
 }
 
-/** A database that fails in the middle is no bug, and what it left behind is not known here: each story says so where it does know. */
+/** A database that becomes unavailable is not an internal error. Whether the change was made is unknown here; code that knows throws its own error. */
 export function gatewayErrorOf(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   return isDatabaseUnavailable(error) ? changeUnconfirmed(error) : internalError(error);
 }
 
-/** Says nothing of what it was: that is for the log. */
+/** Contains no details of the cause, which is only logged. */
 export function internalError(cause: unknown): GatewayError {
   return new GatewayError("INTERNAL", {
     message: "A fault in the gateway. Report it with the request id.",

@@ -1,23 +1,23 @@
-// A stream of a transcript whose first content is late: its status line goes out before it, so that nothing on the way takes the
-// connection for dead, and what fails from then on is an `error` event.
+// Starts a transcript's event stream before its first content is available, so that no proxy closes the silent connection. Later failures become an
+// `error` event.
 import { GatewayError } from "../../contract/errors.ts";
 import type { TranscriptPart, TranscriptStream } from "../../gateway/transcription/stream-transcription.ts";
 import { schedule } from "../body/body-rate.ts";
 import { internalError } from "./error-reply.ts";
 
-/** Null: it takes longer. Rejects with what fails in time. */
+/** Null: the timeout passed first. Rejects if `opening` fails before that. */
 export async function openedWithin<T>(opening: Promise<T>, milliseconds: number): Promise<T | null> {
-  const late = Promise.withResolvers<null>();
-  const cancel = schedule(() => late.resolve(null), milliseconds);
+  const timeout = Promise.withResolvers<null>();
+  const cancel = schedule(() => timeout.resolve(null), milliseconds);
   try {
-    return await Promise.race([opening, late.promise]);
+    return await Promise.race([opening, timeout.promise]);
   } finally {
     cancel();
   }
 }
 
 export interface LateStreamOptions {
-  /** Told of the error that the stream ends with; `cause` where it is an internal one. */
+  /** Called with the error that ends the stream. `cause` is the original error of an internal one. */
   readonly onError: (error: GatewayError, cause: unknown) => void;
 }
 

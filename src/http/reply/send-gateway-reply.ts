@@ -1,4 +1,4 @@
-// An answer as the gateway made it, or stored it, on its way out: status, headers and body as they are.
+// Converts the gateway's response, new or stored, to a reply with the same status, headers and body.
 import type { GatewayReply } from "../../gateway/reply.ts";
 import type { Reply } from "../server/endpoint.ts";
 

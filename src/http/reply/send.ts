@@ -1,4 +1,4 @@
-// Sends replies and errors, and decides the fate of the connection: one place, so that no answer forgets its request id.
+// Sends replies and errors, and decides whether the connection stays open. The only place that does, so that each response has its request id.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../../contract/errors.ts";
 import { brand } from "../../contract/ids.ts";
@@ -11,14 +11,14 @@ import { hasUnreadBody, lingerAfterReply } from "../server/linger.ts";
 import { waitingBytes } from "./unread-budget.ts";
 import { sendEvents } from "./sse.ts";
 
-/** Transcripts are other people's text: nobody on the way keeps one, and no browser takes one for a page. */
+/** Transcripts are private: proxies must not cache them, and browsers must not interpret them as pages. */
 const PLAIN = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 const NO_FIELDS: Readonly<Record<string, string>> = {};
 const CLOSE = { connection: "close" };
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Null: it is handed to Node whole. Otherwise it takes as long as what comes to be sent. */
+/** Null: the whole response was handed to Node. Otherwise resolves when the stream or session has ended. */
 export function sendReply(
   edge: Edge,
   request: FastifyRequest,
@@ -28,7 +28,7 @@ export function sendReply(
   const { body } = answer;
   if ("events" in body) return sendStream(edge, request, reply, answer.headers ?? {}, body);
   if ("session" in body) return sendSession(edge, request, reply, body);
-  // Serialised before the first header is set: a value that is no JSON becomes a clean 500.
+  // Serialised before the first header is set, so that a value that is not JSON results in a complete 500 response.
   const payload = payloadOf(body);
   const fields = {
     ...PLAIN,
@@ -46,21 +46,21 @@ export function sendReply(
       .send(Array.isArray(payload) ? Buffer.concat(payload) : payload);
     return null;
   }
-  // No hook waits for what is sent whole: Node needs none of what Fastify does on the way, a fiftieth of a plain chat.
+  // No hook needs the response, so it bypasses Fastify's reply pipeline. Saves 2 % of the time of a plain chat.
   const bytes = Array.isArray(payload) ? byteLength(payload) : Buffer.byteLength(payload);
   reply.raw.writeHead(answer.status, { ...fields, ...connection, "content-length": bytes });
   reply.hijack();
   if (Array.isArray(payload)) {
     for (const piece of payload) reply.raw.write(piece);
     reply.raw.end();
-    // Its socket is done with them, or closed.
+    // By then the socket no longer uses the buffers, or is closed.
     reply.raw.once("close", () => payload.forEach(freeBuffer));
   } else reply.raw.end(payload);
   countUnread(edge, request, reply, { bytes, payload });
   return null;
 }
 
-/** A longer text is sent as bytes: a copy of it would be held beside it until it is read. */
+/** A longer text is sent as bytes. As text, Node would keep a copy in addition to it until it is read. */
 const LONG_TEXT_CHARACTERS = 64 * 1024;
 
 type Payload = string | Buffer | Buffer[];
@@ -76,7 +76,7 @@ function payloadOf(body: Exclude<ReplyBody, { events: unknown } | { session: unk
   return text.length > LONG_TEXT_CHARACTERS ? Buffer.from(text) : text;
 }
 
-/** Most answers are with the kernel by now. */
+/** Most responses are in the kernel's buffer by now. */
 function countUnread(
   edge: Edge,
   request: FastifyRequest,
@@ -90,7 +90,7 @@ function countUnread(
   reply.raw.once("close", edge.unread.add(exchange.socket, body));
 }
 
-/** The reply is ours from here on; a fault that the events did not turn into one of theirs cuts the connection. */
+/** Takes over the response. An error that `events` did not convert to an event destroys the connection. */
 async function sendStream(
   edge: Edge,
   request: FastifyRequest,
@@ -122,7 +122,7 @@ async function sendStream(
   return reply;
 }
 
-/** Judged and let in: from here on the socket is the session's. What fails before the 101 is an ordinary refusal. */
+/** Takes over the socket after authentication. A failure before the 101 is an ordinary error response. */
 async function sendSession(
   edge: Edge,
   request: FastifyRequest,
@@ -135,7 +135,7 @@ async function sendSession(
       reply.hijack();
       return session(client, stopping);
     });
-    // Its caller left before the 101: of an answer that is not sent Fastify would wait for the end.
+    // The client disconnected before the 101. Fastify would wait for ever for a response that is not sent.
     if (!reply.sent) reply.hijack();
   } catch (error) {
     if (!reply.sent) throw error;
@@ -154,8 +154,8 @@ export function sendError(edge: Edge, request: FastifyRequest, reply: FastifyRep
     accept: request.headers.accept,
   });
   if (exchange !== undefined) exchange.code = answer.code;
-  const isUnjudged = answer.code === "INTERNAL" || !(error instanceof GatewayError);
-  if (isUnjudged && exchange?.isGone !== true) {
+  const isUnexpected = answer.code === "INTERNAL" || !(error instanceof GatewayError);
+  if (isUnexpected && exchange?.isGone !== true) {
     const err = error instanceof GatewayError ? (error.cause ?? error) : error;
     const route = request.routeOptions.url ?? null;
     edge.logger.error({ request_id: request.id, method: request.method, route, code: answer.code, err });
@@ -170,7 +170,7 @@ function fieldsOf(edge: Edge, request: FastifyRequest): Readonly<Record<string, 
   return edge.exchanges.get(request.raw)?.fields() ?? {};
 }
 
-/** What is said of the connection with an answer that leaves nothing of its request to be read. */
+/** The `Connection` header, and a lingering close if the request has an unread body. */
 function connectionFields(edge: Edge, request: FastifyRequest, reply: FastifyReply): Readonly<Record<string, string>> {
   const exchange = edge.exchanges.get(request.raw);
   if (exchange !== undefined && hasUnreadBody(request.raw)) {

@@ -1,33 +1,33 @@
-// Server-sent events as a reply: event by event, no faster than the caller reads [api.events-back-pressure], a comment every 15 s of
-// silence so that no proxy takes the connection for dead [api.events-ping], and an end as soon as the caller is gone [api.events-end].
+// Sends server-sent events with back-pressure [api.events-back-pressure] and a comment after every 15 s of silence, so that no proxy closes the
+// connection [api.events-ping]. Stops when the client disconnects [api.events-end].
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Schedule } from "../body/body-rate.ts";
 
 export interface ServerEvent {
   readonly event?: string;
-  /** Sent as JSON; a string as it stands, on one line. */
+  /** Sent as JSON. A string is sent unchanged, on one line. */
   readonly data: unknown;
 }
 
-/** One, or those that came together. */
+/** One event, or several that arrived together. */
 export type ServerEvents = ServerEvent | readonly ServerEvent[];
 
 const PING_MS = 15_000;
 const PING = ": ping\n\n";
-/** Of what came together so much is written at once; the rest waits for its reader, as it would have one by one. */
+/** Maximum size of one write for events that arrived together. The remaining ones wait for the reader, as single events would. */
 const MAX_WRITE_CHARACTERS = 64 * 1024;
 
 export interface SendEventsOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly clientGone: AbortSignal;
   readonly schedule: Schedule;
-  /** Counts what its reader has not taken, until what is returned is called. */
+  /** Counts bytes that the client has not read yet, until the returned function is called. */
   readonly unread?: (bytes: number) => () => void;
   readonly startsWithPing?: boolean;
 }
 
-/** Resolves when the last event is written or the caller is gone; leaving early returns the events' iterator. */
+/** Resolves when the last event is written or the client has disconnected. Calls the iterator's `return` when stopped early. */
 export async function sendEvents(
   response: ServerResponse,
   events: AsyncIterable<ServerEvents>,
@@ -35,7 +35,7 @@ export async function sendEvents(
 ): Promise<void> {
   response.writeHead(200, {
     "cache-control": "no-store",
-    // Proxies that gather what they pass on would hold the events back.
+    // Stops proxies from buffering the events.
     "x-accel-buffering": "no",
     ...headers,
     "content-type": "text/event-stream; charset=utf-8",
@@ -46,39 +46,39 @@ export async function sendEvents(
     ping.wrote();
     return response.write(text);
   };
-  const drained = async (): Promise<void> => {
-    const taken = unread(response.writableLength);
+  const waitForDrain = async (): Promise<void> => {
+    const markRead = unread(response.writableLength);
     try {
       await once(response, "drain", { signal: clientGone });
     } finally {
-      taken();
+      markRead();
     }
   };
   try {
-    for await (const come of events) {
+    for await (const arrival of events) {
       if (clientGone.aborted) return;
-      // Whoever asks for the head alone would wait for the end of what may have none.
+      // A HEAD request would otherwise wait for the end of a stream that may not have one.
       if (response.req.method === "HEAD") break;
       let text = "";
-      for (const event of isOne(come) ? [come] : come) {
+      for (const event of isSingleEvent(arrival) ? [arrival] : arrival) {
         text += eventText(event);
         if (text.length < MAX_WRITE_CHARACTERS) continue;
-        if (!write(text)) await drained();
+        if (!write(text)) await waitForDrain();
         text = "";
       }
-      if (text !== "" && !write(text)) await drained();
+      if (text !== "" && !write(text)) await waitForDrain();
     }
     response.end();
   } catch (error) {
     if (!clientGone.aborted) throw error;
   } finally {
     ping.stop();
-    // Nobody is left, or the request broke: the connection would stay, with an answer that never ends.
+    // The client has disconnected or the stream failed. Otherwise the connection would stay open with an unfinished response.
     if (!response.writableEnded) response.destroy();
   }
 }
 
-function isOne(events: ServerEvents): events is ServerEvent {
+function isSingleEvent(events: ServerEvents): events is ServerEvent {
   return !Array.isArray(events);
 }
 
@@ -87,7 +87,7 @@ export function eventText({ event, data }: ServerEvent): string {
   return `${event === undefined ? "" : `event: ${event}\n`}data: ${text}\n\n`;
 }
 
-/** A comment as often as nothing was written for the period. */
+/** Sends a comment whenever nothing was written for the period. */
 function keepAlive(response: ServerResponse, schedule: Schedule): { wrote(): void; stop(): void } {
   const ping = (): void => {
     if (!response.writableNeedDrain) response.write(PING);

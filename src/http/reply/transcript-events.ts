@@ -1,4 +1,4 @@
-// A transcript's parts as server-sent events [transcription.stream].
+// Converts the parts of a transcript to server-sent events [transcription.stream].
 import type { TranscriptStreamEvent } from "../../contract/transcription.ts";
 import type { TranscriptPart } from "../../gateway/transcription/stream-transcription.ts";
 import { type ErrorReplyContext, toErrorBody } from "./error-reply.ts";

@@ -1,24 +1,24 @@
-// A memory budget for answers that are being made or that their callers have not read yet, over all connections of the process. Over it the
-// slowest reader is disconnected, as often as it takes.
+// A memory budget for responses that are being created or not yet read, across all connections of the process. If it is exceeded, the slowest readers
+// are disconnected.
 import type { Socket } from "node:net";
 import { GatewayError } from "../../contract/errors.ts";
 
 export interface UnreadBudget {
-  /** Counts an answer until what is returned is called. What several answers share, one buffer, counts once. */
+  /** Counts a response until the returned function is called. A buffer that several responses share counts once. */
   add(socket: Socket, body: UnreadBody): () => void;
-  /** Counts an answer that is being made. */
+  /** Reserves memory for a response that is being created. */
   reserve(socket: Socket): Reservation;
   readonly heldBytes: number;
 }
 
 export interface UnreadBody {
-  /** Held as a whole until the last of it is taken. */
+  /** Counted in full until the last byte is sent. */
   readonly bytes: number;
   readonly shared?: object;
 }
 
 export interface Reservation {
-  /** Throws OVERLOADED where the budget is full and no reader is left to disconnect; an answer alone may be larger than the budget. */
+  /** Throws OVERLOADED if the budget is full and no reader is left to disconnect. A single response may exceed the budget. */
   grow(bytes: number): void;
   release(): void;
 }
@@ -26,15 +26,15 @@ export interface Reservation {
 interface Answer extends UnreadBody {
   readonly socket: Socket;
   readonly sinceMs: number;
-  /** Bytes of its connection that were taken when it was looked at last. */
+  /** Bytes of the connection that had been sent at the last check. */
   takenBytes: number;
-  /** In the last whole interval; null: there was none yet. */
+  /** Bytes sent in the last complete interval. Null: no interval is complete yet. */
   rate: number | null;
 }
 
-/** Eight of the largest usual answers, of four hours with word times, and hundreds of ordinary ones. */
+/** Enough for eight of the largest usual responses (four hours with word times) or hundreds of ordinary ones. */
 const TOTAL_BYTES = 128 * 1024 * 1024;
-/** Readers of smaller answers are disconnected only when no larger answer is left. */
+/** Readers of smaller responses are disconnected only if there is no larger response. */
 const LARGE_BYTES = 256 * 1024;
 const INTERVAL_MS = 1_000;
 const RETRY_AFTER_SECONDS = 2;
@@ -54,12 +54,12 @@ export function createUnreadBudget(options: UnreadBudgetOptions = {}): UnreadBud
 
   const count = ({ bytes, shared }: UnreadBody, by: 1 | -1): void => {
     if (shared !== undefined) {
-      const before = sharers.get(shared) ?? 0;
-      const after = before + by;
-      if (after === 0) sharers.delete(shared);
-      else sharers.set(shared, after);
-      // Only the first brings it, and only the last takes it away.
-      if (Math.min(before, after) > 0) return;
+      const previousCount = sharers.get(shared) ?? 0;
+      const nextCount = previousCount + by;
+      if (nextCount === 0) sharers.delete(shared);
+      else sharers.set(shared, nextCount);
+      // A shared buffer is added with its first user and removed with its last.
+      if (Math.min(previousCount, nextCount) > 0) return;
     }
     heldBytes += by * bytes;
   };
@@ -72,29 +72,29 @@ export function createUnreadBudget(options: UnreadBudgetOptions = {}): UnreadBud
     timer = undefined;
   };
 
-  const look = (): void => {
+  const updateRates = (): void => {
     for (const answer of answers) {
-      const takenBytes = takenOf(answer.socket);
+      const takenBytes = sentBytesOf(answer.socket);
       answer.rate = takenBytes - answer.takenBytes;
       answer.takenBytes = takenBytes;
     }
   };
 
-  /** Undefined: no one but `socket` holds memory that a disconnection would free. */
-  const slowestOtherThan = (socket: Socket): Answer | undefined => {
-    const others = [...answers].filter(
+  /** Undefined: disconnecting any client but `socket` would free no memory. */
+  const slowestReaderExcept = (socket: Socket): Answer | undefined => {
+    const freeable = [...answers].filter(
       (each) => each.socket !== socket && (each.shared === undefined || sharers.get(each.shared) === 1),
     );
-    const large = others.filter(({ bytes }) => bytes >= largeBytes);
-    const candidates = large.length > 0 ? large : others;
+    const large = freeable.filter(({ bytes }) => bytes >= largeBytes);
+    const candidates = large.length > 0 ? large : freeable;
     return candidates.length === 0 ? undefined : candidates.reduce((a, b) => (isSlower(b, a) ? b : a));
   };
 
-  /** For an answer of `socket`. False: it is still full. */
+  /** Frees memory for a response on `socket`. False: the budget is still full. */
   const makeRoom = (socket: Socket): boolean => {
     const isFull = (): boolean => heldBytes > totalBytes;
     while (isFull()) {
-      const slowest = slowestOtherThan(socket);
+      const slowest = slowestReaderExcept(socket);
       if (slowest === undefined) return false;
       for (const answer of answers) if (answer.socket === slowest.socket) remove(answer);
       slowest.socket.destroy();
@@ -107,11 +107,11 @@ export function createUnreadBudget(options: UnreadBudgetOptions = {}): UnreadBud
       return heldBytes;
     },
     add: (socket, body) => {
-      const answer: Answer = { ...body, socket, sinceMs: nowMs(), takenBytes: takenOf(socket), rate: null };
+      const answer: Answer = { ...body, socket, sinceMs: nowMs(), takenBytes: sentBytesOf(socket), rate: null };
       answers.add(answer);
       count(answer, 1);
       if (timer === undefined) {
-        timer = setInterval(look, INTERVAL_MS);
+        timer = setInterval(updateRates, INTERVAL_MS);
         timer.unref();
       }
       makeRoom(socket);
@@ -143,18 +143,18 @@ export function createUnreadBudget(options: UnreadBudgetOptions = {}): UnreadBud
   };
 }
 
-/** Those that were not looked at yet come last, and of those alike the oldest first. */
+/** Responses that were not checked yet count as fastest. With equal rates, the oldest is the slowest. */
 function isSlower(one: Answer, other: Answer): boolean {
   const [rate, otherRate] = [one.rate ?? Number.POSITIVE_INFINITY, other.rate ?? Number.POSITIVE_INFINITY];
   return rate === otherRate ? one.sinceMs < other.sinceMs : rate < otherRate;
 }
 
 /** Bytes that have left this process. */
-function takenOf(socket: Socket): number {
+function sentBytesOf(socket: Socket): number {
   return socket.bytesWritten - waitingBytes(socket);
 }
 
-/** Of one large write the stream itself counts all until the last byte is gone; what Node's own timeouts look at is exact. */
+/** For one large write, the stream counts all bytes until the last one is sent. The handle's size, which Node's own timeouts use, is exact. */
 export function waitingBytes(socket: Socket): number {
   const { _handle: handle } = socket as unknown as { readonly _handle?: { readonly writeQueueSize?: number } | null };
   return handle?.writeQueueSize ?? 0;

@@ -1,4 +1,4 @@
-// Usage in the form that the caller accepts: JSON, or CSV for a spreadsheet [usage.csv].
+// Sends usage as JSON or as CSV for spreadsheets, depending on `Accept` [usage.csv].
 import type { UsageTable } from "../../contract/usage.ts";
 import { usageCsv } from "../../requests/usage.ts";
 import { chooseMediaType } from "./choose-format.ts";

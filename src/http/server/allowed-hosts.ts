@@ -1,18 +1,18 @@
-// Which host names a listener answers to. A page in an operator's browser reaches a loopback listener under a name of its own that it makes
-// resolve to 127.0.0.1 (DNS rebinding); the Host header names it, and an address or a configured name is no name of such a page.
+// Refuses host names that a listener does not answer to, against DNS rebinding: a web page in an operator's browser can reach a loopback listener
+// under the page's own name, which the Host header then contains. IP addresses and configured names cannot belong to such a page.
 import { isIP } from "node:net";
 import type { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 
-/** Judges a well-formed Host header. */
+/** Validates a well-formed Host header. Null: allowed. */
 export type RefuseHost = (host: string) => GatewayError | null;
 
-/** `names`: without a port. Addresses and `localhost` are always answered; `setting` is where a name is added. */
+/** `names` have no port. Addresses and `localhost` are always allowed; `setting` names the setting to which a name can be added. */
 export function allowHosts(names: readonly string[], setting: string): RefuseHost {
-  const allowed = new Set(["localhost", ...names.map(plainName)]);
+  const allowedNames = new Set(["localhost", ...names.map(plainName)]);
   return (host) => {
     const name = plainName(host.replace(/:\d*$/u, ""));
-    if (allowed.has(name) || isIP(name.replace(/^\[|\]$/gu, "")) !== 0) return null;
+    if (allowedNames.has(name) || isIP(name.replace(/^\[|\]$/gu, "")) !== 0) return null;
     return invalidRequest(
       "host",
       `This listener does not answer to the host name \`${name}\`: use an address or localhost, or add the name to ${setting}.`,
@@ -20,7 +20,7 @@ export function allowHosts(names: readonly string[], setting: string): RefuseHos
   };
 }
 
-/** Names are compared without case and without the dot of a fully qualified one. */
+/** Host names are compared without case and without the final dot of a fully qualified name. */
 function plainName(host: string): string {
   return host.toLowerCase().replace(/\.$/u, "");
 }

@@ -1,4 +1,4 @@
-// Which methods a path takes, so that a known path with another method is 405 with `Allow` and an unknown one 404 with a hint.
+// Lists the methods of a path: a known path with another method is 405 with `Allow`, an unknown path is 404 with a hint.
 import type { EndpointContract } from "../../contract/endpoint.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { suggest } from "../../lib/text/suggest.ts";
@@ -25,18 +25,18 @@ function matches(template: readonly string[], segments: readonly string[]): bool
   );
 }
 
-/** What a path that leads nowhere is told: the one that was meant, if one is near, and where all of them stand. */
+/** The hint in a 404 response: the most similar path, if there is one, and where all endpoints are listed. */
 export type NowhereHint = (target: string) => string;
 
 /**
- * Of the paths that name no object: an id is nobody's mistake. Whoever has no key may ask for what is not there as often as he likes, so
- * a path is compared with the few that are about as long: tens of microseconds, where all of them would take a millisecond.
+ * Suggests only paths without an id, because a wrong id is not a spelling mistake. No key is needed to get a 404, so a path is compared only
+ * with those of about the same length: tens of microseconds, compared with a millisecond for all of them.
  */
 export function notFoundHint(contracts: readonly EndpointContract[]): NowhereHint {
   const paths = [...new Set(contracts.map(({ path }) => path))].filter((path) => !path.includes(":"));
   const list = ["/docs", "/openapi.json"].find((path) => paths.includes(path));
-  const where = list === undefined ? "" : ` GET ${list} lists what there is.`;
-  const near = (path: string): string | undefined =>
+  const listHint = list === undefined ? "" : ` GET ${list} lists what there is.`;
+  const similarPath = (path: string): string | undefined =>
     paths.find((each) => each === `/v1${path}`) ??
     suggest(
       path,
@@ -44,8 +44,8 @@ export function notFoundHint(contracts: readonly EndpointContract[]): NowhereHin
     );
   return (target) => {
     const path = canonicalPath(target);
-    const meant = path === null ? undefined : near(path);
-    return `${meant === undefined ? "" : ` Did you mean ${meant}?`}${where}`;
+    const suggestion = path === null ? undefined : similarPath(path);
+    return `${suggestion === undefined ? "" : ` Did you mean ${suggestion}?`}${listHint}`;
   };
 }
 

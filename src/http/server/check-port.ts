@@ -1,8 +1,8 @@
-// Whether an address is free to listen on: opened and closed again at once (`patchbay doctor`).
+// Checks whether an address is free to listen on, by opening and closing a listener (`patchbay doctor`).
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Null: it is; else the system's code, such as EADDRINUSE. */
+/** Null: the address is free. Otherwise the system's error code, such as EADDRINUSE. */
 export async function whyNotListen(host: string, port: number): Promise<string | null> {
   const server = createServer();
   try {

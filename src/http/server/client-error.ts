@@ -1,5 +1,5 @@
-// Answers what never became a request: bad request lines, oversized or slow heads, broken framing, CONNECT. Node's own answers to these are
-// bare text; the gateway sends the usual error body, after any earlier pipelined answer [errors.one-body].
+// Responds to connections that never sent a valid request: bad request lines, oversized or slow heads, broken framing, CONNECT. Node's own responses
+// are plain text; these have the usual error body and follow any earlier pipelined response [errors.one-body].
 import { type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../../contract/errors.ts";
@@ -16,13 +16,13 @@ import { linger } from "./linger.ts";
 interface ParserError extends Error {
   readonly code?: string;
   readonly rawPacket?: Buffer;
-  /** How far into the packet the parser came. */
+  /** Number of bytes of the packet that the parser accepted. */
   readonly bytesParsed?: number;
 }
 
 const REQUEST_LINE = /^([A-Z][A-Z-]{0,31}) (\/[^\s]{0,8191}) HTTP\/1\.[01]\r?\n/;
 const HEAD_TOO_SLOW = "ERR_HTTP_REQUEST_TIMEOUT";
-/** A refusal takes about a tenth of a millisecond, and a flood's heads are late together. */
+/** A refusal takes about 0.1 ms, and the slow heads of a flood time out together. */
 const REFUSED_IN_A_TURN = 50;
 const EVERY_METHOD = ["GET", "HEAD", "POST", "PUT", "DELETE"];
 
@@ -33,7 +33,7 @@ export interface ClientErrorParts {
 
 export function answerClientErrors(server: Server, edge: Edge, { allowed, turns }: ClientErrorParts): void {
   const failed = new WeakSet<Socket>();
-  const soon = createTickThrottle(REFUSED_IN_A_TURN);
+  const throttle = createTickThrottle(REFUSED_IN_A_TURN);
   server.on("clientError", (error: ParserError, stream) => {
     const socket = stream as Socket;
     if (error.code === "ECONNRESET" || !socket.writable) {
@@ -43,37 +43,37 @@ export function answerClientErrors(server: Server, edge: Edge, { allowed, turns 
     // Every further packet would raise the same error again.
     if (failed.has(socket)) return;
     failed.add(socket);
-    // Node looks for slow heads all at once, and there may be thousands.
+    // Node detects all slow heads in one pass, and there may be thousands.
     if (error.code !== HEAD_TOO_SLOW) return answer(socket, error);
-    const before = turns.latest(socket);
-    soon(() => {
-      if (turns.latest(socket) === before) answer(socket, error);
-      // It has come after all.
+    const latestTurn = turns.latest(socket);
+    throttle(() => {
+      if (turns.latest(socket) === latestTurn) answer(socket, error);
+      // The head was completed in the meantime.
       else failed.delete(socket);
     });
   });
   const answer = (socket: Socket, error: ParserError): void => {
-    const refusal = judge(error, edge, allowed);
-    const before = turns.latest(socket);
-    if (before === undefined || before.response.writableFinished) return refuse(socket, refusal, edge);
-    const exchange = edge.exchanges.get(before.raw);
-    if (!before.raw.complete && exchange !== undefined) return exchange.cut(refusal);
-    // A request that broke before its turn came has no other answer.
-    if (!before.raw.complete && before.begin !== null) before.begin = () => refuse(socket, refusal, edge);
-    else before.response.once("close", () => refuse(socket, refusal, edge));
+    const refusal = refusalOf(error, edge, allowed);
+    const latestTurn = turns.latest(socket);
+    if (latestTurn === undefined || latestTurn.response.writableFinished) return refuse(socket, refusal, edge);
+    const exchange = edge.exchanges.get(latestTurn.raw);
+    if (!latestTurn.raw.complete && exchange !== undefined) return exchange.cut(refusal);
+    // A request that broke while it was queued has no other response.
+    if (!latestTurn.raw.complete && latestTurn.begin !== null) latestTurn.begin = () => refuse(socket, refusal, edge);
+    else latestTurn.response.once("close", () => refuse(socket, refusal, edge));
   };
   server.on("connect", (raw, stream) => {
     const socket = stream as Socket;
-    // Node has let go of the connection: an error that nobody listens for would end the process.
+    // Node no longer handles errors of this socket, and an error without a listener would end the process.
     socket.on("error", () => socket.destroy());
-    const known = allowed(raw.url ?? "");
-    const refusal = noSuchEndpoint(known.length === 0 ? EVERY_METHOD : known);
+    const allowedMethodsOfPath = allowed(raw.url ?? "");
+    const refusal = noSuchEndpoint(allowedMethodsOfPath.length === 0 ? EVERY_METHOD : allowedMethodsOfPath);
     if (turns.isIdle(socket)) refuse(socket, refusal, edge);
     else turns.latest(socket)?.response.once("close", () => refuse(socket, refusal, edge));
   });
 }
 
-function judge(error: ParserError, edge: Edge, allowed: AllowedMethods): GatewayError {
+function refusalOf(error: ParserError, edge: Edge, allowed: AllowedMethods): GatewayError {
   const packet = error.rawPacket?.toString("latin1") ?? "";
   switch (error.code ?? "") {
     case HEAD_TOO_SLOW:
@@ -87,7 +87,7 @@ function judge(error: ParserError, edge: Edge, allowed: AllowedMethods): Gateway
             message: `The request target is longer than ${edge.limits.maxTargetBytes} bytes.`,
           });
     case "HPE_INVALID_METHOD": {
-      // Earlier requests may stand before the faulty line in the same packet.
+      // Earlier requests may precede the faulty line in the same packet.
       const line = packet.slice(packet.lastIndexOf("\n", Math.max(0, (error.bytesParsed ?? 0) - 1)) + 1);
       const target = REQUEST_LINE.exec(line)?.[2];
       return target === undefined ? malformed() : noSuchEndpoint(allowed(target));

@@ -1,4 +1,4 @@
-// Every connection of a server, for the watch over unread replies and for the shutdown [api.unread-reply] [api.drain-finish].
+// Tracks every open connection of a server, for disconnecting slow readers and for the shutdown [api.unread-reply] [api.drain-finish].
 import { Server as NetServer, type Socket } from "node:net";
 import type { Server } from "node:http";
 import type { WaitGroup } from "../../lib/concurrency/wait-group.ts";
@@ -7,9 +7,9 @@ export type Connections = ReadonlySet<Socket>;
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** Open ones. */
+    /** Open connections. */
     readonly connections: Connections;
-    /** What goes on behind them. */
+    /** Handlers and replies that still run. */
     readonly underWay: Pick<WaitGroup, "done">;
   }
 }
@@ -23,46 +23,46 @@ export function noteConnections(server: Server): Connections {
   return connections;
 }
 
-/** However it comes: `once` of `node:events` would reject where a caller resets its connection, and nobody may be waiting yet. */
+/** Never rejects. `once` of `node:events` would when the client resets its connection, possibly before the promise is awaited. */
 export function hasClosed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.once("close", () => resolve());
   });
 }
 
-/** Connected, and not a byte of a request so far. */
+/** Connected, without having sent a byte of a request. */
 export function isSilent(socket: Socket): boolean {
   return socket.bytesRead === 0;
 }
 
 /**
- * Node closes connections that wait for their next request, but one that never sent a byte counts as busy there, and
- * `close` stops the check that would time it out: a caller that only connected would hold up a shutdown for ever.
+ * Node closes idle keep-alive connections, but counts a connection that never sent a byte as busy, and `close` stops the check that would time
+ * it out. A client that only connected would block the shutdown for ever.
  */
 export function endSilentConnections(server: Server, connections: Connections): void {
   for (const socket of connections) if (isSilent(socket)) socket.destroy();
   server.on("connection", (socket) => socket.destroy());
 }
 
-/** Takes no new connection and leaves the others alone; the HTTP server's own `close` would end the idle ones in the same breath. */
+/** Stops accepting connections and leaves the open ones alone. The HTTP server's own `close` would also close the idle ones. */
 export function stopListening(server: Server): void {
   NetServer.prototype.close.call(server);
 }
 
 /**
- * Whether a connection was accepted in this turn of the event loop. Node accepts one in a turn: where a turn takes as long as all requests
- * under way, many who knock at once would wait for seconds.
+ * Whether a connection was accepted in this tick of the event loop. Node accepts one connection a tick: if a tick took as long as all running
+ * requests, clients that connect at the same moment would wait for seconds.
  */
 export function trackAccepts(server: Server): () => boolean {
-  /** Whoever asks at the end of the turn in which it came may do so before or behind `pass`; at the end of the next one it is over. */
-  let ends = 0;
-  const pass = (): void => {
-    ends -= 1;
-    if (ends > 0) setImmediate(pass);
+  /** Lasts two runs of `countDown`, because a caller at the end of the accepting tick may run before or after the first one. */
+  let remainingTicks = 0;
+  const countDown = (): void => {
+    remainingTicks -= 1;
+    if (remainingTicks > 0) setImmediate(countDown);
   };
   server.on("connection", () => {
-    if (ends === 0) setImmediate(pass);
-    ends = 2;
+    if (remainingTicks === 0) setImmediate(countDown);
+    remainingTicks = 2;
   });
-  return () => ends > 0;
+  return () => remainingTicks > 0;
 }

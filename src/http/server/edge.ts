@@ -1,4 +1,4 @@
-// What the parts of the edge share, made once per server.
+// The services that all parts of the HTTP edge share, created once per server.
 import type { IncomingMessage } from "node:http";
 import type { Logger } from "pino";
 import type { ErrorCode } from "../../contract/errors.ts";
@@ -14,7 +14,7 @@ import type { Upgrades } from "../socket/upgrade.ts";
 export interface ExchangeSeen {
   readonly requestId: string;
   readonly method: string;
-  /** The endpoint's path as its contract has it; null: none. */
+  /** The endpoint's path as in its contract. Null: no endpoint matched. */
   readonly route: string | null;
   readonly status: number;
   readonly startedAtMs: number;
@@ -22,12 +22,12 @@ export interface ExchangeSeen {
 }
 
 export interface ExchangeWatch {
-  /** With the caller's own `traceparent`, as it stands. */
+  /** `traceparent` is the client's own header, unchanged. */
   readonly arrived: (requestId: string, traceparent: string | undefined) => void;
   readonly exchanged: (seen: ExchangeSeen) => void;
-  /** Of the trace that a request is in, its caller's or its own; null: nothing is traced. */
+  /** Returns the id of the trace that a request belongs to, the client's or a new one. Null: tracing is off. */
   readonly traceIdOf: ((requestId: string) => string) | null;
-  /** What was refused before it could be read as a request: it has no endpoint, no key and no record. */
+  /** Counts input that was refused before it could be parsed as a request. It has no endpoint, no key and no record. */
   readonly unreadable: (code: ErrorCode) => void;
 }
 
@@ -37,15 +37,15 @@ export interface Edge {
   readonly nowMs: () => number;
   readonly publicUrl: () => string;
   readonly draining: () => boolean;
-  /** Null: any host name is answered. */
+  /** Null: any host name is allowed. */
   readonly refuseHost: RefuseHost | null;
   readonly logger: Logger;
-  /** Sees each exchange as it begins and as it is over; only counts, never throws. */
+  /** Notified of the beginning and end of each exchange. Only counts, never throws. */
   readonly watch: ExchangeWatch | null;
   readonly exchanges: SymbolSlot<IncomingMessage, Exchange>;
-  /** Handlers and replies, also when nobody is left to answer. */
+  /** Running handlers and replies, including those whose client has disconnected. */
   readonly underWay: WaitGroup;
   readonly unread: UnreadBudget;
-  /** Of this server's sockets; there when the server is. */
+  /** The WebSockets of this server. A function, because they are created after the server. */
   readonly upgrades: () => Upgrades;
 }

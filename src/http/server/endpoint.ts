@@ -1,4 +1,4 @@
-// What a handler is given and what it answers. The frame around it (key, scope, limits, errors) is `serve.ts`.
+// What a handler receives and returns. `serve.ts` is the frame around it: key, scope, limits, errors.
 import type { FastifyRequest } from "fastify";
 import type { EndpointContract } from "../../contract/endpoint.ts";
 import type { RequestId } from "../../contract/ids.ts";
@@ -8,7 +8,7 @@ import type { Recorder } from "../../gateway/request-record.ts";
 import type { ServerEvents } from "../reply/sse.ts";
 import type { RunSession } from "../socket/upgrade.ts";
 
-/** The least that the edge must know of whoever calls. */
+/** The minimum that the edge must know about a caller. */
 export interface EdgePrincipal {
   readonly scopes: readonly string[];
   readonly key?: { readonly role: string };
@@ -18,19 +18,19 @@ export interface HandlerContext<P extends EdgePrincipal = EdgePrincipal> {
   readonly requestId: RequestId;
   /** `request.raw` is the unread body. */
   readonly request: FastifyRequest;
-  /** As records and idempotency slots name it. */
+  /** The name of the endpoint in records and idempotency slots. */
   readonly endpoint: string;
-  /** Null exactly where the contract says `auth: "none"`. */
+  /** Null exactly where the contract has `auth: "none"`. */
   readonly principal: P | null;
-  /** As its key stands by now, for an answer that lasts; rejects with what the same request would be refused with. */
+  /** Re-authenticates the caller, for long-lived responses. Rejects with the error that the same request would get now. */
   readonly callerNow: () => Promise<P>;
-  /** Aborts when nobody is left to answer: the caller hung up, or the exchange was cut (slow or broken body). */
+  /** Aborts when the client disconnects, or when the exchange was cut (slow or broken body). */
   readonly clientGone: AbortSignal;
-  /** What makes a large answer reserves memory for it first. */
+  /** Memory for large responses is reserved here before they are built. */
   readonly room: AnswerRoom;
-  /** When the head was complete, since the epoch. */
+  /** When the head was complete, in milliseconds since the epoch. */
   readonly receivedAtMs: number;
-  /** Null where the contract does not say `isRouted`. */
+  /** Null unless the contract has `isRouted`. */
   readonly recorder: Recorder | null;
 }
 
@@ -38,16 +38,16 @@ export type ReplyBody =
   | { readonly json: unknown }
   | { readonly text: string; readonly contentType: string }
   | { readonly bytes: Buffer; readonly contentType: string }
-  /** One after the other, where one buffer of them all would be a copy. They are this answer's alone: their memory is freed behind it. */
+  /** Sent one after the other, to avoid copying them into one buffer. Owned by this response: their memory is freed after it. */
   | { readonly pieces: readonly Buffer[]; readonly contentType: string }
-  /** Sent as they come; the status is 200. What is held is let go of behind the last: so long the request counts as running. */
+  /** Sent as they arrive, with status 200. `held` is disposed after the last event; until then the request counts as running. */
   | {
       readonly events: AsyncIterable<ServerEvents>;
       readonly held?: Disposable | AsyncDisposable;
-      /** The first event is late: a ping goes out with the status line. */
+      /** The first event is late: a ping is sent with the status line. */
       readonly startsWithPing?: boolean;
     }
-  /** A WebSocket; `release` is called when it is over, or never came to be. */
+  /** A WebSocket. `release` is called when it has ended, or if it never opened. */
   | { readonly session: RunSession; readonly release: () => Promise<void> };
 
 export interface Reply {
@@ -61,15 +61,15 @@ export interface Endpoint<P extends EdgePrincipal = EdgePrincipal> {
   readonly handle: (context: HandlerContext<P>) => Promise<Reply>;
 }
 
-/** One with another way in than the key in `Authorization`. */
+/** An endpoint that accepts another credential in addition to the key in `Authorization`. */
 export interface EndpointWithToken<P extends EdgePrincipal> extends Endpoint<P> {
-  /** null: this request does not take it. */
+  /** Null: this request has no such credential. */
   readonly authenticate: (request: FastifyRequest) => Promise<TokenCaller<P>> | null;
 }
 
 export interface TokenCaller<P extends EdgePrincipal> {
   readonly principal: P;
-  /** As the key behind the token is now; rejects once it is invalid. */
+  /** Re-authenticates the key behind the token. Rejects once it is invalid. */
   readonly authenticate: () => MaybePromise<P>;
 }
 
@@ -79,7 +79,7 @@ export function principalOf<P extends EdgePrincipal>(context: HandlerContext<P>)
   return context.principal;
 }
 
-/** Of a routed endpoint, whose record the frame has opened. */
+/** The recorder of a routed endpoint, whose record the frame has opened. */
 export function recorderOf(context: Pick<HandlerContext, "recorder">): Recorder {
   if (context.recorder === null) throw new Error("a handler that leaves no record asked for its recorder");
   return context.recorder;

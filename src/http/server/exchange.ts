@@ -1,5 +1,5 @@
-// One request and its answer as the edge sees them: who is still there, and what must end it from outside (a slow or
-// broken body). The handler only ever sees the abort signal.
+// One request and its response: whether the client is still connected, and how the exchange is cut from outside (slow or broken body). Handlers only
+// see the abort signal.
 import { IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ErrorCode, GatewayError } from "../../contract/errors.ts";
@@ -10,17 +10,17 @@ const NO_FIELDS: Readonly<Record<string, string>> = {};
 const noFields = (): Readonly<Record<string, string>> => NO_FIELDS;
 
 export class Exchange {
-  /** Kept here because Node sets `raw.socket` to null when a pipeline or loop ends the request stream. */
+  /** Stored because Node sets `raw.socket` to null when a pipeline or loop ends the request stream. */
   readonly socket: Socket;
   readonly receivedAtMs: number;
-  /** The code of the refusal, for the log. */
+  /** The error code of the refusal, for the log. */
   code: ErrorCode | null = null;
-  /** Of memory for its answer, until the answer is with its socket. */
+  /** Memory reserved for the response, until the response is handed to its socket. */
   reservation: Reservation | null = null;
-  /** Fields of any answer, refusals included, as they stand when it is sent. */
+  /** Header fields of any response, including refusals, evaluated when it is sent. */
   fields: () => Readonly<Record<string, string>> = noFields;
   readonly #controller = new AbortController();
-  /** Null: it is closed. */
+  /** Null: the exchange is closed. */
   #closing: (() => void)[] | null = [];
   #cutBy: GatewayError | null = null;
   #onCut: ((error: GatewayError) => void) | null = null;
@@ -41,21 +41,21 @@ export class Exchange {
     return this.#controller.signal;
   }
 
-  /** True when the caller hung up before the reply was finished. */
+  /** True if the client disconnected before the reply was finished. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** What the handler comes to, or the error that cuts the exchange before. To be called once. */
-  unlessCut<T>(handled: Promise<T>): Promise<T> {
+  /** The handler's result, or the error that cuts the exchange first. Call once. */
+  unlessCut<T>(result: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      handled.then(resolve, reject);
+      result.then(resolve, reject);
       this.#onCut = reject;
       if (this.#cutBy !== null) reject(this.#cutBy);
     });
   }
 
-  /** Answers with this error instead of waiting for the handler. */
+  /** Responds with this error instead of waiting for the handler. */
   cut(error: GatewayError): void {
     this.#cutBy ??= error;
     this.#onCut?.(error);
@@ -67,7 +67,7 @@ export class Exchange {
     this.reservation = null;
   }
 
-  /** When the reply was finished, or nobody is left to read it; at once where it is so. */
+  /** Runs when the reply was finished or the client disconnected; at once if that has already happened. */
   onClose(run: () => void): void {
     if (this.#closing === null) run();
     else this.#closing.push(run);
@@ -87,11 +87,11 @@ export class Exchange {
 const replies = createSymbolSlot<IncomingMessage, ServerResponse>("its reply");
 
 /**
- * Node destroys the socket with the request stream, so a handler that gives up on the body by `destroy` would take away
- * the very connection its refusal must go out on. Until the reply is finished, only the stream ends.
+ * Node destroys the socket together with the request stream, so a handler that stops reading the body by `destroy` would close the connection
+ * that its refusal must be sent on. Until the reply is finished, only the stream is destroyed.
  */
 export class KeepSocketIncomingMessage extends IncomingMessage {
-  // The hook that streams document for this purpose is spelt so.
+  // The documented hook of streams for this purpose has this spelling.
   // oxlint-disable-next-line no-underscore-dangle
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     const socket: Socket | null = this.socket;

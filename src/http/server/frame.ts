@@ -1,4 +1,4 @@
-// What a listener's endpoints share: who may call, and which requests leave a record.
+// What the endpoints of a listener share: how callers are authenticated, and which requests leave a record.
 import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import type { RequestId } from "../../contract/ids.ts";
 import type { OpenRecord } from "../../gateway/request-record.ts";
@@ -9,7 +9,7 @@ export type Authenticate<P extends EdgePrincipal> = (authorization: string | und
 export interface Frame<P extends EdgePrincipal> {
   readonly authenticate: Authenticate<P>;
   readonly openRecord?: OpenRecordFor<P>;
-  /** What is left of a caller's quotas, for the answers of endpoints that count against them. */
+  /** Headers with a caller's remaining quotas, for responses of endpoints that count against them. */
   readonly quotaFields?: (principal: P) => Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-// Judges a request's head before its key and its body [errors.head-order] [api.head-limits].
+// Validates a request's head before its key and its body [errors.head-order] [api.head-limits].
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../../contract/errors.ts";
 import { malformedKey } from "../../contract/idempotency-key.ts";
@@ -6,26 +6,26 @@ import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RefuseHost } from "./allowed-hosts.ts";
 import type { EdgeLimits } from "./limits.ts";
 
-/** Node keeps the first of these, or joins them with commas; both let two parties on the way read different requests. */
+/** Node uses the first of several, or joins them with commas. Either way two intermediaries could read different requests. */
 const SINGLE = new Set(["host", "authorization", "content-type", "content-length", "expect", "transfer-encoding"]);
 const KEY = "idempotency-key";
-/** RFC 3986: a name or an address and a port; nothing else may stand before the path (RFC 9112 section 3.2). */
+/** RFC 3986: a name or an address, and a port. Nothing else may precede the path (RFC 9112 section 3.2). */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+,;=-]*)(?::[0-9]{0,5})?$/;
 const SVC_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
-/** Exactly what the router compares: no escapes, empty or dot segments, so a path has one spelling only. */
+/** Exactly what the router compares: no escapes, no empty or dot segments, so that a path has only one spelling. */
 const PLAIN_PATH = /^(?:\/|(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)+)$/;
 
 type Head = Pick<IncomingMessage, "url" | "rawHeaders" | "httpVersionMajor" | "httpVersionMinor">;
 
 export interface HeadRules {
   readonly limits: EdgeLimits;
-  /** Refuses host names that this listener does not answer to; null: it answers to all. */
+  /** Refuses host names that this listener does not answer to. Null: any host name is allowed. */
   readonly refuseHost: RefuseHost | null;
-  /** False where it is ignored, or judged where it counts. */
+  /** False where the key is ignored, or validated later. */
   readonly judgesIdempotencyKey: boolean;
 }
 
-/** The refusal this head deserves, or null. */
+/** The error for this head. Null: the head is valid. */
 export function refuseHead(head: Head, rules: HeadRules): GatewayError | null {
   return (
     refuseTarget(head.url ?? "", rules.limits) ?? refuseSize(head.rawHeaders, rules.limits) ?? refuseFields(head, rules)
@@ -33,7 +33,7 @@ export function refuseHead(head: Head, rules: HeadRules): GatewayError | null {
 }
 
 /**
- * Whether intermediaries may see another end of this body than we do (RFC 9112, 6.1): the connection is then closed with the answer, so
+ * Whether intermediaries may see another end of this body than this server (RFC 9112, 6.1). The connection is then closed with the response, so
  * that no bytes of the body are read as a second request.
  */
 export function hasAmbiguousFraming(
@@ -50,7 +50,7 @@ function isAtLeast11({
   return httpVersionMajor === 1 && httpVersionMinor >= 1;
 }
 
-/** The path without its query, or null if it is spelt in a way no endpoint is. */
+/** The path without its query. Null: no endpoint's path can be spelt like this. */
 export function canonicalPath(target: string): string | null {
   const end = target.indexOf("?");
   const path = end === -1 ? target : target.slice(0, end);
@@ -70,7 +70,7 @@ function refuseTarget(target: string, limits: EdgeLimits): GatewayError | null {
 
 function refuseSize(rawHeaders: readonly string[], limits: EdgeLimits): GatewayError | null {
   let sizeBytes = 0;
-  // Each pair costs ": " and CR LF on the wire besides its two texts.
+  // On the wire each pair has ": " and CR LF in addition to its two texts.
   for (const text of rawHeaders) sizeBytes += text.length + 2;
   if (sizeBytes <= limits.maxHeaderBytes && rawHeaders.length <= 2 * limits.maxHeaderFields) return null;
   return headersTooLarge(limits);
@@ -84,29 +84,30 @@ export function headersTooLarge(limits: EdgeLimits): GatewayError {
 }
 
 function refuseFields(head: Head, { judgesIdempotencyKey, refuseHost }: HeadRules): GatewayError | null {
-  // The parser also takes lines that say HTTP/0.9 (no version at all) or HTTP/2.0.
+  // The parser also accepts lines with HTTP/0.9 (no version at all) or HTTP/2.0.
   if (head.httpVersionMajor === 0 || head.httpVersionMajor > 1)
     return invalidRequest(null, "Send HTTP/1.1 or HTTP/1.0.");
-  const seen = new Set<string>();
+  const seenNames = new Set<string>();
   for (let index = 0; index + 1 < head.rawHeaders.length; index += 2) {
     const name = (head.rawHeaders[index] ?? "").toLowerCase();
     const value = head.rawHeaders[index + 1] ?? "";
-    const own = name.startsWith("x-svc-");
-    const isRepeated = seen.has(name);
-    if (isRepeated && (own || SINGLE.has(name))) return sentTwice(name);
-    seen.add(name);
-    const refusal = name === KEY ? refuseKey(value, judgesIdempotencyKey, isRepeated) : refuseValue(name, value, own);
+    const isSvcHeader = name.startsWith("x-svc-");
+    const isRepeated = seenNames.has(name);
+    if (isRepeated && (isSvcHeader || SINGLE.has(name))) return sentTwice(name);
+    seenNames.add(name);
+    const refusal =
+      name === KEY ? refuseKey(value, judgesIdempotencyKey, isRepeated) : refuseValue(name, value, isSvcHeader);
     if (refusal !== null) return refusal;
     const refusedHost = name === "host" ? (refuseHost?.(value) ?? null) : null;
     if (refusedHost !== null) return refusedHost;
   }
-  if (!seen.has("host") && isAtLeast11(head)) return invalidRequest("host", "The Host header is missing.");
-  if (seen.has("transfer-encoding") && !isAtLeast11(head))
+  if (!seenNames.has("host") && isAtLeast11(head)) return invalidRequest("host", "The Host header is missing.");
+  if (seenNames.has("transfer-encoding") && !isAtLeast11(head))
     return invalidRequest("transfer-encoding", "HTTP/1.0 has no transfer encodings: send Content-Length, or HTTP/1.1.");
   return null;
 }
 
-/** Two of them are one malformed key where it counts: Node joins them with a comma and a blank. */
+/** Where the key counts, a repeated one is refused: Node would join both with a comma and a space. */
 function refuseKey(value: string, judgesIdempotencyKey: boolean, isRepeated: boolean): GatewayError | null {
   if (!judgesIdempotencyKey) return null;
   return isRepeated ? sentTwice(KEY) : malformedKey(value);
@@ -116,9 +117,9 @@ function sentTwice(name: string): GatewayError {
   return invalidRequest(name, "This header may be sent only once.");
 }
 
-function refuseValue(name: string, value: string, own: boolean): GatewayError | null {
+function refuseValue(name: string, value: string, isSvcHeader: boolean): GatewayError | null {
   if (name === "host" && !HOST.test(value)) return invalidRequest(name, "The Host header is not a host with a port.");
-  if (own && !SVC_VALUE.test(value)) {
+  if (isSvcHeader && !SVC_VALUE.test(value)) {
     return invalidRequest(name, "An X-SVC header must be 1 to 200 visible ASCII characters.");
   }
   if (name === "expect" && value.trim().toLowerCase() !== "100-continue") {
@@ -127,7 +128,7 @@ function refuseValue(name: string, value: string, own: boolean): GatewayError | 
       param: "expect",
     });
   }
-  // Node takes "gzip, chunked" and hands over the bytes still compressed.
+  // Node accepts "gzip, chunked" and returns the bytes still compressed.
   if (name === "transfer-encoding" && value.trim().toLowerCase() !== "chunked") {
     return invalidRequest(name, "The only transfer encoding taken is chunked.");
   }

@@ -1,5 +1,5 @@
-// A request of the gateway to itself, by a connection that never leaves the process: a request made for a caller passes the same parser,
-// limits, key, quotas, record and log as the caller's own [mcp.record].
+// Sends a request of the gateway to itself over an in-memory connection, so that it passes the same parser, limits, key check, quotas, record and log
+// as a client's own request [mcp.record].
 import { type IncomingMessage, type OutgoingHttpHeaders, request, type Server } from "node:http";
 import { duplexPair } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -9,7 +9,7 @@ export interface OwnRequest {
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body: string | null;
-  /** Aborted, the connection closes, as that of a caller who leaves. */
+  /** Closes the connection when aborted, like a client that disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -19,17 +19,23 @@ export interface OwnAnswer {
   readonly text: string;
 }
 
-/** Rejects where the connection is closed without an answer: the server takes none any more. */
-export async function askOwnServer(server: Server, asked: OwnRequest): Promise<OwnAnswer> {
-  const { method, path, headers, body, signal } = asked;
-  const [near, far] = duplexPair();
-  // As Node documents it: any duplex stream can be a connection.
-  server.emit("connection", far);
+/** Rejects if the connection is closed without a response, because the server no longer accepts requests. */
+export async function askOwnServer(server: Server, ownRequest: OwnRequest): Promise<OwnAnswer> {
+  const { method, path, headers, body, signal } = ownRequest;
+  const [clientEnd, serverEnd] = duplexPair();
+  // Documented by Node: any duplex stream can be a connection.
+  server.emit("connection", serverEnd);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const length = body === null ? {} : { "content-length": Buffer.byteLength(body) };
-  // With an `agent`, even `false`, Node would dial instead.
-  const sent = request({ createConnection: () => near, method, path, headers: { ...headers, ...length }, signal });
-  sent.once("response", resolve).once("error", reject).end(body);
+  // With an `agent`, even `false`, Node would open a network connection instead.
+  const outgoing = request({
+    createConnection: () => clientEnd,
+    method,
+    path,
+    headers: { ...headers, ...length },
+    signal,
+  });
+  outgoing.once("response", resolve).once("error", reject).end(body);
   const answer = await promise;
   return { status: answer.statusCode ?? 0, headers: answer.headers, text: await text(answer) };
 }

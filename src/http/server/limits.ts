@@ -6,16 +6,16 @@ export interface EdgeLimits {
   readonly maxHeaderFields: number;
   readonly headersTimeoutMs: number;
   readonly checkIntervalMs: number;
-  /** Longer than the 60 s after which common balancers drop an idle connection. */
+  /** Longer than the 60 s after which common load balancers drop an idle connection. */
   readonly keepAliveMs: number;
   readonly bodyGraceMs: number;
   readonly bodyWindowMs: number;
   readonly minBodyBytesPerSecond: number;
-  /** How long a connection stays open, half-closed, after a reply that left its request unread. */
+  /** How long a connection stays half-closed after a reply that left its request body unread. */
   readonly lingerMs: number;
-  /** A rest of the body up to this size is read and thrown away; of a larger one nothing more is read. */
+  /** If the unread body is up to this size, it is read and discarded. Of a larger one nothing more is read. */
   readonly lingerBytes: number;
-  /** After so long without a byte taken, whoever is to read a reply is taken for gone. */
+  /** A client that takes no byte of its reply for this long counts as disconnected. */
   readonly unreadReplyMs: number;
 }
 

@@ -1,5 +1,5 @@
-// Which requests leave a record, and who owns it: those to endpoints that pick a model, whatever their outcome, and those that reached no
-// endpoint, if they came with a key [requests.one-record] [requests.no-endpoint].
+// Decides which requests leave a record, and who owns it: all requests to endpoints that pick a model, and requests with a key that reached no
+// endpoint [requests.one-record] [requests.no-endpoint].
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { brand } from "../../contract/ids.ts";
 import { type EndpointContract, endpointName } from "../../contract/endpoint.ts";
@@ -8,7 +8,7 @@ import type { EdgePrincipal } from "./endpoint.ts";
 import { type Recorded, recordUntilEnd } from "./record-until-end.ts";
 import type { Frame } from "./frame.ts";
 
-/** As proxies write it; never sent, for nobody was left to read it. */
+/** As proxies log it. Never sent, because the client has disconnected. */
 export const CLIENT_GONE = 499;
 
 interface Opening<P> {
@@ -18,7 +18,7 @@ interface Opening<P> {
   readonly principal: P | null;
 }
 
-/** Null where the endpoint leaves none. */
+/** Null: this endpoint leaves no record. */
 export function openRecord<P extends EdgePrincipal>(
   edge: Edge,
   contract: EndpointContract,
@@ -29,8 +29,8 @@ export function openRecord<P extends EdgePrincipal>(
 }
 
 /**
- * Of a request that was refused for its head, or for want of an endpoint (null): before anybody asked for its key. So that is asked
- * now, with the answer on its way; where it is not to be had, the record is nobody's, as without a key.
+ * For requests refused because of their head, or because there is no such endpoint (null), before their key was checked. The key is checked now,
+ * while the response is being sent; if that fails, the record has no owner, as without a key.
  */
 export async function recordRefused<P extends EdgePrincipal>(
   edge: Edge,
@@ -44,7 +44,7 @@ export async function recordRefused<P extends EdgePrincipal>(
     authorization === undefined ? null : await Promise.resolve(frame.authenticate(authorization)).catch(() => null);
   const endpoint = contract === null ? `${request.method} (none)` : endpointName(contract);
   if (contract !== null) openRecord(edge, contract, frame, { endpoint, request, reply, principal });
-  // Anybody can ask for anything: without a key these are counted and logged like any exchange, and no more.
+  // Anyone can send such requests: without a key they are counted and logged like any exchange, but not recorded.
   else if (principal !== null) open(edge, frame, { endpoint, request, reply, principal });
 }
 
@@ -55,17 +55,17 @@ function open<P extends EdgePrincipal>(
 ): Recorded | null {
   const exchange = edge.exchanges.get(request.raw);
   if (frame.openRecord === undefined || exchange === undefined) return null;
-  const opened = frame.openRecord({
+  const record = frame.openRecord({
     requestId: brand("request", request.id),
     endpoint,
     principal,
     receivedAtMs: exchange.receivedAtMs,
     hasIdempotencyKey: request.headers["idempotency-key"] !== undefined,
   });
-  return recordUntilEnd(opened, exchange, () => (exchange.isGone ? CLIENT_GONE : reply.raw.statusCode));
+  return recordUntilEnd(record, exchange, () => (exchange.isGone ? CLIENT_GONE : reply.raw.statusCode));
 }
 
-/** Of two keys it is not known whose request it is. */
+/** With two keys the owner of the request is ambiguous. */
 function onlyAuthorization(rawHeaders: readonly string[]): string | undefined {
   const values = rawHeaders.filter(
     (_text, index) => rawHeaders[index - 1]?.toLowerCase() === "authorization" && index % 2 === 1,

@@ -1,4 +1,4 @@
-// The 403 of a key that lacks the scope of an endpoint or of a mode of it, or the role [keys.scopes].
+// Throws 403 for a key that lacks the scope of an endpoint, or of one mode of it, or the operator role [keys.scopes].
 import { GatewayError } from "../../contract/errors.ts";
 import type { EdgePrincipal } from "./endpoint.ts";
 

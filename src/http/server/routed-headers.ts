@@ -1,5 +1,5 @@
-// The headers of routed requests. `head.ts` has checked for every endpoint that each came once and in its published form
-// [api.single-headers]; what is left is the one with words of its own, and the key, which is judged where it counts.
+// Reads the headers of routed requests. `head.ts` has already checked for every endpoint that each is sent once and is well-formed
+// [api.single-headers]. Only the policy is validated here; the idempotency key is validated where it is used.
 import type { IncomingHttpHeaders } from "node:http";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 
@@ -21,12 +21,12 @@ export function routedHeaders(headers: IncomingHttpHeaders): RoutedHeaders {
   };
 }
 
-/** Where it counts beside routed requests; its form is judged by `head.ts`. */
+/** For endpoints that use the key without being routed. `head.ts` has validated its form. */
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | null {
   return single(headers["idempotency-key"]);
 }
 
-/** Node's type leaves room for a list, which it makes of no header of these. */
+/** Node's type allows a list, but Node returns none for these headers. */
 function single(value: string | readonly string[] | undefined): string | null {
   return typeof value === "string" ? value : null;
 }

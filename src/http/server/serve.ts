@@ -1,4 +1,4 @@
-// The frame around a handler: key, scope, content encoding, then the handler, unless the exchange is cut first [errors.head-order].
+// The frame around a handler: checks key, scope and content encoding, then runs the handler unless the exchange is cut first [errors.head-order].
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type EndpointContract, endpointName, isLimited } from "../../contract/endpoint.ts";
 import { brand } from "../../contract/ids.ts";
@@ -24,15 +24,15 @@ import type { Frame } from "./frame.ts";
 interface Admitted<P> {
   readonly principal: P;
   readonly recorded: Recorded | null;
-  /** Once more, for an answer that lasts. */
+  /** Re-authenticates the caller, for long-lived responses. */
   readonly authenticate: () => MaybePromise<P>;
 }
 
-const NOBODY = { principal: null, recorded: null, authenticate: null };
+const NO_CALLER = { principal: null, recorded: null, authenticate: null };
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Of a route of ours; a path without one has none. */
+    /** The contract of an endpoint. Absent for a path without one. */
     readonly contract?: EndpointContract;
   }
 }
@@ -45,22 +45,27 @@ export function serve<P extends EdgePrincipal>(
 ): void {
   const { contract, handle } = each;
   const endpoint = endpointName(contract);
-  const byToken = "authenticate" in each ? each.authenticate : () => null;
-  // What picks a model judges its query after quotas, with its other fields; probes and pages without a key take any.
-  const takesNoQuery = contract.query === undefined && contract.isRouted !== true && contract.auth !== "none";
+  const authenticateByToken = "authenticate" in each ? each.authenticate : () => null;
+  // Routed endpoints validate their query after quotas, together with their fields. Probes and pages without a key accept any query.
+  const refusesQuery = contract.query === undefined && contract.isRouted !== true && contract.auth !== "none";
   const admit = (request: FastifyRequest, reply: FastifyReply, exchange: Exchange): MaybePromise<Admitted<P>> => {
     const authenticate = () => frame.authenticate(request.headers.authorization);
     const refuse = (error: unknown): never => {
       openRecord(edge, contract, frame, { endpoint, request, reply, principal: null });
       return throwIfDatabaseUnavailable(error);
     };
-    const redeemed = byToken(request);
-    if (redeemed !== null) return redeemed.then((caller) => admitted(caller, request, reply, exchange), refuse);
-    const known = authenticate();
-    if (!(known instanceof Promise)) return admitted({ principal: known, authenticate }, request, reply, exchange);
-    return known.then((principal) => admitted({ principal, authenticate }, request, reply, exchange), refuse);
+    const tokenCaller = authenticateByToken(request);
+    if (tokenCaller !== null)
+      return tokenCaller.then((caller) => createAdmission(caller, request, reply, exchange), refuse);
+    const authentication = authenticate();
+    if (!(authentication instanceof Promise))
+      return createAdmission({ principal: authentication, authenticate }, request, reply, exchange);
+    return authentication.then(
+      (principal) => createAdmission({ principal, authenticate }, request, reply, exchange),
+      refuse,
+    );
   };
-  const admitted = (
+  const createAdmission = (
     { principal, authenticate }: TokenCaller<P>,
     request: FastifyRequest,
     reply: FastifyReply,
@@ -79,10 +84,10 @@ export function serve<P extends EdgePrincipal>(
     handler: async (request, reply) => {
       const { raw } = request;
       const exchange = exchangeOf(edge, request);
-      const judged = contract.auth === "none" ? NOBODY : admit(request, reply, exchange);
-      const { principal, recorded, authenticate } = judged instanceof Promise ? await judged : judged;
+      const admission = contract.auth === "none" ? NO_CALLER : admit(request, reply, exchange);
+      const { principal, recorded, authenticate } = admission instanceof Promise ? await admission : admission;
       refuseEncoding(request.headers);
-      if (takesNoQuery) refuseAnyQuery(request.query);
+      if (refusesQuery) refuseAnyQuery(request.query);
       onFirstRead(raw, () => {
         if (raw.headers.expect !== undefined && !reply.raw.headersSent) reply.raw.writeContinue();
         watchBodyRate(raw, reply.raw, {
@@ -92,7 +97,7 @@ export function serve<P extends EdgePrincipal>(
           tooSlow: (error) => exchange.cut(error),
         });
       });
-      const handled = handle({
+      const result = handle({
         requestId: brand("request", request.id),
         request,
         endpoint,
@@ -107,14 +112,14 @@ export function serve<P extends EdgePrincipal>(
         receivedAtMs: exchange.receivedAtMs,
         recorder: recorded?.recorder ?? null,
       });
-      edge.underWay.add(handled);
-      recorded?.during(handled);
-      const answer = exchange.unlessCut(handled);
-      const sent = sendReply(edge, request, reply, await unlessDatabaseAway(contract, answer));
-      if (sent === null) return undefined;
-      edge.underWay.add(sent);
-      recorded?.during(sent);
-      return sent;
+      edge.underWay.add(result);
+      recorded?.during(result);
+      const answer = exchange.unlessCut(result);
+      const sending = sendReply(edge, request, reply, await mapDatabaseFailure(contract, answer));
+      if (sending === null) return undefined;
+      edge.underWay.add(sending);
+      recorded?.during(sending);
+      return sending;
     },
   });
 }
@@ -124,8 +129,8 @@ function requireRights({ auth, scope }: EndpointContract, principal: EdgePrincip
   if (scope !== undefined) requireScope(principal, scope);
 }
 
-/** A read may be asked again whatever happened, a change of settings or of a job where it was undone; of a call only its own steps know. */
-function unlessDatabaseAway<T>({ method, isRouted }: EndpointContract, answer: Promise<T>): Promise<T> {
+/** A read can always be retried, and a change only if it was rolled back. For a routed call only its own steps know. */
+function mapDatabaseFailure<T>({ method, isRouted }: EndpointContract, answer: Promise<T>): Promise<T> {
   if (method === "GET") return mapDatabaseUnavailable(answer);
   return isRouted === true ? answer : mapRolledBack(answer);
 }

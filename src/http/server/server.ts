@@ -27,22 +27,22 @@ import { createUpgrades, isSocketRequest } from "../socket/upgrade.ts";
 
 export interface ServerOptions<P extends EdgePrincipal> {
   readonly endpoints: readonly (Endpoint<P> | EndpointWithToken<P>)[];
-  /** Resolves to the caller or throws `UNAUTHENTICATED`; never sees a body. */
+  /** Resolves to the caller or throws `UNAUTHENTICATED`. Never sees a body. */
   readonly authenticate: Authenticate<P>;
   /** Opens the record of a request to a routed endpoint. */
   readonly openRecord?: OpenRecordFor<P>;
   readonly quotaFields?: (principal: P) => Readonly<Record<string, string>>;
   readonly publicUrl: () => string;
   readonly logger: Logger;
-  /** True from the first moment of a shutdown: replies then close their connection. */
+  /** True from the first moment of a shutdown. Replies then close their connection. */
   readonly draining: () => boolean;
-  /** Null and absent: any host name is answered. */
+  /** Null or absent: any host name is allowed. */
   readonly refuseHost?: RefuseHost | null;
   readonly limits?: Partial<EdgeLimits>;
   readonly schedule?: Schedule;
   readonly nowMs?: () => number;
   readonly watch?: Edge["watch"];
-  /** Shared by the listeners of a process; absent: one of its own. */
+  /** Shared by the listeners of a process. Absent: this server creates its own. */
   readonly unread?: UnreadBudget;
 }
 
@@ -68,7 +68,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   const hint = notFoundHint(options.endpoints.map(({ contract }) => contract));
   const turns = createPipelineQueue();
   const server = nodeServer(edge, { allowed, socketPaths, turns });
-  const inLockstep = createTickBatcher(trackAccepts(server));
+  const tickBatcher = createTickBatcher(trackAccepts(server));
   const connections = noteConnections(server);
   const app = fastify({
     logger: false,
@@ -76,13 +76,13 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     requestIdHeader: false,
     return503OnClosing: false,
     routerOptions: { maxParamLength: edge.limits.maxTargetBytes },
-    // Fastify's own would answer first; ours is `answerClientErrors`.
+    // Fastify's own handler would respond before `answerClientErrors`.
     clientErrorHandler: () => undefined,
     serverFactory: (handler) => {
       turns.serve(server, handler);
       return server;
     },
-    // Paths the router cannot decode, before any hook runs.
+    // Called for paths that the router cannot decode, before any hook runs.
     frameworkErrors: (_error, request, reply) => {
       open(edge, request, reply, null);
       void recordRefused(edge, null, options, { request, reply });
@@ -93,7 +93,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   const upgrades = createUpgrades(app.server, socketPaths, edge.limits);
   app.decorate("connections", connections);
   app.decorate("underWay", edge.underWay);
-  // To it no request has a body: what comes is judged and read by whoever wants it.
+  // Fastify must not parse bodies: handlers validate and read them.
   for (const method of new Set(options.endpoints.map(({ contract }) => contract.method)))
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   app.setErrorHandler((error, request, reply) => sendError(edge, request, reply, error));
@@ -101,32 +101,32 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     const target = request.raw.url ?? "";
     throw noSuchEndpoint(allowed(target), hint(target));
   });
-  // Of the two ways to write a hook the one that makes no promise.
+  // The callback form of a hook creates no promise.
   app.addHook("onRequest", (request, reply, done) => {
-    // Made anew by each look at it.
+    // Read once, because each access creates a new object.
     const { url, config } = request.routeOptions;
     open(edge, request, reply, url ?? null);
-    // The router decodes what it compares; a path has one spelling only here.
+    // The router compares decoded paths, but here a path has only one spelling.
     const target = request.raw.url ?? "";
     const isPlain = canonicalPath(target) !== null || config.contract?.aliasPattern?.test(target) === true;
-    const isNowhere = request.is404 || !isPlain;
-    const contract = isNowhere ? null : (config.contract ?? null);
-    // A request that reads ignores a key, and so does a routed request that turns out to be a stream or a dry run.
+    const hasNoEndpoint = request.is404 || !isPlain;
+    const contract = hasNoEndpoint ? null : (config.contract ?? null);
+    // Reads ignore an idempotency key, and so does a routed request that turns out to be a stream or a dry run.
     const judgesIdempotencyKey = !READS.has(request.method) && contract?.isRouted !== true;
     const refusal =
       refuseHead(request.raw, { ...edge, judgesIdempotencyKey }) ??
-      (isNowhere ? noSuchEndpoint(allowed(target), hint(target)) : null);
-    // By the end of the next turn a caller that closed its side behind several requests would count as gone, and of a request with `Expect`
-    // the body may have come unasked: Node closes a connection that was not told to continue.
-    const goesOnAtOnce = turns.hasWaited(request.raw) || request.headers.expect !== undefined;
-    if (refusal === null) return goesOnAtOnce ? done() : inLockstep(done);
+      (hasNoEndpoint ? noSuchEndpoint(allowed(target), hint(target)) : null);
+    // These requests do not wait for the end of the tick. By then a client that closed its side after several requests would count as disconnected,
+    // and the body of a request with `Expect` may have arrived early: Node closes a connection to which 100 was not sent.
+    const skipsBatch = turns.hasWaited(request.raw) || request.headers.expect !== undefined;
+    if (refusal === null) return skipsBatch ? done() : tickBatcher(done);
     void recordRefused(edge, contract, options, { request, reply });
     done(refusal);
   });
   const stopWatching = watchUnreadReplies(connections, edge.limits);
   app.addHook("onClose", async () => stopWatching());
   app.addHook("preClose", async () => {
-    // Sessions take their time over a last word, and until they are done connections are still taken.
+    // Live sessions need time for their last event. Until they have ended, connections are still accepted.
     await upgrades.endAll();
     endSilentConnections(app.server, connections);
   });
@@ -144,22 +144,22 @@ function nodeServer(edge: Edge, { socketPaths, ...parts }: ServerParts): Server 
   const { limits } = edge;
   const server = createNodeServer({
     IncomingMessage: KeepSocketIncomingMessage,
-    // Room for the longest target on top, so that our own exact checks decide, and not Node's sum of both.
+    // Leaves room for the longest target, so that `refuseHead` decides by exact limits, and not Node by the sum of both.
     maxHeaderSize: limits.maxHeaderBytes + limits.maxTargetBytes,
     headersTimeout: limits.headersTimeoutMs,
-    // A body may take as long as it keeps its rate (`body-rate.ts`).
+    // A body may take any time as long as it keeps its minimum rate (`body-rate.ts`).
     requestTimeout: 0,
     connectionsCheckingInterval: limits.checkIntervalMs,
     keepAliveTimeout: limits.keepAliveMs,
-    // Behind an answer that is still owed the header means nothing: the connection is not free to become something else.
+    // While an earlier response is pending, the header is ignored: the connection cannot be upgraded.
     shouldUpgradeCallback: (request) => isSocketRequest(request, socketPaths) && parts.turns.isIdle(request.socket),
-    // `refuseHead` answers in JSON.
+    // `refuseHead` responds in JSON.
     requireHostHeader: false,
   });
-  // Beyond a limit Node would drop header fields without a word.
+  // With a limit, Node would silently drop header fields beyond it.
   server.maxHeadersCount = 0;
   answerClientErrors(server, edge, parts);
-  // Whether to say 100 or to refuse is decided by the handler that reads, or by `refuseHead`.
+  // Whether to send 100 or to refuse is decided by the handler that reads the body, or by `refuseHead`.
   for (const event of ["checkContinue", "checkExpectation"]) {
     server.on(event, (raw, response) => server.emit("request", raw, response));
   }
@@ -170,7 +170,7 @@ function open(edge: Edge, request: FastifyRequest, reply: FastifyReply, route: s
   const receivedAtMs = edge.nowMs();
   const exchange = new Exchange(request.raw, reply.raw, receivedAtMs);
   edge.exchanges.set(request.raw, exchange);
-  // Repeated, it is joined, and then it is none.
+  // Node joins repeated headers, and the result is no valid `traceparent`.
   edge.watch?.arrived(request.id, request.raw.headers["traceparent"]?.toString());
   exchange.onClose(() => {
     const { method, id } = request;

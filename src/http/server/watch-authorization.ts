@@ -2,7 +2,7 @@
 import { GatewayError } from "../../contract/errors.ts";
 import { schedule } from "../body/body-rate.ts";
 
-/** On top of the 4 s that a verifier remembers a key (`auth/verify-key.ts`); where a revocation is announced, this is all it takes. */
+/** In addition to the 4 s for which a verified key is cached (`auth/verify-key.ts`). Where revocations are announced, this interval is the whole delay. */
 const CHECK_INTERVAL_MS = 500;
 
 /** An invalid key, a lost scope or role, and a workspace that no longer exists. */
@@ -11,14 +11,14 @@ const REVOKED_STATUSES: ReadonlySet<number> = new Set([401, 403, 404]);
 export interface AuthorizationWatch extends Disposable {
   /** Aborts when the response has to end; the reason is the `GatewayError` where the authorization was revoked. */
   readonly ended: AbortSignal;
-  /** What the work comes to, or the refusal once the authorization was revoked meanwhile. */
+  /** The result of the work, or the refusal if the authorization was revoked meanwhile. */
   readonly unlessRevoked: <T>(work: Promise<T>) => Promise<T>;
 }
 
-/** `authorize` rejects with what the same request would be refused with now. Dispose of the watch with the response. */
-export function watchAuthorization(until: readonly AbortSignal[], authorize: () => unknown): AuthorizationWatch {
+/** `authorize` rejects with the error that the same request would get now. Dispose of the watch with the response. */
+export function watchAuthorization(signals: readonly AbortSignal[], authorize: () => unknown): AuthorizationWatch {
   const own = new AbortController();
-  const ended = AbortSignal.any([...until, own.signal]);
+  const ended = AbortSignal.any([...signals, own.signal]);
   let revocation: GatewayError | null = null;
   const check = async (): Promise<void> => {
     try {

@@ -1,11 +1,11 @@
-// Audio frames from a caller's socket to their consumer, no faster than it accepts them [realtime.backpressure].
+// Passes audio frames from a WebSocket to their consumer with back-pressure [realtime.backpressure].
 export interface LiveFeed {
   push(frame: Uint8Array): void;
   end(): void;
   readonly frames: AsyncIterable<Uint8Array>;
 }
 
-/** A second of samples is 32 kB: two of them may wait. */
+/** A second of samples is 32 kB, so about two seconds are buffered. */
 const MAX_HELD_BYTES = 65_536;
 
 export interface Faucet {
@@ -14,18 +14,18 @@ export interface Faucet {
 }
 
 export function createLiveFeed(faucet: Faucet): LiveFeed {
-  const held: Uint8Array[] = [];
-  let heldBytes = 0;
+  const bufferedFrames: Uint8Array[] = [];
+  let bufferedBytes = 0;
   let isEnded = false;
   let isPaused = false;
-  let wake: (() => void) | null = null;
+  let wakeReader: (() => void) | null = null;
 
   async function* read(): AsyncGenerator<Uint8Array> {
     while (true) {
-      const frame = held.shift();
+      const frame = bufferedFrames.shift();
       if (frame !== undefined) {
-        heldBytes -= frame.byteLength;
-        if (isPaused && heldBytes <= MAX_HELD_BYTES / 2) {
+        bufferedBytes -= frame.byteLength;
+        if (isPaused && bufferedBytes <= MAX_HELD_BYTES / 2) {
           isPaused = false;
           faucet.resume();
         }
@@ -34,24 +34,24 @@ export function createLiveFeed(faucet: Faucet): LiveFeed {
       }
       if (isEnded) return;
       await new Promise<void>((resolve) => {
-        wake = resolve;
+        wakeReader = resolve;
       });
-      wake = null;
+      wakeReader = null;
     }
   }
   return {
     push: (frame) => {
-      held.push(frame);
-      heldBytes += frame.byteLength;
-      if (!isPaused && heldBytes > MAX_HELD_BYTES) {
+      bufferedFrames.push(frame);
+      bufferedBytes += frame.byteLength;
+      if (!isPaused && bufferedBytes > MAX_HELD_BYTES) {
         isPaused = true;
         faucet.pause();
       }
-      wake?.();
+      wakeReader?.();
     },
     end: () => {
       isEnded = true;
-      wake?.();
+      wakeReader?.();
     },
     frames: { [Symbol.asyncIterator]: () => read() },
   };

@@ -1,5 +1,5 @@
-// Reads the frames of a live transcription's caller: start, audio, finish, in this order, within the limits of rate, size and time, and no
-// faster than they are consumed [realtime.invalid-frame] [realtime.frame-rate].
+// Reads the frames of a live transcription's client: start, audio, finish, in this order, within limits of rate, size and time, and with
+// back-pressure [realtime.invalid-frame] [realtime.frame-rate].
 import type { RawData, WebSocket } from "ws";
 import { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
@@ -12,7 +12,7 @@ import { parseStrictJson } from "../body/strict-json.ts";
 
 const MAX_FRAME_BYTES = 65_536;
 const START_TIMEOUT_MS = 10_000;
-/** Without a frame; a pause in speech is silence that is sent. */
+/** Maximum time without a frame. During a pause in speech, clients send silence. */
 const IDLE_TIMEOUT_MS = 30_000;
 const FRAMES_PER_SECOND = 200;
 
@@ -27,51 +27,51 @@ export interface Inbox {
   stop(): void;
 }
 
-/** `stop`: what is said does not do, or nothing is. */
+/** Calls `stop` with an error when a frame is invalid or a timeout passes. */
 export function readInbox(client: WebSocket, { schedule, nowMs }: Clocks, stop: (error: unknown) => void): Inbox {
   const started = Promise.withResolvers<RealtimeStart>();
-  const allowed = frameRate(nowMs);
+  const rateLimit = createFrameRate(nowMs);
   const feed = createLiveFeed({
     pause: () => client.pause(),
     resume: () => {
-      allowed.catchUp();
+      rateLimit.catchUp();
       client.resume();
-      rearm();
+      resetIdleTimeout();
     },
   });
   let state: "waiting" | "speaking" | "finished" = "waiting";
   let cancelIdle = schedule(() => stop(tooQuiet("No start frame came.")), START_TIMEOUT_MS);
-  const rearm = (): void => {
+  const resetIdleTimeout = (): void => {
     cancelIdle();
     cancelIdle =
       state === "finished"
         ? () => undefined
         : schedule(() => {
-            // While we do not read, none can come.
+            // While reading is paused, no frame can arrive.
             if (!client.isPaused) stop(tooQuiet("No audio came."));
           }, IDLE_TIMEOUT_MS);
   };
 
   function take(data: RawData, isBinary: boolean): void {
     const bytes = Buffer.isBuffer(data) ? data : Buffer.alloc(0);
-    if (!allowed.next()) throw tooManyFrames();
+    if (!rateLimit.next()) throw tooManyFrames();
     if (bytes.byteLength > MAX_FRAME_BYTES) throw invalid(`A frame holds at most ${MAX_FRAME_BYTES} bytes.`);
     if (isBinary) {
       if (state !== "speaking") throw invalid("Audio is sent between the start frame and the finish frame.");
       feed.push(bytes);
-      return rearm();
+      return resetIdleTimeout();
     }
-    const message = objectIn(bytes);
+    const message = parseObject(bytes);
     if (state === "waiting") {
       started.resolve(judgedFields(realtimeStart, message, createFaults()));
       state = "speaking";
-      return rearm();
+      return resetIdleTimeout();
     }
     if (message["type"] !== "finish" || Object.keys(message).length > 1 || state === "finished") {
       throw invalid('After the start frame the only text frame is {"type":"finish"}, once.');
     }
     state = "finished";
-    rearm();
+    resetIdleTimeout();
     feed.end();
   }
 
@@ -91,16 +91,16 @@ export function readInbox(client: WebSocket, { schedule, nowMs }: Clocks, stop: 
     frames: feed.frames,
     stop: () => {
       state = "finished";
-      rearm();
+      resetIdleTimeout();
       client.removeAllListeners("message");
-      // What still comes is thrown away, so that the other side's goodbye is read.
+      // Discards further frames, so that the client's close frame is read.
       if (client.isPaused) client.resume();
       feed.end();
     },
   };
 }
 
-function objectIn(bytes: Buffer): Record<string, unknown> {
+function parseObject(bytes: Buffer): Record<string, unknown> {
   const parsed = parseStrictJson(bytes, VALUE_LIMITS);
   if (!parsed.ok) throw invalid(parsed.message.replace("The body", "The frame"));
   const { value } = parsed;
@@ -111,26 +111,26 @@ function objectIn(bytes: Buffer): Record<string, unknown> {
 
 interface FrameRate {
   next(): boolean;
-  /** What waited while nothing was read comes at once, and is as old as that. */
+  /** Frames that waited while reading was paused arrive at once. They count for the time in which they were sent. */
   catchUp(): void;
 }
 
-/** A bucket of one second: bursts of what was held on the way are no flood. */
-function frameRate(nowMs: () => number): FrameRate {
-  let level = FRAMES_PER_SECOND;
-  let atMs = nowMs();
-  const earned = (): number => {
-    const elapsedMs = Math.max(0, nowMs() - atMs);
-    atMs += elapsedMs;
+/** A token bucket of one second, because bursts of frames that were delayed on the network are no flood. */
+function createFrameRate(nowMs: () => number): FrameRate {
+  let tokens = FRAMES_PER_SECOND;
+  let refilledAtMs = nowMs();
+  const refillTokens = (): number => {
+    const elapsedMs = Math.max(0, nowMs() - refilledAtMs);
+    refilledAtMs += elapsedMs;
     return (elapsedMs * FRAMES_PER_SECOND) / 1000;
   };
   return {
     next: () => {
-      level = Math.max(level, Math.min(FRAMES_PER_SECOND, level + earned())) - 1;
-      return level >= 0;
+      tokens = Math.max(tokens, Math.min(FRAMES_PER_SECOND, tokens + refillTokens())) - 1;
+      return tokens >= 0;
     },
     catchUp: () => {
-      level += earned();
+      tokens += refillTokens();
     },
   };
 }

@@ -1,5 +1,5 @@
-// One live transcription over its socket: start, audio and finish in; the events of a stream out; one `error` event where it fails
-// [realtime.close-codes]. The caller is read no faster than the provider, and written to no faster than it reads [realtime.backpressure].
+// Runs one live transcription over its WebSocket: reads start, audio and finish, sends the events of a stream, and one `error` event on failure
+// [realtime.close-codes], with back-pressure in both directions [realtime.backpressure].
 import type { WebSocket } from "ws";
 import { type ErrorCode, GatewayError } from "../../contract/errors.ts";
 import type { RequestId } from "../../contract/ids.ts";
@@ -15,7 +15,7 @@ export interface LiveSession {
   readonly publicUrl: string;
   readonly schedule: Schedule;
   readonly nowMs: () => number;
-  /** Told of the error that ends it. */
+  /** Called with the code of the error that ends the session. */
   readonly onBroken: (code: ErrorCode) => void;
   readonly onFault: (error: unknown) => void;
   readonly transcribe: (
@@ -28,7 +28,7 @@ export interface LiveSession {
 const PING_MS = 15_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
-/** `stopping` aborts when the process shuts down, `revoked` with the refusal once the caller's authorization is no longer valid. */
+/** `stopping` aborts when the process shuts down. `revoked` aborts with the refusal when the client's authorization is no longer valid. */
 export async function runLiveSession(
   client: WebSocket,
   session: LiveSession,
@@ -47,30 +47,30 @@ export async function runLiveSession(
   revoked.addEventListener("abort", onRevoked, { once: true });
   client.once("close", () => stop(null));
   const inbox = readInbox(client, session, (error) => stop(asGatewayError(error, session)));
-  const pulse = keepAlive(client, session.schedule);
+  const pinger = keepAlive(client, session.schedule);
   try {
-    const start = await Promise.race([inbox.started, aborted(gone.signal)]);
+    const start = await Promise.race([inbox.started, waitForAbort(gone.signal)]);
     if (start !== null) {
       const errors = { requestId: session.requestId, publicUrl: session.publicUrl };
       const parts = session.transcribe(start, inbox.frames, gone.signal);
       for await (const event of transcriptEvents(parts, errors))
-        await Promise.race([send(client, event), aborted(gone.signal)]);
+        await Promise.race([send(client, event), waitForAbort(gone.signal)]);
     }
   } catch (error) {
-    const known = asGatewayError(error, session);
-    // Else something ended it before, or nobody is left to be told.
-    if (!gone.signal.aborted) fault ??= known;
+    const gatewayError = asGatewayError(error, session);
+    // Otherwise an earlier error has ended the session, or the client has disconnected.
+    if (!gone.signal.aborted) fault ??= gatewayError;
   } finally {
     inbox.stop();
-    pulse.stop();
+    pinger.stop();
     stopping.removeEventListener("abort", onStopping);
     revoked.removeEventListener("abort", onRevoked);
   }
   if (fault !== null) session.onBroken(fault.code);
-  await goodbye(client, session, fault);
+  await closeSession(client, session, fault);
 }
 
-/** Resolves when it has left, whatever became of the connection. */
+/** Resolves when the event was sent or the connection failed. */
 async function send(client: WebSocket, event: unknown): Promise<void> {
   if (client.readyState !== client.OPEN) return;
   await new Promise<void>((resolve) => {
@@ -78,13 +78,13 @@ async function send(client: WebSocket, event: unknown): Promise<void> {
   });
 }
 
-/** One `error` event where it did not end well; then the close, and no longer than a moment for the other side's. */
-async function goodbye(client: WebSocket, session: LiveSession, fault: GatewayError | null): Promise<void> {
+/** Sends an `error` event if the session failed, closes, and waits briefly for the client's close frame. */
+async function closeSession(client: WebSocket, session: LiveSession, fault: GatewayError | null): Promise<void> {
   if (client.readyState !== client.OPEN) return;
   const closed = new Promise<void>((resolve) => {
     client.once("close", () => resolve());
   });
-  // Before the last word: a caller that has stopped reading would hold it up.
+  // Started before the error event, because a client that has stopped reading would delay it.
   const cancel = session.schedule(() => client.terminate(), CLOSE_TIMEOUT_MS);
   if (fault === null) client.close(1000);
   else {
@@ -95,31 +95,31 @@ async function goodbye(client: WebSocket, session: LiveSession, fault: GatewayEr
   cancel();
 }
 
-/** A caller that answers no ping until the next one is gone. */
+/** Disconnects a client that has not answered a ping by the time of the next one. */
 function keepAlive(client: WebSocket, schedule: Schedule): { stop(): void } {
   let isAlive = true;
   client.on("pong", () => {
     isAlive = true;
   });
-  const turn = (): void => {
-    // While we do not read, no answer can come.
+  const sendPing = (): void => {
+    // While reading is paused, no pong can arrive.
     if (!isAlive && !client.isPaused) return client.terminate();
     isAlive = false;
     client.ping();
-    cancel = schedule(turn, PING_MS);
+    cancel = schedule(sendPing, PING_MS);
   };
-  let cancel = schedule(turn, PING_MS);
+  let cancel = schedule(sendPing, PING_MS);
   return { stop: () => cancel() };
 }
 
-function aborted(signal: AbortSignal): Promise<null> {
+function waitForAbort(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(null);
     signal.addEventListener("abort", () => resolve(null), { once: true });
   });
 }
 
-/** An error that no step judged is in the log by then. */
+/** Unexpected errors are logged here. */
 function asGatewayError(error: unknown, session: LiveSession): GatewayError {
   if (error instanceof GatewayError) return error;
   session.onFault(error);

@@ -1,5 +1,5 @@
-// Turns a request for a WebSocket into an ordinary exchange and then into the socket: key, limits and refusals are those of any request,
-// and only a request that passes them is answered 101 [api.upgrade].
+// Handles a WebSocket upgrade as an ordinary exchange first: key, limits and errors are those of any request, and only a request that passes them is
+// answered 101 [api.upgrade].
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -10,38 +10,38 @@ import type { EdgeLimits } from "../server/limits.ts";
 import { linger } from "../server/linger.ts";
 import { chooseSubprotocol } from "./subprotocol.ts";
 
-/** Guards the memory; the session has its own, smaller limit, and words its refusal. */
+/** Limits memory. A session has its own smaller limit and sends its own error. */
 const MAX_MESSAGE_BYTES = 1_048_576;
 const SUBPROTOCOL_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/u;
 
-/** What the library closes with when a frame breaks the protocol (RFC 6455 section 7.4.1), before it tells anybody. */
+/** Codes with which the library closes when a frame violates the protocol (RFC 6455 section 7.4.1), before it reports an error. */
 const BROKEN_FRAME_CODES: ReadonlySet<number> = new Set([1002, 1007, 1009]);
 
-/** Such a frame ends a session as every fault does, with its last word: the library's `error` event follows this call. */
+/** Suppresses the library's close, so that such a frame ends a session with an error event like any failure. The library's `error` event follows this call. */
 class SessionSocket extends WebSocket {
   override close(code?: number, reason?: string | Buffer): void {
-    // The other side's own goodbye comes here with its reason, be it empty.
+    // When the client closes, this is called with its reason, which may be empty.
     if (reason === undefined && code !== undefined && BROKEN_FRAME_CODES.has(code)) return;
     super.close(code, reason);
   }
 }
 
-/** Runs until the conversation is over; an `error` of an open socket is its to end. `stopping` aborts when the process shuts down. */
+/** Runs until the session is over, and must end it after an `error` of an open socket. `stopping` aborts when the process shuts down. */
 export type RunSession = (client: WebSocket, stopping: AbortSignal) => Promise<void>;
 
 export interface Upgrades {
-  /** Answers 101 and runs the session; to be called once the request was judged. */
+  /** Responds 101 and runs the session. Call after the request was validated. */
   accept(
     request: IncomingMessage,
     response: ServerResponse,
     headers: Readonly<Record<string, string>>,
     run: RunSession,
   ): Promise<void>;
-  /** Ends what runs, each with its own last word. */
+  /** Ends all running sessions, each with its own last event. */
   endAll(): Promise<void>;
 }
 
-/** What the HTTP server has to treat as an upgrade; on any other path the header means nothing. */
+/** Whether the HTTP server has to treat the request as an upgrade. On any other path the header is ignored. */
 export function isSocketRequest(request: IncomingMessage, paths: ReadonlySet<string>): boolean {
   return (
     request.method === "GET" && request.headers.upgrade?.toLowerCase() === "websocket" && paths.has(pathOf(request))
@@ -65,7 +65,7 @@ export function createUpgrades(
     handleProtocols: chooseSubprotocol,
   });
   const heads = new WeakMap<IncomingMessage, { readonly socket: Duplex; readonly head: Buffer }>();
-  const running = new Set<Promise<void>>();
+  const activeSessions = new Set<Promise<void>>();
   const stopping = new AbortController();
   const ownHeaders = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>();
   sockets.on("headers", (lines, request) => {
@@ -76,64 +76,64 @@ export function createUpgrades(
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     socket.on("error", () => socket.destroy());
-    // An answer other than 101 is the last on its connection, which Node itself has let go of: nothing else would ever close it.
+    // A response other than 101 is the last on its connection. Node no longer manages the socket, so it must be closed here.
     response.once("finish", () => linger(socket as Socket, limits.lingerBytes, limits.lingerMs));
     response.assignSocket(socket as Socket);
     server.emit("request", request, response);
   });
-  // Of an upgrade that came behind another request Node's parser drops what was sent with it: nothing that follows is waited for.
+  // For an upgrade that was pipelined behind another request, Node's parser drops what was sent after it, so the connection must close.
   server.prependListener("request", (request, response) => {
     if (request.headers.upgrade !== undefined && paths.has(pathOf(request))) response.shouldKeepAlive = false;
   });
   return {
     accept: async (request, response, headers, run) => {
-      const taken = heads.get(request);
-      if (taken === undefined || !isHandshake(request)) throw notAnUpgrade();
-      const { socket, head } = taken;
+      const upgrade = heads.get(request);
+      if (upgrade === undefined || !isHandshake(request)) throw notAnUpgrade();
+      const { socket, head } = upgrade;
       ownHeaders.set(request, headers);
       response.detachSocket(socket as Socket);
-      let hasBegun = false;
+      let hasStarted = false;
       const session = new Promise<void>((resolve, reject) => {
-        // Whoever reset the connection while the request was judged closes it no second time.
+        // If the client reset the connection during validation, there is no further "close" event.
         if (socket.destroyed) return resolve();
-        // Of one that has begun the session learns itself, and has more to do then: what was sent is charged, and told to the record.
+        // A running session handles the close itself, because it still has to charge and record what was sent.
         socket.once("close", () => {
-          if (!hasBegun) resolve();
+          if (!hasStarted) resolve();
         });
         sockets.handleUpgrade(request, socket, head, (client) => {
-          hasBegun = true;
+          hasStarted = true;
           client.on("error", () => undefined);
           run(client, stopping.signal).then(resolve, reject);
         });
       }).finally(() => {
         socket.destroy();
-        // The exchange is told of its end as it would be by a response that was sent, or by one that nobody was left to read.
-        if (hasBegun) {
+        // Ends the exchange as a sent response would, or as a disconnected client would.
+        if (hasStarted) {
           response.statusCode = 101;
           response.emit("finish");
         }
         response.emit("close");
       });
-      const settled = session.catch(() => undefined).finally(() => running.delete(settled));
-      running.add(settled);
+      const completion = session.catch(() => undefined).finally(() => activeSessions.delete(completion));
+      activeSessions.add(completion);
       await session;
     },
     endAll: async () => {
       stopping.abort();
-      await Promise.all(running);
+      await Promise.all(activeSessions);
       sockets.close();
     },
   };
 }
 
-/** What the library would refuse is refused here, in our words. */
+/** Requests that the library would refuse are refused here with the usual error body. */
 function isHandshake({ headers }: IncomingMessage): boolean {
-  const offered = headers["sec-websocket-protocol"]?.split(",").map((name) => name.trim()) ?? [];
+  const subprotocols = headers["sec-websocket-protocol"]?.split(",").map((name) => name.trim()) ?? [];
   return (
     headers["sec-websocket-version"] === "13" &&
     /^[A-Za-z0-9+/]{22}==$/u.test(headers["sec-websocket-key"] ?? "") &&
-    offered.every((name) => SUBPROTOCOL_NAME.test(name)) &&
-    new Set(offered).size === offered.length
+    subprotocols.every((name) => SUBPROTOCOL_NAME.test(name)) &&
+    new Set(subprotocols).size === subprotocols.length
   );
 }
 

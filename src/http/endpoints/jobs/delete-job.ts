@@ -1,4 +1,4 @@
-// DELETE /v1/transcription/jobs/{job_id} [jobs.cancel-queued] [jobs.cancel-processing].
+// DELETE /v1/transcription/jobs/{job_id}: cancels a job [jobs.cancel-queued] [jobs.cancel-processing].
 import type { Principal } from "../../../auth/principal.ts";
 import { deleteJobContract } from "../../../contract/endpoint-jobs.ts";
 import { cancelJob } from "../../../jobs/cancel-job.ts";

@@ -1,4 +1,4 @@
-// GET /v1/transcription/results/{token}: the token is the credential [jobs.result-token].
+// GET /v1/transcription/results/{token}: returns a job's result. The token is the credential [jobs.result-token].
 import type { Principal } from "../../../auth/principal.ts";
 import { getJobResultContract } from "../../../contract/endpoint-jobs.ts";
 import { simulatedMark } from "../../../gateway/transcription/envelope.ts";

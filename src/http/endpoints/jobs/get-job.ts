@@ -1,4 +1,5 @@
-// GET /v1/transcription/jobs/{job_id}: the job now, when it has ended, at every change, or in another format [jobs.wait] [jobs.export].
+// GET /v1/transcription/jobs/{job_id}: returns the job now, when it ends (long polling), at every change (events), or in another format [jobs.wait]
+// [jobs.export].
 import type { Principal } from "../../../auth/principal.ts";
 import { getJobContract } from "../../../contract/endpoint-jobs.ts";
 import { jobQuery } from "../../../contract/jobs.ts";
@@ -26,10 +27,10 @@ export function getJob(jobs: JobServices, draining: AbortSignal): Endpoint<Princ
       const { wait = 0, format } = readQuery(context.request, jobQuery);
       const { room } = context;
       const { accept } = context.request.headers;
-      // A process that stops keeps nobody waiting: the next one goes on from there.
-      const until = [context.clientGone, draining];
+      // Waiting ends when the process shuts down. The client continues at another process.
+      const signals = [context.clientGone, draining];
       await using held = new AsyncDisposableStack();
-      const watch = held.use(watchAuthorization(until, context.callerNow));
+      const watch = held.use(watchAuthorization(signals, context.callerNow));
       const waiting = { milliseconds: wait * 1000, signal: watch.ended, room };
       if (format !== undefined) {
         const type = format === "verbose_json" ? DELIVERY_TYPES.json : DELIVERY_TYPES[format];

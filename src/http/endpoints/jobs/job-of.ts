@@ -1,4 +1,4 @@
-// Whose jobs a request is about, and which one its path names.
+// Determines the owner of the jobs that a request can access, and the job in its path.
 import type { Principal } from "../../../auth/principal.ts";
 import { appOf } from "../../../gateway/account/app-of.ts";
 import type { JobOwner } from "../../../jobs/read/read-job.ts";

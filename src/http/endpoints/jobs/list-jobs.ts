@@ -1,4 +1,4 @@
-// GET /v1/transcription/jobs [jobs.list].
+// GET /v1/transcription/jobs: lists the jobs of the key's app [jobs.list].
 import type { Principal } from "../../../auth/principal.ts";
 import { listJobsContract } from "../../../contract/endpoint-jobs.ts";
 import { jobListQuery } from "../../../contract/jobs.ts";

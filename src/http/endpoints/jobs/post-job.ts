@@ -1,4 +1,4 @@
-// POST /v1/transcription/jobs: admits, reads the body into the spool, calls the gateway, cleans up [jobs.accepted-durable].
+// POST /v1/transcription/jobs: admits the request, reads the body into the spool, and submits the job [jobs.accepted-durable].
 import type { Principal } from "../../../auth/principal.ts";
 import { postJobContract } from "../../../contract/endpoint-jobs.ts";
 import { jobFields } from "../../../contract/jobs.ts";
@@ -28,12 +28,12 @@ export function postJob(edge: JobEdge): Endpoint<Principal> {
         quotas,
         held,
       });
-      const { task: sentTask, metadata, ...asked } = fields;
+      const { task: sentTask, metadata, ...speechFields } = fields;
       const task = sentTask ?? "transcribe";
-      // Taken and forgotten it would be a wish that is dropped without a word.
-      if (task === "transcribe" && asked.to_language !== undefined) throw onlyTranslated();
+      // Refused, because accepting and ignoring it would silently drop a setting.
+      if (task === "transcribe" && speechFields.to_language !== undefined) throw onlyTranslated();
       const ownFields = { task: sentTask, metadata };
-      return sendGatewayReply(await submitJob(edge.jobs, { ...call, task, fields: asked, ownFields }));
+      return sendGatewayReply(await submitJob(edge.jobs, { ...call, task, fields: speechFields, ownFields }));
     },
   };
 }

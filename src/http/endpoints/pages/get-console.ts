@@ -1,4 +1,4 @@
-// GET /console and what its page loads: the administration in a browser, on either listener [console.files].
+// GET /console and the files that its page loads: administration in a browser, on either listener [console.files].
 import { getConsoleContract, getConsoleFileContract, getConsoleModuleContract } from "../../../contract/operations.ts";
 import { CONSOLE_MODULES } from "../../pages/console-modules.ts";
 import { consoleHtml, consoleStyle, type Listener } from "../../pages/console-page.ts";

@@ -1,4 +1,4 @@
-// GET /docs: the endpoints of the listener, for people [api.docs].
+// GET /docs: the listener's endpoints, for people [api.docs].
 import type { EndpointContract } from "../../../contract/endpoint.ts";
 import { getDocsContract } from "../../../contract/operations.ts";
 import { endpointsHtml } from "../../pages/docs-endpoints.ts";
@@ -6,9 +6,9 @@ import type { Endpoint } from "../../server/endpoint.ts";
 import { PAGE_HEADERS } from "../../pages/html-page.ts";
 
 export function getDocs(contracts: readonly EndpointContract[]): Endpoint {
-  // Made when it is first asked for, as the document it tells of.
-  let made: Buffer | undefined;
-  const bytes = () => (made ??= Buffer.from(endpointsHtml(contracts)));
+  // Rendered on the first request.
+  let cached: Buffer | undefined;
+  const bytes = () => (cached ??= Buffer.from(endpointsHtml(contracts)));
   return {
     contract: getDocsContract,
     handle: async () => ({

@@ -1,4 +1,4 @@
-// GET /docs/errors: where every `doc_url` points [errors.doc-url].
+// GET /docs/errors: the error reference to which every `doc_url` links [errors.doc-url].
 import { getErrorDocsContract } from "../../../contract/operations.ts";
 import { errorsHtml } from "../../pages/docs-errors.ts";
 import type { Endpoint } from "../../server/endpoint.ts";

@@ -1,12 +1,12 @@
-// GET /llms.txt: the endpoints of the listener, for programs that read documentation [api.docs].
+// GET /llms.txt: the listener's endpoints, for programs that read documentation [api.docs].
 import type { EndpointContract } from "../../../contract/endpoint.ts";
 import { getLlmsContract } from "../../../contract/operations.ts";
 import { endpointsText } from "../../pages/docs-llms.ts";
 import type { Endpoint } from "../../server/endpoint.ts";
 
 export function getLlms(contracts: readonly EndpointContract[]): Endpoint {
-  let made: Buffer | undefined;
-  const bytes = () => (made ??= Buffer.from(endpointsText(contracts)));
+  let cached: Buffer | undefined;
+  const bytes = () => (cached ??= Buffer.from(endpointsText(contracts)));
   return {
     contract: getLlmsContract,
     handle: async () => ({

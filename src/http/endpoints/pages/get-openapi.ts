@@ -1,19 +1,19 @@
-// GET /openapi.json: the document that was generated from the contracts that the server runs on, as the package contains it [api.openapi].
+// GET /openapi.json: returns the OpenAPI document that was generated from the server's contracts and is part of the package [api.openapi].
 import { readFile } from "node:fs/promises";
 import { getOpenapiContract } from "../../../contract/operations.ts";
 import type { Endpoint } from "../../server/endpoint.ts";
 
-/** `file`: as `npm run docs` wrote it, and the checks hold it against the contracts; made here, it would hold up the loop for 0.4 s. */
+/** `file` is written by `npm run docs`, and a check compares it with the contracts. Generating it here would block the event loop for 0.4 s. */
 export function getOpenapi(file: string): Endpoint {
-  let made: Promise<Buffer> | undefined;
-  // As bytes, which every reply shares: of a text each would make its own.
+  let cached: Promise<Buffer> | undefined;
+  // Stored as bytes, which all replies share. With text, each reply would create its own bytes.
   const read = async (): Promise<Buffer> => Buffer.from(JSON.stringify(JSON.parse(await readFile(file, "utf8"))));
   const bytes = (): Promise<Buffer> => {
-    made ??= read().catch((error: unknown) => {
-      made = undefined;
+    cached ??= read().catch((error: unknown) => {
+      cached = undefined;
       throw error;
     });
-    return made;
+    return cached;
   };
   return {
     contract: getOpenapiContract,

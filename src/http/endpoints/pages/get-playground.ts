@@ -1,4 +1,4 @@
-// GET /playground and what its page loads: the API in a browser, for anyone with a key [console.files].
+// GET /playground and the files that its page loads: tries the API in a browser, with any key [console.files].
 import {
   getPlaygroundContract,
   getPlaygroundFileContract,

@@ -1,4 +1,4 @@
-// DELETE /workspace/{tenant_id}/stt-webhook [webhooks.preconditions].
+// DELETE /workspace/{tenant_id}/stt-webhook: deletes the workspace's webhook [webhooks.preconditions].
 import type { Principal } from "../../../auth/principal.ts";
 import { deleteSttWebhookContract } from "../../../contract/endpoint-webhook.ts";
 import { deleteWebhook } from "../../../webhooks/describe.ts";

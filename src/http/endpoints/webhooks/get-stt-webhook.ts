@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/stt-webhook [webhooks.preconditions].
+// GET /workspace/{tenant_id}/stt-webhook: returns the workspace's webhook [webhooks.preconditions].
 import type { Principal } from "../../../auth/principal.ts";
 import { getSttWebhookContract } from "../../../contract/endpoint-webhook.ts";
 import { describeWebhook } from "../../../webhooks/describe.ts";

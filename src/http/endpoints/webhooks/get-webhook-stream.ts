@@ -1,4 +1,4 @@
-// GET /workspace/{tenant_id}/stt-webhook/stream [webhooks.listen].
+// GET /workspace/{tenant_id}/stt-webhook/stream: streams webhook deliveries as events [webhooks.listen].
 import type { Principal } from "../../../auth/principal.ts";
 import { streamWebhookContract } from "../../../contract/endpoint-webhook.ts";
 import { streamQuery } from "../../../contract/webhook.ts";
@@ -13,11 +13,12 @@ export function getWebhookStream(edge: WebhookEdge): Endpoint<Principal> {
   return {
     contract: streamWebhookContract,
     handle: async (context) => {
-      const isAdmin = (caller: Principal) => workspaceAdmin(edge.requireAdmin, { ...context, principal: caller });
-      const { workspaceId } = await isAdmin(principalOf(context));
+      const authorizeAdmin = (caller: Principal) =>
+        workspaceAdmin(edge.requireAdmin, { ...context, principal: caller });
+      const { workspaceId } = await authorizeAdmin(principalOf(context));
       const { after = null } = readQuery(context.request, streamQuery);
       const watch = watchAuthorization([context.clientGone, edge.draining], async () =>
-        isAdmin(await context.callerNow()),
+        authorizeAdmin(await context.callerNow()),
       );
       const events = listen(edge.webhooks, { workspaceId, after, until: watch.ended });
       return { status: 200, body: { events, held: watch } };

@@ -1,4 +1,4 @@
-// POST /workspace/{tenant_id}/stt-webhook/deliveries/{delivery_id}/redeliver [webhooks.redeliver].
+// POST /workspace/{tenant_id}/stt-webhook/deliveries/{delivery_id}/redeliver: sends a delivery again [webhooks.redeliver].
 import type { Principal } from "../../../auth/principal.ts";
 import { redeliverWebhookContract } from "../../../contract/endpoint-webhook.ts";
 import { brand } from "../../../contract/ids.ts";

@@ -1,4 +1,4 @@
-// POST /workspace/{tenant_id}/stt-webhook/test [webhooks.test-delivery].
+// POST /workspace/{tenant_id}/stt-webhook/test: sends a test delivery [webhooks.test-delivery].
 import type { Principal } from "../../../auth/principal.ts";
 import { testWebhookContract } from "../../../contract/endpoint-webhook.ts";
 import { testWebhook } from "../../../webhooks/test-webhook.ts";

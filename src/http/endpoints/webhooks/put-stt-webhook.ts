@@ -1,4 +1,4 @@
-// PUT /workspace/{tenant_id}/stt-webhook [webhooks.preconditions].
+// PUT /workspace/{tenant_id}/stt-webhook: creates or replaces the workspace's webhook [webhooks.preconditions].
 import type { Principal } from "../../../auth/principal.ts";
 import { putSttWebhookContract } from "../../../contract/endpoint-webhook.ts";
 import { webhookRequest } from "../../../contract/webhook.ts";

@@ -1,10 +1,10 @@
-// What the endpoints of the completion webhook need.
+// The services that all webhook endpoints use.
 import type { WebhookServices } from "../../../webhooks/services.ts";
 import type { RequireAdmin } from "../workspace-admin.ts";
 
 export interface WebhookEdge {
   readonly requireAdmin: RequireAdmin;
   readonly webhooks: WebhookServices;
-  /** Streams end when a shutdown begins. */
+  /** Aborts at the start of a shutdown, which ends streams. */
   readonly draining: AbortSignal;
 }

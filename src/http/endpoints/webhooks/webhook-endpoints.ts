@@ -1,4 +1,4 @@
-// The endpoints of the completion webhook, gathered for `open-public.ts`.
+// Lists the webhook endpoints for `open-public.ts`.
 import type { Principal } from "../../../auth/principal.ts";
 import type { Endpoint } from "../../server/endpoint.ts";
 import { deleteSttWebhook } from "./delete-stt-webhook.ts";
