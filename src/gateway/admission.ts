@@ -1,17 +1,20 @@
-// Limits how many bytes of request bodies this process holds at once (8 GiB in files, 256 MiB in memory), before a body is read. Above it
-// the answer is 503 and the body stays unread [api.admission].
+// Limits how many bytes of request bodies this process holds at once (8 GiB in files, 256 MiB in memory). Above the limit the answer is 503 and the body is not
+// read [api.admission].
 import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
 
-/** Audio passes through to files; a chat is held as it came, and in memory it is several times its size. */
+/** Audio is written to files. A chat body is held in memory, where it takes several times its size. */
 export type BodyPlace = "file" | "memory";
 export type BodyRoom = Readonly<Record<BodyPlace, number>>;
 
 const ROOM_BYTES: BodyRoom = { file: 8 * 1024 ** 3, memory: 256 * 1024 ** 2 };
-/** Of the room. Whoever holds more than this much of it leaves as much to the others: alone it may fill three quarters. */
+/**
+ * The fair share of an owner, as a fraction of the total. An owner above it must leave as much free for others, so that one owner alone holds at most three
+ * quarters.
+ */
 const FAIR_SHARE = 1 / 4;
 
-/** An administrator's key belongs to no app, and goes by its own id. */
+/** The app, or the key's own id for an administrator's key, which belongs to no app. */
 type BodyOwner = string;
 export const bodyOwner = ({ app, key }: Principal): BodyOwner => app?.id ?? key.id;
 
@@ -22,16 +25,16 @@ export interface ExpectedBody {
 }
 
 export interface AdmittedBody extends Disposable {
-  /** So many bytes have come of a body that did not say how many there are. Throws OVERLOADED. */
+  /** Reports the bytes received so far of a body without a declared length. Throws OVERLOADED. */
   received(bytes: number): void;
 }
 
 export interface Admission {
-  /** Held until it is disposed of. Throws OVERLOADED and SHUTTING_DOWN. */
+  /** Reserves the bytes until the result is disposed of. Throws OVERLOADED and SHUTTING_DOWN. */
   enter(body: ExpectedBody): AdmittedBody;
 }
 
-/** `isClosing`: nothing new is taken any more. While a process only drains, what still reaches it is served. */
+/** `isClosing`: no new bodies are admitted. A process that is only draining still serves what reaches it. */
 export function createAdmission(isClosing: () => boolean, roomBytes: BodyRoom = ROOM_BYTES): Admission {
   const rooms = { file: createRoom(roomBytes.file), memory: createRoom(roomBytes.memory) };
   return {
@@ -74,7 +77,7 @@ class HeldBody implements AdmittedBody {
 }
 
 interface Room {
-  /** False: there is none, and nothing was taken. */
+  /** Returns false, and reserves nothing, if there is no room. */
   take(owner: BodyOwner, bytes: number): boolean;
   give(owner: BodyOwner, bytes: number): void;
 }
@@ -85,19 +88,19 @@ function createRoom(roomBytes: number): Room {
   let heldBytes = 0;
   return {
     take(owner, bytes) {
-      const all = heldBytes + bytes;
-      const own = (heldBy.get(owner) ?? 0) + bytes;
-      if (all > (own > shareBytes ? roomBytes - shareBytes : roomBytes)) return false;
-      heldBytes = all;
-      heldBy.set(owner, own);
+      const totalBytes = heldBytes + bytes;
+      const ownBytes = (heldBy.get(owner) ?? 0) + bytes;
+      if (totalBytes > (ownBytes > shareBytes ? roomBytes - shareBytes : roomBytes)) return false;
+      heldBytes = totalBytes;
+      heldBy.set(owner, ownBytes);
       return true;
     },
     give(owner, bytes) {
       if (bytes === 0) return;
       heldBytes -= bytes;
-      const left = (heldBy.get(owner) ?? 0) - bytes;
-      if (left === 0) heldBy.delete(owner);
-      else heldBy.set(owner, left);
+      const remaining = (heldBy.get(owner) ?? 0) - bytes;
+      if (remaining === 0) heldBy.delete(owner);
+      else heldBy.set(owner, remaining);
     },
   };
 }

@@ -1,31 +1,31 @@
-// An answer as the gateway hands it to the edge, and as an idempotency slot keeps it: status, a few headers, a body.
+// An answer of the gateway, as it is passed to the HTTP layer and stored in an idempotency slot: status, a few headers and a body.
 import { jsonBytes } from "../lib/json/write-json.ts";
 
 export interface GatewayReply {
   readonly status: number;
-  /** Content type and facts beside the body; never the request id, which is the edge's. */
+  /** The content type and facts that the body has no field for. The request id is not among them: the HTTP layer adds it. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Text leaves in one piece with its head, where bytes are a second one. */
+  /** A string is sent in one piece with the head, a buffer in a second one. */
   readonly body: string | Buffer;
-  /** Nothing else holds the body: its memory can be freed as soon as it is sent. */
+  /** The body is not referenced elsewhere: its memory can be freed as soon as it is sent. */
   readonly isExclusive?: true;
 }
 
 type Headers = GatewayReply["headers"];
 
 export function jsonReply(status: number, value: unknown, headers: Headers = {}): GatewayReply {
-  return { status, headers: typed("application/json", headers), body: JSON.stringify(value) };
+  return { status, headers: withContentType("application/json", headers), body: JSON.stringify(value) };
 }
 
-/** Of a transcript, which may be long: then others have their turns while it is written. */
+/** Serialises a transcript cooperatively, because it may be long. */
 export async function transcriptReply(value: unknown, headers: Headers = {}): Promise<GatewayReply> {
-  return { status: 200, headers: typed("application/json", headers), body: await jsonBytes(value) };
+  return { status: 200, headers: withContentType("application/json", headers), body: await jsonBytes(value) };
 }
 
 export function textReply(contentType: string, text: string, headers: Headers): GatewayReply {
-  return { status: 200, headers: typed(contentType, headers), body: text };
+  return { status: 200, headers: withContentType(contentType, headers), body: text };
 }
 
-function typed(contentType: string, headers: Headers): Headers {
+function withContentType(contentType: string, headers: Headers): Headers {
   return { "content-type": `${contentType}; charset=utf-8`, ...headers };
 }

@@ -1,5 +1,5 @@
-// What a routed request leaves in the request log: passed through its call, filled in where each thing is decided, read once at its end. An
-// allow-list: no text of a caller or a provider, no file names, no addresses [requests.no-content].
+// What a routed request writes to the request log: filled in by each step of the call and read once at the end. An allow-list without texts of callers or
+// providers, file names or addresses [requests.no-content].
 import type { AppId, JobId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import type { Capability, Profile } from "../contract/features.ts";
@@ -9,7 +9,7 @@ import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate, Missing } from "../routing/pick-candidates.ts";
 import { isCapable, type PurposePolicy, type Target } from "../routing/types.ts";
 
-/** What became of the idempotency key. `unused`: it was ignored, or the request was refused before it counted. */
+/** How the idempotency key was used. `unused`: it was ignored, or the request was refused before the key was claimed. */
 export type KeyUse = "not_sent" | "unused" | "first" | "replayed" | "reused" | "in_progress" | "unavailable";
 
 export interface Asked {
@@ -21,17 +21,17 @@ export interface Asked {
   readonly dry_run: boolean;
 }
 
-/** A target of the route as it stood when the decision was made. */
+/** A target of the route at the time of the decision. */
 export interface RecordedCandidate {
   readonly position: number;
   readonly connection: string;
   readonly provider: string;
   readonly model: string;
-  /** Features and limits; `audio_input`, `chat` or `profile` for one that was not even judged. */
+  /** Missing features and limits. `audio_input`, `chat` or `profile` for a target that was not judged further. */
   readonly missing: readonly string[];
-  /** Null where it was not looked at. */
+  /** Null: not checked. */
   readonly healthy: boolean | null;
-  /** There where it was paused by hand: RFC 3339. */
+  /** RFC 3339. Present if the target was paused manually. */
   readonly pausedUntil?: string;
 }
 
@@ -40,24 +40,24 @@ export interface RecordedPurpose {
   readonly applied: string | null;
   readonly source: string;
   readonly policy: PurposePolicy | null;
-  /** Why one that was sent or defaulted was not applied. */
+  /** Why the purpose that was sent, or the default one, was not applied. */
   readonly reason: string | null;
 }
 
-/** Told by the stories of the gateway, each at most once. */
+/** Filled in by the steps of a call, each method at most once. */
 export interface Recorder {
   decided(decision: RouteDecision<unknown, Missing>, asked: Asked, policy: PurposePolicy | null): void;
   measured(durationSeconds: number): void;
   keyUsed(use: KeyUse): void;
   jobMade(id: JobId): void;
-  /** A stream ended in an error after its 200. */
+  /** A stream ended in an error after its status 200. */
   broke(code: ErrorCode): void;
 }
 
 export interface RecordOpening {
   readonly requestId: RequestId;
   readonly endpoint: string;
-  /** Null: it came without a valid key, or whose key it is could not be found out. */
+  /** Null: the request had no valid key, or the key could not be looked up. */
   readonly principal: Principal | null;
   readonly receivedAtMs: number;
   readonly hasIdempotencyKey: boolean;
@@ -70,7 +70,7 @@ export interface RecordEnd {
 
 export interface RequestRecord {
   readonly requestId: RequestId;
-  /** Null, with the key: whose it is is not known. */
+  /** Null together with `keyId`: the request had no known key. */
   readonly workspaceId: WorkspaceId | null;
   readonly appId: AppId | null;
   readonly keyId: KeyId | null;
@@ -83,9 +83,9 @@ export interface RequestRecord {
   readonly asked: Asked | null;
   readonly purpose: RecordedPurpose | null;
   readonly route: string | null;
-  /** Which version of it was in force; null also for a route that is not there. */
+  /** The version that was live. Null if the route does not exist. */
   readonly routeVersion: number | null;
-  /** Null: it was not refused by its routing, or never came so far. */
+  /** Null: routing did not refuse the request, or was never reached. */
   readonly refusal: string | null;
   /** Null: no decision was made. */
   readonly candidates: readonly RecordedCandidate[] | null;
@@ -109,11 +109,11 @@ export function openRecord(
   let keyUse: KeyUse = hasIdempotencyKey ? "unused" : "not_sent";
   let audioMs: number | null = null;
   let jobId: JobId | null = null;
-  let broken: ErrorCode | null = null;
+  let streamError: ErrorCode | null = null;
   return {
     recorder: {
-      decided: (made, asked, policy) => {
-        decision = recordDecision(made, asked, policy);
+      decided: (routeDecision, asked, policy) => {
+        decision = recordDecision(routeDecision, asked, policy);
       },
       measured: (seconds) => {
         audioMs = Math.round(seconds * 1000);
@@ -125,12 +125,12 @@ export function openRecord(
         jobId = id;
       },
       broke: (code) => {
-        broken = code;
+        streamError = code;
       },
     },
     end: ({ status, code }) =>
       keep({
-        // First: behind other members V8 copies one by one.
+        // Spread first, because V8 copies a spread after other members one by one.
         ...decision,
         requestId,
         workspaceId: principal?.workspace.id ?? null,
@@ -141,7 +141,7 @@ export function openRecord(
         receivedAtMs,
         endedAtMs: nowMs(),
         status,
-        code: code ?? broken,
+        code: code ?? streamError,
         keyUse,
         audioMs,
         jobId,
@@ -176,7 +176,7 @@ function recordDecision(decision: RouteDecision<unknown, Missing>, asked: Asked,
   };
 }
 
-/** What no purpose can be called is not a label but whatever somebody typed. */
+/** Logged instead of a text that cannot be a label, because it may contain anything that the caller typed. */
 const NO_LABEL = "(not a label)";
 
 function labelOf(requested: string | null): string | null {
@@ -190,7 +190,7 @@ function notAppliedBecause(decision: RouteDecision<unknown, Missing>): string | 
   return typeof reason === "string" ? reason : null;
 }
 
-/** Of targets that were judged, or of a whole route: then those that were not judged say why. */
+/** Records the targets that were judged, or all targets of a route; those that were not judged show the reason. */
 export function recordCandidates(
   targets: readonly Target[],
   considered: readonly Candidate<Missing>[],

@@ -1,14 +1,14 @@
-// What happened to the purpose and to preferences, as headers: of a bare body [captions.facts-in-headers], and of OpenAI's bodies, which
-// have no place for it [compatible.routing-headers].
+// Reports the purpose and the preferences of a request as headers, for bare bodies [captions.facts-in-headers] and for OpenAI's bodies, which have no field for
+// them [compatible.routing-headers].
 import type { PurposeFields, Warning } from "../contract/transcription.ts";
 
 type Facts = PurposeFields & { readonly warnings: readonly Warning[] };
 
-/** Absent when null. */
+/** Null values have no header. */
 export function routingFacts(answer: Facts): Record<string, string> {
   const warnings = [...new Set(answer.warnings.map((warning) => warning.code))].join(", ");
   return {
-    // Labels outside ASCII cannot stand in a header as they are.
+    // Encoded, because a header cannot carry labels outside ASCII.
     ...(answer.svc_requested_purpose === null
       ? {}
       : { "x-svc-requested-purpose": encodeURI(answer.svc_requested_purpose) }),

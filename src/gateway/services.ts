@@ -1,4 +1,4 @@
-// What the verbs of this room need from the outside, made once in `app.ts` and handed in as their first argument.
+// The dependencies of the gateway's operations, created once in `app.ts` and passed as their first argument.
 import type { Logger } from "pino";
 import type { Decoder } from "../audio/decode/decoder.ts";
 import type { Measurer } from "../audio/measure.ts";
@@ -22,16 +22,16 @@ export interface IoRequest {
   readonly baseUrl: string;
   readonly isCallersAddress: boolean;
   readonly credential: string | null;
-  /** Aborted when the work should stop: nobody is left to answer. */
+  /** Aborted when the work should stop because its answer is no longer needed. */
   readonly signal: AbortSignal;
-  /** Milliseconds from now until the call is given up. */
+  /** Milliseconds from now until the call times out. */
   readonly timeoutMs: number;
   readonly expected: ReplyTerms;
-  /** Awaited before a request that the provider may be paid for: what must be durable by then. */
+  /** Awaited before a request that the provider may charge for, so that what must be durable is committed. */
   readonly beforePaid?: () => Promise<void>;
-  /** Called as the first byte leaves: from then on the provider may do the work. */
+  /** Called when the first byte is sent. From then on the provider may do the work. */
   readonly onDispatch: () => void;
-  /** Called whenever bytes of a streamed reply came. */
+  /** Called whenever bytes of a streamed reply are received. */
   readonly onReceived?: () => void;
   /** Awaited before the first poll of a run that the provider accepted. */
   readonly onRemoteRun?: (run: RemoteRun) => Promise<void>;
@@ -47,28 +47,28 @@ export interface GatewayServices {
   };
   readonly providers: ReadonlyMap<ProviderKind, SpeechProvider>;
   readonly chatProviders: ReadonlyMap<ProviderKind, ChatProvider>;
-  /** The operator's set-up as it is now; a request reads it once. */
+  /** The current configuration. A request reads it once. */
   readonly directory: () => Directory;
   readonly prices: () => PriceBook;
   readonly measurer: Measurer;
   readonly decoder: Decoder;
-  /** Where a recording rests that is sent in pieces. */
+  /** Where a decoded recording is stored while it is sent in pieces. */
   readonly spool: Pick<Spool, "begin">;
   readonly remoteAudio: RemoteAudio;
   readonly circuits: Circuits;
   readonly observer: Observer;
   readonly ledger: Ledger;
-  /** What chats without an idempotency key are paid from: an app's budgets, in slices held by this process. */
+  /** Pays for chats without an idempotency key: slices of an app's budgets that this process holds as leases. */
   readonly leases: Pick<Leases, "reserve" | "settle" | "reclaimer">;
-  /** Longest silence of a provider in the middle of a streamed answer. */
+  /** The longest silence of a provider within a streamed answer. */
   readonly streamIdleMs: number;
-  /** How long the status line of a transcript's stream waits for its first content. */
+  /** How long a transcript's stream waits for its first content before the status line is sent. */
   readonly statusLineMs: number;
   readonly idempotency: Idempotency;
   readonly quotas: Quotas;
   readonly deletions: ProviderDeletions;
   readonly openIo: (request: IoRequest) => StreamingIo;
-  /** Where the sandbox speaks this provider's wire format. Targets of test keys go there. */
+  /** The URL at which the sandbox speaks this provider's wire format. Targets of test keys are called there. */
   readonly sandboxUrl: (kind: ProviderKind, dialect: unknown) => string;
   readonly now: () => Date;
   readonly logger: Logger;

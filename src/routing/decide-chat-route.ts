@@ -1,4 +1,4 @@
-// The routing decision for chat: the same judgement as audio's in the context of the key's own route [routing.key-route]. Pure.
+// Decides the route of a chat: the same decision as for audio, always in the context of the key's own route [routing.key-route]. Pure.
 import type { ChatLack, Profile } from "../contract/features.ts";
 import type { ChatPlanResult, ChatRequest } from "../providers/chat/chat-provider.ts";
 import { decide, type RouteDecision } from "./decide-route.ts";
@@ -6,7 +6,7 @@ import type { Judge, UnavailabilityOf } from "./pick-candidates.ts";
 import type { PurposeRequest } from "./resolve-purpose.ts";
 import type { RoutingContext, Target } from "./types.ts";
 
-/** What an adapter would send, or what the model lacks for it: the plan is the verdict, so the two cannot disagree. */
+/** The adapter's plan is the verdict, so the two cannot disagree: what it would send to the target, or what the model lacks. */
 export interface ChatVerdict {
   /** Empty: the target is eligible. */
   readonly missing: readonly ChatLack[];
@@ -28,7 +28,7 @@ export type ChatDecision = RouteDecision<ChatRequest, ChatVerdict>;
 export function decideChatRoute(
   context: RoutingContext,
   { request, purpose, profile, plan }: ChatQuestion,
-  restOf: UnavailabilityOf,
+  unavailabilityOf: UnavailabilityOf,
 ): ChatDecision {
   return decide(
     context,
@@ -36,10 +36,10 @@ export function decideChatRoute(
       capability: "chat",
       purpose,
       profile,
-      // A purpose's defaults are fields of a transcription; none of them means anything here.
+      // A purpose's defaults are fields of a transcription and have no meaning for a chat.
       want: () => ({ wanted: request, judge: chatJudge(plan) }),
     },
-    restOf,
+    unavailabilityOf,
   );
 }
 

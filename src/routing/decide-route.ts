@@ -1,5 +1,5 @@
-// The whole routing decision as one pure function: what the gateway runs, `dry_run` prints and tests tabulate. Order of judgement: purpose,
-// no model 503, profile 400, no capable target 422, none healthy 503 [routing.order].
+// The whole routing decision as one pure function, which requests, dry runs and tests call. Order: purpose, no model 503, profile 400, no capable target 422,
+// none healthy 503 [routing.order].
 import type { Capability, Profile } from "../contract/features.ts";
 import type { PurposeFields, TranslationFields, Warning } from "../contract/transcription.ts";
 import { type AudioFacts, judgeTarget, type Verdict } from "./judge-target.ts";
@@ -21,16 +21,16 @@ export interface AudioQuestion {
   readonly task: Requirements["task"];
   readonly fields: TranslationFields;
   readonly purpose: PurposeRequest;
-  /** Null while nothing is known of it: what depends on it is judged again later. */
+  /** Null: the audio is not known yet. What depends on it is judged again later. */
   readonly audio: AudioFacts | null;
 }
 
-/** What differs between one kind of work and another: its wishes, and its verdict on one target. */
+/** What differs between audio and chat: the requirements, and the verdict on one target. */
 export interface Work<Wanted, V extends Missing> {
   readonly capability: Capability;
   readonly purpose: PurposeRequest;
   readonly profile: Profile | null;
-  /** Given the defaults of the purpose in force. */
+  /** Receives the defaults of the applied purpose. */
   readonly want: (defaults: PurposeDefaults) => { readonly wanted: Wanted; readonly judge: Judge<V> };
 }
 
@@ -39,17 +39,17 @@ export type RouteRefusal =
   | { readonly kind: "profile_not_allowed" }
   | { readonly kind: "no_model"; readonly capability: Capability }
   | { readonly kind: "unsupported"; readonly missing: readonly string[] }
-  /** What could serve it has no price, and the workspace's plan pays for priced models only. */
+  /** The targets that could serve it have no price, and the workspace's plan pays for priced models only. */
   | { readonly kind: "credits_required" }
-  /** `rests`: of each target that could have served it. */
+  /** `rests`: why each target that could have served it is unavailable. */
   | { readonly kind: "unhealthy"; readonly capability: Capability; readonly rests: readonly Unavailability[] };
 
 interface Judged<V extends Missing> {
-  /** Null where the purpose was refused. */
+  /** Null: the purpose was refused. */
   readonly route: Route | null;
   readonly purpose: PurposeFields;
   readonly warnings: readonly Warning[];
-  /** Every able target that was considered, the left ones with their lacks. */
+  /** Every capable target that was considered, with what it lacks if it is not eligible. */
   readonly considered: readonly Candidate<V>[];
 }
 
@@ -62,17 +62,21 @@ export type RouteDecision<Wanted = Requirements, V extends Missing = Verdict> =
     })
   | (Judged<V> & { readonly ok: false; readonly refusal: RouteRefusal });
 
-/** For audio. */
-export function decideRoute(context: RoutingContext, question: AudioQuestion, restOf: UnavailabilityOf): RouteDecision {
-  return decideSpeech(context, question, (fields) => requiredFeatures(fields, question.task), restOf);
+/** Decides the route of an audio request. */
+export function decideRoute(
+  context: RoutingContext,
+  question: AudioQuestion,
+  unavailabilityOf: UnavailabilityOf,
+): RouteDecision {
+  return decideSpeech(context, question, (fields) => requiredFeatures(fields, question.task), unavailabilityOf);
 }
 
-/** What is wanted of a target, when it is not simply what was asked. */
+/** Decides the route with requirements other than those of the request, such as those of the transcript of a translation. */
 export function decideSpeech(
   context: RoutingContext,
   { fields, purpose, audio }: AudioQuestion,
   want: (fields: AudioQuestion["fields"]) => Requirements,
-  restOf: UnavailabilityOf,
+  unavailabilityOf: UnavailabilityOf,
 ): RouteDecision {
   return decide(
     context,
@@ -85,11 +89,11 @@ export function decideSpeech(
         return { wanted, judge: audioJudge(wanted, audio) };
       },
     },
-    restOf,
+    unavailabilityOf,
   );
 }
 
-/** For a route that was decided on before, when its targets are to be judged again. */
+/** Judges targets of a route that was decided earlier. */
 export function audioJudge(wanted: Requirements, audio: AudioFacts | null): Judge<Verdict> {
   return ({ speech }, route) => judgeTarget(given(speech), wanted, audio, route);
 }
@@ -97,7 +101,7 @@ export function audioJudge(wanted: Requirements, audio: AudioFacts | null): Judg
 export function decide<Wanted, V extends Missing>(
   context: RoutingContext,
   work: Work<Wanted, V>,
-  restOf: UnavailabilityOf,
+  unavailabilityOf: UnavailabilityOf,
 ): RouteDecision<Wanted, V> {
   const { capability, profile } = work;
   const purpose = resolvePurpose(context, capability, work.purpose);
@@ -115,7 +119,7 @@ export function decide<Wanted, V extends Missing>(
     return refuse<Wanted, V>(resolved, { kind: "profile_not_allowed" });
 
   const { wanted, judge } = work.want(purpose.purpose?.defaults ?? {});
-  const picked = pickCandidates(route, capability, profile, judge, restOf);
+  const picked = pickCandidates(route, capability, profile, judge, unavailabilityOf);
   const judged = {
     route,
     purpose: purpose.fields,
@@ -129,7 +133,7 @@ export function decide<Wanted, V extends Missing>(
   return { ...judged, ok: true, route, wanted, candidates };
 }
 
-/** Where no target is eligible: its features are at fault, or nothing but the plan. */
+/** The refusal when no target is eligible: a feature is missing, or only the price that the workspace's plan needs. */
 export function lackingRefusal(
   candidates: readonly Candidate<Missing>[],
 ): Extract<RouteRefusal, { readonly kind: "unsupported" | "credits_required" }> {
@@ -145,14 +149,14 @@ function refuse<Wanted, V extends Missing>(judged: Judged<V>, refusal: RouteRefu
   return { ...judged, ok: false, refusal };
 }
 
-/** What every target lacks; where each lacks something else, everything that any of them lacks. */
+/** What all targets lack; if they lack nothing in common, everything that any of them lacks. */
 function commonLacks(candidates: readonly Candidate<Missing>[]): readonly string[] {
   const all = [...new Set(candidates.flatMap((candidate) => candidate.verdict.missing))];
   const common = all.filter((lack) => candidates.every((candidate) => candidate.verdict.missing.includes(lack)));
   return common.length > 0 ? common : all;
 }
 
-/** Only able targets are judged. */
+/** Throws if the target has no such model. Only capable targets are judged. */
 export function given<Model>(model: Model | null): Model {
   if (model === null) throw new Error("a target was judged for work its model does not take");
   return model;

@@ -1,5 +1,5 @@
-// How a translation is made: by targets that translate; where there are none and the route allows it, a transcript is made and a chat
-// target of the same route translates its text [routing.translation-native] [routing.translation-via-chat]. Pure.
+// Decides how a translation is made: by targets that translate or, if there are none and the route allows it, by a chat target of the same route that
+// translates the transcript [routing.translation-native] [routing.translation-via-chat]. Pure.
 import type { Feature } from "../contract/features.ts";
 import { type ChatPlanner, chatJudge, type ChatVerdict } from "./decide-chat-route.ts";
 import {
@@ -15,20 +15,20 @@ import { type Requirements, requiredFeatures } from "./required-features.ts";
 import type { RoutingContext } from "./types.ts";
 
 export interface AudioDecision {
-  /** Of the transcript's targets, when a chat is to translate it. */
+  /** For the targets that transcribe, if a chat target translates the transcript. */
   readonly decision: RouteDecision;
-  /** null: the targets of `decision` do all of it. */
+  /** Null: the targets of `decision` do all of the work. */
   readonly byChat: ByChat | null;
 }
 
 export interface ByChat {
   /** Every chat target that was considered. */
   readonly considered: readonly Candidate<ChatVerdict>[];
-  /** The able and healthy ones, in order; at least one. */
+  /** The capable and healthy ones in order, at least one. */
   readonly candidates: readonly Candidate<ChatVerdict>[];
 }
 
-/** What belongs to the words that were spoken, or to the moment: nothing proves that it survives a translation of the text. */
+/** Features of the spoken words or of their timing. Nothing proves that they survive the translation of the text. */
 const LOST_IN_TEXT: readonly Feature[] = [
   "diarization",
   "timestamps.word",
@@ -37,33 +37,33 @@ const LOST_IN_TEXT: readonly Feature[] = [
   "streaming",
 ];
 
-/** No target translates, or none that the workspace's plan pays for. */
+/** The refusals after which a chat may translate: no target translates, or none that the workspace's plan pays for. */
 const LEADS_TO_CHAT: ReadonlySet<RouteRefusal["kind"]> = new Set(["unsupported", "credits_required"]);
 
-/** `plan` is of the chat to come. */
+/** `plan` plans the chat that would translate. */
 export function decideAudio(
   context: RoutingContext,
   question: AudioQuestion,
   plan: ChatPlanner,
-  restOf: UnavailabilityOf,
+  unavailabilityOf: UnavailabilityOf,
 ): AudioDecision {
-  const native = { decision: decideRoute(context, question, restOf), byChat: null };
+  const native = { decision: decideRoute(context, question, unavailabilityOf), byChat: null };
   if (question.task !== "translate" || native.decision.ok || !LEADS_TO_CHAT.has(native.decision.refusal.kind))
     return native;
   const { route } = native.decision;
   if (route?.translateViaChat !== true) return native;
-  // What rests now is no less able, and does not make of a route that could one that cannot.
-  const able = decideTranscript(context, question, () => null);
-  if (!able.ok) return native;
+  // Ignores unavailability: a target that is cooling down now is still capable.
+  const transcript = decideTranscript(context, question, () => null);
+  if (!transcript.ok) return native;
 
   const { considered, purpose, warnings } = native.decision;
-  const lost = LOST_IN_TEXT.filter((feature) => able.wanted.features.includes(feature));
+  const lost = LOST_IN_TEXT.filter((feature) => transcript.wanted.features.includes(feature));
   if (lost.length > 0) {
     const refusal = { kind: "unsupported", missing: lost } as const;
     return { decision: { ok: false, route, refusal, considered, purpose, warnings }, byChat: null };
   }
   const profile = question.fields.response_profile ?? null;
-  const picked = pickCandidates(route, "chat", profile, chatJudge(plan), restOf);
+  const picked = pickCandidates(route, "chat", profile, chatJudge(plan), unavailabilityOf);
   const capable = picked.candidates.filter(({ verdict }) => verdict.missing.length === 0);
   if (capable.length === 0) {
     if (!picked.candidates.some(lacksPriceAlone)) return native;
@@ -71,24 +71,33 @@ export function decideAudio(
     return { decision: { ok: false, route, refusal, considered, purpose, warnings }, byChat: null };
   }
   const candidates = capable.filter(({ rest }) => rest === null);
-  const decision = decideTranscript(context, question, restOf);
+  const decision = decideTranscript(context, question, unavailabilityOf);
   if (decision.ok && candidates.length === 0) {
     const refusal = { kind: "unhealthy", capability: "chat", rests: restsOf(capable) } as const;
     return { decision: { ...decision, ok: false, refusal }, byChat: null };
   }
-  const told = new Set(decision.warnings.map(({ code }) => code));
-  const news = picked.warnings.filter(({ code }) => !told.has(code));
+  const knownCodes = new Set(decision.warnings.map(({ code }) => code));
+  const newWarnings = picked.warnings.filter(({ code }) => !knownCodes.has(code));
   return {
-    decision: { ...decision, warnings: [...decision.warnings, ...news] },
+    decision: { ...decision, warnings: [...decision.warnings, ...newWarnings] },
     byChat: { considered: picked.candidates, candidates },
   };
 }
 
-function decideTranscript(context: RoutingContext, question: AudioQuestion, restOf: UnavailabilityOf): RouteDecision {
-  return decideSpeech(context, question, (fields) => inSpokenLanguage(requiredFeatures(fields, "transcribe")), restOf);
+function decideTranscript(
+  context: RoutingContext,
+  question: AudioQuestion,
+  unavailabilityOf: UnavailabilityOf,
+): RouteDecision {
+  return decideSpeech(
+    context,
+    question,
+    (fields) => inSpokenLanguage(requiredFeatures(fields, "transcribe")),
+    unavailabilityOf,
+  );
 }
 
-/** Who has something translated seldom speaks a model's default language: unsaid, the language is to be found out. */
+/** Detects the language unless the caller sent one: speech to be translated is seldom in the model's default language. */
 function inSpokenLanguage(wanted: Requirements): Requirements {
   return wanted.language === null ? { ...wanted, detectLanguage: true } : wanted;
 }

@@ -1,4 +1,4 @@
-// Audio beyond a model's size or duration on a route with `split_long_audio`: how large its pieces may be, or what a cut would cost
+// Judges whether audio beyond a model's size or duration may be cut into pieces on a route with `split_long_audio`, and how large they may be
 // [routing.split-pieces] [routing.split-excluded]. Pure: whether the gateway can decode the recording is an argument.
 import { WAV_HEADER_BYTES } from "../lib/wav.ts";
 import type { Feature, Lack } from "../contract/features.ts";
@@ -9,18 +9,21 @@ import type { Requirements } from "./required-features.ts";
 export interface Cut {
   readonly sampleRate: number;
   readonly channels: number;
-  /** The longest piece that both caps allow. */
+  /** The longest piece within both the size and the duration limit. */
   readonly maxFrames: number;
-  /** Each channel is sent by itself. */
+  /** Each channel is sent on its own. */
   readonly perChannel?: true;
 }
 
 export type CutVerdict =
   | { readonly ok: true; readonly cut: Cut }
-  /** Besides the limit that the audio exceeds. */
+  /** In addition to the limit that the audio exceeds. */
   | { readonly ok: false; readonly missing: readonly Lack[] };
 
-/** Speaker 1 of one piece is nobody in the next; a number read out across a cut is whole in neither; a stream has one file. */
+/**
+ * Features that a cut would break: speaker 1 of one piece is not speaker 1 of the next, a number read out across a cut is incomplete in both, and a stream is
+ * one file.
+ */
 const NEEDS_THE_WHOLE: ReadonlySet<Feature> = new Set<Feature>([
   "diarization",
   "redaction.pii",
@@ -31,7 +34,7 @@ const NEEDS_THE_WHOLE: ReadonlySet<Feature> = new Set<Feature>([
 ]);
 
 const BYTES_PER_SAMPLE = 2;
-/** Shorter ones are all cuts and no speech. */
+/** Shorter pieces would hold no complete words. */
 const LEAST_PIECE_SECONDS = 1;
 
 export function judgeCut(
@@ -52,10 +55,10 @@ export function judgeCut(
   return { ok: true, cut: { sampleRate, channels, maxFrames } };
 }
 
-/** Each is a call, and is paid for. */
+/** Each channel is a separate call with its own cost. */
 const MOST_SPLIT_CHANNELS = 8;
 
-/** For a model that knows no channels: whole where a channel fits within its limits, else in pieces too. */
+/** For a model without multichannel support. A channel is sent whole if it fits within the model's limits, otherwise in pieces. */
 export function judgeChannelSplit(
   { limits }: Pick<SpeechModel, "limits">,
   maxSeconds: number,
@@ -68,7 +71,7 @@ export function judgeChannelSplit(
   if (audio.channels > MOST_SPLIT_CHANNELS) return { ok: false, missing: ["channels"] };
   if (limits.formats !== undefined && !limits.formats.includes("wav")) return { ok: false, missing: ["format"] };
   const bySize = ((limits.maxBytes ?? Number.POSITIVE_INFINITY) - WAV_HEADER_BYTES) / BYTES_PER_SAMPLE;
-  // Of what is decoded: a measurement rounds, and a decoder may give a packet more.
+  // Bounds the decoded length: the measured duration is rounded, and a decoder may return one packet more.
   const frames = Math.ceil((audio.durationSeconds + SPLIT_SLACK_SECONDS) * sampleRate);
   if (audio.durationSeconds <= maxSeconds && frames <= bySize)
     return { ok: true, cut: { sampleRate, channels: audio.channels, maxFrames: frames, perChannel: true } };
@@ -77,5 +80,5 @@ export function judgeChannelSplit(
   return verdict.ok ? { ok: true, cut: { ...verdict.cut, channels: audio.channels, perChannel: true } } : verdict;
 }
 
-/** Beyond it, what was decoded is not the recording that was measured (decode/decoded-recording). */
+/** A decoded recording that is longer by more than this is not the one that was measured (`decode/decoded-recording`). */
 const SPLIT_SLACK_SECONDS = 1;

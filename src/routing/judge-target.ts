@@ -1,4 +1,4 @@
-// Whether a model meets every requirement: the static verdict on one target, from data alone [routing.required-never-dropped]. Pure.
+// Judges whether one model meets every requirement of a request, from static data alone [routing.required-never-dropped]. Pure.
 import type { AudioFormat } from "../contract/audio-formats.ts";
 import type { Feature, Lack } from "../contract/features.ts";
 import { primarySubtag } from "../lib/text/primary-subtag.ts";
@@ -13,28 +13,28 @@ import { type Cut, type CutVerdict, judgeChannelSplit, judgeCut } from "./judge-
 import type { Requirements } from "./required-features.ts";
 import type { Route } from "./types.ts";
 
-/** What is known of the audio before a provider is chosen. */
+/** The facts about the audio that are known before a provider is called. */
 export interface AudioFacts {
   readonly format: AudioFormat;
   readonly sizeBytes: number;
   readonly durationSeconds: number;
   readonly channels: number;
-  /** It is sent while it is spoken: its size and length are not known, and its format is this. */
+  /** Live audio: sent while it is spoken, in this encoding, with unknown size and length. */
   readonly live?: LiveEncoding;
-  /** Samples a second that this gateway decodes it to; null or absent: it cannot. */
+  /** The sample rate to which this gateway can decode it. Null or absent: it cannot. */
   readonly pcmRate?: number | null;
 }
 
-/** What a route lets its targets do less well. */
+/** Which weaker behaviour a route accepts from its targets. */
 type Concessions = Pick<Route, "acceptWeak" | "splitLongAudio">;
 
 export interface Verdict {
   /** Empty: the target is eligible. */
   readonly missing: readonly Lack[];
   readonly language: LanguageInForce;
-  /** Features met only by weak emulation that the route accepts. */
+  /** Features that the model meets only by weak emulation, which the route accepts. */
   readonly emulated: readonly Feature[];
-  /** How the audio has to be cut for this target; null: it is sent whole. */
+  /** How the audio must be cut for this target. Null: it is sent whole. */
   readonly cut: Cut | null;
 }
 
@@ -49,7 +49,7 @@ export function judgeTarget(
   const emulated: Feature[] = [];
   for (const feature of wanted.features) {
     const support = model.features[feature];
-    // What the gateway does, it does to a whole transcript.
+    // The gateway's own emulation needs the whole transcript, so it cannot be streamed.
     const isTooLate = support?.byGateway === true && wanted.features.includes("streaming");
     if (support === undefined || isTooLate || !languageConditionMet(support, language, wanted)) missing.push(feature);
     else if (support.support === "weak") {
@@ -62,16 +62,21 @@ export function judgeTarget(
       missing.push(second);
   }
   if (model.streamsOnly === true && !wanted.features.includes("streaming")) missing.push("batch");
-  const beyond = audio === null ? [] : audioLacks(model, wanted, audio);
-  const isTooMuch = beyond.includes("size") || beyond.includes("duration");
+  const audioMissing = audio === null ? [] : audioLacks(model, wanted, audio);
+  const isTooMuch = audioMissing.includes("size") || audioMissing.includes("duration");
   const cut = judgeSplit(model, wanted, audio, { isTooMuch, splitLongAudio });
-  const left = cut?.ok === true ? beyond.filter((lack) => lack !== "size" && lack !== "duration") : beyond;
+  const uncutMissing =
+    cut?.ok === true ? audioMissing.filter((lack) => lack !== "size" && lack !== "duration") : audioMissing;
   const lost = cut?.ok === false ? cut.missing : [];
-  missing.push(...left, ...lost.filter((lack) => ![...missing, ...left].includes(lack)), ...limitLacks(model, wanted));
+  missing.push(
+    ...uncutMissing,
+    ...lost.filter((lack) => ![...missing, ...uncutMissing].includes(lack)),
+    ...limitLacks(model, wanted),
+  );
   return { missing, language, emulated, cut: cut?.ok === true ? cut.cut : null };
 }
 
-/** Null: the recording is sent as it is. */
+/** Null: the recording is sent whole. */
 function judgeSplit(
   model: SpeechModel,
   wanted: Requirements,
@@ -85,14 +90,14 @@ function judgeSplit(
   return isTooMuch && splitLongAudio ? judgeCut(model, most, wanted, audio) : null;
 }
 
-/** The language asked; else, with detection, unknown; else the target's documented default [routing.language-in-force]. */
+/** The requested language; else unknown if it is detected; else the model's documented default [routing.language-in-force]. */
 function languageInForce(model: SpeechModel, wanted: Requirements): LanguageInForce {
   if (wanted.language !== null) return { kind: "asked", tag: wanted.language };
   if (wanted.detectLanguage && model.preferences.includes("detect_language")) return { kind: "detect" };
   return model.defaultLanguage === "auto" ? { kind: "auto" } : { kind: "default", tag: model.defaultLanguage };
 }
 
-/** An unknown language meets no condition; so does a default that stands in for a detection the model cannot do. */
+/** An unknown language meets no condition. Nor does a default language that replaces a detection which the model does not support. */
 function languageConditionMet(support: FeatureSupport, language: LanguageInForce, wanted: Requirements): boolean {
   if (support.languages === undefined) return true;
   if (language.kind === "asked") return support.languages.includes(primarySubtag(language.tag));
@@ -160,8 +165,8 @@ function wordCount(term: string): number {
 }
 
 /**
- * Providers count tokens of their own; two bytes a token overestimates, of scripts with a token or two a character as well, so a
- * request that passes here fits there.
+ * Providers count tokens in their own way. Two bytes a token overestimates, even for scripts with one or two tokens a character, so that a request which passes
+ * here fits there.
  */
 function estimatedTokens(keyterms: readonly string[]): number {
   return keyterms.reduce((sum, term) => sum + Math.max(1, Math.ceil(Buffer.byteLength(term) / 2)), 0);

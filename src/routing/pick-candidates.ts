@@ -1,10 +1,10 @@
-// The targets of the resolved route in order, each with its verdict and whether it is unavailable [routing.all-unavailable]. Pure.
+// Lists the targets of the resolved route in order, each with its verdict and its availability [routing.all-unavailable]. Pure.
 import type { Capability, Profile } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription.ts";
 import type { Verdict } from "./judge-target.ts";
 import { isCapable, type Route, type Target } from "./types.ts";
 
-/** What every verdict says, whatever it was about. Empty: the target is eligible. */
+/** The common part of every verdict. Empty: the target is eligible. */
 export interface Missing {
   readonly missing: readonly string[];
 }
@@ -13,14 +13,14 @@ export interface Candidate<V extends Missing = Verdict> {
   readonly target: Target;
   readonly verdict: V;
   readonly rest: Unavailability | null;
-  /** Target settings with those of the profile in force on top. */
+  /** The target's settings, overridden by those of the applied profile. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** Why a target is not to be called, as of the moment it was asked for. */
+/** Why a target must not be called at this moment. */
 export type Unavailability =
   | { readonly kind: "after_failures" }
-  /** By hand, which says nothing of the provider. */
+  /** Paused manually, which is not a failure of the provider. */
   | { readonly kind: "paused"; readonly until: Date; readonly secondsLeft: number };
 
 /** The workspace's plan pays for priced models only, and this one has no price. */
@@ -28,10 +28,10 @@ export interface Unpriced {
   readonly kind: "unpriced";
 }
 
-/** As a lack of the target: unlike what is unavailable it comes back by no waiting. */
+/** Reported as a lack and not as unavailability, because waiting does not help. */
 export const UNPRICED = "price";
 
-/** null: nothing speaks against it. */
+/** Null: available. */
 export type UnavailabilityOf = (target: Target, capability: Capability) => Unavailability | Unpriced | null;
 export type Judge<V extends Missing> = (target: Target, route: Route, settings: Readonly<Record<string, unknown>>) => V;
 
@@ -40,24 +40,24 @@ export interface Picked<V extends Missing> {
   readonly warnings: readonly Warning[];
 }
 
-/** Judges every capable target of the route that serves the profile; the caller keeps those without a lack. */
+/** Judges every capable target of the route that serves the profile. The caller filters by verdict and availability. */
 export function pickCandidates<V extends Missing>(
   route: Route,
   capability: Capability,
   profile: Profile | null,
   judge: Judge<V>,
-  restOf: UnavailabilityOf,
+  unavailabilityOf: UnavailabilityOf,
 ): Picked<V> {
-  const able = route.targets.filter((target) => isCapable(target, capability));
-  const serving = profile === null ? able : able.filter((target) => servesProfile(target, profile));
+  const capable = route.targets.filter((target) => isCapable(target, capability));
+  const serving = profile === null ? capable : capable.filter((target) => servesProfile(target, profile));
   const profileApplied = profile !== null && serving.length > 0;
-  const chosen = profile === null || profileApplied ? serving : able;
+  const selected = profile === null || profileApplied ? serving : capable;
   return {
-    candidates: chosen.map((target) => {
-      const ofProfile = profileApplied ? target.profileSettings[profile] : undefined;
-      const settings = ofProfile === undefined ? target.settings : { ...target.settings, ...ofProfile };
+    candidates: selected.map((target) => {
+      const profileOverrides = profileApplied ? target.profileSettings[profile] : undefined;
+      const settings = profileOverrides === undefined ? target.settings : { ...target.settings, ...profileOverrides };
       const verdict = judge(target, route, settings);
-      const rest = restOf(target, capability);
+      const rest = unavailabilityOf(target, capability);
       return rest?.kind === "unpriced"
         ? { target, verdict: withoutPrice(verdict), rest: null, settings }
         : { target, verdict, rest, settings };
@@ -70,7 +70,7 @@ function withoutPrice<V extends Missing>(verdict: V): V {
   return { ...verdict, missing: [...verdict.missing, UNPRICED] };
 }
 
-/** It could serve the request if the plan paid for it. */
+/** The target could serve the request if the plan paid for it. */
 export function lacksPriceAlone({ verdict }: Candidate<Missing>): boolean {
   return verdict.missing.length === 1 && verdict.missing[0] === UNPRICED;
 }

@@ -1,33 +1,33 @@
-// What a request requires of a model and what it merely prefers [routing.required-never-dropped] [routing.preference-dropped]. Pure.
+// Derives from a request what it requires of a model and what it merely prefers [routing.required-never-dropped] [routing.preference-dropped]. Pure.
 import type { Feature, Preference, RedactionGroup } from "../contract/features.ts";
 import type { ResponseFormat, TranscriptionFields, TranslationFields } from "../contract/transcription.ts";
 
-/** The request's wishes after purpose defaults, merged lists and implied features. */
+/** The requirements after purpose defaults, merged lists and implied features. */
 export interface Requirements {
   readonly task: "transcribe" | "translate";
   /** In the order of `FEATURES`; never dropped. */
   readonly features: readonly Feature[];
   readonly keyterms: readonly string[];
   readonly redaction: readonly RedactionGroup[];
-  /** What a translation must be in; null when nothing is translated. */
+  /** The language of a translation. Null: nothing is translated. */
   readonly toLanguage: string | null;
-  /** The tag the caller asked for; null when silent. */
+  /** The language tag that the caller sent. Null: not sent. */
   readonly language: string | null;
   readonly detectLanguage: boolean;
   readonly speakerCountHint: number | null;
-  /** null when silent: then the model's own default stands. */
+  /** Null: not sent, and the model's own default applies. */
   readonly smartFormatting: boolean | null;
   readonly prompt: string | null;
   readonly preferences: readonly Preference[];
   readonly responseFormat: ResponseFormat;
-  /** What the answer's lists contain [transcription.lists]. */
+  /** Which lists the answer contains [transcription.lists]. */
   readonly wantsSegments: boolean;
   readonly wantsWords: boolean;
 }
 
 const NEEDS_SEGMENT_TIMES: ReadonlySet<ResponseFormat> = new Set(["verbose_json", "srt", "vtt"]);
 
-/** `fields` already hold the purpose's defaults (see `withDefaults`). */
+/** `fields` already contain the purpose's defaults (see `withDefaults`). */
 export function requiredFeatures(fields: TranslationFields, task: Requirements["task"]): Requirements {
   const responseFormat = fields.response_format ?? "json";
   const keyterms = mergedKeyterms(fields);
@@ -64,18 +64,18 @@ export function requiredFeatures(fields: TranslationFields, task: Requirements["
   };
 }
 
-/** A purpose's defaults apply to fields that the request does not send [routing.purpose-defaults]. */
+/** Applies a purpose's defaults to the fields that the request does not send [routing.purpose-defaults]. */
 export function withDefaults(
   fields: TranslationFields,
   defaults: Readonly<Record<string, unknown>>,
 ): TranslationFields {
   const { keyterms: _, custom_vocabulary: __, ...others } = defaults;
-  // Under either name it is one list: who sends one of them is not silent about it.
-  const saysTerms = fields.keyterms !== undefined || fields.custom_vocabulary !== undefined;
-  return { ...(saysTerms ? others : defaults), ...fields };
+  // Both names mean one list: a request that sends either of them replaces the default list.
+  const sendsKeyterms = fields.keyterms !== undefined || fields.custom_vocabulary !== undefined;
+  return { ...(sendsKeyterms ? others : defaults), ...fields };
 }
 
-/** The two fields are one list, without duplicates, in order [transcription.keyterms-merged]. */
+/** Merges the two fields into one list without duplicates, in order [transcription.keyterms-merged]. */
 export function mergedKeyterms(fields: TranscriptionFields): readonly string[] {
   return [...new Set([...(fields.custom_vocabulary ?? []), ...(fields.keyterms ?? [])])];
 }
@@ -85,14 +85,14 @@ function redactionGroups(redaction: TranscriptionFields["redaction"]): readonly 
   return redaction === true ? ["pii"] : [...new Set(redaction)];
 }
 
-/** `language` counts only towards models that cover it without taking a hint; judged per target. */
+/** `language` is a preference only for models that cover the language but accept no hint. That is judged per target. */
 function askedPreferences(fields: TranscriptionFields): readonly Preference[] {
-  const asked: Preference[] = [];
-  if (fields.detect_language === true) asked.push("detect_language");
-  if (fields.speaker_count_hint !== undefined) asked.push("speaker_count_hint");
-  // Left as it was spoken is a wish too: most models format unless told, and some cannot be told.
-  if (fields.smart_formatting !== undefined) asked.push("smart_formatting");
-  if (fields.prompt !== undefined) asked.push("prompt");
-  if (fields.language !== undefined) asked.push("language");
-  return asked;
+  const preferences: Preference[] = [];
+  if (fields.detect_language === true) preferences.push("detect_language");
+  if (fields.speaker_count_hint !== undefined) preferences.push("speaker_count_hint");
+  // `false` is a preference too: most models format by default, and some cannot switch it off.
+  if (fields.smart_formatting !== undefined) preferences.push("smart_formatting");
+  if (fields.prompt !== undefined) preferences.push("prompt");
+  if (fields.language !== undefined) preferences.push("language");
+  return preferences;
 }

@@ -1,9 +1,9 @@
-// Which route a request's purpose selects [routing.purpose-selects-route]. Pure.
+// Resolves which route the purpose of a request selects [routing.purpose-selects-route]. Pure.
 import type { Capability } from "../contract/features.ts";
 import type { PurposeFields, Warning } from "../contract/transcription.ts";
 import { isCapable, type Purpose, type PurposePolicy, type Route, type RoutingContext } from "./types.ts";
 
-/** What the caller sent. A label of any visible characters is a label; outside the grammar it is merely unknown. */
+/** What the caller sent. Any visible characters are accepted as a label; one outside the grammar is an unknown purpose. */
 export interface PurposeRequest {
   readonly body: string | null;
   readonly header: string | null;
@@ -23,7 +23,7 @@ export type PurposeOutcome =
   | { readonly ok: false; readonly reason: PurposeRefusalReason; readonly fields: PurposeFields };
 
 /**
- * Audio resolves in the context of the `audio_input` override when there is one, everything else in the route's
+ * Resolves audio in the context of the `audio_input` override if there is one, everything else in the context of the key's route
  * [routing.purpose-override-context].
  */
 export function resolvePurpose(
@@ -37,32 +37,38 @@ export function resolvePurpose(
   if (label === null) {
     return { ok: true, route: contextRoute, purpose: null, fields: fields(null, null, "none"), warnings: [] };
   }
-  const found = usablePurpose(context, contextRoute, label, capability);
-  if (found.ok) {
+  const usable = usablePurpose(context, contextRoute, label, capability);
+  if (usable.ok) {
     const source = request.body !== null ? "body" : request.header !== null ? "header" : "app_default";
     return {
       ok: true,
-      route: found.route,
-      purpose: found.purpose,
+      route: usable.route,
+      purpose: usable.purpose,
       fields: fields(requested, label, source),
       warnings: [],
     };
   }
-  const unapplied = fields(requested, null, "fallback");
-  // A defaulted purpose is not explicit: it falls back under both policies [routing.purpose-default]. Chat always falls back
+  const fallbackFields = fields(requested, null, "fallback");
+  // A default purpose was not requested explicitly, so it falls back under both policies [routing.purpose-default]. Chat always falls back
   // [routing.purpose-chat].
   const judgesPolicy = capability === "audio_input" && requested !== null;
   if (judgesPolicy && strictest(context.audioPurposePolicy, request.policy) === "strict") {
-    return { ok: false, reason: found.reason, fields: unapplied };
+    return { ok: false, reason: usable.reason, fields: fallbackFields };
   }
-  return { ok: true, route: contextRoute, purpose: null, fields: unapplied, warnings: [notApplied(found.reason)] };
+  return {
+    ok: true,
+    route: contextRoute,
+    purpose: null,
+    fields: fallbackFields,
+    warnings: [notApplied(usable.reason)],
+  };
 }
 
 export function contextRouteOf(context: RoutingContext, capability: Capability): Route {
   return capability === "audio_input" ? (context.audioInputOverride ?? context.route) : context.route;
 }
 
-/** Purposes that count in a context, by label: key beats app beats route. */
+/** The purposes of a context by label. Those of the key take precedence over the app's, and those over the route's. */
 export function purposesOf(context: RoutingContext, contextRoute: Route): ReadonlyMap<string, Purpose> {
   const byLabel = new Map<string, Purpose>();
   for (const purpose of [...context.boundPurposes, ...contextRoute.purposes]) {

@@ -1,53 +1,53 @@
-// The plain data that routing judges: routes, targets, purposes, keys. Built from configuration and storage, never changed in place.
+// The plain data that routing judges: routes, targets, purposes and keys. Built from configuration and storage, and immutable.
 import type { Capability, Feature, Profile } from "../contract/features.ts";
 import type { ChatModel } from "../providers/chat/chat-provider.ts";
 import type { ProviderKind, SpeechModel } from "../providers/provider.ts";
 
-/** `<scope>/<connection id>`; scope is `platform` or a workspace id. */
+/** `<scope>/<connection id>`, where the scope is `platform` or a workspace id. */
 export type AccountKey = string;
 
-/** Whose account pays: the platform's, the workspace's own (BYOK), or nobody (sandbox). */
+/** The owner of the account: the platform, the workspace (BYOK), or none (sandbox). */
 export type Ownership = "platform" | "byok" | "simulated";
 
 export interface Target {
-  /** 1-based place in the route: what callers without `routing:read` see. */
+  /** 1-based position in the route. Callers without `routing:read` see it instead of names. */
   readonly position: number;
   readonly connection: string;
-  /** The stored account behind the connection, for this workspace: circuits and credentials hang on it. */
+  /** The stored account behind the connection in this workspace. Circuits and credentials belong to it. */
   readonly account: AccountKey;
   readonly ownership: Ownership;
   readonly provider: ProviderKind;
   readonly model: string;
-  /** null: the model takes no audio. */
+  /** Null: the model accepts no audio. */
   readonly speech: SpeechModel | null;
-  /** null: the model does not chat. */
+  /** Null: the model does not chat. */
   readonly chat: ChatModel | null;
   /** Empty: serves every profile. */
   readonly profiles: readonly Profile[];
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Chat: longest wait for the first content. */
+  /** For chat: the longest wait for the first content. */
   readonly firstContentTimeoutMs: number;
   readonly profileSettings: { readonly [P in Profile]?: Readonly<Record<string, unknown>> };
 }
 
 export interface Route {
   readonly id: string;
-  /** The published version these targets are from; null: there is none. */
+  /** The published version of these targets. Null: none is published. */
   readonly version: number | null;
   readonly targets: readonly Target[];
   readonly purposes: readonly Purpose[];
   readonly profileOverrideAllowed: boolean;
   readonly mayPayTwice: boolean;
-  /** Chat: the next target may be tried after an unknown outcome, as long as no content was received. */
+  /** For chat: the next target may be tried after an unknown outcome, as long as no content was received. */
   readonly fallbackAfterUnknown: boolean;
   readonly acceptWeak: readonly Feature[];
-  /** Where no target translates, a chat target of the route translates the transcript. */
+  /** If no target translates, a chat target of the route translates the transcript. */
   readonly translateViaChat: boolean;
-  /** Audio beyond a target's size or duration is sent to it in pieces, where that costs nothing that was asked. */
+  /** Audio beyond a target's size or duration limit is sent in pieces, if that breaks no requested feature. */
   readonly splitLongAudio: boolean;
 }
 
-/** Fields that a purpose may fill in where the request does not send them [routing.purpose-defaults]. */
+/** Values for fields that the request does not send [routing.purpose-defaults]. */
 export type PurposeDefaults = Readonly<Record<string, unknown>>;
 
 export interface Purpose {
@@ -55,26 +55,26 @@ export interface Purpose {
   readonly description: string;
   readonly isEnabled: boolean;
   readonly isPublished: boolean;
-  /** Route id the purpose selects. */
+  /** The id of the route that the purpose selects. */
   readonly route: string;
   readonly defaults: PurposeDefaults;
 }
 
 export type PurposePolicy = "fallback" | "strict";
 
-/** Whether the model behind a target takes this kind of work at all. */
+/** Whether the model of a target supports this kind of work. */
 export function isCapable(target: Target, capability: Capability): boolean {
   return capability === "audio_input" ? target.speech !== null : target.chat !== null;
 }
 
-/** What a key resolves to: its app's settings, overridden by its own [keys.inherit]. */
+/** What a key resolves to: the settings of its app, overridden by its own [keys.inherit]. */
 export interface RoutingContext {
   readonly route: Route;
   readonly audioInputOverride: Route | null;
-  /** Bound by key and app, in that order; the context's route adds its published ones behind them. */
+  /** Bound by the key, then by the app. The published purposes of the context's route follow them. */
   readonly boundPurposes: readonly Purpose[];
   readonly defaultPurpose: string | null;
   readonly audioPurposePolicy: PurposePolicy;
-  /** Every route the workspace can name, for purposes that point elsewhere. */
+  /** Every route of the workspace, for purposes that select another route. */
   readonly routes: ReadonlyMap<string, Route>;
 }

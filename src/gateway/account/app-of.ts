@@ -1,4 +1,4 @@
-// The app whose routes and budgets a request uses: that of its key. Administrators' keys have none.
+// Returns the app whose routes and budgets a request uses: the app of its key. Administrators' keys have none.
 import type { AppInfo, Principal } from "../../auth/principal.ts";
 import { GatewayError } from "../../contract/errors.ts";
 

@@ -1,4 +1,4 @@
-// A budget's forecast as callers see it [budgets.forecast-null].
+// Describes the forecast of a budget for callers [budgets.forecast-null].
 import type { BudgetForecastView } from "../../contract/budget-forecast.ts";
 import type { BudgetState } from "../../metering/budget.ts";
 import { forecastBudget } from "../../metering/forecast-budget.ts";

@@ -1,4 +1,4 @@
-// GET /v1/me: the key, the purposes of each context, and what can be asked [keys.me]. Pure.
+// The answer to GET /v1/me: the key, the purposes of each context and the supported features [keys.me]. Pure.
 import type { Principal } from "../../auth/principal.ts";
 import type { KeyDescription } from "../../contract/account.ts";
 import { CAPABILITIES, type Capability, CHAT_FEATURES, FEATURES } from "../../contract/features.ts";
@@ -10,7 +10,7 @@ type RoutingEntry = KeyDescription["routing_contexts"][number];
 type PurposeEntry = RoutingEntry["purposes"][number];
 type PublishedPurpose = KeyDescription["purposes"][number];
 
-/** `context` is null for keys without an app (administrators, operators): they route nothing. */
+/** `context` is null for keys without an app (administrators, operators), which cannot route requests. */
 export function describeKey(principal: Principal, context: RoutingContext | null): KeyDescription {
   const { key, workspace, app } = principal;
   const showTargets = canSeeNames(principal);
@@ -37,11 +37,12 @@ export function describeKey(principal: Principal, context: RoutingContext | null
 
 function routingContexts(context: RoutingContext, showTargets: boolean): RoutingEntry[] {
   const { route, audioInputOverride } = context;
-  // Without an override both kinds of work are the route's.
-  const ofDefault = audioInputOverride === null ? CAPABILITIES : CAPABILITIES.filter((each) => each !== "audio_input");
-  const described = describeRoute(context, route, { showTargets, served: ofDefault, shown: CAPABILITIES });
+  // Without an override the route serves both capabilities.
+  const defaultCapabilities =
+    audioInputOverride === null ? CAPABILITIES : CAPABILITIES.filter((each) => each !== "audio_input");
+  const description = describeRoute(context, route, { showTargets, served: defaultCapabilities, shown: CAPABILITIES });
   return [
-    { context: "default", ...withChatFeatures(described, route) },
+    { context: "default", ...withChatFeatures(description, route) },
     {
       context: "audio_input",
       source: audioInputOverride === null ? "route" : "capability_override",
@@ -56,7 +57,7 @@ function routingContexts(context: RoutingContext, showTargets: boolean): Routing
 
 interface Described {
   readonly showTargets: boolean;
-  /** What is routed in the context. */
+  /** The capabilities that are routed in this context. */
   readonly served: readonly Capability[];
   readonly shown: readonly Capability[];
 }
@@ -79,7 +80,7 @@ function describeRoute(
   return { capabilities, features: featuresOf(route), purposes, ...(showTargets ? { targets } : {}) };
 }
 
-/** The key's own route is the one that chats. */
+/** Adds the chat features of the key's own route, which serves all chats. */
 function withChatFeatures<Entry extends Pick<RoutingEntry, "features">>(entry: Entry, route: Route): Entry {
   const features = Object.fromEntries(
     CHAT_FEATURES.map((feature) => [
@@ -111,7 +112,7 @@ function hasModelFor({ targets }: Pick<Route, "targets">, capability: Capability
   return targets.some((target) => isCapable(target, capability));
 }
 
-/** Where its route has no model for what the context serves, a request falls back as if it were disabled. */
+/** A purpose whose route has no model for the context counts as disabled, because a request with it falls back in the same way. */
 function toEntry(purpose: Purpose, route: Route | undefined, served: readonly Capability[]): PurposeEntry {
   const isUsable = route !== undefined && served.some((capability) => hasModelFor(route, capability));
   return {
@@ -121,7 +122,7 @@ function toEntry(purpose: Purpose, route: Route | undefined, served: readonly Ca
   };
 }
 
-/** The first description of a label stands: the default context comes before the audio one. */
+/** The first description of a label wins: the default context precedes the audio context. */
 function unionByLabel(contexts: readonly RoutingEntry[]): PublishedPurpose[] {
   const byLabel = new Map<string, PublishedPurpose>();
   for (const { context, purposes } of contexts) {

@@ -1,4 +1,4 @@
-// GET /v1/melimits: every limit as enforced, with the calling key's quotas and remaining budget.
+// The answer to GET /v1/melimits: every limit as enforced, with the calling key's quotas and remaining budgets.
 import type { Principal, Quota } from "../../auth/principal.ts";
 import type { LimitsReport } from "../../contract/account.ts";
 import { type BudgetState, reachesSoftLimit } from "../../metering/budget.ts";
@@ -6,7 +6,7 @@ import type { Ledger } from "../../metering/ledger.ts";
 import type { LimitsConfiguration as Limits } from "../../config/configuration.ts";
 import { formatUsd } from "../../metering/money.ts";
 
-/** The figures of the configuration that callers are told, by their wire names. */
+/** The configured limits that callers may see, by their names in the API. */
 export type LimitFigures = Omit<LimitsReport, "object" | "quotas" | "budgets">;
 
 export interface LimitServices {
@@ -54,7 +54,7 @@ export function describeBudget(budget: BudgetState): LimitsReport["budgets"][num
   };
 }
 
-/** The configuration's figures under their wire names. */
+/** Maps the configured limits to their names in the API. */
 export function limitFigures(limits: Limits): LimitFigures {
   return {
     max_audio_bytes: limits.maxAudioBytes,

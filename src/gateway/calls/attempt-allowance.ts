@@ -1,16 +1,16 @@
-// How many targets one request may still call. Pieces, channels, uploads and polls on one target count as one.
+// Limits how many targets one request may call. Pieces, channels, uploads and polls on one target count as one.
 
 export interface AttemptAllowance {
   readonly max: number;
-  /** Counts one target; false: the limit is reached, and no other may be called. */
+  /** Counts one target. Returns false if the limit is reached and no other target may be called. */
   take(): boolean;
-  /** The target that was counted last was not called: the budget refused it. */
+  /** Uncounts the last target, which was not called because the budget refused it. */
   giveBack(): void;
-  /** The same allowance for an earlier step, which leaves so many to the step behind it. */
+  /** The same allowance for an earlier step, which reserves `count` targets for the step after it. */
   leaving(count: number): AttemptAllowance;
 }
 
-/** `used`: by those that were called before. */
+/** `used`: targets that were called before. */
 export function createAttemptAllowance(max: number, used = 0): AttemptAllowance {
   let taken = used;
   const upTo = (limit: number): AttemptAllowance => ({

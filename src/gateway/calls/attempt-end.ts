@@ -1,4 +1,4 @@
-// What audio and chat say alike about an attempt that ended: its outcome on record, its line in the log, the caller's leaving.
+// What audio and chat share about the end of an attempt: its recorded outcome, its log line, and the error for a caller that disconnected.
 import { GatewayError } from "../../contract/errors.ts";
 import type { AttemptId, RequestId } from "../../contract/ids.ts";
 import type { AttemptOutcome } from "../../metering/ledger-entries.ts";
@@ -12,7 +12,7 @@ export function attemptOutcome(kind: FailureKind): AttemptOutcome {
   return certainty === "definite" ? `failed:${kind}` : certainty;
 }
 
-/** Kinds, codes and names; nothing that a caller or a provider wrote. */
+/** Logs kinds, codes and names only, no text of a caller or a provider. */
 export function logFailedAttempt(
   services: Pick<GatewayServices, "logger">,
   call: { readonly requestId: RequestId },
@@ -31,25 +31,25 @@ export function logFailedAttempt(
   });
 }
 
-/** Nobody reads this answer; the edge notices that the caller is gone. */
+/** The response is never read, because the caller disconnected. */
 export function callerGone(): GatewayError {
   return new GatewayError("REQUEST_TIMEOUT", { message: "The caller hung up and the work was stopped." });
 }
 
-/** Why a call was aborted: the revoked authorization where that is the signal's reason, else the caller hung up. */
+/** Why a call was aborted: the revoked authorization if that is the signal's reason, otherwise the caller hung up. */
 export function abortedBy(signal: AbortSignal): GatewayError {
   return revocationOf(signal) ?? callerGone();
 }
 
-/** The error that ends the response where it is not the caller who left; null: no one reads it. */
+/** The error that ends the response if the authorization was revoked. Null: the caller hung up and no error is sent. */
 export function revocationOf({ reason }: AbortSignal): GatewayError | null {
   return reason instanceof GatewayError ? reason : null;
 }
 
-/** With less than this left no other target is asked: it could not answer, and would be held to have failed. */
+/** With less time left no other target is called: it could not answer, and would be recorded as failed. */
 export const LEAST_FOR_ANOTHER_MS = 100;
 
-/** Of the request's own deadline, counted from its first byte. */
+/** The time left until the request's deadline, which counts from its first byte. */
 export function remainingMs(
   services: Pick<GatewayServices, "limits" | "now">,
   call: { readonly receivedAtMs: number },

@@ -18,12 +18,12 @@ export function budgetExceeded(exceeded: BudgetExceeded): GatewayError {
   return error;
 }
 
-/** No money for this target: another one may cost less, or nothing. */
+/** The budget refused this target. Another target may cost less, or nothing. */
 export function isMoneyRefusal(error: unknown): error is GatewayError {
   return error instanceof GatewayError && (error.code === "BUDGET_EXCEEDED" || error.code === "CREDITS_REQUIRED");
 }
 
-/** What it refused; null: it is another error. */
+/** The figures of the refusal. Null: another error. */
 export function exceededIn(error: unknown): BudgetExceeded | null {
   return error instanceof GatewayError ? (figures.get(error) ?? null) : null;
 }

@@ -1,5 +1,5 @@
-// What a call reserves before its first byte is sent, and how its end is charged. A failed attempt is the operator's cost, one whose caller
-// hung up is charged as run [metering.charge-delivered] [metering.charge-cancelled].
+// What a call reserves before its first byte is sent, and how its end is charged: the operator bears a failed attempt, the app one that its caller aborted
+// [metering.charge-delivered] [metering.charge-cancelled].
 import { type AttemptId, newId } from "../../contract/ids.ts";
 import type { AttemptOutcome, Reservation, Settlement } from "../../metering/ledger-entries.ts";
 import type { ProviderFailure } from "../../providers/wire/provider-failure.ts";
@@ -31,7 +31,7 @@ export function reservationOf(
   };
 }
 
-/** A target that is sent each channel by itself is paid for each, whatever its price says. */
+/** A target that receives each channel separately charges for each, whatever its price says. */
 export function audioAmount(
   audio: Pick<SpeechAudio, "durationSeconds" | "channels">,
   verdict?: Pick<Candidate["verdict"], "cut">,
@@ -43,7 +43,7 @@ export function audioAmount(
   };
 }
 
-/** Of a recording sent in pieces: those that had left by then. */
+/** The amount of a recording sent in pieces that was sent so far. */
 export function sentAmount(
   audio: SpeechAudio,
   verdict: Pick<Candidate["verdict"], "cut">,
@@ -54,7 +54,7 @@ export function sentAmount(
   return { ...whole, audioMs: Math.min(whole.audioMs, sent) };
 }
 
-/** The provider's figures beside ours. */
+/** Charges the attempt, and records the provider's figures in addition to our own. */
 export function charged(attemptId: AttemptId, billing: Billing, transcript: ProviderTranscript): Settlement {
   return {
     attemptId,
@@ -67,7 +67,7 @@ export function charged(attemptId: AttemptId, billing: Billing, transcript: Prov
   };
 }
 
-/** What the caller stopped after the provider had it. */
+/** Charges a call that the caller aborted after the provider had received it. */
 export function chargedAsRun(attemptId: AttemptId, billing: Billing): Settlement {
   return {
     ...uncharged(attemptId, "aborted"),
@@ -93,7 +93,7 @@ export function uncharged(
   };
 }
 
-/** A provider's figure is noted, never trusted: NaN, negative or absurd ones count as missing. */
+/** A provider's figure is recorded but not trusted: NaN, negative or absurd ones count as missing. */
 function toMs(seconds: number | null): number | null {
   return seconds === null || !Number.isFinite(seconds) || seconds < 0 || seconds > 1e7
     ? null

@@ -1,4 +1,4 @@
-// One candidate's call: reserved durably before its first byte leaves; what served is settled with the answer, what failed at once.
+// Calls one candidate: reserves durably before the first byte is sent. A served call is settled with the answer, a failed one at once.
 import { Undecodable } from "../../audio/decode/pcm.ts";
 import type { Feature } from "../../contract/features.ts";
 import { createReplyHold } from "../../providers/wire/reply-hold.ts";
@@ -26,7 +26,7 @@ type CandidateResult =
   | { readonly ok: true; readonly served: Served }
   | { readonly ok: false; readonly failure: FailedAttempt };
 
-/** Throws a `ProviderError` where there is nobody to ask any more. */
+/** Throws a `ProviderError` if the target's account no longer exists. */
 export async function callCandidate(
   services: GatewayServices,
   run: CandidateRun,
@@ -41,24 +41,24 @@ export async function callCandidate(
   const input = await inputFor(services, run, cutter, candidate);
   if ("kind" in input) return { ok: false, failure: input };
   const { audio, pieces } = input;
-  const priced = withCurrentPrices(services);
-  const billing = quoteFor(priced, payer, target, audioAmount(audio, candidate.verdict));
+  const pricedServices = withCurrentPrices(services);
+  const billing = quoteFor(pricedServices, payer, target, audioAmount(audio, candidate.verdict));
   const attemptId = await run.journal.reserve(reservationOf(run, candidate, billing));
 
   const { requestId, testMode } = payer;
-  const watched = watchCall(services, { requestId, attemptId, operation: "transcription", target, testMode });
+  const callWatch = watchCall(services, { requestId, attemptId, operation: "transcription", target, testMode });
   let failure: FailureKind | null = "aborted";
   let spent: SpentAmounts | null = null;
   let sentMs = 0;
   using holds = new DisposableStack();
-  const ofWhole = holds.use(createReplyHold());
+  const wholeHold = holds.use(createReplyHold());
   try {
     const openIo = (piece: Piece | null) =>
       services.openIo({
         expected: {
           owner: payer.workspaceId,
           bound: speechReplyBound((piece ?? { audio }).audio),
-          hold: piece === null ? ofWhole : holds.use(createReplyHold()),
+          hold: piece === null ? wholeHold : holds.use(createReplyHold()),
         },
         baseUrl: account.baseUrl,
         isCallersAddress: account.isCallersAddress,
@@ -82,15 +82,16 @@ export async function callCandidate(
       failure = null;
       spent = amountsOf(billing);
       const { dropped } = result;
-      const isHere = (feature: Feature) => wanted.features.includes(feature) && byGateway(candidate, feature);
-      const heard = {
+      const isDoneByGateway = (feature: Feature) => wanted.features.includes(feature) && isDoneHere(candidate, feature);
+      const wholePiece = {
         startSeconds: 0,
         durationSeconds: audio.durationSeconds,
         transcript: result.transcript,
         channel: 0,
       };
-      const placed = isHere("multichannel") && pieces === null ? joinChannels([heard]) : result.transcript;
-      const transcript = isHere("profanity_filter") ? maskTranscript(placed) : placed;
+      const channelTranscript =
+        isDoneByGateway("multichannel") && pieces === null ? joinChannels([wholePiece]) : result.transcript;
+      const transcript = isDoneByGateway("profanity_filter") ? maskTranscript(channelTranscript) : channelTranscript;
       const missedSpeech = "missedSpeech" in result && result.missedSpeech === true;
       const settlement = charged(attemptId, billing, transcript);
       run.holds.use(holds.move());
@@ -101,34 +102,36 @@ export async function callCandidate(
     }
     failure = result.error.kind;
     logFailedAttempt(services, payer, { attemptId, target, error: result.error });
-    // Charged as run when its caller hung up; otherwise a failed attempt is the operator's cost [metering.charge-cancelled].
-    const asRun = failure === "aborted" && sentMs > 0;
-    const failed = failedAttempt(target, result.error);
-    const heard = asRun ? quoteFor(priced, payer, target, sentAmount(audio, candidate.verdict, sentMs)) : null;
-    spent = heard === null ? null : amountsOf(heard);
+    // Charged if the caller aborted it; otherwise the operator bears a failed attempt [metering.charge-cancelled].
+    const isChargedAsRun = failure === "aborted" && sentMs > 0;
+    const failedCall = failedAttempt(target, result.error);
+    const sentBilling = isChargedAsRun
+      ? quoteFor(pricedServices, payer, target, sentAmount(audio, candidate.verdict, sentMs))
+      : null;
+    spent = sentBilling === null ? null : amountsOf(sentBilling);
     await run.journal.settle(
-      heard === null
+      sentBilling === null
         ? uncharged(attemptId, attemptOutcome(failure), result.error.provider)
-        : chargedAsRun(attemptId, heard),
-      failed,
+        : chargedAsRun(attemptId, sentBilling),
+      failedCall,
     );
-    return { ok: false, failure: failed };
+    return { ok: false, failure: failedCall };
   } finally {
-    watched.end(failure, spent);
+    callWatch.end(failure, spent);
   }
 }
 
-function byGateway({ target }: Candidate, feature: Feature): boolean {
+function isDoneHere({ target }: Candidate, feature: Feature): boolean {
   return target.speech?.features[feature]?.byGateway === true;
 }
 
 interface Input {
   readonly audio: SpeechAudio;
-  /** Null: it is sent whole. */
+  /** Null: sent whole. */
   readonly pieces: readonly Piece[] | null;
 }
 
-/** As this target takes it. A recording that cannot be decoded is a failure before anything was reserved or sent. */
+/** Prepares the audio in the form that this target accepts. A recording that cannot be decoded is a failure before anything is reserved or sent. */
 async function inputFor(
   services: GatewayServices,
   run: CandidateRun,

@@ -1,5 +1,5 @@
-// Watches a call to a provider from its first moment to its last, and reports its outcome to the circuit, the metrics and the trace
-// [metrics.values]. Only names, kinds and figures, no text of a caller or provider.
+// Reports the outcome of a call to a provider to the circuit, the metrics and the trace [metrics.values]. Only names, kinds and figures, no text of a caller or
+// provider.
 import { partsOfKey } from "../../directory/account-key.ts";
 import { PLATFORM } from "../../directory/snapshot.ts";
 import type { FailureKind } from "../../providers/io.ts";
@@ -9,13 +9,13 @@ import { circuitOf } from "./resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
 import type { ObservedCall, SpentAmounts } from "./observer.ts";
 
-/** Of audio; tokens are a chat's. */
+/** For audio, which uses no tokens. */
 export function amountsOf({ billingClass, audioMs, billableMs, chargeNanoUsd }: Billing): SpentAmounts {
   return { billingClass, audioMs, billableMs, chargeNanoUsd, inputTokens: 0, outputTokens: 0 };
 }
 
 export interface WatchedCall {
-  /** null: it succeeded. */
+  /** Null: it succeeded. */
   end(failure: FailureKind | null, spent: SpentAmounts | null): void;
 }
 
@@ -34,8 +34,8 @@ export function watchCall(
   return {
     end: (failure, spent) => {
       endCircuit(failure);
-      const seen = { requestId, attemptId, operation, provider, model, isWorkspaceOwned, startedAtMs };
-      observer.called({ ...seen, endedAtMs: now().getTime(), outcome: failure ?? "succeeded", spent });
+      const facts = { requestId, attemptId, operation, provider, model, isWorkspaceOwned, startedAtMs };
+      observer.called({ ...facts, endedAtMs: now().getTime(), outcome: failure ?? "succeeded", spent });
     },
   };
 }

@@ -1,5 +1,4 @@
-// What a run over candidates is made of, and what comes of it. A request and a job run alike: what they remember of a call is
-// their `keeper`'s.
+// The input and the outcome of a run over candidates. Requests and jobs run alike and differ in their `CallJournal`, which stores what must be durable.
 import type { AppId, AttemptId, KeyId, RequestId, WorkspaceId } from "../../contract/ids.ts";
 import type { Preference } from "../../contract/features.ts";
 import type { Warning } from "../../contract/transcription.ts";
@@ -13,37 +12,37 @@ import type { Execute } from "./attempt.ts";
 import type { FailedAttempt } from "./judge-failure.ts";
 import type { Billing } from "./quote.ts";
 
-/** Whose work it is, and who pays. */
+/** The owner of the work and who is charged for it. */
 export interface Payer {
   readonly requestId: RequestId;
   readonly endpoint: string;
   readonly workspaceId: WorkspaceId;
   readonly appId: AppId;
   readonly keyId: KeyId | null;
-  /** The one that was applied. */
+  /** The applied purpose. */
   readonly purpose: string | null;
   readonly testMode: boolean;
-  /** Its workspace has a plan, whose credits pay for audio [budgets.plan-credits]. */
+  /** The workspace has a plan, whose credits pay for audio [budgets.plan-credits]. */
   readonly hasPlan: boolean;
 }
 
-/** What must be durable around a call. Throws what is to end the run. */
+/** What must be durable around a call. A method throws the error that ends the run. */
 export interface CallJournal {
-  /** Commits before a byte leaves. Answers the id of the attempt, which is another's than given where one was reserved before. */
+  /** Commits before the first byte is sent. Returns the id of the attempt, which differs from the given one if an attempt was reserved earlier. */
   reserve(reservation: Reservation): Promise<AttemptId>;
   /** Commits that the call is made, before the first byte of a request that is not free. */
   announce?(): Promise<void>;
-  /** Told as the first byte of a request that is not free leaves. */
+  /** Called when the first byte of a request that is not free is sent. */
   dispatched?(): void;
-  /** Ends an attempt that served nobody. */
+  /** Ends an attempt whose answer was not used. */
   settle(settlement: Settlement, failure: FailedAttempt): Promise<void>;
-  /** An answer that is doubted while another target is asked: its attempt stays open, and its target is not called again. */
+  /** Sets a doubtful answer aside while another target is called: its attempt stays open, and its target is not called again. */
   setAside(failure: FailedAttempt): Promise<void>;
-  /** Ends an attempt that was set aside and whose answer nobody gets. */
+  /** Ends an attempt that was set aside and whose answer is not returned. */
   drop(settlement: Settlement): Promise<void>;
   /**
-   * Commits before the first poll: what the provider now keeps has to be deleted there. Also told of providers that answer at
-   * once and keep a copy; those have no `remote`.
+   * Commits before the first poll that the provider keeps data of the run, which has to be deleted there. Also called for providers that answer at once and
+   * keep a copy; those have no `remote`.
    */
   recordRemoteRun(candidate: Candidate, remote: RemoteRun, part: "whole" | "piece"): Promise<void>;
 }
@@ -57,14 +56,14 @@ export interface CandidateRun {
   readonly deadlineAtMs: number;
   readonly signal: AbortSignal;
   readonly journal: CallJournal;
-  /** Over all that one request or job calls. */
+  /** Shared by all calls of one request or job. */
   readonly allowance: AttemptAllowance;
-  /** Disposed of when the answer is made: what it holds of the budget of replies until then. */
+  /** Disposed of when the answer is complete. Until then it holds a part of the memory budget for replies. */
   readonly holds: DisposableStack;
-  /** What to ask of a candidate, when it is more than what is wanted. */
+  /** Builds the request to a candidate, if it asks for more than what is required. */
   readonly requestOf?: (candidate: Candidate, wanted: Requirements) => SpeechRequest;
   readonly execute?: Execute;
-  /** Something of an answer has reached the caller: whatever happens now, no other target continues it. */
+  /** Content has reached the caller, so that no other target may continue the answer. */
   readonly hasBegun?: () => boolean;
 }
 
@@ -75,17 +74,17 @@ export interface Served {
   readonly dropped: readonly Preference[];
   readonly billing: Billing;
   readonly warnings: readonly Warning[];
-  /** Of audio sent in pieces: one came back without a word, though somebody speaks in it. */
+  /** For audio sent in pieces: the transcript of a piece with audible speech was empty. */
   readonly missedSpeech: boolean;
-  /** Charges the attempt; to be made in the transaction that stores the answer. */
+  /** Charges the attempt. Must be part of the transaction that stores the answer. */
   readonly settlement: Settlement;
 }
 
 export type RunOutcome =
   | Served
-  /** `attemptLimit`: not null where it kept other targets from being called. */
+  /** `attemptLimit`: the limit, if it prevented further targets from being called. */
   | { readonly kind: "exhausted"; readonly failures: readonly FailedAttempt[]; readonly attemptLimit: number | null }
-  /** A call may have been done and paid. `wasFollowed`: another target was tried after it, and failed. */
+  /** A call may have been done and charged. `wasFollowed`: another target was tried after it and failed. */
   | { readonly kind: "unknown"; readonly how: "unknown" | "timeout"; readonly wasFollowed: boolean }
-  /** The signal stopped it. */
+  /** Aborted by the signal. */
   | { readonly kind: "aborted" };

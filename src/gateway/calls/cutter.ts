@@ -1,5 +1,5 @@
-// One recording decoded for the targets of one run: in pieces for `split_long_audio`, or as bare samples for a model that accepts nothing
-// else. It is decoded once for all of them, and deleted with the run.
+// Decodes one recording for the targets of a run: into pieces for `split_long_audio`, or into bare samples for a model that accepts nothing else. It is decoded
+// once and deleted with the run.
 import { type DecodedRecording, decodeRecording } from "../../audio/decode/decoded-recording.ts";
 import { holdsSpeech } from "../../audio/decode/levels.ts";
 import { planCuts, type Span } from "../../audio/decode/plan-cuts.ts";
@@ -13,7 +13,7 @@ export interface Piece {
   readonly audio: SpeechAudio;
   readonly startSeconds: number;
   readonly holdsSpeech: boolean;
-  /** Of a recording whose channels are sent one by one. */
+  /** Null, unless the channels of the recording are sent separately. */
   readonly channel: number | null;
 }
 
@@ -47,7 +47,7 @@ export function createCutter(
         const frameOf = (sample: number): number => Math.round(sample / levels.frameSamples);
         return {
           startSeconds: span.from / sampleRate,
-          // The levels are of all channels together.
+          // The levels are measured over all channels together.
           holdsSpeech: channel === null && holdsSpeech(levels, frameOf(span.from), frameOf(span.to)),
           channel,
           audio: {

@@ -1,4 +1,4 @@
-// What an unavailable database means to a caller: before anything was begun a refusal to be retried, after it an unknown outcome.
+// Maps an unavailable database to the caller's error: a retryable refusal if nothing was started, otherwise an unknown outcome.
 import { GatewayError } from "../../contract/errors.ts";
 import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import { isDatabaseUnavailable } from "../../storage/database-faults.ts";
@@ -6,14 +6,14 @@ import { isRolledBack } from "../../storage/transact.ts";
 
 export { isDatabaseUnavailable } from "../../storage/database-faults.ts";
 
-/** For work that begins nothing: once something was begun, only its own steps can say what became of it. */
+/** For work that starts nothing. After a start, only the steps themselves know the outcome. */
 export function mapDatabaseUnavailable<T>(work: Promise<T>): Promise<T>;
 export function mapDatabaseUnavailable<T>(work: MaybePromise<T>): MaybePromise<T>;
 export function mapDatabaseUnavailable<T>(work: MaybePromise<T>): MaybePromise<T> {
   return work instanceof Promise ? work.catch(throwIfDatabaseUnavailable) : work;
 }
 
-/** For work that is one transaction: where that was certainly undone, nothing has come of it. */
+/** For work that is one transaction: if it was certainly rolled back, nothing happened. */
 export function mapRolledBack<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     if (isRolledBack(error)) throwIfDatabaseUnavailable(error);
@@ -21,13 +21,13 @@ export function mapRolledBack<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-/** The error itself where it is another. */
+/** Throws any other error unchanged. */
 export function throwIfDatabaseUnavailable(error: unknown): never {
   if (!isDatabaseUnavailable(error)) throw error;
   throw databaseUnavailable(error);
 }
 
-/** Nothing was begun, or nothing that a retry under the same key would repeat. */
+/** Nothing was started, or nothing that a retry with the same key would repeat. */
 export function databaseUnavailable(cause: unknown): GatewayError {
   return new GatewayError("OVERLOADED", {
     message: "The gateway's database is not available at the moment. Nothing was sent to a provider.",
@@ -36,7 +36,7 @@ export function databaseUnavailable(cause: unknown): GatewayError {
   });
 }
 
-/** A commit may have been made: repeating the request could repeat its effect. */
+/** The change may have been committed, so that a retry could repeat its effect. */
 export function changeUnconfirmed(cause: unknown): GatewayError {
   return new GatewayError("OVERLOADED", {
     message:
@@ -46,7 +46,7 @@ export function changeUnconfirmed(cause: unknown): GatewayError {
   });
 }
 
-/** A provider was called, and what became of the call could not be stored. */
+/** A provider was called, and the outcome of the call could not be stored. */
 export function resultNotStored(cause: unknown): GatewayError {
   return new GatewayError("PROVIDER_RESULT_UNKNOWN", {
     message:

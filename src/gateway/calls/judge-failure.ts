@@ -1,10 +1,10 @@
-// What a failed attempt means for the rest of the request [routing.fallback-definite] [routing.no-fallback-unknown]. Pure.
+// Decides what a failed attempt means for the rest of the request [routing.fallback-definite] [routing.no-fallback-unknown]. Pure.
 import { GatewayError } from "../../contract/errors.ts";
 import type { FailureKind, ProviderError } from "../../providers/io.ts";
 import type { Candidate, Missing } from "../../routing/pick-candidates.ts";
 import type { Target } from "../../routing/types.ts";
 
-/** `definite`: the next target may be tried. `unknown`: it may have been done and paid. `aborted`: the caller is gone. */
+/** `definite`: the next target may be tried. `unknown`: the call may have been done and charged. `aborted`: the caller disconnected. */
 export type Certainty = "definite" | "unknown" | "aborted";
 
 export function certaintyOf(kind: FailureKind): Certainty {
@@ -40,20 +40,20 @@ export function failedAttempt(
   return { position, kind, retryAfterSeconds };
 }
 
-/** Every target that was judged, those that rest or lack something included. */
+/** Every target that was judged, including those that are unavailable or not eligible. */
 type Considered = readonly Pick<Candidate<Missing>, "target" | "verdict">[];
 
 /**
- * The answer when every eligible target that could be tried failed definitely. `attemptLimit`: the most that one request tries, where that
- * kept other targets from being called.
+ * The error when every eligible target that could be tried failed definitely. `attemptLimit`: the limit per request, if it prevented further targets from being
+ * called.
  */
 export function exhausted(
   failures: readonly FailedAttempt[],
   considered: Considered,
   attemptLimit: number | null = null,
 ): GatewayError {
-  const attempts = failures.map(toldOf);
-  if (failures.some(isDropped)) return withheld(attempts);
+  const attempts = failures.map(attemptDetail);
+  if (failures.some(isDropped)) return featureNotDelivered(attempts);
   if (allRejected(failures, considered)) return rejected("this audio", attempts);
   return new GatewayError("NO_HEALTHY_PROVIDER", {
     message: exhaustedMessage(attemptLimit),
@@ -75,7 +75,7 @@ function limitDetail(attemptLimit: number | null): { readonly max_attempts_per_r
   return attemptLimit === null ? {} : { max_attempts_per_request: attemptLimit };
 }
 
-function toldOf({ position, kind }: FailedAttempt): object {
+function attemptDetail({ position, kind }: FailedAttempt): object {
   return { position, reason: kind };
 }
 
@@ -83,14 +83,14 @@ function isDropped({ kind }: FailedAttempt): boolean {
   return kind === "feature_dropped";
 }
 
-/** What an eligible target that rests would say of the input is not known: it may take it when it is well. */
+/** Requires that every eligible target was called: one that is unavailable might accept the input later. */
 function allRejected(failures: readonly FailedAttempt[], considered: Considered): boolean {
-  const asked = new Set(failures.map(({ position }) => position));
+  const calledPositions = new Set(failures.map(({ position }) => position));
   const eligible = considered.filter(({ verdict }) => verdict.missing.length === 0);
   return (
     failures.length > 0 &&
     failures.every(({ kind }) => kind === "rejected") &&
-    eligible.every(({ target }) => asked.has(target.position))
+    eligible.every(({ target }) => calledPositions.has(target.position))
   );
 }
 
@@ -101,7 +101,7 @@ function rejected(what: string, attempts: readonly object[]): GatewayError {
   });
 }
 
-function withheld(attempts: readonly object[]): GatewayError {
+function featureNotDelivered(attempts: readonly object[]): GatewayError {
   return new GatewayError("FEATURE_NOT_DELIVERED", {
     message:
       "A provider answered without a feature that was asked for, and no other target could serve the request. The incomplete answer was withheld.",
@@ -109,14 +109,14 @@ function withheld(attempts: readonly object[]): GatewayError {
   });
 }
 
-/** Every eligible chat target was tried and failed [chat.exhausted]. `keyBurned`: one outcome is unknown, and the key is burned. */
+/** The error when every eligible chat target was tried and failed [chat.exhausted]. `keyBurned`: one outcome is unknown, so the idempotency key is burned. */
 export function chatExhausted(
   failures: readonly FailedAttempt[],
   considered: Considered,
   { keyBurned, attemptLimit }: { readonly keyBurned: boolean; readonly attemptLimit: number | null },
 ): GatewayError {
-  const attempts = failures.map(toldOf);
-  if (failures.some(isDropped) && !keyBurned) return withheld(attempts);
+  const attempts = failures.map(attemptDetail);
+  if (failures.some(isDropped) && !keyBurned) return featureNotDelivered(attempts);
   if (allRejected(failures, considered)) return rejected("these messages", attempts);
   return new GatewayError("all_providers_exhausted", {
     message: keyBurned
@@ -128,10 +128,7 @@ export function chatExhausted(
   });
 }
 
-/**
- * What ends a stream that broke after its first content: nothing is retried, and no other model continues it. `charge`: what of it
- * costs something.
- */
+/** The error that ends a stream which broke after its first content: nothing is retried, and no other model continues it. `charge` states what is charged. */
 export function streamBroke(kind: FailureKind, charge = "What was sent is not charged."): GatewayError {
   if (kind === "feature_dropped")
     return new GatewayError("FEATURE_NOT_DELIVERED", {
@@ -151,27 +148,27 @@ function longestWait(failures: readonly FailedAttempt[]): number {
   return Math.min(60, Math.max(2, ...waits));
 }
 
-/** For whoever sends a recording and waits. */
+/** Advice for callers that send a recording and wait for the answer. */
 export const USE_A_JOB = "For long recordings use POST /v1/transcription/jobs.";
 
 interface AfterUnknown {
-  /** What would have taken less time. */
+  /** How the caller can avoid the timeout. */
   readonly advice?: string;
-  /** Others were tried after it, and failed. */
+  /** Other targets were tried after it and failed. */
   readonly wasFollowed?: boolean;
 }
 
-/** The answer after an unknown outcome. */
+/** The error after an unknown outcome. */
 export function outcomeUnknown(
   kind: "unknown" | "timeout",
   { advice, wasFollowed = false }: AfterUnknown = {},
 ): GatewayError {
-  const rest = `Whether it did the work is unknown; nothing was charged and ${wasFollowed ? "what was tried after it failed" : "no other provider was tried after it"}.`;
+  const explanation = `Whether it did the work is unknown; nothing was charged and ${wasFollowed ? "what was tried after it failed" : "no other provider was tried after it"}.`;
   return kind === "timeout"
     ? new GatewayError("PROVIDER_TIMEOUT", {
-        message: `The provider did not answer before the deadline. ${rest}${advice === undefined ? "" : ` ${advice}`}`,
+        message: `The provider did not answer before the deadline. ${explanation}${advice === undefined ? "" : ` ${advice}`}`,
       })
     : new GatewayError("PROVIDER_RESULT_UNKNOWN", {
-        message: `After the request was sent the connection to the provider broke, or the answer was 408, 499, 502 or 504. ${rest}`,
+        message: `After the request was sent the connection to the provider broke, or the answer was 408, 499, 502 or 504. ${explanation}`,
       });
 }

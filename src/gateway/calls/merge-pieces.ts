@@ -1,4 +1,4 @@
-// Merges the transcripts of a recording's pieces: times moved to where each piece begins, texts in order, nothing lost
+// Merges the transcripts of a recording's pieces: times are shifted by the start of each piece, texts are joined in order, nothing is lost
 // [routing.split-merge]. Pure.
 import { joinWords } from "../../lib/text/join-words.ts";
 import type { ProviderTranscript, ProviderWord, Receipt } from "../../providers/provider.ts";
@@ -17,39 +17,42 @@ export function mergePieces(pieces: readonly HeardPiece[], channels: number): Pr
     text: channels > 1 ? texts.join("\n") : joinWords(texts),
     language,
     languageConfidence: confidence,
-    segments: pieces.flatMap((piece) => piece.transcript.segments.map((segment) => moved(segment, piece))),
-    words: pieces.flatMap((piece) => piece.transcript.words.map((word) => moved(word, piece))),
+    segments: pieces.flatMap((piece) => piece.transcript.segments.map((segment) => shiftTimes(segment, piece))),
+    words: pieces.flatMap((piece) => piece.transcript.words.map((word) => shiftTimes(word, piece))),
     providerSeconds: sumOf(transcripts.map(({ providerSeconds }) => providerSeconds)),
-    // Of several the first: whoever looks it up finds the others beside it.
+    // The first of several: the others can be found next to it at the provider.
     providerRequestId: transcripts[0]?.providerRequestId ?? null,
-    receipts: mergedReceipts(transcripts),
+    receipts: mergeReceipts(transcripts),
   };
 }
 
-/** What a model says beyond the end of its piece would lie in the next one: it is kept, at the cut. */
-function moved<P extends ProviderWord>(piece: P, { startSeconds, durationSeconds }: HeardPiece): P {
+/** Shifts times to the recording. Times beyond the end of the piece are clamped to the cut, so that they do not fall into the next piece. */
+function shiftTimes<P extends ProviderWord>(piece: P, { startSeconds, durationSeconds }: HeardPiece): P {
   const start = Math.min(Math.max(0, piece.start), durationSeconds);
   const end = Math.min(Math.max(start, piece.end), durationSeconds);
   return { ...piece, start: startSeconds + start, end: startSeconds + end };
 }
 
-/** The one that most of the recording is in; how sure of it the least sure piece was, where all agree. */
+/** The language that covers most of the recording. If all pieces agree, the lowest confidence counts. */
 function languageOf(pieces: readonly HeardPiece[]): { language: string | null; confidence: number | null } {
   const seconds = new Map<string, number>();
   for (const { transcript, durationSeconds } of pieces)
     if (transcript.language !== null)
       seconds.set(transcript.language, (seconds.get(transcript.language) ?? 0) + durationSeconds);
-  const [most] = [...seconds].toSorted(([, one], [, other]) => other - one);
-  if (most === undefined) return { language: null, confidence: null };
-  const sure = pieces.flatMap(({ transcript }) => transcript.languageConfidence ?? []);
-  return { language: most[0], confidence: seconds.size === 1 && sure.length > 0 ? Math.min(...sure) : null };
+  const [longest] = [...seconds].toSorted(([, one], [, other]) => other - one);
+  if (longest === undefined) return { language: null, confidence: null };
+  const confidences = pieces.flatMap(({ transcript }) => transcript.languageConfidence ?? []);
+  return {
+    language: longest[0],
+    confidence: seconds.size === 1 && confidences.length > 0 ? Math.min(...confidences) : null,
+  };
 }
 
-function mergedReceipts(transcripts: readonly ProviderTranscript[]): readonly Receipt[] {
+function mergeReceipts(transcripts: readonly ProviderTranscript[]): readonly Receipt[] {
   const merged = new Map<Receipt["feature"], Receipt>();
   for (const receipt of transcripts.flatMap(({ receipts }) => receipts)) {
-    const before = merged.get(receipt.feature);
-    merged.set(receipt.feature, { ...receipt, delivered: receipt.delivered && before?.delivered !== false });
+    const previous = merged.get(receipt.feature);
+    merged.set(receipt.feature, { ...receipt, delivered: receipt.delivered && previous?.delivered !== false });
   }
   return [...merged.values()];
 }

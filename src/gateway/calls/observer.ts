@@ -1,4 +1,4 @@
-// What metrics and traces receive of each call and each ended job.
+// The interface through which metrics and traces receive each call and each ended job.
 import type { BillingClass } from "../../contract/billing-class.ts";
 import type { AttemptId, RequestId } from "../../contract/ids.ts";
 import type { FailureKind } from "../../providers/io.ts";
@@ -9,7 +9,7 @@ export interface ObservedCall {
   readonly operation: "transcription" | "chat";
   readonly provider: string;
   readonly model: string;
-  /** On a connection of a workspace, which names its models as it likes. */
+  /** The connection belongs to a workspace, which may name its models freely. */
   readonly isWorkspaceOwned: boolean;
   readonly outcome: "succeeded" | FailureKind;
   readonly startedAtMs: number;
@@ -17,7 +17,7 @@ export interface ObservedCall {
   readonly spent: SpentAmounts | null;
 }
 
-/** What the call is charged with; as the caller sees it, not as the provider may bill it. */
+/** The amounts that the app is charged, which may differ from what the provider bills. */
 export interface SpentAmounts {
   readonly billingClass: BillingClass;
   readonly audioMs: number;
@@ -27,9 +27,9 @@ export interface SpentAmounts {
   readonly outputTokens: number;
 }
 
-/** Called on every request's way: it only counts, never waits and never throws. */
+/** Called on the path of every request: it only counts, never waits and never throws. */
 export interface Observer {
   called(seen: ObservedCall): void;
-  /** By a worker. Milliseconds from its submission to its first start, and from there to its end. */
+  /** Reported by a worker: milliseconds from the submission to the first start, and from there to the end. */
   jobEnded(seen: { readonly waitMs: number; readonly runMs: number }): void;
 }

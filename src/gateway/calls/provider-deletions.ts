@@ -1,5 +1,5 @@
-// Deletion at the provider: what a provider keeps of a run is deleted once the run's end is stored, whether it succeeded, failed, was
-// cancelled or abandoned. The task is a row before the first poll, so no crash loses it [jobs.deletion-durable].
+// Deletes what a provider keeps of a run once the run's end is stored, whether it succeeded, failed, was cancelled or abandoned. The task is stored before the
+// first poll, so that no crash loses it [jobs.deletion-durable].
 import { z } from "zod";
 import { providerKind } from "../../directory/stored.ts";
 import { ProviderError, type RemoteRun } from "../../providers/io.ts";
@@ -27,7 +27,7 @@ type Services = Pick<GatewayServices, "directory" | "providers" | "chatProviders
 
 const BATCH = 20;
 const PURGE_BATCH = 500;
-/** At a start; the rest stands in the table. */
+/** Failed deletions logged at start-up. The others are only in the table. */
 const REPORTED = 50;
 const TIMEOUT_MS = 30_000;
 
@@ -52,7 +52,7 @@ export function createProviderDeletions(database: Database, services: Services):
     owe: (duty, tx) => insertDeletion(tx ?? claims(database).db, duty),
     release: async (workspaceId, subject, tx) => {
       if (await releaseDeletions(tx ?? claims(database).db, workspaceId, subject)) {
-        // Nobody waits for it: the answer is stored, and the provider may take its time.
+        // In the background: the answer is stored, and the provider may be slow.
         if (tx === undefined) inBackground(sweep());
       }
     },
@@ -100,7 +100,7 @@ const remoteRun = z.object({
   details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
 }) satisfies z.ZodType<RemoteRun>;
 
-/** Null when it is deleted, else what failed, in one word. A fault of ours is a failed attempt too: only those come to an end. */
+/** Null: deleted. Otherwise the failure in one word. An internal error counts as a failed attempt too, because only attempts are limited. */
 async function tryDelete(services: Services, claimed: ClaimedDeletion, signal: AbortSignal): Promise<string | null> {
   try {
     const provider = services.providers.get(providerKind.parse(claimed.provider));
@@ -127,7 +127,7 @@ async function tryDelete(services: Services, claimed: ClaimedDeletion, signal: A
   }
 }
 
-/** The account may have left the configuration since, and may come back. */
+/** Null: the account is no longer in the configuration. It may be added again. */
 function accountOf(services: Services, { account, provider, testMode }: ClaimedDeletion) {
   if (!hasAccount(services, { account, provider })) return null;
   return resolveAccount(services, { account, provider, settings: {} }, testMode);

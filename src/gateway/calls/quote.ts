@@ -1,5 +1,4 @@
-// What one attempt would cost and who pays it: the billing class, the charge, and the list price recorded with it
-// [metering.billable-seconds].
+// Quotes one attempt: the billing class, the charge, and the list price recorded with it [metering.billable-seconds].
 import type { Principal } from "../../auth/principal.ts";
 import type { BillingClass } from "../../contract/billing-class.ts";
 import type { AudioPrice, Price } from "../../metering/price.ts";
@@ -11,16 +10,16 @@ export interface Billing {
   readonly billingClass: BillingClass;
   /** Milliseconds of submitted audio. */
   readonly audioMs: number;
-  /** Milliseconds that are charged: times the channels where the price is per channel or each is sent by itself; 0 unless metered. */
+  /** Milliseconds that are charged, multiplied by the channels if priced or sent per channel. 0 unless metered. */
   readonly billableMs: number;
-  /** What the app is charged when this attempt serves; 0 unless metered. */
+  /** The app's charge if this attempt serves. 0 unless metered. */
   readonly chargeNanoUsd: bigint;
-  /** The list price, kept as an estimate where the provider bills somebody else; null: unknown, which is not 0. */
+  /** The list price, recorded as an estimate if the provider bills another account. Null: unknown, which is not 0. */
   readonly listNanoUsd: bigint | null;
   readonly price: AudioPrice | null;
 }
 
-/** For all of one call: charged by a price that was raised meanwhile it would cost more than was reserved for it. */
+/** Pins the prices for one call: a price raised meanwhile would charge more than was reserved. */
 export function withCurrentPrices<S extends Pick<GatewayServices, "prices">>(services: S): S {
   const book = services.prices();
   return { ...services, prices: () => book };

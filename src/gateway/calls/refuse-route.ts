@@ -1,4 +1,4 @@
-// Turns a routing refusal into the caller's error [routing.order]. Names of providers only with `routing:read`
+// Turns a routing refusal into the caller's error [routing.order]. Names of providers are included only with the scope `routing:read`
 // [routing.target-names-hidden].
 import type { Principal } from "../../auth/principal.ts";
 import { GatewayError, type GatewayErrorOptions } from "../../contract/errors.ts";
@@ -11,7 +11,7 @@ export function canSeeNames({ scopes }: Pick<Principal, "scopes">): boolean {
   return scopes.includes("routing:read");
 }
 
-/** What runs, or the refusal thrown. */
+/** Returns the decision if it allows the request, otherwise throws its refusal. */
 export function requireRoute<Wanted, V extends Missing>(
   { principal }: { readonly principal: Pick<Principal, "scopes"> },
   decision: RouteDecision<Wanted, V>,
@@ -46,14 +46,17 @@ export function refusalError(
     case "unsupported":
       return new GatewayError("REQUIRED_FEATURE_UNSUPPORTED", {
         message: `No target of the route can do all that was asked; lacking: ${refusal.missing.join(", ")}. Nothing was called. Drop the feature or use a route that has it.`,
-        details: { missing: refusal.missing, candidates: considered.map((candidate) => lacksOf(candidate, showNames)) },
+        details: {
+          missing: refusal.missing,
+          candidates: considered.map((candidate) => describeLacks(candidate, showNames)),
+        },
       });
     case "credits_required":
       return unpricedForPlan();
     case "unhealthy":
-      // For chat a route whose circuits are all open is exhausted [chat.exhausted].
+      // A chat route whose circuits are all open counts as exhausted [chat.exhausted].
       return new GatewayError(refusal.capability === "chat" ? "all_providers_exhausted" : "NO_HEALTHY_PROVIDER", {
-        ...whenAllRest(refusal.rests),
+        ...describeUnavailability(refusal.rests),
         retryable: true,
       });
     default:
@@ -69,14 +72,14 @@ function unpricedForPlan(): GatewayError {
 }
 
 const RETRY_AFTER_FAILURES_SECONDS = 10;
-/** A pause may be ended long before its time. */
+/** Capped, because a pause may be ended early. */
 const MOST_RETRY_AFTER_SECONDS = 60;
 
-/** Why somebody paused a target is for those who run it, and is not told here. */
-function whenAllRest(
-  rests: readonly Unavailability[],
+/** Leaves out the reason of a pause, which is meant for operators only. */
+function describeUnavailability(
+  unavailabilities: readonly Unavailability[],
 ): Pick<GatewayErrorOptions, "message" | "details" | "retryAfterSeconds"> {
-  const pauses = rests.filter((rest) => rest.kind === "paused");
+  const pauses = unavailabilities.filter((rest) => rest.kind === "paused");
   const [first] = pauses.toSorted((left, right) => left.secondsLeft - right.secondsLeft);
   if (first === undefined)
     return {
@@ -85,7 +88,7 @@ function whenAllRest(
       retryAfterSeconds: RETRY_AFTER_FAILURES_SECONDS,
     };
   const until = first.until.toISOString();
-  const isEach = pauses.length === rests.length;
+  const isEach = pauses.length === unavailabilities.length;
   const longest = isEach ? MOST_RETRY_AFTER_SECONDS : RETRY_AFTER_FAILURES_SECONDS;
   return {
     message: isEach
@@ -108,7 +111,7 @@ const NO_MODEL = {
   },
 } as const;
 
-function lacksOf(candidate: Candidate<Missing>, showNames: boolean): Record<string, unknown> {
+function describeLacks(candidate: Candidate<Missing>, showNames: boolean): Record<string, unknown> {
   const { target, verdict } = candidate;
   const names = showNames ? { connection: target.connection, provider: target.provider, model: target.model } : {};
   return { position: target.position, missing: verdict.missing, ...names };

@@ -1,4 +1,4 @@
-// Where a target's call is sent: its stored account, or the sandbox for test keys and simulated targets [providers.test-key-address].
+// Resolves where a target's call is sent: its stored account, or the sandbox for test keys and simulated targets [providers.test-key-address].
 import type { Principal } from "../../auth/principal.ts";
 import type { Capability } from "../../contract/features.ts";
 import type { Account } from "../../directory/snapshot.ts";
@@ -11,29 +11,29 @@ import type { GatewayServices } from "../services.ts";
 
 export interface ResolvedAccount {
   readonly baseUrl: string;
-  /** The workspace named it: to be dialled as a caller's. */
+  /** The workspace configured the address, so that the rules for addresses of callers apply. */
   readonly isCallersAddress: boolean;
   readonly credential: string | null;
   readonly timeoutMs: number;
 }
 
-/** Circuits of test keys begin with it: the sandbox was called, and what it was told to do says nothing of the account. */
+/** Prefix of the circuits of test keys: the sandbox's simulated failures must not affect the account. */
 export const TEST_CIRCUITS = "test/";
 
-/** What rests after failures: one model on one account, so that no tenant's bad key takes a provider from another. */
+/** The name of a circuit: one per model and account, so that one tenant's invalid key does not make a provider unavailable for another. */
 export function circuitOf(target: Target, testMode: boolean): string {
-  const known = circuitNames.get(target);
-  if (known !== undefined) return testMode ? known.test : known.live;
+  const cachedNames = circuitNames.get(target);
+  if (cachedNames !== undefined) return testMode ? cachedNames.test : cachedNames.live;
   const live = `${target.account}/${target.model}`;
   const names = { live, test: TEST_CIRCUITS + live };
   circuitNames.set(target, names);
   return testMode ? names.test : names.live;
 }
 
-/** A target is its route's for as long as that stays as it is; a text made anew for each look-up would be hashed anew. */
+/** Cached per target, which lives as long as its route version: a name created for each look-up would be hashed each time. */
 const circuitNames = new WeakMap<Target, { readonly live: string; readonly test: string }>();
 
-/** As of now. Test keys call the sandbox, which nobody pauses. */
+/** As of now. Test keys call the sandbox, which is never paused. */
 export function unavailabilityFor(services: UnavailabilityServices, holder: PlanHolder): UnavailabilityOf {
   const { circuits, directory, now } = services;
   const { testMode } = holder;
@@ -49,7 +49,7 @@ export function unavailabilityFor(services: UnavailabilityServices, holder: Plan
   };
 }
 
-/** Since it was chosen: others were tried before it, or speech was heard that it is to translate, which may have taken long. */
+/** Whether the target was paused since it was chosen, while other targets were tried or speech to be translated was transcribed. */
 export function isPausedByNow(
   { directory, now }: Pick<UnavailabilityServices, "directory" | "now">,
   target: Target,
@@ -60,10 +60,10 @@ export function isPausedByNow(
 
 export type UnavailabilityServices = Pick<GatewayServices, "circuits" | "directory" | "now" | "prices">;
 
-/** A caller, or what is kept of it. */
+/** A caller, or what a job stores of it. */
 export type PlanHolder = Pick<Principal, "testMode" | "workspace"> | Pick<Payer, "testMode" | "hasPlan">;
 
-/** For what is decided now and called later: what is unavailable now may be in use by then, but what has no price stays so. */
+/** For decisions whose calls are made later: a target that is unavailable now may be available by then, but a missing price remains. */
 export function unpricedFor({ prices }: Pick<GatewayServices, "prices">, holder: PlanHolder): UnavailabilityOf {
   const hasPlan = "hasPlan" in holder ? holder.hasPlan : holder.workspace.plan !== null;
   if (!hasPlan || holder.testMode) return () => null;
@@ -73,7 +73,7 @@ export function unpricedFor({ prices }: Pick<GatewayServices, "prices">, holder:
 
 const UNPRICED_TARGET = { kind: "unpriced" } as const;
 
-/** On a shared connection a plan pays for priced models only, and for those that the operator gives away. */
+/** On a shared connection a plan pays only for models that have a price or that the operator offers free. */
 export function isPaidByPlan(
   book: PriceBook,
   { ownership, provider, model }: Pick<Target, "ownership" | "provider" | "model">,
@@ -83,7 +83,7 @@ export function isPaidByPlan(
   return (capability === "chat" ? book.chat(provider, model) : book.audio(provider, model)) !== null;
 }
 
-/** Whether the account that a target, a job or a run was given is there: its connection may be gone, or stand for another provider now. */
+/** Whether the account of a target, job or run still exists: its connection may be removed, or belong to another provider now. */
 export function hasAccount(services: Pick<GatewayServices, "directory">, target: AccountName): boolean {
   return accountOf(services, target) !== undefined;
 }
@@ -100,7 +100,7 @@ function accountOf({ directory }: Pick<GatewayServices, "directory">, target: Ac
 
 const SANDBOX_TIMEOUT_MS = 60_000;
 
-/** Throws a `ProviderError` where the account has gone since the target was chosen: there is nobody to ask. */
+/** Throws a `ProviderError` if the account was removed since the target was chosen. */
 export function resolveAccount(
   services: Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl">,
   target: AccountName & Pick<Target, "settings">,
@@ -108,17 +108,17 @@ export function resolveAccount(
 ): ResolvedAccount {
   const account = accountOf(services, target);
   if (account === undefined) throw new ProviderError("not_found", { reason: "no_account" });
-  // Some kinds only speak, some only chat; those that do both live at one address.
+  // Some kinds only transcribe, some only chat. Those that do both use one base URL.
   const adapter = services.providers.get(account.kind) ?? services.chatProviders.get(account.kind);
   const ownUrl = account.baseUrl ?? adapter?.defaultBaseUrl ?? null;
   if (testMode || (account.kind === "sandbox" && ownUrl === null)) {
     const baseUrl = services.sandboxUrl(account.kind, target.settings["dialect"]);
-    // Any non-empty credential is accepted there; the real one stays at home.
+    // The sandbox accepts any non-empty credential, so the real one is not sent.
     return { baseUrl, isCallersAddress: false, credential: "sandbox", timeoutMs: SANDBOX_TIMEOUT_MS };
   }
   if (ownUrl === null) throw new Error(`connection ${account.connection} has no base URL`);
   const { isCallersAddress, timeoutMs } = account;
-  // A sandbox at an address of its own wants one as well.
+  // A sandbox with its own base URL needs a credential as well.
   const credential = account.credential ?? (account.kind === "sandbox" ? "sandbox" : null);
   return { baseUrl: ownUrl, isCallersAddress, credential, timeoutMs };
 }

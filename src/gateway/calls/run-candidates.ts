@@ -1,5 +1,5 @@
-// Tries the capable targets in order until one serves: after an unknown outcome no other is tried [routing.no-fallback-unknown], and a
-// doubted answer is confirmed by another target where there is one [routing.empty-transcript].
+// Tries the capable targets in order until one serves. After an unknown outcome no other is tried [routing.no-fallback-unknown], and a doubtful answer is
+// confirmed by another target if there is one [routing.empty-transcript].
 import { GatewayError } from "../../contract/errors.ts";
 import { ProviderError } from "../../providers/io.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
@@ -14,30 +14,30 @@ import { certaintyOf, type FailedAttempt, failedAttempt } from "./judge-failure.
 import { isPausedByNow } from "./resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
 
-/** The first answer that is believed: one that is empty though somebody speaks has to be confirmed where it can be. */
+/** Returns the first answer that is not doubtful. An empty one despite audible speech must be confirmed if possible. */
 export async function runCandidates(services: GatewayServices, run: CandidateRun): Promise<RunOutcome> {
   const { candidates, journal, hasBegun } = run;
   const holdsSpeech = createSpeechDetector(services.decoder, run);
   const isDoubtful = async ({ transcript, missedSpeech }: Served) =>
     missedSpeech || (isEmpty(transcript) && (await holdsSpeech()));
   await using cutter = createCutter(services, run);
-  const firstServed = (among: readonly Candidate[]) => serveInOrder(services, run, cutter, among);
+  const serveFirst = (among: readonly Candidate[]) => serveInOrder(services, run, cutter, among);
 
-  const first = await firstServed(candidates);
+  const first = await serveFirst(candidates);
   if (first.kind !== "served" || !(await isDoubtful(first))) return first;
-  const rest = candidates.slice(candidates.indexOf(first.candidate) + 1);
-  if (rest.length === 0 || hasBegun?.() === true || !hasTime(services, run)) return withWarning(first);
+  const remaining = candidates.slice(candidates.indexOf(first.candidate) + 1);
+  if (remaining.length === 0 || hasBegun?.() === true || !hasTime(services, run)) return withWarning(first);
 
-  await journal.setAside(heardNothing(services, run, first));
+  await journal.setAside(rejectEmpty(services, run, first));
   const drop = () => journal.drop(uncharged(first.settlement.attemptId, attemptOutcome("feature_dropped")));
   try {
-    const second = await firstServed(rest);
-    // Nobody could say better, and nobody else may have been paid.
+    const second = await serveFirst(remaining);
+    // All others failed definitely, so none of them was paid.
     if (second.kind === "exhausted" && hasBegun?.() !== true) return withWarning(first);
     await drop();
     return second.kind === "served" && (await isDoubtful(second)) ? withWarning(second) : second;
   } catch (error) {
-    // There is no money for a second opinion; the first is paid for.
+    // The budget does not allow a second call. The first one is paid for.
     if (isMoneyRefusal(error)) return withWarning(first);
     await drop();
     throw error;
@@ -52,13 +52,13 @@ function withWarning(served: Served): Served {
   return { ...served, warnings: [...served.warnings, EMPTY_TRANSCRIPT] };
 }
 
-function heardNothing(services: GatewayServices, run: CandidateRun, { candidate, settlement }: Served): FailedAttempt {
+function rejectEmpty(services: GatewayServices, run: CandidateRun, { candidate, settlement }: Served): FailedAttempt {
   const error = new ProviderError("feature_dropped", { reason: "empty_transcript" });
   logFailedAttempt(services, run.payer, { attemptId: settlement.attemptId, target: candidate.target, error });
   return failedAttempt(candidate.target, error);
 }
 
-/** In order, until one serves or none may be tried any more. */
+/** Tries targets in order until one serves or no further one may be tried. */
 async function serveInOrder(
   services: GatewayServices,
   run: CandidateRun,
@@ -79,7 +79,7 @@ async function serveInOrder(
     const result = await callCandidate(services, run, cutter, candidate).catch((error: unknown) => {
       if (error instanceof ProviderError)
         return { ok: false as const, failure: failedAttempt(candidate.target, error) };
-      // Refused a second call, for its budget or the like: what became of the first is as unknown as before.
+      // A second call was refused, by its budget for instance. The outcome of the first remains unknown.
       if (unknown !== null && error instanceof GatewayError) return null;
       if (!isMoneyRefusal(error)) throw error;
       refusal ??= error;

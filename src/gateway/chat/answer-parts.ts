@@ -1,5 +1,4 @@
-// Assembles a streamed answer while it passes: pieces of text and of tool calls in, the caller's parts out, and the whole answer at the end
-// [chat.stream-deltas].
+// Assembles a streamed answer: returns each event as a part for the caller, and the whole answer at the end [chat.stream-deltas].
 import type { ToolCall } from "../../contract/chat.ts";
 import type { ChatEvent, Reasoning } from "../../providers/chat/chat-provider.ts";
 import type { ChatContent } from "./chat-content.ts";
@@ -7,11 +6,11 @@ import type { ChatStreamPart } from "./chat-call.ts";
 import { estimateOutputTokens } from "./estimate-tokens.ts";
 
 export interface ChatAnswerParts {
-  /** null: nothing for the caller. */
+  /** Null: nothing is sent to the caller. */
   add(event: ChatEvent): ChatStreamPart | null;
-  /** null before the finish. */
+  /** Null before the finish. */
   content(): ChatContent | null;
-  /** Of what came so far, by our own estimate. */
+  /** Our own estimate of the tokens received so far. */
   tokens(): number;
 }
 
@@ -53,17 +52,17 @@ export function createAnswerParts(): ChatAnswerParts {
   };
 }
 
-/** More than any model thinks in one answer. What is beyond is left out. */
+/** More than any model produces in one answer. Further reasoning is dropped. */
 const MOST_REASONING_CHARACTERS = 2_000_000;
 
-/** Under the name that came first. */
+/** Appends reasoning under the field name that came first. */
 export function joined(before: Reasoning | null, { field, text }: Reasoning): Reasoning {
   if (before === null) return { field, text };
   if (before.text.length + text.length > MOST_REASONING_CHARACTERS) return before;
   return { field: before.field, text: before.text + text };
 }
 
-/** Indexes count from 0; a provider that left one out left no call there. */
+/** Indexes count from 0. An index that a provider skipped has no call. */
 function dense(calls: readonly (ToolCall | undefined)[]): readonly ToolCall[] {
   return calls.filter((call) => call !== undefined);
 }

@@ -1,8 +1,8 @@
-// How one attempt of a chat reserves and settles its money.
+// Reserves and settles the cost of one chat attempt.
 import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import type { Reservation, Reserved, Settled, Settlement } from "../../metering/ledger-entries.ts";
 
-/** One that pays from what is held already answers at once. */
+/** An implementation that pays from a lease of this process returns without a promise. */
 export interface AttemptLedger {
   reserve(reservation: Reservation): MaybePromise<Reserved>;
   settle(settlement: Settlement): MaybePromise<Settled>;

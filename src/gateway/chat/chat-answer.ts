@@ -1,4 +1,4 @@
-// Builds the routed answer of a chat, in the same way from a plain reply and from an assembled stream [chat.stream-same-answer]. Pure.
+// Builds the answer of a chat in the same way from a plain reply and from an assembled stream [chat.stream-same-answer]. Pure.
 import type { ChatAnswer } from "../../contract/chat.ts";
 import type { HistoryField } from "../../contract/chat-history.ts";
 import type { Warning } from "../../contract/transcription.ts";
@@ -46,7 +46,7 @@ export function chatAnswer({ id, createdAt, decision, attempt, content, usage }:
   };
 }
 
-/** `usage` null: not known yet. */
+/** `usage` is null while it is not known yet. */
 export function attemptWarnings(attempt: ChatAttempt, usage: TokenUsage | null): readonly Warning[] {
   return [
     ...attempt.dropped.map(preferenceDropped),

@@ -1,5 +1,5 @@
-// One call to one chat target, from its reservation to its settlement. It is reserved durably before the first byte is sent and settled
-// exactly once, with its usage recorded in every ending [chat.reserve-and-settle].
+// One call to one chat target: reserved durably before the first byte is sent, settled exactly once, with its usage recorded however it ends
+// [chat.reserve-and-settle].
 import { newId } from "../../contract/ids.ts";
 import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import type { AttemptOutcome, Settled, Settlement, SlotEnd, TokenUsage } from "../../metering/ledger-entries.ts";
@@ -33,16 +33,16 @@ export interface ChatAttempt {
   readonly rewrittenTools: readonly number[];
   readonly billing: ChatBilling;
   readonly io: StreamingIo;
-  /** The answer is there: charged by what was used, and kept under the slot where there is one. */
+  /** Charges the attempt by its usage, and completes the idempotency slot if there is one. */
   readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => MaybePromise<Settled>;
   /**
-   * When nothing of it runs any more. Charged only when its caller hung up on it after it was sent. A fault of ours says nothing of
-   * the provider: what became of the call is unknown.
+   * Called when no part of the call is running any more. Charged only if the caller aborted it after it was sent. After an internal error the outcome of the
+   * call is unknown.
    */
   readonly endBadly: (error: unknown, used: Used) => Promise<void>;
 }
 
-/** What the provider reported for the whole; else what it said of the input, and our own estimate of what came. */
+/** The provider's final usage if reported; otherwise the input that it reported and our own estimate of the output. */
 export interface Used {
   readonly reported: ChatUsage | null;
   readonly inputTokens: number | null;
@@ -53,12 +53,12 @@ export const NOTHING_USED: Used = { reported: null, inputTokens: null, outputTok
 
 interface AttemptOptions {
   readonly slot: HeldSlot | null;
-  /** Where it is reserved and settled; absent: as the slot demands. */
+  /** Absent: the database's ledger with a slot, the leases of this process without one. */
   readonly ledger?: AttemptLedger;
-  /** Aborts the call; a `ProviderError` as its reason says what kind of failure that is. */
+  /** Aborts the call. A `ProviderError` as its reason determines the kind of failure. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** Of a stream: called whenever bytes of it came. */
+  /** For a stream: called whenever bytes of it are received. */
   readonly onReceived?: () => void;
 }
 
@@ -73,17 +73,17 @@ export async function openAttempt(
   const provider = services.chatProviders.get(target.provider);
   if (provider === undefined || verdict.planned === null) throw new Error(`no chat adapter for ${target.provider}`);
   const account = resolveAccount(services, target, call.principal.testMode);
-  const quoted = chatQuote(services, call.principal, target, decision.wanted);
+  const quote = chatQuote(services, call.principal, target, decision.wanted);
   const attemptId = newId("attempt");
   const timeoutMs = Math.min(account.timeoutMs, options.timeoutMs);
   const deadlineAtMs = services.now().getTime() + options.timeoutMs;
-  // A slot is marked in the transaction that reserves; without one the app's lease pays, and nothing is waited for.
+  // With a slot, the transaction that reserves also marks the slot. Without one, the app's lease pays and nothing is awaited.
   const ledger = options.ledger ?? (options.slot === null ? services.leases : services.ledger);
-  const asked = countedTokens(quoted, decision.wanted);
-  const countTokens = await mapDatabaseUnavailable(services.quotas.takeTokens(call.principal, asked));
+  const tokenCount = countedTokens(quote, decision.wanted);
+  const countTokens = await mapDatabaseUnavailable(services.quotas.takeTokens(call.principal, tokenCount));
   let billing: ChatBilling;
   try {
-    billing = await reserveChat(services, call, candidate, quoted, {
+    billing = await reserveChat(services, call, candidate, quote, {
       attemptId,
       purpose: decision.purpose.svc_applied_purpose,
       timeoutMs,
@@ -96,13 +96,13 @@ export async function openAttempt(
   }
 
   const { testMode } = call.principal;
-  const watched = watchCall(services, { requestId: call.requestId, attemptId, operation: "chat", target, testMode });
+  const callWatch = watchCall(services, { requestId: call.requestId, attemptId, operation: "chat", target, testMode });
   let dispatched = false;
   const hold = createReplyHold();
   const end = (failure: FailureKind | null, usage: TokenUsage | null, charged: boolean) => {
     hold[Symbol.dispose]();
     countTokens(usage === null ? 0 : usage.inputTokens + usage.outputTokens);
-    watched.end(failure, usage === null ? null : spentOn(billing, usage, charged));
+    callWatch.end(failure, usage === null ? null : spentOn(billing, usage, charged));
   };
   const settle = (outcome: AttemptOutcome, usage: TokenUsage | null, facts: EndFacts): MaybePromise<Settled> => {
     const settlement = settlementOf(billing, usage, facts);
@@ -137,17 +137,17 @@ export async function openAttempt(
     endBadly: async (error, used) => {
       if (!(error instanceof ProviderError)) {
         end("aborted", null, false);
-        // No sweeper looks at what a lease pays for while its process lives.
+        // Settled here, because the sweeper ignores what a lease pays for while its process lives.
         await settle("unknown", null, { charged: false, providerRequestId: null });
         return;
       }
-      const asRun = error.kind === "aborted" && dispatched;
-      const known = asRun || used.reported !== null || used.outputTokens > 0;
-      const usage = known ? usageOf(billing, used) : null;
-      end(error.kind, usage, asRun);
+      const isChargedAsRun = error.kind === "aborted" && dispatched;
+      const hasUsage = isChargedAsRun || used.reported !== null || used.outputTokens > 0;
+      const usage = hasUsage ? usageOf(billing, used) : null;
+      end(error.kind, usage, isChargedAsRun);
       logFailedAttempt(services, call, { attemptId, target, error });
       await settle(attemptOutcome(error.kind), usage, {
-        charged: asRun,
+        charged: isChargedAsRun,
         providerRequestId: null,
         failure: error.provider,
       });
@@ -183,7 +183,7 @@ function settlementOf(
   };
 }
 
-/** Missing usage is estimated and marked [metering.usage-source]. */
+/** Missing usage is estimated and marked as such [metering.usage-source]. */
 export function usageOf(billing: ChatBilling, { reported, inputTokens, outputTokens }: Used): TokenUsage {
   if (reported !== null) return { ...reported, source: "reported" };
   return {

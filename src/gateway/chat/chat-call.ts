@@ -1,4 +1,4 @@
-// A chat call as the endpoints hand it to the gateway, and the parts of its stream.
+// The input of a chat call, and the parts of its stream.
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { ChatAnswer, ChatEventData, ChatFields } from "../../contract/chat.ts";
@@ -9,7 +9,7 @@ import type { ChatContent } from "./chat-content.ts";
 import type { Recorder } from "../request-record.ts";
 import type { ChatDecision } from "../../routing/decide-chat-route.ts";
 
-/** A chat as the edge understood it. */
+/** A validated chat request. */
 export interface ChatCall {
   readonly requestId: RequestId;
   readonly endpoint: string;
@@ -17,17 +17,17 @@ export interface ChatCall {
   readonly fields: ChatFields;
   readonly purposeHeader: string | null;
   readonly idempotencyKey: string | null;
-  /** For a stored answer. */
+  /** Where memory for a stored answer is reserved. */
   readonly room?: AnswerRoom;
   readonly recorder: Recorder;
   readonly receivedAtMs: number;
   /** Aborts when the caller hangs up. */
   readonly clientGone: AbortSignal;
-  /** The answer as the endpoint words it, and as an idempotency key keeps it. */
+  /** Turns the answer into the endpoint's own format, which an idempotency key stores too. */
   readonly present: (answer: ChatAnswer, content: Pick<ChatContent, "isRefusal">) => unknown;
 }
 
-/** What the edge sends on, in order; after an `error` nothing follows. */
+/** What is sent to the caller, in order. Nothing follows an `error`. */
 export type ChatStreamPart =
   | { readonly kind: "started"; readonly id: string; readonly createdAt: string }
   | { readonly kind: "text"; readonly text: string; readonly isRefusal: boolean }
@@ -38,9 +38,9 @@ export type ChatStreamPart =
 
 export interface ChatStream {
   readonly simulated: boolean;
-  /** As headers, for words that have no place for them. */
+  /** Sent as headers, for formats that have no fields for them. */
   readonly facts: Readonly<Record<string, string>>;
-  /** Those that came together are handed over together. */
+  /** Parts that were received together are sent together. */
   readonly parts: AsyncIterable<readonly ChatStreamPart[]>;
 }
 
@@ -48,5 +48,5 @@ export type DecidedChat = Extract<ChatDecision, { ok: true }>;
 
 export type ChatCandidate = DecidedChat["candidates"][number];
 
-/** Whose chat it is: a request of its own, or the one whose transcript is translated. */
+/** The caller of a chat: a chat request, or the request whose transcript is translated. */
 export type ChatCaller = Pick<ChatCall, "requestId" | "endpoint" | "principal" | "receivedAtMs" | "clientGone">;

@@ -3,9 +3,9 @@ import type { ToolCall } from "../../contract/chat.ts";
 import type { ChatFinishReason, Reasoning } from "../../providers/chat/chat-provider.ts";
 
 export interface ChatContent {
-  /** null or empty: nothing but tool calls. */
+  /** Null or empty: the answer consists of tool calls only. */
   readonly text: string | null;
-  /** Of an answer in one piece; a stream's pieces say it of themselves. */
+  /** For an answer in one piece. The parts of a stream carry their own flag. */
   readonly isRefusal?: boolean;
   readonly reasoning?: Reasoning;
   readonly toolCalls: readonly ToolCall[];

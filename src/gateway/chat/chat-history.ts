@@ -1,18 +1,18 @@
-// What a conversation brings back of other backends' answers: which fields there are, and those of them that targets understand. Pure.
-import type { ChatMessage as GivenMessage } from "../../contract/chat.ts";
+// Finds the fields of other backends' answers in a conversation's history, and reads those that targets understand. Pure.
+import type { ChatMessage as InputMessage } from "../../contract/chat.ts";
 import { HISTORY_FIELDS, type HistoryField } from "../../contract/chat-history.ts";
 import { asRecord, asString } from "../../lib/json/json-guards.ts";
 import type { CacheControl, Reasoning } from "../../providers/chat/chat-provider.ts";
 
-type GivenAssistant = Extract<GivenMessage, { role: "assistant" }>;
-type GivenCall = NonNullable<GivenAssistant["tool_calls"]>[number];
+type AssistantMessage = Extract<InputMessage, { role: "assistant" }>;
+type InputCall = NonNullable<AssistantMessage["tool_calls"]>[number];
 
-/** A message of role and text alone has none. */
+/** A message with a role and text alone has no such fields. */
 const PLAIN_MEMBERS = 2;
 
-/** Each once, in the order of the contract. */
+/** Each field once, in the order of the contract. */
 export function historyFieldsIn(
-  messages: readonly GivenMessage[],
+  messages: readonly InputMessage[],
   tools: readonly { readonly cache_control?: unknown }[],
 ): readonly HistoryField[] {
   const found = new Set<string>();
@@ -28,29 +28,29 @@ export function historyFieldsIn(
 
 const NONE: readonly HistoryField[] = [];
 
-function collect(of: object, found: Set<string>): void {
-  const values = of as Readonly<Record<string, unknown>>;
-  for (const field of HISTORY_FIELDS) if (saysSomething(values[field])) found.add(field);
+function collect(item: object, found: Set<string>): void {
+  const values = item as Readonly<Record<string, unknown>>;
+  for (const field of HISTORY_FIELDS) if (hasContent(values[field])) found.add(field);
 }
 
-function saysSomething(value: unknown): boolean {
+function hasContent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
 }
 
-export function reasoningOf({ reasoning_content: content, reasoning }: GivenAssistant): Reasoning | null {
+export function reasoningOf({ reasoning_content: content, reasoning }: AssistantMessage): Reasoning | null {
   if (content) return { field: "reasoning_content", text: content };
   return typeof reasoning === "string" && reasoning !== "" ? { field: "reasoning", text: reasoning } : null;
 }
 
-/** Google's own place for it, and LiteLLM's. */
-export function signatureOf({ extra_content: extra, provider_specific_fields: specific }: GivenCall): string | null {
+/** The signature is in Google's own field or in LiteLLM's. */
+export function signatureOf({ extra_content: extra, provider_specific_fields: specific }: InputCall): string | null {
   const { google } = asRecord(extra);
   return asString(asRecord(google)["thought_signature"]) ?? asString(asRecord(specific)["thought_signature"]);
 }
 
-/** Anthropic's. Any other is of no use to a target. */
-export function cacheControlOf({ cache_control: given }: { readonly cache_control?: unknown }): CacheControl | null {
-  const { type, ttl } = asRecord(given);
+/** Anthropic's cache control. No target understands any other. */
+export function cacheControlOf({ cache_control: control }: { readonly cache_control?: unknown }): CacheControl | null {
+  const { type, ttl } = asRecord(control);
   if (type !== "ephemeral") return null;
   return ttl === "5m" || ttl === "1h" ? { type, ttl } : { type };
 }

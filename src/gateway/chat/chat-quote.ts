@@ -1,4 +1,4 @@
-// What one chat attempt may cost and who pays it: reserved by estimate and limit, charged by reported usage [metering.reserve-chat].
+// Quotes one chat attempt: reserved by estimate and limit, charged by reported usage [metering.reserve-chat].
 import type { Principal } from "../../auth/principal.ts";
 import type { BillingClass } from "../../contract/billing-class.ts";
 import type { Funding } from "../../metering/ledger.ts";
@@ -13,16 +13,16 @@ import type { GatewayServices } from "../services.ts";
 
 export interface ChatBilling {
   readonly billingClass: BillingClass;
-  /** By our own estimate, which stands where the provider reports none. */
+  /** Our own estimate, which is charged if the provider reports none. */
   readonly inputTokens: number;
   readonly reserveTokens: number;
-  /** The list price of all that is reserved; null: unknown, which is not 0. */
+  /** The list price of all that is reserved. Null: unknown, which is not 0. */
   readonly listNanoUsd: bigint | null;
   readonly price: ChatPrice | null;
   readonly funding: Funding;
 }
 
-/** Reserved for a model whose limit nobody declared; where it has a price, sent as the limit too. */
+/** Reserved for a model without a declared limit. Sent as the limit too if the model has a price. */
 export const UNDECLARED_OUTPUT_TOKENS = 8_192;
 
 export function chatQuote(
@@ -47,27 +47,27 @@ export function chatQuote(
   };
 }
 
-/** Plain chat draws on the allowance; tools, JSON modes, images and audio do not [chat.plan-allowance]. */
+/** Plain chat uses the plan's allowance; tools, JSON modes, images and audio do not [chat.plan-allowance]. */
 function firstFunding(request: ChatRequest): Funding {
   return askedChatFeatures(request).length === 0 ? "allowance" : "credits";
 }
 
-/** What counts against a quota of tokens before the call: of an answer whose length nobody limited only the end will tell. */
+/** Counted against the token quota before the call. The length of an answer without a limit is counted at its end. */
 export function countedTokens({ inputTokens }: Pick<ChatBilling, "inputTokens">, { maxTokens }: ChatRequest): number {
   return inputTokens + (maxTokens ?? 0);
 }
 
-/** The next way to pay where this one is used up: plain chat beyond the monthly tokens needs credits. */
+/** The next source of payment if one is exhausted: plain chat beyond the monthly tokens needs credits. */
 export function nextFunding(funding: Funding): Funding | null {
   return funding === "allowance" ? "credits" : null;
 }
 
-/** What can be charged at most. Out of the allowance a chat costs tokens and no money. */
+/** The highest possible charge. Chats within the allowance cost tokens and no money. */
 export function reserveNanoUsd({ billingClass, funding, listNanoUsd }: ChatBilling): bigint {
   return billingClass === "metered" && funding !== "allowance" ? (listNanoUsd ?? 0n) : 0n;
 }
 
-/** Never above the reservation: a provider that exceeds its own limit breaks no budget. */
+/** Never above the reservation, so that a provider that exceeds its own limit exceeds no budget. */
 export function chargeNanoUsd(billing: ChatBilling, usage: TokenUsage): bigint {
   const most = reserveNanoUsd(billing);
   if (billing.price === null || most === 0n) return 0n;

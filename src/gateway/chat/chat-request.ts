@@ -1,6 +1,5 @@
-// Turns the fields that a caller sent into the request to a model: one shape for both ways to write a message [chat.tool-call-shapes].
-// Pure.
-import type { ChatFields, ChatMessage as GivenMessage } from "../../contract/chat.ts";
+// Turns the fields of a chat request into the request to a model: one shape for both ways to write a message [chat.tool-call-shapes]. Pure.
+import type { ChatFields, ChatMessage as InputMessage } from "../../contract/chat.ts";
 import { cacheControlOf, historyFieldsIn, reasoningOf, signatureOf } from "./chat-history.ts";
 import type {
   CacheControl,
@@ -18,12 +17,12 @@ export function chatRequest(fields: ChatFields, stream: boolean): ChatRequest {
   return {
     ...(history.length === 0 ? {} : { history }),
     messages: fields.messages.map(toMessage),
-    tools: (fields.tools ?? NO_TOOLS).map(({ function: tool, ...given }) => ({
+    tools: (fields.tools ?? NO_TOOLS).map(({ function: tool, ...toolFields }) => ({
       name: tool.name,
       description: tool.description ?? null,
       parameters: tool.parameters ?? null,
       strict: tool.strict ?? null,
-      ...cacheOf(given),
+      ...cacheOf(toolFields),
     })),
     toolChoice: toToolChoice(fields),
     parallelToolCalls: fields.parallel_tool_calls ?? null,
@@ -41,7 +40,7 @@ export function chatRequest(fields: ChatFields, stream: boolean): ChatRequest {
 
 const NO_TOOLS: NonNullable<ChatFields["tools"]> = [];
 
-function toMessage(message: GivenMessage): ChatMessage {
+function toMessage(message: InputMessage): ChatMessage {
   switch (message.role) {
     case "system":
       return { role: "system", text: textOf(message.content), ...cachedParts(message) };
@@ -66,8 +65,8 @@ interface Cacheable {
   readonly cache_control?: unknown;
 }
 
-function cacheOf(given: Cacheable): { readonly cache?: CacheControl } {
-  const cache = given.cache_control == null ? null : cacheControlOf(given);
+function cacheOf(item: Cacheable): { readonly cache?: CacheControl } {
+  const cache = item.cache_control == null ? null : cacheControlOf(item);
   return cache === null ? {} : { cache };
 }
 
@@ -75,21 +74,21 @@ function lastCached(parts: readonly Cacheable[] | null, message: Cacheable): Cac
   return parts?.findLast((part) => part.cache_control != null) ?? message;
 }
 
-/** Instructions are one text for most protocols; their parts are kept where some of them are to be cached. */
-function cachedParts(message: Extract<GivenMessage, { role: "system" }>): { readonly parts?: readonly ChatTextPart[] } {
+/** For most protocols instructions are one text. Their parts are kept if some of them are to be cached. */
+function cachedParts(message: Extract<InputMessage, { role: "system" }>): { readonly parts?: readonly ChatTextPart[] } {
   const { content } = message;
-  const isCached = message.cache_control != null || (typeof content !== "string" && content.some(isMarked));
+  const isCached = message.cache_control != null || (typeof content !== "string" && content.some(hasCacheControl));
   if (!isCached) return {};
   return { parts: toParts({ ...message, role: "user" }).filter((part) => part.kind === "text") };
 }
 
-function isMarked({ cache_control: given }: Cacheable): boolean {
-  return given != null;
+function hasCacheControl({ cache_control: control }: Cacheable): boolean {
+  return control != null;
 }
 
-type GivenCall = NonNullable<Extract<GivenMessage, { role: "assistant" }>["tool_calls"]>[number];
+type InputCall = NonNullable<Extract<InputMessage, { role: "assistant" }>["tool_calls"]>[number];
 
-function toToolCall(call: GivenCall): ChatToolCall {
+function toToolCall(call: InputCall): ChatToolCall {
   const { name, arguments: text } = "function" in call ? call.function : call;
   const signature = signatureOf(call);
   return { id: call.id, name, arguments: text, ...(signature === null ? {} : { signature }) };
@@ -99,10 +98,10 @@ function textOf(content: string | readonly { readonly text: string }[]): string 
   return typeof content === "string" ? content : content.map((part) => part.text).join("");
 }
 
-function toParts(message: Extract<GivenMessage, { role: "user" }>): readonly ChatPart[] {
+function toParts(message: Extract<InputMessage, { role: "user" }>): readonly ChatPart[] {
   const { content } = message;
   if (typeof content === "string") return [{ kind: "text", text: content, ...cacheOf(message) }];
-  // A mark of the whole message is one of its last text.
+  // A cache mark of the whole message applies to its last text.
   const last = message.cache_control == null ? -1 : content.findLastIndex(({ type }) => type === "text");
   return content.map((part, index): ChatPart => {
     switch (part.type) {
@@ -114,7 +113,7 @@ function toParts(message: Extract<GivenMessage, { role: "user" }>): readonly Cha
           kind: "image",
           mediaType: mediaTypeOf(url),
           base64: url.slice(url.indexOf(",") + 1),
-          // The closest that every model has a word for.
+          // The closest value that every model supports.
           ...(detail == null ? {} : { detail: detail === "original" ? "high" : detail }),
         };
       }
@@ -124,14 +123,14 @@ function toParts(message: Extract<GivenMessage, { role: "user" }>): readonly Cha
   });
 }
 
-/** As its registered name: providers know no other. */
+/** Normalises to the registered name, which is the only one that providers accept. */
 function mediaTypeOf(url: string): string {
   const type = url.slice("data:".length, url.indexOf(";")).toLowerCase();
   return type === "image/jpg" ? "image/jpeg" : type;
 }
 
 function toToolChoice({ tools, tool_choice: choice }: ChatFields): ChatToolChoice | null {
-  // Without tools there is nothing to choose; `none` says so and asks nothing of a model.
+  // Without tools a choice has no effect; `none` requires nothing of a model.
   if (choice === undefined || tools === undefined) return null;
   return typeof choice === "string" ? { kind: choice } : { kind: "tool", name: choice.function.name };
 }

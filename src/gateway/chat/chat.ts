@@ -1,5 +1,5 @@
-// The steps of a chat, one named step a line, in the order of judgement of docs/reference/errors.md. The edge has judged the head (key,
-// scope, limits) and the body before; the compatible endpoint begins here too.
+// The steps of a chat in the order of docs/reference/errors.md, one named step a line. The endpoint has checked the key, scope, limits and body before; the
+// compatible endpoint calls it too.
 import { CHAT_PREFERENCES } from "../../contract/features.ts";
 import { refuseMalformedKey } from "../../contract/idempotency-key.ts";
 import { newId } from "../../contract/ids.ts";
@@ -38,12 +38,12 @@ export async function chat(services: GatewayServices, call: ChatCall): Promise<G
   });
 }
 
-/** Comes back with the provider's first content; until then every failure is an ordinary refusal. Keys are ignored. */
+/** Resolves with the provider's first content. Until then every failure is an ordinary error response. Idempotency keys are ignored. */
 export async function streamChat(services: GatewayServices, call: ChatCall): Promise<ChatStream> {
   return openChatStream(services, call, requireRoute(call, decideChat(services, call, true)));
 }
 
-/** Every request, stream and dry run is judged here, and what was decided recorded. */
+/** Decides and records the route of every request, stream and dry run. */
 export function decideChat(
   services: UnavailabilityServices & PlanServices,
   call: Pick<ChatCall, "principal" | "fields" | "purposeHeader" | "recorder">,
@@ -78,7 +78,7 @@ function askedOf({ fields }: Pick<ChatCall, "fields">, request: ChatRequest): As
   };
 }
 
-/** `dry_run`: judges everything up to the call; nothing is reserved, called or stored [routing.dry-run]. */
+/** `dry_run`: checks everything up to the call; nothing is reserved, called or stored [routing.dry-run]. */
 async function explain(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
   const decision = decideChat(services, call, call.fields.stream === true);
   return jsonReply(200, await judgedChat(services, call, decision));

@@ -1,15 +1,14 @@
-// Estimates the tokens of a chat: for the reservation, and for the record (marked) where a provider reports none [chat.usage-estimated].
-// Pure.
+// Estimates the tokens of a chat, for its reservation and for its usage (marked) if the provider reports none [chat.usage-estimated]. Pure.
 import { hasCombiner } from "../../providers/chat/tool-schema.ts";
 import type { ChatLimits, ChatPart, ChatRequest, ChatResult } from "../../providers/chat/chat-provider.ts";
 
-/** Prose is near 4 bytes a token, code and most other scripts near 3: at 3 an estimate is seldom too low. */
+/** Prose has about 4 bytes a token, code and most other scripts about 3: at 3 an estimate is seldom too low. */
 const BYTES_PER_TOKEN = 3;
 /** Role marks and separators of one message, as OpenAI and Anthropic count them, rounded up. */
 const TOKENS_PER_MESSAGE = 8;
-/** The dearest that an image is at Anthropic (4,784 since Opus 4.7) and, in patches, at OpenAI (3,779); the catalogue knows who asks more. */
+/** The maximum of an image at Anthropic (4,784 since Opus 4.7) and, in patches, at OpenAI (3,779). The catalogue lists models that need more. */
 const TOKENS_PER_IMAGE = 5_000;
-/** Speech at 32 tokens a second in an mp3 of 64 kbit/s, the densest that is common; a WAV is overestimated. */
+/** Speech at 32 tokens a second in an mp3 of 64 kbit/s, the highest density that is common. A WAV is overestimated. */
 const AUDIO_BYTES_PER_TOKEN = 250;
 
 export function estimateInputTokens(request: ChatRequest, limits: ChatLimits = {}): number {
@@ -31,7 +30,7 @@ export function estimateInputTokens(request: ChatRequest, limits: ChatLimits = {
     }
   }
   if (request.tools.length > 0) tokens += estimateTextTokens(JSON.stringify(request.tools));
-  // Some targets are sent such a schema merged, and as it is in the description.
+  // Some targets receive such a schema twice: merged, and unchanged in the description.
   for (const { parameters } of request.tools)
     if (hasCombiner(parameters)) tokens += estimateTextTokens(JSON.stringify(parameters));
   if (request.responseFormat.kind === "json_schema")
@@ -43,7 +42,7 @@ function estimateTextTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
-/** Of an answer as far as it came. */
+/** For an answer as far as it was received. */
 export function estimateOutputTokens({ text, toolCalls }: Pick<ChatResult, "text" | "toolCalls">): number {
   return toolCalls.reduce(
     (sum, call) => sum + estimateTextTokens(call.name + call.arguments),

@@ -1,11 +1,11 @@
-// What a chat adapter would send to a target for a request: how routing judges chat targets [chat.required-features].
+// Plans what a chat adapter would send to a target, by which routing judges chat targets [chat.required-features].
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import type { ChatPlanner } from "../../routing/decide-chat-route.ts";
 import type { Target } from "../../routing/types.ts";
 import { UNDECLARED_OUTPUT_TOKENS } from "./chat-quote.ts";
 import type { GatewayServices } from "../services.ts";
 
-/** What planning a chat takes. */
+/** The dependencies of planning a chat. */
 export type PlanServices = Pick<GatewayServices, "chatProviders" | "prices">;
 
 export function chatPlanner(services: PlanServices, request: ChatRequest): ChatPlanner {
@@ -13,16 +13,16 @@ export function chatPlanner(services: PlanServices, request: ChatRequest): ChatP
     const { provider, model, chat } = target;
     const adapter = services.chatProviders.get(provider);
     if (adapter === undefined || chat === null) throw new Error(`no chat adapter for ${provider}`);
-    const asked = isOpenEnded(services, request, target)
+    const boundedRequest = isOpenEnded(services, request, target)
       ? { ...request, maxTokens: UNDECLARED_OUTPUT_TOKENS }
       : request;
-    return adapter.plan(asked, { model, chat, settings });
+    return adapter.plan(boundedRequest, { model, chat, settings });
   };
 }
 
 /**
- * Nobody said where the answer ends, and each of its tokens costs: it ends where its reservation does, or what came beyond it would be
- * nobody's to pay. Without a price none is sent, for many a server refuses a limit beyond its own.
+ * Neither the request nor the model limits the answer, and each of its tokens costs: it is limited to its reservation, because no budget would pay for more.
+ * Without a price no limit is sent, because many servers refuse a limit above their own.
  */
 function isOpenEnded({ prices }: PlanServices, { maxTokens }: ChatRequest, { provider, model, chat }: Target): boolean {
   if (maxTokens !== null || chat?.limits.maxOutputTokens !== undefined) return false;

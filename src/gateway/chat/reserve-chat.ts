@@ -1,5 +1,4 @@
-// Reserves what a chat attempt may cost before its first byte is sent: from the allowance first where a plan has one, from its credits
-// where that is used up [budgets.plan-allowance].
+// Reserves what a chat attempt may cost before its first byte is sent: from the plan's allowance first, then from its credits [budgets.plan-allowance].
 import type { AttemptId } from "../../contract/ids.ts";
 import { budgetExceeded } from "../calls/budget-exceeded.ts";
 import type { AttemptLedger } from "./attempt-ledger.ts";
@@ -10,12 +9,12 @@ import { takenOver } from "../idempotency/taken-over.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 import type { HeldSlot } from "../idempotency/with-slot.ts";
 
-/** What it is paid with in the end. Throws BUDGET_EXCEEDED or CREDITS_REQUIRED. */
+/** Returns the billing with the funding that pays. Throws BUDGET_EXCEEDED or CREDITS_REQUIRED. */
 export async function reserveChat(
   services: Pick<GatewayServices, "now">,
   call: ChatCaller,
   candidate: ChatCandidate,
-  quoted: ChatBilling,
+  quote: ChatBilling,
   attempt: {
     readonly attemptId: AttemptId;
     readonly purpose: string | null;
@@ -28,7 +27,7 @@ export async function reserveChat(
   const { target } = candidate;
   const { attemptId, timeoutMs, slot, ledger } = attempt;
   if (principal.app === null) throw new Error("an attempt without an app");
-  for (let billing = quoted; ; ) {
+  for (let billing = quote; ; ) {
     const reserved = await mapDatabaseUnavailable(
       ledger.reserve({
         attemptId,

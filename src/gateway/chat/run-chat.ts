@@ -1,5 +1,5 @@
-// Tries the capable chat targets in order until one answers. Unlike audio, chat falls back after an unknown outcome too, as long as no
-// content was received; each attempt is reserved and settled on its own [chat.fallback-after-unknown].
+// Tries the capable chat targets in order until one answers. Unlike audio, chat also falls back after an unknown outcome, as long as no content was received;
+// each attempt is reserved and settled on its own [chat.fallback-after-unknown].
 import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import type { Settled, TokenUsage } from "../../metering/ledger-entries.ts";
 import { chatReceipts } from "../../providers/chat/chat-receipts.ts";
@@ -35,11 +35,11 @@ export interface ServedChat {
 }
 
 export interface ChatRunOptions {
-  /** Where attempts are reserved and settled; absent: as the slot demands. */
+  /** Absent: the database's ledger with a slot, the leases of this process without one. */
   readonly ledger?: AttemptLedger;
-  /** What a step before it has left; absent: the request's whole one. */
+  /** What an earlier step has left of the limit. Absent: the whole limit of the request. */
   readonly allowance?: AttemptAllowance;
-  /** Throws a `ProviderError` for an answer that does not do: the next target is tried. */
+  /** Throws a `ProviderError` for an unacceptable answer, so that the next target is tried. */
   readonly judge?: (content: ChatContent) => void;
 }
 
@@ -78,7 +78,7 @@ export function runChat(
   });
 }
 
-/** Until one serves: a `ProviderError` of an attempt leads to the next target, or to what all of them together mean. */
+/** Serves with the first target that succeeds. A `ProviderError` leads to the next target, or to the error of all of them together. */
 export async function firstToServe<Served>(
   services: GatewayServices,
   { principal, clientGone }: Pick<ChatCaller, "principal" | "clientGone">,
@@ -113,7 +113,7 @@ export async function firstToServe<Served>(
         continue;
       }
       if (!(error instanceof ProviderError)) {
-        // A budget that ends the turn frees no key under which work may have been done.
+        // A budget refusal ends the request, but must not free a key under which work may have been done.
         if (unknown !== null) await slot?.burn();
         throw error;
       }
@@ -133,7 +133,7 @@ export async function firstToServe<Served>(
   throw chatExhausted(failures, decision.considered, { keyBurned: unknown !== null && slot !== null, attemptLimit });
 }
 
-/** Proof of every required feature that can be seen in an answer; without it the answer is withheld [chat.receipts]. */
+/** Requires proof of every required feature that an answer can show; without it the answer is withheld [chat.receipts]. */
 export function requireReceipts(request: ChatRequest, content: ChatContent): void {
   const missing = chatReceipts(request, content).flatMap(({ feature, delivered }) => (delivered ? [] : [feature]));
   if (missing.length > 0) throw new ProviderError("feature_dropped", { reason: missing.join(",") });

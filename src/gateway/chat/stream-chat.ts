@@ -1,5 +1,5 @@
-// A chat as a stream: it may fall back until a provider's first content and never after it, one error part ends a broken stream, a caller
-// who disconnects stops the provider, and usage is recorded in every ending [chat.stream-first-content] [chat.stream-broken].
+// Streams a chat: falls back until a provider's first content and never after it, and ends a broken stream with one error part. A disconnect stops the
+// provider, and usage is always recorded [chat.stream-first-content] [chat.stream-broken].
 import { newId } from "../../contract/ids.ts";
 import type { ChatEvent, ChatRequest, ChatUsage, Reasoning } from "../../providers/chat/chat-provider.ts";
 import { ProviderError } from "../../providers/io.ts";
@@ -13,19 +13,19 @@ import { routingFacts } from "../routing-facts.ts";
 import { firstToServe, requireReceipts } from "./run-chat.ts";
 import type { GatewayServices } from "../services.ts";
 
-/** A stream has no deadline of its own as long as it flows; the connection's `timeout_seconds` bounds it. */
+/** A stream has no overall deadline; the connection's `timeout_seconds` bounds it. */
 const NO_DEADLINE_MS = Number.MAX_SAFE_INTEGER;
 
 interface Stoppable {
   readonly attempt: ChatAttempt;
-  /** Stops the call; a `ProviderError` as the reason says what kind of failure that is. */
+  /** Stops the call. A `ProviderError` as its reason determines the kind of failure. */
   readonly stopping: AbortController;
 }
 
-/** A stream whose first content has come. */
-interface Opened extends Stoppable {
+/** A stream whose first content was received. */
+interface OpenStream extends Stoppable {
   readonly source: Source;
-  /** Those that came with it. */
+  /** The events that were received with it. */
   readonly first: readonly ChatEvent[];
 }
 
@@ -34,16 +34,16 @@ export async function openChatStream(
   call: ChatCall,
   decision: DecidedChat,
 ): Promise<ChatStream> {
-  const opened = await firstToServe(services, call, decision, { slot: null, hasTime: () => true }, (candidate) =>
+  const openStream = await firstToServe(services, call, decision, { slot: null, hasTime: () => true }, (candidate) =>
     openOne(services, call, decision, candidate),
   );
   return {
-    simulated: opened.attempt.billing.billingClass === "simulated",
+    simulated: openStream.attempt.billing.billingClass === "simulated",
     facts: routingFacts({
       ...decision.purpose,
-      warnings: [...decision.warnings, ...attemptWarnings(opened.attempt, null)],
+      warnings: [...decision.warnings, ...attemptWarnings(openStream.attempt, null)],
     }),
-    parts: relay(services, call, decision, opened),
+    parts: relay(services, call, decision, openStream),
   };
 }
 
@@ -52,7 +52,7 @@ async function openOne(
   call: ChatCall,
   decision: DecidedChat,
   candidate: ChatCandidate,
-): Promise<Opened> {
+): Promise<OpenStream> {
   const stopping = new AbortController();
   let heard: () => void = () => undefined;
   const attempt = await openAttempt(services, call, decision, candidate, {
@@ -63,14 +63,14 @@ async function openOne(
   });
   const source = createSource({ attempt, stopping }, candidate.target.firstContentTimeoutMs, services.streamIdleMs);
   ({ heard } = source);
-  /** It goes out with the first content, for it is none. */
+  /** Held back until the first content, because reasoning does not count as content. */
   let reasoning: Reasoning | null = null;
   try {
     for (;;) {
       const events = await source.next();
       if (events === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
       if (events.some(isContent)) {
-        requireOfEmpty(decision.wanted, events);
+        requireReceiptsIfEmpty(decision.wanted, events);
         source.contentCame();
         const first = reasoning === null ? events : [{ type: "reasoning", reasoning } as const, ...events];
         return { attempt, stopping, source, first };
@@ -87,7 +87,7 @@ async function* relay(
   services: GatewayServices,
   { recorder, clientGone }: ChatCall,
   decision: DecidedChat,
-  { attempt, stopping, source, first }: Opened,
+  { attempt, stopping, source, first }: OpenStream,
 ): AsyncGenerator<readonly ChatStreamPart[]> {
   const id = newId("chat");
   const createdAt = services.now();
@@ -96,8 +96,8 @@ async function* relay(
   try {
     yield [{ kind: "started", id, createdAt: createdAt.toISOString() }];
     for (let events: readonly ChatEvent[] | null = first; events !== null; events = await source.next()) {
-      const told = events.flatMap((event) => parts.add(event) ?? []);
-      if (told.length > 0) yield told;
+      const newParts = events.flatMap((event) => parts.add(event) ?? []);
+      if (newParts.length > 0) yield newParts;
     }
     const content = parts.content();
     if (content === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
@@ -117,7 +117,7 @@ async function* relay(
     recorder.broke(end.code);
     yield [{ kind: "error", error: end }];
   } finally {
-    // The reader left between two parts.
+    // The reader stopped between two parts.
     if (!ended) {
       await endBadly({ attempt, stopping }, new ProviderError("aborted"), usedOf(source, parts.tokens()));
       await source.close();
@@ -125,31 +125,28 @@ async function* relay(
   }
 }
 
-/** Stops what still runs. */
+/** Aborts the call before it settles it. */
 async function endBadly({ attempt, stopping }: Stoppable, error: unknown, used: Used): Promise<void> {
   stopping.abort(error);
   await attempt.endBadly(error, used);
 }
 
-/** What a provider said before it broke off counts for the input; of the output it knows less than what came. */
+/** Usage that a provider reported before it broke off counts for the input. For the output the higher of its figure and our estimate counts. */
 function usedOf(source: Source, producedTokens: number): Used {
-  const said = source.usage();
+  const usage = source.usage();
   return {
-    reported: said?.isFinal === true ? said.usage : null,
-    inputTokens: said?.usage.inputTokens ?? null,
-    outputTokens: Math.max(producedTokens, said?.usage.outputTokens ?? 0),
+    reported: usage?.isFinal === true ? usage.usage : null,
+    inputTokens: usage?.usage.inputTokens ?? null,
+    outputTokens: Math.max(producedTokens, usage?.usage.outputTokens ?? 0),
   };
 }
 
-/** The provider's events with a limit on each wait, and what they said beside the answer. */
+/** The provider's events with a limit on each wait, and the usage and request id that they carry. */
 interface Source {
-  /** What has come; null: the regular end. Not called while the reader is slow, so that only the provider's silence counts. */
+  /** The next events. Null: the regular end. Not called while the reader is slow, so that only the provider's silence counts. */
   next(): Promise<readonly ChatEvent[] | null>;
   contentCame(): void;
-  /**
-   * Whatever came, it was not silence: a model that thinks between two pieces, or writes one long argument of a call, goes on for
-   * minutes with pings alone.
-   */
+  /** Any bytes reset the idle timer: a model that thinks between two pieces, or writes one long argument of a call, may send only pings for minutes. */
   readonly heard: () => void;
   /** For a stream that is not read to its end. */
   close(): Promise<void>;
@@ -159,13 +156,13 @@ interface Source {
 
 function createSource({ attempt, stopping }: Stoppable, firstContentTimeoutMs: number, idleMs: number): Source {
   let waiting = false;
-  /** Begun by whoever reads, so that what goes wrong in its beginning is met there. */
+  /** Created by the first `next`, so that a failure to start is thrown there. */
   let iterator: AsyncIterator<readonly ChatEvent[]> | null = null;
-  const tooLate = () => {
+  const onTimeout = () => {
     if (waiting) stopping.abort(new ProviderError("timeout"));
   };
-  // One wait for the first content, whatever else comes before it; then one for each sign of life.
-  const firstContent = setTimeout(tooLate, firstContentTimeoutMs);
+  // One timer for the first content, whatever precedes it; afterwards an idle timer that any bytes reset.
+  const firstContent = setTimeout(onTimeout, firstContentTimeoutMs);
   firstContent.unref();
   let idle: NodeJS.Timeout | null = null;
   let usage: ReturnType<Source["usage"]> = null;
@@ -199,7 +196,7 @@ function createSource({ attempt, stopping }: Stoppable, firstContentTimeoutMs: n
     },
     contentCame: () => {
       clearTimeout(firstContent);
-      idle = setTimeout(tooLate, idleMs);
+      idle = setTimeout(onTimeout, idleMs);
       idle.unref();
     },
     heard: () => void idle?.refresh(),
@@ -212,15 +209,15 @@ function createSource({ attempt, stopping }: Stoppable, firstContentTimeoutMs: n
   };
 }
 
-/** One that lacks its receipts and is over before anything of it was sent is a failure like any other: the next target is tried. */
-function requireOfEmpty(request: ChatRequest, first: readonly ChatEvent[]): void {
+/** An answer that ends before anything was sent and lacks its receipts is an ordinary failure: the next target is tried. */
+function requireReceiptsIfEmpty(request: ChatRequest, first: readonly ChatEvent[]): void {
   for (const event of first) {
     if (event.type === "text" || event.type === "tool_call") return;
     if (event.type === "finish") requireReceipts(request, { text: "", toolCalls: [], finishReason: event.reason });
   }
 }
 
-/** What makes the status line go out: a piece of the answer, or the regular end of an empty one. */
+/** Content commits the status line: a piece of the answer, or the regular end of an empty one. */
 function isContent(event: ChatEvent): boolean {
   return event.type === "text" || event.type === "tool_call" || event.type === "finish";
 }

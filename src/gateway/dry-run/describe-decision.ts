@@ -1,4 +1,4 @@
-// The answer to `dry_run: true`: the decision that the request would have run on, as data [routing.dry-run-decision].
+// The answer to `dry_run: true`: the routing decision of the request as data [routing.dry-run-decision].
 import type { Principal } from "../../auth/principal.ts";
 import { ERRORS } from "../../contract/errors.ts";
 import type { RoutingDecision } from "../../contract/transcription.ts";
@@ -40,22 +40,22 @@ export function describeDecision(
   if (byChat === null) return describe(call.principal, decision, cost, audioSeconds, split);
   const chatCost = estimateTranslation(services, call, byChat, audioSeconds);
   const sum = cost === null || chatCost === null ? null : cost + chatCost;
-  const described = describe(call.principal, decision, decision.ok ? sum : null, audioSeconds, split);
+  const description = describe(call.principal, decision, decision.ok ? sum : null, audioSeconds, split);
   const showNames = canSeeNames(call.principal);
   return {
-    ...described,
-    // Who transcribes, and behind them who translates: a target that does both is named for each.
-    candidates: [...described.candidates, ...byChat.considered.map((each) => describeCandidate(each, showNames))],
-    warnings: [...described.warnings, TRANSLATED_BY_CHAT],
+    ...description,
+    // The targets that transcribe, then those that translate. A target that does both is listed for each.
+    candidates: [...description.candidates, ...byChat.considered.map((each) => describeCandidate(each, showNames))],
+    warnings: [...description.warnings, TRANSLATED_BY_CHAT],
   };
 }
 
-/** The same while the audio's length is not known, and so not its cost. */
+/** The same for audio of unknown length, which has no known cost. */
 export function describeUnmeasured(principal: Principal, decision: RouteDecision): RoutingDecision {
   return describe(principal, decision, null, null);
 }
 
-/** The same for a chat; what it is estimated to cost is what would be reserved. */
+/** The same for a chat. The estimated cost is what would be reserved. */
 export function describeChatDecision(
   services: Pick<GatewayServices, "prices">,
   call: Pick<ChatCall, "principal">,
@@ -67,13 +67,13 @@ export function describeChatDecision(
   return describe(call.principal, decision, estimate?.listNanoUsd ?? null, null);
 }
 
-/** `listNanoUsd`: what the app would be charged or, on another's account, the list price; null when unknown. */
+/** `listNanoUsd`: the app's charge or, on another account, the list price. Null: unknown. */
 function describe<Wanted, V extends Missing>(
   principal: Principal,
   decision: RouteDecision<Wanted, V>,
   listNanoUsd: bigint | null,
   audioSeconds: number | null,
-  more: (verdict: V) => Pick<DescribedCandidate, "split"> = () => ({}),
+  extraFields: (verdict: V) => Pick<DescribedCandidate, "split"> = () => ({}),
 ): RoutingDecision {
   const showNames = canSeeNames(principal);
   const first = decision.ok ? decision.candidates[0] : undefined;
@@ -81,10 +81,10 @@ function describe<Wanted, V extends Missing>(
     object: "routing.decision",
     outcome: decision.ok
       ? { status: 200, code: null, position: first?.target.position ?? null }
-      : refused(refusalError(decision.refusal, decision.considered, showNames).code),
+      : refusedOutcome(refusalError(decision.refusal, decision.considered, showNames).code),
     candidates: decision.considered.map((candidate) => ({
       ...describeCandidate(candidate, showNames),
-      ...more(candidate.verdict),
+      ...extraFields(candidate.verdict),
     })),
     purpose: decision.purpose,
     warnings: [...decision.warnings],
@@ -95,7 +95,7 @@ function describe<Wanted, V extends Missing>(
 
 type DescribedCandidate = RoutingDecision["candidates"][number];
 
-/** Cuts are made at pauses, so there can be more pieces. */
+/** The minimum, because cuts are made at pauses and there can be more pieces. */
 function splitOf(
   { maxFrames, sampleRate, channels, perChannel }: Cut,
   audioSeconds: number,
@@ -108,7 +108,7 @@ function splitOf(
   };
 }
 
-function refused(code: keyof typeof ERRORS): RoutingDecision["outcome"] {
+function refusedOutcome(code: keyof typeof ERRORS): RoutingDecision["outcome"] {
   return { status: ERRORS[code].status, code, position: null };
 }
 

@@ -1,5 +1,5 @@
-// `patchbay route explain` and `POST …/explain`: the decision that a request would run on, made by the same functions and reported in the
-// form of its record [routing.explain-equals-request].
+// `patchbay route explain` and `POST …/explain`: the routing decision of a request, made by the same functions and reported in the form of its record
+// [routing.explain-equals-request].
 import type { Principal } from "../../auth/principal.ts";
 import type { ChatFields } from "../../contract/chat.ts";
 import { brand } from "../../contract/ids.ts";
@@ -30,7 +30,7 @@ export interface AudioExplanation {
   readonly principal: Principal;
   readonly task: Requirements["task"];
   readonly fields: TranslationFields;
-  /** Null: nothing is known of it, as of a job's URL. */
+  /** Null: nothing is known of the audio, for example of a job's URL. */
   readonly audio: MeasuredFacts | null;
 }
 
@@ -50,19 +50,19 @@ export interface ChatExplanation {
 export type RouteQuestion = AudioExplanation | LiveExplanation | ChatExplanation;
 
 export function explainRoute(services: ExplainServices, question: RouteQuestion): RouteTrace {
-  return traced(services, question).trace;
+  return traceRoute(services, question).trace;
 }
 
-/** The same, and what a dry run would answer. */
+/** The same, with the answer of a dry run. */
 export async function judgeRoute(
   services: JudgeServices,
   question: RouteQuestion,
 ): Promise<{ readonly trace: RouteTraceView; readonly decision: RoutingDecision }> {
-  const { trace, made } = traced(services, question);
-  return { trace: traceView(trace), decision: await judged(services, question, made) };
+  const { trace, made } = traceRoute(services, question);
+  return { trace: traceView(trace), decision: await judgeDecision(services, question, made) };
 }
 
-/** As it is printed and answered. */
+/** The trace as the CLI prints it and the API returns it. */
 export function traceView({ asked, purpose, route, routeVersion, refusal, candidates }: RouteTrace): RouteTraceView {
   return {
     object: "route_trace",
@@ -84,7 +84,7 @@ type Made =
   | { readonly kind: "chat"; readonly decision: ChatDecision }
   | { readonly kind: "audio"; readonly call: RoutedCall; readonly decided: AudioDecision };
 
-function traced(
+function traceRoute(
   services: ExplainServices,
   question: RouteQuestion,
 ): { readonly trace: RouteTrace; readonly made: Made } {
@@ -123,33 +123,33 @@ function decideOn(services: ExplainServices, question: RouteQuestion, recorder: 
   return { kind: "audio", call, decided: decideAudio(services, question, call) };
 }
 
-/** What waits for its answer may be translated by a chat model; streams and jobs are not. */
+/** Only a synchronous answer may be translated by a chat model; streams and jobs may not. */
 function decideAudio(
   services: ExplainServices,
   question: AudioExplanation | LiveExplanation,
   call: RoutedCall,
 ): AudioDecision {
-  const restOf = unavailabilityFor(services, call.principal);
-  const alone = (facts: MeasuredFacts | null, rests = restOf): AudioDecision => ({
-    decision: decideFor(services, call, facts, rests),
+  const unavailabilityOf = unavailabilityFor(services, call.principal);
+  const withoutChat = (facts: MeasuredFacts | null, unavailability = unavailabilityOf): AudioDecision => ({
+    decision: decideFor(services, call, facts, unavailability),
     byChat: null,
   });
-  if (question.kind === "live") return alone(liveFacts(question.encoding));
+  if (question.kind === "live") return withoutChat(liveFacts(question.encoding));
   const { fields, audio } = question;
   const { mode = "batch", stream, dry_run: isDryRun } = fields;
   const isAnswered = isDryRun === true || (stream !== true && mode === "batch");
   if (isAnswered && audio !== null) return decideWithChat(services, call, audio);
-  return alone(audio, mode === "async" ? unpricedFor(services, call.principal) : restOf);
+  return withoutChat(audio, mode === "async" ? unpricedFor(services, call.principal) : unavailabilityOf);
 }
 
-function judged(
+function judgeDecision(
   services: JudgeServices,
   question: RouteQuestion,
   made: Made,
 ): Promise<RoutingDecision> | RoutingDecision {
   if (made.kind === "chat") return judgedChat(services, question, made.decision);
   const audio = question.kind === "audio" ? question.audio : null;
-  // What a length costs cannot be said where there is none.
+  // Without a length the cost is unknown.
   return audio === null
     ? describeUnmeasured(question.principal, made.decided.decision)
     : judgedAudio(services, made.call, audio, made.decided);

@@ -1,4 +1,4 @@
-// `dry_run: true`: judges everything up to the call; nothing is reserved, called or stored [routing.dry-run].
+// Answers `dry_run: true` for audio: checks everything up to the call; nothing is reserved, called or stored [routing.dry-run].
 import type { AudioCall } from "../transcription/audio-call.ts";
 import { judgedAudio } from "./judged-decision.ts";
 import { decideWithChat } from "../translation/translate-by-chat.ts";

@@ -1,5 +1,5 @@
-// The last step of a dry run: whether quotas of audio and tokens, budgets and plan would allow the first target's cost [routing.dry-run].
-// Nothing is counted except the request itself, when it arrived.
+// The last step of a dry run: whether the quotas of audio and tokens, the budgets and the plan would allow the first target's cost [routing.dry-run]. Counts
+// nothing but the request itself, which was counted on arrival.
 import type { Principal } from "../../auth/principal.ts";
 import { ERRORS, type GatewayError } from "../../contract/errors.ts";
 import type { RoutingDecision } from "../../contract/transcription.ts";
@@ -16,14 +16,14 @@ import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 
 type Services = Pick<GatewayServices, "ledger" | "prices" | "quotas">;
 
-/** The outcome where it is refused; null: it would be borne. */
-type Refused = RoutingDecision["outcome"] | null;
+/** The outcome if the cost is refused. Null: the cost is allowed. */
+type RefusedOutcome = RoutingDecision["outcome"] | null;
 
 interface AudioCost {
   readonly candidate: Pick<Candidate, "target" | "verdict">;
   readonly audioSeconds: number;
   readonly channels: number;
-  /** Who is to translate the transcript; null: nobody else. */
+  /** The chat that would translate the transcript. Null: none is needed. */
   readonly chat: ExpectedChat | null;
 }
 
@@ -31,37 +31,39 @@ export async function judgeAudioCost(
   services: Services,
   principal: Principal,
   { candidate, audioSeconds, channels, chat }: AudioCost,
-): Promise<Refused> {
-  const limited = await mapDatabaseUnavailable(services.quotas.judgeAudio(principal, audioSeconds));
-  if (limited !== null) return refusedWith(limited);
+): Promise<RefusedOutcome> {
+  const quotaRefusal = await mapDatabaseUnavailable(services.quotas.judgeAudio(principal, audioSeconds));
+  if (quotaRefusal !== null) return errorOutcome(quotaRefusal);
   const { target, verdict } = candidate;
   const amount = audioAmount({ durationSeconds: audioSeconds, channels }, verdict);
-  const quoted = quoteFor(services, principal, target, amount);
-  const funding = principal.workspace.plan !== null && quoted.billingClass === "metered" ? "credits" : "none";
-  const amounts = { nanoUsd: quoted.chargeNanoUsd, audioMs: BigInt(quoted.audioMs), tokens: 0n };
-  const refused = refusedBy(await judge(services, principal, funding, amounts));
-  // What the transcript costs is still set aside when its translation is.
-  return refused ?? (chat === null ? null : judgeChatCost(services, principal, chat, amounts));
+  const quote = quoteFor(services, principal, target, amount);
+  const funding = principal.workspace.plan !== null && quote.billingClass === "metered" ? "credits" : "none";
+  const amounts = { nanoUsd: quote.chargeNanoUsd, audioMs: BigInt(quote.audioMs), tokens: 0n };
+  const refusal = budgetOutcome(await judge(services, principal, funding, amounts));
+  // The transcript's cost is still reserved when its translation is.
+  return refusal ?? (chat === null ? null : judgeChatCost(services, principal, chat, amounts));
 }
 
 const NOTHING: Amounts = { nanoUsd: 0n, audioMs: 0n, tokens: 0n };
 
-/** `beside`: what else the same request has set aside. */
+/** `reserved`: what the same request has reserved already. */
 export async function judgeChatCost(
   services: Services,
   principal: Principal,
   { target, request }: ExpectedChat,
-  beside: Amounts = NOTHING,
-): Promise<Refused> {
-  const quoted = chatQuote(services, principal, target, request);
-  const limited = await mapDatabaseUnavailable(services.quotas.judgeTokens(principal, countedTokens(quoted, request)));
-  if (limited !== null) return refusedWith(limited);
-  for (let funding = quoted.funding; ; ) {
-    const nanoUsd = beside.nanoUsd + reserveNanoUsd({ ...quoted, funding });
-    const amounts = { ...beside, nanoUsd, tokens: beside.tokens + BigInt(quoted.reserveTokens) };
+  reserved: Amounts = NOTHING,
+): Promise<RefusedOutcome> {
+  const quote = chatQuote(services, principal, target, request);
+  const quotaRefusal = await mapDatabaseUnavailable(
+    services.quotas.judgeTokens(principal, countedTokens(quote, request)),
+  );
+  if (quotaRefusal !== null) return errorOutcome(quotaRefusal);
+  for (let funding = quote.funding; ; ) {
+    const nanoUsd = reserved.nanoUsd + reserveNanoUsd({ ...quote, funding });
+    const amounts = { ...reserved, nanoUsd, tokens: reserved.tokens + BigInt(quote.reserveTokens) };
     const exceeded = await judge(services, principal, funding, amounts);
     const next = exceeded?.budgetKind === "allowance" ? nextFunding(funding) : null;
-    if (next === null) return refusedBy(exceeded);
+    if (next === null) return budgetOutcome(exceeded);
     funding = next;
   }
 }
@@ -78,10 +80,10 @@ async function judge(
   );
 }
 
-function refusedBy(exceeded: BudgetExceeded | null): Refused {
-  return exceeded === null ? null : refusedWith(budgetExceeded(exceeded));
+function budgetOutcome(exceeded: BudgetExceeded | null): RefusedOutcome {
+  return exceeded === null ? null : errorOutcome(budgetExceeded(exceeded));
 }
 
-function refusedWith({ code }: GatewayError): Refused {
+function errorOutcome({ code }: GatewayError): RefusedOutcome {
   return { status: ERRORS[code].status, code, position: null };
 }

@@ -1,4 +1,4 @@
-// The answer of a dry run: the decision, and the verdict of quotas, budgets and plan on its cost [routing.dry-run-decision].
+// The answer of a dry run: the decision, and whether quotas, budgets and plan allow its cost [routing.dry-run-decision].
 import type { RoutingDecision } from "../../contract/transcription.ts";
 import type { ChatDecision } from "../../routing/decide-chat-route.ts";
 import type { AudioDecision } from "../../routing/decide-translation.ts";
@@ -15,19 +15,19 @@ export async function judgedAudio(
   services: CostServices,
   call: RoutedCall,
   { durationSeconds, channels }: { readonly durationSeconds: number; readonly channels: number },
-  decided: AudioDecision,
+  audioDecision: AudioDecision,
 ): Promise<RoutingDecision> {
-  const described = describeDecision(services, call, durationSeconds, channels, decided);
-  const first = decided.decision.ok ? decided.decision.candidates[0] : undefined;
-  if (first === undefined) return described;
-  const { byChat } = decided;
-  const refused = await judgeAudioCost(services, call.principal, {
+  const description = describeDecision(services, call, durationSeconds, channels, audioDecision);
+  const first = audioDecision.decision.ok ? audioDecision.decision.candidates[0] : undefined;
+  if (first === undefined) return description;
+  const { byChat } = audioDecision;
+  const refusal = await judgeAudioCost(services, call.principal, {
     candidate: first,
     audioSeconds: durationSeconds,
     channels,
     chat: byChat === null ? null : expectedChat(call, byChat, durationSeconds),
   });
-  return refused === null ? described : { ...described, outcome: refused };
+  return refusal === null ? description : { ...description, outcome: refusal };
 }
 
 export async function judgedChat(
@@ -35,10 +35,10 @@ export async function judgedChat(
   call: Pick<ChatCall, "principal">,
   decision: ChatDecision,
 ): Promise<RoutingDecision> {
-  const described = describeChatDecision(services, call, decision);
+  const description = describeChatDecision(services, call, decision);
   const first = decision.ok ? decision.candidates[0] : undefined;
-  if (!decision.ok || first === undefined) return described;
+  if (!decision.ok || first === undefined) return description;
   const { wanted: request } = decision;
-  const refused = await judgeChatCost(services, call.principal, { target: first.target, request });
-  return refused === null ? described : { ...described, outcome: refused };
+  const refusal = await judgeChatCost(services, call.principal, { target: first.target, request });
+  return refusal === null ? description : { ...description, outcome: refusal };
 }

@@ -1,4 +1,4 @@
-// What makes two requests the same payload under one idempotency key [idempotency.same-payload]. Pure.
+// Computes whether two requests with one idempotency key have the same payload [idempotency.same-payload]. Pure.
 import { createHash } from "node:crypto";
 import { REDACTION_GROUPS, type RedactionGroup } from "../../contract/features.ts";
 import type { TranslationFields } from "../../contract/transcription.ts";
@@ -7,9 +7,9 @@ import { mergedKeyterms } from "../../routing/required-features.ts";
 export interface FingerprintInput {
   readonly endpoint: string;
   readonly fields: TranslationFields;
-  /** Of the endpoint's own, beside those of every transcription. */
+  /** The endpoint's own fields, in addition to those of every transcription. */
   readonly extra?: Readonly<Record<string, unknown>>;
-  /** Body beats header. */
+  /** The body takes precedence over the header. */
   readonly requestedPurpose: string | null;
   readonly requestedPolicy: string | null;
   readonly audio:
@@ -18,8 +18,8 @@ export interface FingerprintInput {
 }
 
 /**
- * SHA-256 over canonical JSON. Hints (file name, declared type), the carrier (multipart or base64), the order of fields
- * and the API key do not enter; defaults are not filled in, so a later change of a default breaks no replay.
+ * SHA-256 over canonical JSON. Excludes hints (file name, declared type), the carrier (multipart or base64), the order of fields and the API key. Defaults are
+ * not filled in, so that a later change of a default breaks no replay.
  */
 export function fingerprint(input: FingerprintInput): Buffer {
   const {
@@ -43,18 +43,18 @@ export function fingerprint(input: FingerprintInput): Buffer {
   });
 }
 
-/** However the groups were written: each once, in the contract's order. `false` is sent, and not silence. */
+/** Normalises the groups: each once, in the contract's order. `false` was sent explicitly and differs from absent. */
 function asSet(redaction: TranslationFields["redaction"]): readonly RedactionGroup[] | false | undefined {
   if (redaction === undefined || redaction === false) return redaction;
   return redaction === true ? ["pii"] : REDACTION_GROUPS.filter((group) => redaction.includes(group));
 }
 
-/** Of plain data, however its members were ordered. */
+/** Hashes plain data independently of the order of its members. */
 export function payloadFingerprint(payload: Readonly<Record<string, unknown>>): Buffer {
   return createHash("sha256").update(canonicalJson(payload)).digest();
 }
 
-/** Keys sorted, `undefined` and `null` members left out (a `null` field counts as not sent), as RFC 8785 for our value types. */
+/** Sorted keys, without `undefined` and `null` members (a `null` field counts as not sent), as RFC 8785 for our value types. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value === "object" && value !== null) {

@@ -1,5 +1,5 @@
-// Idempotency keys of synchronous requests: at most one paid execution per key, and an answer that never changes [idempotency.single-call]
-// [idempotency.replay]. The ledger completes a slot, in the transaction that settles the charge.
+// Claims and replays the idempotency keys of synchronous requests: at most one paid execution per key, and an answer that never changes
+// [idempotency.single-call] [idempotency.replay]. The ledger completes a slot in the transaction that settles the charge.
 import { createHash, randomUUID } from "node:crypto";
 import type { AppId, WorkspaceId } from "../../contract/ids.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";
@@ -39,7 +39,7 @@ export interface ClaimRequest {
   readonly key: string;
   readonly endpoint: string;
   readonly fingerprint: Buffer;
-  /** For a stored answer; absent: it is not counted. */
+  /** Where memory for a stored answer is reserved. Absent: it is not counted. */
   readonly room?: AnswerRoom | undefined;
 }
 
@@ -53,13 +53,13 @@ export type Claim =
 export interface Idempotency {
   claim(request: ClaimRequest): Promise<Claim>;
   /**
-   * Frees the key: nothing was dispatched, or everything that was failed definitely. While the database is unavailable it resolves all the
-   * same, and the key is free as soon as the database is back.
+   * Frees the key: nothing was dispatched, or everything that was failed definitely. If the database is unavailable it resolves too, and the key is freed as
+   * soon as the database is available again.
    */
   release(slot: SlotRef): Promise<void>;
-  /** The outcome is unknown: the key never runs again. Repeated in the background like `release`. */
+  /** The outcome is unknown: the key never runs again. Retried in the background like `release`. */
   burn(slot: SlotRef): Promise<void>;
-  /** Renews the leases of all slots held here; the timer calls it. Slots that are no longer ours are forgotten. */
+  /** Renews the leases of all slots held by this process; called by the timer. Slots that were lost are forgotten. */
   renew(): Promise<void>;
   sweep(stopping?: AbortSignal): Promise<SlotSweep>;
   close(): void;
@@ -71,24 +71,24 @@ export interface IdempotencyOptions {
   /** `sync_idempotency_ttl_seconds`. */
   readonly ttlSeconds: number;
   readonly renewEveryMs?: number;
-  /** A renewal that failed; the next one may succeed before the lease ends. */
+  /** A renewal failed. The next one may succeed before the lease lapses. */
   readonly onRenewalError?: (error: unknown) => void;
 }
 
 /** A third of the lease: two renewals may fail before it lapses. */
 const RENEW_EVERY_MS = 10_000;
 
-/** Of stored answers that are large. */
+/** Concurrent reads of large stored answers. */
 const MOST_LARGE_READS = { total: 4, perKind: 4, perOwner: 2 };
 
 export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const { seal, ttlSeconds } = options;
   const { db } = claims(options.database);
-  const held = new Map<string, SlotRef>();
+  const heldSlots = new Map<string, SlotRef>();
   const largeReads = createKeyedSemaphore(MOST_LARGE_READS);
   const unfinished = createUnfinishedSlots(db);
   const end = async (slot: SlotRef, ending: SlotEnding): Promise<void> => {
-    held.delete(slot.owner);
+    heldSlots.delete(slot.owner);
     try {
       await (ending === "burn" ? burnSlots(db, [slot]) : releaseSlots(db, [slot]));
     } catch (error) {
@@ -98,17 +98,17 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   };
 
   const renew = async (): Promise<void> => {
-    const asked = [...held.values()];
-    const stillHeld = await renewSlots(db, asked);
-    // Completed, burned, released or taken over: nothing left to renew.
-    for (const { owner } of asked) if (!stillHeld.has(owner)) held.delete(owner);
+    const slots = [...heldSlots.values()];
+    const stillHeld = await renewSlots(db, slots);
+    // Completed, burned, released or taken over: no lease to renew.
+    for (const { owner } of slots) if (!stillHeld.has(owner)) heldSlots.delete(owner);
   };
   const timer = setInterval(() => {
     renew().catch((error: unknown) => options.onRenewalError?.(error));
   }, options.renewEveryMs ?? RENEW_EVERY_MS);
   timer.unref();
 
-  /** An insert whose answer was lost may have been committed: its key must not wait for the end of the lease. */
+  /** An insert whose result was lost may have been committed. It is released, so that its key need not wait for the lease to lapse. */
   const insert = (attempt: SlotClaim): Promise<boolean> =>
     insertSlot(db, attempt).catch((error: unknown) => {
       if (isDatabaseUnavailable(error)) unfinished.add(attempt.ref, "release");
@@ -150,7 +150,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
     // A slot may be released between losing the insert and reading it: then the key is free again, so try again.
     for (let tries = 0; tries < 5; tries += 1) {
       if (await insert(attempt)) {
-        held.set(attempt.ref.owner, attempt.ref);
+        heldSlots.set(attempt.ref.owner, attempt.ref);
         return { kind: "owned", slot: attempt.ref };
       }
       const row = await readSlot(db, attempt);
@@ -159,8 +159,8 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
         await burnLapsedSlot(db, attempt.ref);
         continue;
       }
-      const judged = await judge(seal, attempt.ref, row, (sealed) => readLarge(request, attempt.ref, sealed));
-      if (judged !== null) return judged;
+      const outcome = await judge(seal, attempt.ref, row, (sealed) => readLarge(request, attempt.ref, sealed));
+      if (outcome !== null) return outcome;
     }
     return { kind: "in_progress" };
   };
@@ -180,7 +180,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
 
 type SealedBody = Pick<Extract<SlotRow, { state: "completed" }>, "bodyBegin" | "bodyBytes">;
 
-/** A mismatch comes first: telling a caller to wait for an answer that is not theirs would be wrong. Null: it has just gone. */
+/** A mismatch is checked first, because a caller must not wait for the answer of another request. Null: the slot was just deleted. */
 async function judge(
   seal: Seal,
   ref: SlotRef,

@@ -1,5 +1,5 @@
-// What a synchronous request records of its calls: the ledger's row, the slot of its idempotency key [idempotency.write-ahead], and what a
-// provider has to delete afterwards [providers.deletion].
+// The call journal of a synchronous request: records the ledger's row, the slot of its idempotency key [idempotency.write-ahead] and the data to delete at the
+// provider [providers.deletion].
 import type { Settled, Settlement } from "../../metering/ledger-entries.ts";
 import { isServerUnavailable } from "../../storage/database-faults.ts";
 import { budgetExceeded } from "../calls/budget-exceeded.ts";
@@ -13,16 +13,16 @@ import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 
 export interface SlotJournal extends CallJournal {
   settle(settlement: Settlement): Promise<void>;
-  /** A call, and the one that made use of its answer and ends the slot: one transaction. Then the provider may forget. */
+  /** Settles a call together with the one that used its answer and ends the slot, in one transaction. Then the provider's data is deleted. */
   settleTogether(settlements: readonly Settlement[]): Promise<readonly Settled[]>;
-  /** The charge, the answer under the idempotency key, and the key's end: one transaction. Then the provider may forget. */
+  /** Settles the charge and completes the slot with the answer, in one transaction. Then the provider's data is deleted. */
   finish(settlement: Settlement, reply: GatewayReply): Promise<void>;
 }
 
-/** After a crash the sweep deletes, once nobody can be waiting for the run any more. */
+/** After a crash the sweep deletes the run once no request can be waiting for it any more. */
 const DELETION_GRACE_SECONDS = 60;
 
-/** `deadlineAtMs`: until then what came of a call waits for a database that is unavailable. */
+/** `deadlineAtMs`: until then a settlement waits for an unavailable database. */
 export function createSlotJournal(
   services: Pick<GatewayServices, "ledger" | "deletions" | "limits" | "now">,
   payer: Payer,
@@ -30,13 +30,13 @@ export function createSlotJournal(
   deadlineAtMs: number,
 ): SlotJournal {
   const { ledger, deletions, limits } = services;
-  const stored = async <T>(write: () => Promise<T>): Promise<T> =>
+  const storeWhenAvailable = async <T>(write: () => Promise<T>): Promise<T> =>
     settleWhenAvailable(services, { deadlineAtMs, slot }, write);
   let hasRuns = false;
   const releaseRuns = async (): Promise<void> => {
     if (!hasRuns) return;
     await deletions.release(payer.workspaceId, payer.requestId).catch((error: unknown) => {
-      // What is settled is settled, and the run is deleted when its own time comes.
+      // The settlement is committed, and the run is deleted when its own due time comes.
       if (!isServerUnavailable(error)) throw error;
     });
   };
@@ -51,15 +51,15 @@ export function createSlotJournal(
     },
     dispatched: () => slot?.markDispatched(),
     settle: async (settlement) => {
-      await stored(() => ledger.settle(settlement));
+      await storeWhenAvailable(() => ledger.settle(settlement));
       await releaseRuns();
     },
     setAside: async () => undefined,
     drop: async (settlement) => {
-      await stored(() => ledger.settle(settlement));
+      await storeWhenAvailable(() => ledger.settle(settlement));
     },
     settleTogether: async (settlements) => {
-      const settled = await stored(() => ledger.settleTogether(settlements));
+      const settled = await storeWhenAvailable(() => ledger.settleTogether(settlements));
       await releaseRuns();
       return settled;
     },
@@ -75,11 +75,11 @@ export function createSlotJournal(
         run,
         dueInSeconds: limits.syncTimeoutSeconds + DELETION_GRACE_SECONDS,
       };
-      return stored(() => deletions.owe(duty));
+      return storeWhenAvailable(() => deletions.owe(duty));
     },
     finish: async (settlement, reply) => {
       const end = slot === null ? {} : { slot: { kind: "complete", ref: slot.ref, reply } as const };
-      await stored(() => ledger.settle({ ...settlement, ...end }));
+      await storeWhenAvailable(() => ledger.settle({ ...settlement, ...end }));
       await releaseRuns();
     },
   };

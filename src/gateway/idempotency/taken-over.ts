@@ -1,4 +1,4 @@
-// A request whose idempotency slot another request owns by now: its lease lapsed before anything was dispatched, and the other one answers
+// The error of a request whose idempotency slot was taken over: its lease lapsed before anything was dispatched, and another request answers
 // [idempotency.fencing].
 import { GatewayError } from "../../contract/errors.ts";
 

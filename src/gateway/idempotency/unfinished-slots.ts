@@ -1,5 +1,5 @@
-// Ends of idempotency slots that could not be written while the database was unavailable: repeated in the background, so that a key is free
-// as soon as the database is back and not only when its lease lapses.
+// Retries in the background the ends of idempotency slots that could not be written while the database was unavailable, so that a key is free before its lease
+// lapses.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Database } from "../../storage/database.ts";
 import { burnSlots, releaseSlots, type SlotRef } from "../../storage/idempotency-slots.ts";
@@ -8,13 +8,13 @@ export type SlotEnding = "release" | "burn";
 
 export interface UnfinishedSlots {
   add(ref: SlotRef, ending: SlotEnding): void;
-  /** Resolves at once where nothing is due for this key; rejects while the database is unavailable. */
+  /** Resolves at once if nothing is pending for this key. Rejects while the database is unavailable. */
   finish(key: Pick<SlotRef, "appId" | "keySha256">): Promise<void>;
   close(): void;
 }
 
 const RETRY_MS = 200;
-/** Beyond it the oldest are left to their leases: an outage under load must not fill the memory. */
+/** Above it the oldest are dropped and lapse with their leases: an outage under load must not fill the memory. */
 const MAX_UNFINISHED = 20_000;
 const BATCH_SIZE = 500;
 
@@ -23,7 +23,7 @@ interface Unfinished {
   readonly ending: SlotEnding;
 }
 
-/** The owner fences each end: one that is late changes nothing of a slot that another request holds by now. */
+/** The owner is a fencing token: a late end does not change a slot that another request has taken over. */
 export function createUnfinishedSlots(db: Database["db"], retryMs = RETRY_MS): UnfinishedSlots {
   const unfinished = new Map<string, Unfinished>();
   const closed = new AbortController();

@@ -1,5 +1,5 @@
-// Runs a request under its idempotency key: replays a stored answer, refuses a reused key, and leaves the slot as the outcome requires
-// whatever happens in between [idempotency.replay] [idempotency.reused].
+// Runs a request under its idempotency key: replays a stored answer, refuses a reused key, and always ends the slot as the outcome requires
+// [idempotency.replay] [idempotency.reused].
 import { GatewayError } from "../../contract/errors.ts";
 import { keyReused } from "../../contract/idempotency-key.ts";
 import type { ClaimRequest, SlotRef } from "./idempotency.ts";
@@ -11,18 +11,21 @@ import { databaseUnavailable, resultNotStored, mapDatabaseUnavailable } from "..
 
 export interface HeldSlot {
   readonly ref: SlotRef;
-  /** A first byte leaves: from here on a fault of ours burns it. A crash does from the reservation on, which nobody is left to tell apart. */
+  /**
+   * Called when the first byte is sent: from then on an internal error burns the slot. A crash burns it from the reservation on, because the exact moment is
+   * lost.
+   */
   markDispatched(): void;
   /** An outcome is unknown: the key must never run again. */
   burn(): Promise<void>;
 }
 
-/** With a key the work goes on for the retry that will ask for it; without one nobody is left to want it. */
+/** With a key the work continues for the caller's retry. Without one it stops when the caller hangs up. */
 export function abortSignalFor(
   { clientGone }: { readonly clientGone: AbortSignal },
   slot: HeldSlot | null,
 ): AbortSignal {
-  // One for each: whoever stops listening is looked for among all that listen.
+  // A new signal each time, because removing a listener searches all listeners of a signal.
   return slot === null ? clientGone : new AbortController().signal;
 }
 
@@ -33,10 +36,10 @@ export function withSlot(
   recorder: Pick<Recorder, "keyUsed">,
   work: (slot: HeldSlot | null) => Promise<GatewayReply>,
 ): Promise<GatewayReply> {
-  return request === null ? work(null) : underKey(services, request, recorder, work);
+  return request === null ? work(null) : runUnderKey(services, request, recorder, work);
 }
 
-async function underKey(
+async function runUnderKey(
   services: Pick<GatewayServices, "idempotency">,
   request: ClaimRequest,
   recorder: Pick<Recorder, "keyUsed">,
@@ -87,27 +90,31 @@ async function runOwned(
     },
     burn: async () => {
       burned = true;
-      await services.idempotency.burn(ref).catch(ignoreAway);
+      await services.idempotency.burn(ref).catch(ignoreDatabaseUnavailable);
     },
   };
   try {
     return await work(slot);
   } catch (error) {
     if (!burned) {
-      await leave(services, ref, dispatched && !(error instanceof GatewayError)).catch(ignoreAway);
+      await endSlot(services, ref, dispatched && !(error instanceof GatewayError)).catch(ignoreDatabaseUnavailable);
     }
     if (isDatabaseUnavailable(error)) throw dispatched ? resultNotStored(error) : databaseUnavailable(error);
     throw error;
   }
 }
 
-/** What the request came to is told all the same: the slot's lease lapses, and what was dispatched under it never runs again. */
-function ignoreAway(failure: unknown): void {
+/** The outcome of the request is reported nevertheless: the slot's lease lapses, and what was dispatched under it never runs again. */
+function ignoreDatabaseUnavailable(failure: unknown): void {
   if (!isDatabaseUnavailable(failure)) throw failure;
 }
 
-/** A refusal, or definite failures everywhere, free the key. A fault of ours after dispatch leaves the outcome unknown. */
-async function leave(services: Pick<GatewayServices, "idempotency">, ref: SlotRef, isUnknown: boolean): Promise<void> {
+/** Definite failures free the key. An internal error after the dispatch leaves the outcome unknown and burns it. */
+async function endSlot(
+  services: Pick<GatewayServices, "idempotency">,
+  ref: SlotRef,
+  isUnknown: boolean,
+): Promise<void> {
   if (isUnknown) await services.idempotency.burn(ref);
   else await services.idempotency.release(ref);
 }

@@ -1,5 +1,5 @@
-// Live audio as it is spoken: measured, held back until it is enough to be a recording, and then passed on. A provider's socket opens
-// with the first audio, because providers close or charge one that is idle before it.
+// Live audio as a measured source: buffered until it is long enough for a recording, then passed on. A provider's socket is opened with the first audio,
+// because providers close or charge an idle one.
 import { createSampleClock, createWebmClock, type LiveClock } from "../../audio/live-clock.ts";
 import { MINIMUM_SECONDS } from "../../audio/readers/invalid-audio.ts";
 import { GatewayError } from "../../contract/errors.ts";
@@ -9,14 +9,14 @@ import { liveFacts } from "../transcription/unmeasured-audio.ts";
 
 interface HeardChunk {
   readonly bytes: Uint8Array;
-  /** Of all audio up to its end. */
+  /** The seconds of all audio up to the end of this chunk. */
   readonly totalSeconds: number;
 }
 
 export interface LiveSource {
-  /** Resolves when the caller has sent enough to be a recording; rejects with INVALID_AUDIO where it ends before. */
+  /** Resolves when the caller has sent enough for a recording. Rejects with INVALID_AUDIO if the audio ends before. */
   readonly begun: () => Promise<void>;
-  /** All of it, once. */
+  /** All chunks, once. */
   readonly chunks: () => AsyncGenerator<HeardChunk>;
 }
 
@@ -57,7 +57,7 @@ export function createLiveSource(
   };
 }
 
-/** What one target hears of it; every chunk is paid for before it goes on. */
+/** The audio for one target. Every chunk is reserved before it is passed on. */
 export function meteredAudio(
   encoding: LiveEncoding,
   source: LiveSource,
@@ -68,7 +68,7 @@ export function meteredAudio(
     ...liveFacts(encoding),
     mediaType: encoding === "pcm_s16le" ? "audio/l16" : "audio/webm",
     fileName: "live",
-    // It grows while it is listened to.
+    // Grows during the call.
     get durationSeconds() {
       return meter.passedMs() / 1000;
     },

@@ -1,5 +1,5 @@
-// Meters live audio: a slice is reserved durably before any of it is sent on, the next one ahead of its time, and each is settled by what
-// was sent of it. Where a budget or a quota ends, the audio ends [realtime.slices] [realtime.budget-end].
+// Meters live audio in slices: each is reserved durably before it is sent, ahead of time, and settled by what was sent of it. When a budget or a quota is
+// exhausted, the audio ends [realtime.slices] [realtime.budget-end].
 import type { Principal } from "../../auth/principal.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import type { AttemptId } from "../../contract/ids.ts";
@@ -25,32 +25,32 @@ interface LiveMeterOptions {
 interface Slice {
   readonly attemptId: AttemptId;
   readonly fromMs: number;
-  /** Tells the quotas how many of its seconds were sent. */
+  /** Reports to the quotas how many of its seconds were sent. */
   readonly count: (seconds: number) => void;
 }
 
 export interface LiveMeter {
-  /** To be awaited before anything is asked of the provider. Throws BUDGET_EXCEEDED or RATE_LIMITED. */
+  /** Must be awaited before the provider is called. Throws BUDGET_EXCEEDED or RATE_LIMITED. */
   begin(): Promise<void>;
-  /** To be awaited before the audio up to `totalMs` goes on; throws as `begin` does. */
+  /** Must be awaited before the audio up to `totalMs` is sent. Throws as `begin` does. */
   pass(totalMs: number): Promise<void>;
-  /** Settles what is open: charged by what was sent when it succeeded, or the caller stopped it. */
+  /** Settles the open slices. Charged by what was sent if the call succeeded or the caller stopped it. */
   end(outcome: AttemptOutcome, transcript?: ProviderTranscript, failure?: ProviderFailure | null): Promise<void>;
   passedMs(): number;
-  /** Of the slice that was reserved last. */
+  /** The attempt of the slice that was reserved last. */
   attemptId(): AttemptId;
 }
 
 export function createLiveMeter(services: GatewayServices, options: LiveMeterOptions): LiveMeter {
   const { payer, principal, candidate } = options;
-  const open: Slice[] = [];
-  /** Heard to their end, and not settled while the database was away: once more at the end. */
+  const openSlices: Slice[] = [];
+  /** Slices that were sent completely and could not be settled while the database was unavailable. Retried at the end. */
   const unsettled: Slice[] = [];
   const settling: Promise<void>[] = [];
   let passedMs = 0;
   let reservedMs = 0;
   let last: AttemptId | null = null;
-  let coming: Promise<void> | null = null;
+  let reserving: Promise<void> | null = null;
   let isOver = false;
 
   async function reserveNext(): Promise<void> {
@@ -67,16 +67,16 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
       throw new GatewayError("INTERNAL", { message: "A live slice has no slot to lose." });
     }
     last = reservation.attemptId;
-    open.push({ attemptId: reservation.attemptId, fromMs: reservedMs, count });
+    openSlices.push({ attemptId: reservation.attemptId, fromMs: reservedMs, count });
     reservedMs += SLICE_MS;
   }
 
-  /** One at a time. What fails ahead of its time is tried again when it is due. */
+  /** Reserves one slice at a time. A failure ahead of time is retried when the slice is due. */
   function reserve(): Promise<void> {
-    coming ??= reserveNext().finally(() => {
-      coming = null;
+    reserving ??= reserveNext().finally(() => {
+      reserving = null;
     });
-    return coming;
+    return reserving;
   }
 
   const sentMs = ({ fromMs }: Slice): number => Math.max(0, Math.min(SLICE_MS, passedMs - fromMs));
@@ -100,9 +100,9 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
     });
   }
 
-  /** Of a session that ended meanwhile nothing more goes on, and what was reserved for it nobody would settle. */
+  /** After the end nothing more is sent, and a further reservation would never be settled. */
   const needsMore = (totalMs: number): boolean => !isOver && totalMs > reservedMs;
-  const settleHeard = (slice: Slice): Promise<void> =>
+  const settleSent = (slice: Slice): Promise<void> =>
     settle(slice, "succeeded").catch(() => void unsettled.push(slice));
   return {
     begin: reserve,
@@ -115,17 +115,20 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
       while (needsMore(totalMs)) await reserve();
       if (isOver) return;
       passedMs = totalMs;
-      while (open[0] !== undefined && open[0].fromMs + SLICE_MS <= passedMs) {
-        const done = open.shift();
-        if (done !== undefined) settling.push(settleHeard(done));
+      while (openSlices[0] !== undefined && openSlices[0].fromMs + SLICE_MS <= passedMs) {
+        const done = openSlices.shift();
+        if (done !== undefined) settling.push(settleSent(done));
       }
       if (reservedMs - passedMs < SLICE_MS / 2) reserve().catch(() => undefined);
     },
     end: async (outcome, transcript, failure) => {
       isOver = true;
-      await coming?.catch(() => undefined);
-      for (const slice of open) slice.count(sentMs(slice) / 1000);
-      await Promise.all([...settling, ...open.splice(0).map((slice) => settle(slice, outcome, transcript, failure))]);
+      await reserving?.catch(() => undefined);
+      for (const slice of openSlices) slice.count(sentMs(slice) / 1000);
+      await Promise.all([
+        ...settling,
+        ...openSlices.splice(0).map((slice) => settle(slice, outcome, transcript, failure)),
+      ]);
       await Promise.all(unsettled.splice(0).map((slice) => settle(slice, "succeeded")));
     },
   };

@@ -1,5 +1,5 @@
-// Live audio to a transcript: the same route, purpose, features and events as a file's stream, from targets that accept live audio. Audio
-// that was sent to a target cannot be sent again: only a refused socket falls back [realtime.no-fallback-after-audio].
+// Live audio to a transcript, with the route, purpose, features and events of a file's stream. Audio that was sent cannot be sent again, so that only a refused
+// socket falls back [realtime.no-fallback-after-audio].
 import { GatewayError } from "../../contract/errors.ts";
 import { createChannel, type Channel } from "../../lib/concurrency/channel.ts";
 import { createReplyHold } from "../../providers/wire/reply-hold.ts";
@@ -31,17 +31,17 @@ import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 
 export interface LiveCall extends RoutedCall {
   readonly encoding: LiveEncoding;
-  /** Aborts when nobody is left to hear; its reason is the error that ends it, where it is not the caller who left. */
+  /** Aborts when the caller disconnects. If its reason is an error, that error ends the session. */
   readonly clientGone: AbortSignal;
 }
 
-/** The end of the message of a session that broke off. */
+/** The end of the error message of a session that broke. */
 const CHARGE = "The last seconds of the audio are not charged; what was heard before them is.";
 
-/** To finish after the audio did. */
+/** The time for the provider to finish after the audio ended. */
 const CLOSING_MS = 60_000;
 
-/** Ends with `completed`, or throws; silent when the caller left. Leaving the loop stops the provider. */
+/** Ends with `completed`, or throws; ends silently if the caller disconnected. Leaving the loop stops the provider. */
 export async function* liveTranscription(
   services: GatewayServices,
   call: LiveCall,
@@ -52,12 +52,12 @@ export async function* liveTranscription(
     call,
     decideFor(services, call, liveFacts(call.encoding), unavailabilityFor(services, call.principal)),
   );
-  const left = new AbortController();
+  const stopController = new AbortController();
   const pieces = createChannel<TranscriptPiece>();
-  const signal = AbortSignal.any([call.clientGone, left.signal]);
+  const signal = AbortSignal.any([call.clientGone, stopController.signal]);
   const source = createLiveSource(call.encoding, frames, services.limits.maxAudioDurationSeconds);
   const outcome = runLive(services, { call, decision, source, pieces, signal }).finally(() => pieces.close());
-  // Its failure is awaited where it is told; until then nobody listens.
+  // The failure is awaited below; until then it must not count as an unhandled rejection.
   outcome.catch(() => undefined);
   let isOver = false;
   try {
@@ -76,7 +76,7 @@ export async function* liveTranscription(
     yield { kind: "completed", envelope };
   } finally {
     if (!isOver) {
-      left.abort();
+      stopController.abort();
       pieces.abandon();
       await outcome.catch(() => undefined);
     }
@@ -93,7 +93,7 @@ interface LiveRun {
 
 type LiveServed = Omit<Served, "kind" | "settlement" | "missedSpeech"> & { readonly audioSeconds: number };
 
-/** null: the caller is gone. */
+/** Null: the caller disconnected. */
 async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveServed | null> {
   const failures: FailedAttempt[] = [];
   const allowance = createAttemptAllowance(services.limits.maxAttemptsPerRequest);
@@ -118,7 +118,7 @@ async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveSer
   throw refusal ?? exhausted(failures, run.decision.considered);
 }
 
-/** False: the call ended before the caller had spoken. */
+/** False: the call ended before any audio was received. */
 async function firstAudio({ source, signal }: LiveRun): Promise<boolean> {
   const ended = Promise.withResolvers<boolean>();
   const end = (): void => ended.resolve(false);
@@ -132,9 +132,9 @@ async function firstAudio({ source, signal }: LiveRun): Promise<boolean> {
 }
 
 interface LiveResult {
-  /** A `GatewayError`: there is no money for this target. */
+  /** A `GatewayError`: the budget refused this target. */
   readonly result: LiveServed | FailedAttempt | GatewayError;
-  /** The audio was asked for: what was spoken is gone. */
+  /** The audio was read, so that it cannot be sent to another target. */
   readonly hasBegun: boolean;
 }
 
@@ -147,24 +147,24 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
   const account = resolveAccount(services, target, payer.testMode);
   const sessionMs = services.limits.maxAudioDurationSeconds * 1000 + CLOSING_MS;
   const deadlineAtMs = services.now().getTime() + sessionMs;
-  const priced = withCurrentPrices(services);
-  const meter = createLiveMeter(priced, { payer, principal: call.principal, candidate, deadlineAtMs });
+  const pricedServices = withCurrentPrices(services);
+  const meter = createLiveMeter(pricedServices, { payer, principal: call.principal, candidate, deadlineAtMs });
   try {
     await mapDatabaseUnavailable(meter.begin());
   } catch (error) {
     if (isMoneyRefusal(error)) return { result: error, hasBegun: false };
     throw error;
   }
-  const began = await firstAudio(run).catch(async (error: unknown) => {
+  const hasAudio = await firstAudio(run).catch(async (error: unknown) => {
     await meter.end("aborted");
     throw error;
   });
-  if (!began) {
+  if (!hasAudio) {
     await meter.end("aborted");
     return { result: failedAttempt(target, new ProviderError("aborted")), hasBegun: false };
   }
   const audio = meteredAudio(call.encoding, run.source, meter);
-  const watched = watchCall(services, {
+  const callWatch = watchCall(services, {
     requestId: payer.requestId,
     attemptId: meter.attemptId(),
     operation: "transcription",
@@ -186,13 +186,13 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
       });
     const { wanted } = decision;
     const request = speechRequest(candidate, wanted);
-    const told = streamSegments(wanted, Number.POSITIVE_INFINITY, run.pieces);
-    const result = await callTarget({ provider, candidate, request, audio, wanted }, openIo, told);
+    const execute = streamSegments(wanted, Number.POSITIVE_INFINITY, run.pieces);
+    const result = await callTarget({ provider, candidate, request, audio, wanted }, openIo, execute);
     if (result.ok) {
       failure = null;
       const { transcript, dropped } = result;
       await meter.end("succeeded", transcript);
-      const billing = quoteFor(priced, payer, target, { audioMs: meter.passedMs(), channels: 1 });
+      const billing = quoteFor(pricedServices, payer, target, { audioMs: meter.passedMs(), channels: 1 });
       const served = { candidate, transcript, dropped, billing, warnings: [], audioSeconds: meter.passedMs() / 1000 };
       return { result: served, hasBegun: true };
     }
@@ -205,17 +205,17 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
     );
     return { result: failedAttempt(target, result.error), hasBegun: audio.hasBegun() };
   } catch (error) {
-    // Stopped by us, at the end of a budget or for a fault of the caller's: what was sent was heard.
+    // Stopped by the gateway, because a budget is exhausted or the caller made an error: what was sent is charged.
     await meter.end(isBrokenHere(error) ? "unknown" : "aborted");
     throw error;
   } finally {
     call.recorder.measured(meter.passedMs() / 1000);
-    const heard = quoteFor(priced, payer, target, { audioMs: meter.passedMs(), channels: 1 });
-    watched.end(failure, failure === null || failure === "aborted" ? amountsOf(heard) : null);
+    const sentBilling = quoteFor(pricedServices, payer, target, { audioMs: meter.passedMs(), channels: 1 });
+    callWatch.end(failure, failure === null || failure === "aborted" ? amountsOf(sentBilling) : null);
   }
 }
 
-/** The caller did not hang up and is not at fault: the slice in progress is not charged [realtime.shutdown]. */
+/** The session ended through an error of the gateway and not of the caller: the slice in progress is not charged [realtime.shutdown]. */
 function isBrokenHere(cause: unknown): boolean {
   return cause instanceof GatewayError && cause.status >= 500;
 }

@@ -1,5 +1,5 @@
-// Aligns timed pieces (words, segments) with the provider's own text, because a provider may time only some of its words, of some of its
-// speakers, or spell them differently [transcription.text-preserved]. Pure.
+// Aligns timed pieces (words, segments) with the provider's own text, because a provider may time only some of its words, of some of its speakers, or spell
+// them differently [transcription.text-preserved]. Pure.
 import { commonSubsequence, type Match } from "../../lib/text/common-subsequence.ts";
 import { CHUNK_SIZE, flatMapCooperatively, type CooperativeTask } from "../../lib/concurrency/cooperative-task.ts";
 import { UNSPACED } from "../../lib/text/join-words.ts";
@@ -7,8 +7,8 @@ import { hasSameLetters } from "../../lib/text/has-same-letters.ts";
 import type { ProviderWord } from "../../providers/provider.ts";
 
 /**
- * The same pieces, speakers and channels, with texts that together hold all of `text`. What lies between two pieces goes to the one
- * whose line or sentence it is in; where both tell the same differently, the text's spelling counts; what only the pieces say stays.
+ * Returns the same pieces, speakers and channels, with texts that together contain all of `text`. Text between two pieces goes to the one in whose line or
+ * sentence it is. Where the spelling differs, that of `text` wins; words that only the pieces contain are kept.
  */
 export function* alignPiecesToText<P extends ProviderWord>(
   pieces: readonly P[],
@@ -19,23 +19,23 @@ export function* alignPiecesToText<P extends ProviderWord>(
   yield;
   const written = yield* writtenTokens(text);
   const { ordered, tokens, matches } = yield* bestOf(ordersOf(spoken), written);
-  return yield* stretched(ordered, yield* spread(tokens, written, matches));
+  return yield* stretchTimes(ordered, yield* spread(tokens, written, matches));
 }
 
 interface Token {
-  /** As it is written, what hangs on it included. */
+  /** As written, including attached punctuation. */
   readonly raw: string;
-  /** What it is recognised by. */
+  /** The normalised form for comparison. */
   readonly key: string;
   readonly spaced: boolean;
-  /** A line begins with it. */
+  /** The token is the first of a line. */
   readonly opensLine: boolean;
 }
 interface OwnedToken extends Token {
   readonly piece: number;
 }
 
-/** Where scripts put no space between words, a word is found by its characters. */
+/** In scripts without spaces each character is a token. */
 const TOKEN = new RegExp(`[${UNSPACED}][^\\p{L}\\p{N}\\s]*|[^\\s${UNSPACED}]+`, "gu");
 const SENTENCE_END = /[.!?…。！？]["'”’)\]]*$/u;
 
@@ -69,7 +69,7 @@ interface Order<P> {
   readonly matches: readonly Match[];
 }
 
-/** Of several channels the text may go channel by channel, or by time. */
+/** With several channels the text may be ordered by channel or by time, so all orders are tried. */
 function ordersOf<P extends ProviderWord>(pieces: readonly P[]): readonly (readonly P[])[] {
   const channelOf = (piece: P) => piece.channel ?? 0;
   if (new Set(pieces.map(channelOf)).size < 2) return [pieces];
@@ -85,23 +85,23 @@ function* bestOf<P extends ProviderWord>(
   written: readonly Token[],
 ): CooperativeTask<Order<P>> {
   const keys = written.map(({ key }) => key);
-  const tried: Order<P>[] = [];
+  const results: Order<P>[] = [];
   for (const ordered of orders) {
     const tokens = yield* ownedTokens(ordered);
     const spokenKeys = tokens.map(({ key }) => key);
-    tried.push({ ordered, tokens, matches: yield* commonSubsequence(spokenKeys, keys) });
+    results.push({ ordered, tokens, matches: yield* commonSubsequence(spokenKeys, keys) });
   }
-  return tried.reduce((best, each) => (each.matches.length > best.matches.length ? each : best));
+  return results.reduce((best, each) => (each.matches.length > best.matches.length ? each : best));
 }
 
 interface Spelling {
   text: string;
-  /** It took text that lay before, or behind, all that the piece itself says. */
+  /** Text before, or behind, all words of the piece itself was added to it. */
   before: boolean;
   behind: boolean;
 }
 
-/** Piece by piece, what it holds in the end. */
+/** Distributes the text over the pieces. Returns the text of each piece. */
 function* spread(
   tokens: readonly OwnedToken[],
   written: readonly Token[],
@@ -117,14 +117,14 @@ function* spread(
   let [spokenAt, writtenAt] = [0, 0];
   for (const [number, [a, b]] of [...matches, [tokens.length, written.length] as const].entries()) {
     if (number % CHUNK_SIZE === 0) yield;
-    const said = tokens.slice(spokenAt, a);
+    const unmatched = tokens.slice(spokenAt, a);
     const gap = written.slice(writtenAt, b);
     const last = tokens[spokenAt - 1]?.piece;
     const next = tokens[a]?.piece;
-    if (gap.length === 0) for (const token of said) write(token.piece, token);
-    else if (said.length > 0)
+    if (gap.length === 0) for (const token of unmatched) write(token.piece, token);
+    else if (unmatched.length > 0)
       for (const [index, token] of gap.entries())
-        write(said[Math.floor((index * said.length) / gap.length)]?.piece ?? 0, token);
+        write(unmatched[Math.floor((index * unmatched.length) / gap.length)]?.piece ?? 0, token);
     else if (last === next) for (const token of gap) write(last ?? 0, token);
     else {
       const split = last === undefined ? 0 : next === undefined ? gap.length : splitOf(written, writtenAt, b);
@@ -139,7 +139,7 @@ function* spread(
   return spellings;
 }
 
-/** How much of a gap goes to the piece before it: to the end of its line, else of its sentence, else all. */
+/** How much of a gap goes to the piece before it: up to the end of its line, else of its sentence, else all. */
 function splitOf(written: readonly Token[], from: number, to: number): number {
   for (let index = from; index <= to; index++) if (written[index]?.opensLine === true) return index - from;
   for (let index = from; index <= to; index++)
@@ -147,8 +147,8 @@ function splitOf(written: readonly Token[], from: number, to: number): number {
   return to - from;
 }
 
-/** What nobody timed was said between its neighbours: a piece that took it reaches as far as the next of its channel. */
-function stretched<P extends ProviderWord>(
+/** Untimed text was spoken between its neighbours: a piece that received it is extended to the next piece of its channel. */
+function stretchTimes<P extends ProviderWord>(
   pieces: readonly P[],
   spellings: ReadonlyMap<number, Spelling>,
 ): CooperativeTask<readonly P[]> {

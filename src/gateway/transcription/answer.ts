@@ -1,4 +1,4 @@
-// Builds the envelope of the answer from what a target served, with every warning that applies [transcription.envelope].
+// Builds the envelope of the answer from the transcript of a target, with every warning that applies [transcription.envelope].
 import { newId } from "../../contract/ids.ts";
 import type { PurposeFields, TranscriptionEnvelope, Warning } from "../../contract/transcription.ts";
 import type { Requirements } from "../../routing/required-features.ts";
@@ -11,7 +11,7 @@ export interface AnswerInput {
   readonly createdAt: Date;
   readonly wanted: Requirements;
   readonly purpose: PurposeFields;
-  /** Of the route's decision and of the measuring. */
+  /** The warnings of the routing decision and of the measurement. */
   readonly warnings: readonly Warning[];
   readonly audioSeconds: number;
   readonly served: Omit<Served, "kind" | "settlement" | "missedSpeech">;
@@ -28,7 +28,7 @@ export async function answerOf(
     createdAt: input.createdAt,
     object: wanted.task === "translate" ? "translation" : "transcription",
     transcript: finished,
-    // Asked for one language, a provider works in it and may not repeat it.
+    // A provider that was given a language works in it and may not return it.
     language: transcript.language ?? wanted.language,
     languageConfidence: transcript.language === null ? null : transcript.languageConfidence,
     audioSeconds,
@@ -45,7 +45,7 @@ export async function answerOf(
   return { envelope, finished };
 }
 
-/** What is known of an answer before it is whole. */
+/** The warnings that are known before the answer is complete. */
 export function callWarnings(
   wanted: Requirements,
   { candidate, dropped }: Pick<Served, "candidate" | "dropped">,

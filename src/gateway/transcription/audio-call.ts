@@ -1,4 +1,4 @@
-// A request for a transcript, synchronous or of a job, and the checks that both share.
+// A request for a transcript, synchronous or by a job, and the checks that both share.
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import type { Decoder } from "../../audio/decode/decoder.ts";
 import type { DecodableAudio } from "../../audio/decode/pcm.ts";
@@ -21,23 +21,23 @@ import type { Asked, Recorder } from "../request-record.ts";
 import type { Payer } from "../calls/candidate-run.ts";
 import type { GatewayServices } from "../services.ts";
 
-/** As the edge understood it. */
+/** A validated audio request. */
 export interface AudioCall extends RoutedCall {
   readonly audio: AudioInput;
   readonly idempotencyKey: string | null;
-  /** For a stored answer. */
+  /** Where memory for a stored answer is reserved. */
   readonly room?: AnswerRoom;
-  /** `response_format` was not sent: it is what Accept asks for, and no part of the payload. */
+  /** `response_format` was not sent but derived from the Accept header. It is not part of the payload. */
   readonly formatByAccept?: boolean;
 }
 
-/** What routing and payment know of it, whatever its audio is. */
+/** The part of a request that routing and billing need, whatever the source of its audio. */
 export interface RoutedCall {
   readonly requestId: RequestId;
   readonly endpoint: string;
   readonly task: Requirements["task"];
   readonly principal: Principal;
-  /** `to_language` is there for translations alone. */
+  /** `to_language` is used by translations only. */
   readonly fields: TranslationFields;
   readonly purposeHeader: string | null;
   readonly policyHeader: PurposePolicy | null;
@@ -62,21 +62,21 @@ export function payerOf(
 
 export type MeasuredFacts = Omit<AudioFacts, "pcmRate"> & DecodableAudio;
 
-/** What routing may know of a recording: what was measured, and whether it can be cut here. */
+/** The facts for routing: the measurements, and whether the gateway can decode the recording. */
 export function audioFacts(decoder: Decoder, facts: MeasuredFacts): AudioFacts {
   return { ...facts, pcmRate: decoder.rateOf(facts) };
 }
 
-/** `facts` are null while the audio has yet to be fetched: what depends on them is judged later. */
+/** `facts` is null while the audio has yet to be fetched. What depends on them is judged later. */
 export function decideFor(
   services: Pick<GatewayServices, "directory" | "decoder">,
   call: RoutedCall,
   facts: MeasuredFacts | null,
-  restOf: UnavailabilityOf,
+  unavailabilityOf: UnavailabilityOf,
 ): RouteDecision {
   const context = contextOf(services, call);
   const question = questionOf(services, call, facts);
-  const decision = decideRoute(context, question, restOf);
+  const decision = decideRoute(context, question, unavailabilityOf);
   recordDecision(call, context, question, decision);
   return decision;
 }
@@ -114,12 +114,12 @@ export function recordDecision(
   { audio, purpose }: AudioQuestion,
   decision: RouteDecision<unknown, Missing>,
 ): void {
-  // How long live audio is shows at its end.
+  // The length of live audio is known at its end only.
   if (audio !== null && audio.live === undefined) call.recorder.measured(audio.durationSeconds);
   call.recorder.decided(decision, askedOf(call), strictest(context.audioPurposePolicy, purpose.policy));
 }
 
-/** As the request itself says it: a purpose's defaults are the operator's own. */
+/** What the request itself asks for, without the defaults of a purpose, which belong to the operator. */
 function askedOf({ fields, task }: RoutedCall): Asked {
   const { features, preferences } = requiredFeatures(fields, task);
   return {
@@ -132,7 +132,7 @@ function askedOf({ fields, task }: RoutedCall): Asked {
   };
 }
 
-/** `max_keyterms` counts the merged list; a purpose's default terms are the operator's own and do not count. */
+/** `max_keyterms` limits the merged list. A purpose's default terms belong to the operator and are not counted. */
 export function refuseTooManyKeyterms(
   { limits }: { readonly limits: Pick<GatewayServices["limits"], "maxKeyterms"> },
   { fields }: Pick<AudioCall, "fields">,
@@ -149,7 +149,7 @@ export function refuseTooManyKeyterms(
   });
 }
 
-/** Null where there is no key, or it is ignored. `extra`: fields of the endpoint's own. */
+/** Null if there is no key, or if it is ignored. `extra`: the endpoint's own fields. */
 export async function slotRequest(
   call: AudioCall,
   extra: Readonly<Record<string, unknown>> = {},

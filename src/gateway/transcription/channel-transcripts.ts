@@ -1,4 +1,4 @@
-// The transcripts of a recording's channels, each sent by itself, as the one that a model with channels of its own would give. Pure.
+// Joins the transcripts of separately sent channels into one, as a model with multichannel support would return it. Pure.
 import type { ProviderSegment, ProviderTranscript, ProviderWord } from "../../providers/provider.ts";
 import { type HeardPiece, mergePieces } from "../calls/merge-pieces.ts";
 
@@ -9,13 +9,13 @@ export interface HeardChannelPiece extends HeardPiece {
 export function joinChannels(pieces: readonly HeardChannelPiece[]): ProviderTranscript {
   const channels = [...Map.groupBy(pieces, ({ channel }) => channel)].map(([channel, own]) => ofChannel(channel, own));
   const whole = mergePieces(
-    // Side by side, not one after the other: their times are those of the recording already.
+    // Merged in parallel and not one after the other: their times are relative to the recording already.
     channels.map((transcript) => ({ startSeconds: 0, durationSeconds: Number.POSITIVE_INFINITY, transcript })),
     channels.length,
   );
   return {
     ...whole,
-    // A channel without speech says nothing about the language of the others.
+    // A channel without speech has no reliable language.
     language: channels.find(({ text, language }) => text !== "" && language !== null)?.language ?? null,
     languageConfidence: null,
     receipts: [...whole.receipts, { feature: "multichannel", grade: "shown", delivered: true }],
@@ -23,12 +23,12 @@ export function joinChannels(pieces: readonly HeardChannelPiece[]): ProviderTran
 }
 
 function ofChannel(channel: number, pieces: readonly HeardPiece[]): ProviderTranscript {
-  const placed = <P extends ProviderWord>(piece: P): P => ({ ...piece, channel });
+  const withChannel = <P extends ProviderWord>(piece: P): P => ({ ...piece, channel });
   const merged = mergePieces(pieces.map(withTimes), 1);
-  return { ...merged, segments: merged.segments.map(placed), words: merged.words.map(placed) };
+  return { ...merged, segments: merged.segments.map(withChannel), words: merged.words.map(withChannel) };
 }
 
-/** Of a model without times a piece is one segment, for nothing else would show which channel its text is of. */
+/** If a model returns no times, the piece becomes one segment, because nothing else would show the channel of its text. */
 function withTimes(piece: HeardPiece): HeardPiece {
   const { transcript, durationSeconds } = piece;
   const text = transcript.text.trim();

@@ -1,5 +1,5 @@
-// Doubts an empty transcript of a recording in which somebody speaks: one more target is asked. If that one returns no text either, or
-// there is none, the empty answer is returned with a warning [transcription.empty-doubted] [transcription.empty-believed].
+// Doubts an empty transcript of audible speech: one more target is called. If it returns no text either, or there is none, the empty answer is returned with a
+// warning [transcription.empty-doubted] [transcription.empty-believed].
 import type { Decoder } from "../../audio/decode/decoder.ts";
 import { holdsSpeech, measureLevels } from "../../audio/decode/levels.ts";
 import { Undecodable } from "../../audio/decode/pcm.ts";
@@ -14,7 +14,7 @@ export function isEmpty({ text, words, segments }: ProviderTranscript): boolean 
 
 type HeardRun = Pick<CandidateRun, "audio" | "signal" | "payer">;
 
-/** Decodes when first asked: almost no answer is empty. What cannot be decoded here is not doubted. */
+/** Decodes on the first call only, because almost no answer is empty. A recording that cannot be decoded here is not doubted. */
 export function createSpeechDetector(decoder: Decoder, { audio, signal, payer }: HeardRun): () => Promise<boolean> {
   let heard: Promise<boolean> | null = null;
   const listen = async (): Promise<boolean> => {

@@ -1,4 +1,4 @@
-// The routed envelope of a transcript and its bare-body forms [transcription.envelope] [captions.bare-body]. Pure.
+// Builds the envelope of a transcript and its bare-body forms [transcription.envelope] [captions.bare-body]. Pure.
 import type { PurposeFields, ResponseFormat, TranscriptionEnvelope, Warning } from "../../contract/transcription.ts";
 import type { FinishedTranscript } from "./finish-transcript.ts";
 import { type GatewayReply, textReply, transcriptReply } from "../reply.ts";
@@ -36,7 +36,7 @@ export function buildEnvelope(input: EnvelopeInput): TranscriptionEnvelope {
   };
 }
 
-/** How the caller wants the answer delivered, by `Accept`: the JSON envelope, or the bare body of `content`. */
+/** The form of the answer, selected by `Accept`: the JSON envelope, or the bare body of `content`. */
 export const DELIVERIES = ["json", "text", "srt", "vtt"] as const;
 export type Delivery = (typeof DELIVERIES)[number];
 export const DELIVERY_TYPES = {
@@ -46,7 +46,7 @@ export const DELIVERY_TYPES = {
   vtt: "text/vtt",
 } as const satisfies Record<Delivery, string>;
 
-/** A bare body must be what its media type says; `text/plain` fits every content. */
+/** A bare body must match its media type; `text/plain` fits every content. */
 export function deliverable(delivery: Delivery, format: ResponseFormat): boolean {
   return delivery === "json" || delivery === "text" || delivery === format;
 }
@@ -66,7 +66,7 @@ export async function deliver(
 
 const SIMULATED_MARK = { "x-svc-simulated": "true" };
 
-/** Of an envelope that was kept: its own warning says it. */
+/** For a stored envelope, whose own warnings contain the mark. */
 export function markOf(envelope: TranscriptionEnvelope): Record<string, string> {
   return simulatedMark(envelope.warnings.some(({ code }) => code === "SIMULATED_PROVIDER"));
 }
@@ -75,7 +75,7 @@ export function simulatedMark(isSimulated: boolean): Record<string, string> {
   return isSimulated ? SIMULATED_MARK : {};
 }
 
-/** What a bare body does not say. */
+/** The facts that a bare body has no field for. */
 export function factsOf(envelope: TranscriptionEnvelope): Record<string, string> {
   return { ...routingFacts(envelope), "x-svc-audio-seconds": String(envelope.usage.audio_seconds) };
 }

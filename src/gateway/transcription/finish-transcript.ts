@@ -1,5 +1,5 @@
-// Turns a provider's normalised words and segments into the caller's transcript: speakers S1, S2… by first appearance, times inside the
-// audio, starts in order, texts that add up [transcription.times] [transcription.text-preserved]. Pure.
+// Turns a provider's normalised words and segments into the caller's transcript: speakers S1, S2… by first appearance, times within the audio and in order,
+// texts that match the content [transcription.times] [transcription.text-preserved]. Pure.
 import { buildCues } from "../../captions/cues.ts";
 import { toPlainText } from "../../captions/plain-text.ts";
 import { toSrt } from "../../captions/srt.ts";
@@ -26,7 +26,7 @@ export interface FinishedTranscript {
   readonly warnings: readonly Warning[];
 }
 
-/** Over many turns of the event loop where it is long, its first another than that in which it was read: ten hours have 100,000 words. */
+/** Runs over many event-loop ticks if it is long, starting in a later one than the parsing: ten hours have 100,000 words. */
 export function finishTranscript(
   provider: ProviderTranscript,
   wanted: Requirements,
@@ -46,9 +46,9 @@ export function* finishing(
   const warnings = [provider.words, provider.segments].some((pieces) => needMoving(pieces, durationSeconds))
     ? [TIMES_CLAMPED]
     : [];
-  // Words may come without punctuation: segments that nobody gave or asked for must not cost it.
+  // Words may lack punctuation, so segments that were neither returned nor requested must not replace the provider's text.
   const isText = provider.segments.length > 0 || wanted.wantsSegments || provider.text.trim() === "";
-  // Most callers ask for the text alone: nothing is built that nobody reads.
+  // Most callers request the text alone, so the unused lists are not built.
   if (!isText && !wanted.wantsWords && isJson(wanted.responseFormat))
     return { content: provider.text.trim(), segments: [], words: [], warnings };
   const timed = {
@@ -87,7 +87,7 @@ const TIMES_CLAMPED: Warning = {
   details: null,
 };
 
-/** Across channels alone: within one, times rise already, and equal ones keep the provider's order. */
+/** Sorts across channels only: within a channel times already rise, and equal ones keep the provider's order. */
 function inOrder<P extends ProviderWord>(pieces: readonly P[]): readonly P[] {
   return pieces.toSorted(byStart);
 }
@@ -95,7 +95,7 @@ function inOrder<P extends ProviderWord>(pieces: readonly P[]): readonly P[] {
 const MAX_BUILT_SEGMENT_SECONDS = 30;
 const SEGMENT_PAUSE_SECONDS = 1.0;
 
-/** Words that carry times hold their segments: cut where the speaker, the channel or the sentence ends, or a pause comes. */
+/** Builds segments from timed words: a segment ends with a speaker, a channel, a sentence, or before a pause. */
 function* segmentsFromWords(words: readonly ProviderWord[]): CooperativeTask<readonly ProviderSegment[]> {
   const channels = new Map<number | null, ProviderWord[][]>();
   for (const [index, word] of words.entries()) {
@@ -138,7 +138,7 @@ function segmentOf(words: readonly ProviderWord[]): readonly ProviderSegment[] {
   ];
 }
 
-/** Segment texts always add up to the content; where a provider's own text differs, or channels interleave, theirs win. */
+/** Segment texts always add up to the content. If the provider's own text differs, or channels interleave, the segments win. */
 function contentOf(text: string, segments: readonly Segment[]): string {
   const joined = joinWords(segments.map((segment) => segment.text));
   const own = text.trim();

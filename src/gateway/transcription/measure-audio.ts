@@ -1,5 +1,4 @@
-// Identifies and measures audio by its content and its packets, before any provider is called [measuring.content-decides]
-// [measuring.true-length].
+// Identifies and measures audio by its content and its packets, before any provider is called [measuring.content-decides] [measuring.true-length].
 import type { AudioInput } from "../../audio/audio-input.ts";
 import { callerGone } from "../calls/attempt-end.ts";
 import { MEDIA, mediaTypeMatches } from "../../audio/media-types.ts";
@@ -18,7 +17,7 @@ export interface MeasuredAudio {
 export interface MeasureCall {
   readonly audio: AudioInput;
   readonly workspaceId: WorkspaceId;
-  /** Aborted when nobody wants it any more. */
+  /** Aborted when the measurement is no longer needed. */
   readonly signal?: AbortSignal;
 }
 
@@ -29,23 +28,23 @@ export async function measureAudio(
   const { audio, workspaceId, signal } = call;
   if (audio.kind === "url") throw new Error("remote audio is fetched before it is measured");
   const { spooled, param } = audio;
-  const measured = await services.measurer
+  const measurement = await services.measurer
     .measure(spooled.source, { owner: workspaceId, ...(signal === undefined ? {} : { signal }) })
     .catch((error: unknown) => {
       throw signal?.aborted === true ? callerGone() : error;
     });
-  if (!measured.ok) throw new GatewayError(measured.code, { message: `The audio ${measured.reason}.`, param });
-  const { format, durationSeconds, channels, codec, sampleRate } = measured;
+  if (!measurement.ok) throw new GatewayError(measurement.code, { message: `The audio ${measurement.reason}.`, param });
+  const { format, durationSeconds, channels, codec, sampleRate } = measurement;
   refuseTooLong(services, durationSeconds, param);
   const { mediaType, extension } = MEDIA[format];
   const warnings: Warning[] = [];
   if (!mediaTypeMatches(format, audio.mediaTypeHint, audio.fileNameHint)) warnings.push(mismatch(mediaType));
-  warnings.push(...warningsOf(measured));
+  warnings.push(...warningsOf(measurement));
   return {
     speech: {
       format,
       mediaType,
-      // Providers that trust names get one made from the content, never the caller's.
+      // Some providers rely on file names: the name is derived from the content, never the caller's.
       fileName: `audio${extension}`,
       sizeBytes: spooled.sizeBytes,
       durationSeconds,
@@ -72,9 +71,9 @@ export function refuseTooLong(
   });
 }
 
-/** What of the file is not heard, or not certain to be heard. */
-function warningsOf(measured: Extract<Measurement, { ok: true }>): readonly Warning[] {
-  const { audioTracks, trailingBytes = 0, uneditedSeconds, durationSeconds } = measured;
+/** Warnings about parts of the file that are not transcribed, or not certain to be. */
+function warningsOf(measurement: Extract<Measurement, { ok: true }>): readonly Warning[] {
+  const { audioTracks, trailingBytes = 0, uneditedSeconds, durationSeconds } = measurement;
   return [
     ...(audioTracks > 1 ? [severalTracks(audioTracks)] : []),
     ...(trailingBytes > 0 ? [trailingData(trailingBytes)] : []),

@@ -1,5 +1,5 @@
-// The words that the gateway masks where a model has no profanity filter of its own. One list for all, because the language of a
-// transcript is often not known: so a word that is harmless in another language is left out, such as "con", "fick" and "slut".
+// The words that the gateway masks if a model has no profanity filter. One list for all languages, because the language of a transcript is often unknown: words
+// that are harmless in another language are excluded, such as "con", "fick" and "slut".
 
 const WORDS: Readonly<Record<string, string>> = {
   en: `arsehole arseholes asshole assholes bastard bastards bitch bitches bitching bullshit clusterfuck cocksucker cocksuckers cunt cunts

@@ -1,4 +1,4 @@
-// The request to one target, and the preferences that it will not honour [routing.preference-dropped]. Pure.
+// Builds the request to one target, and lists the preferences that it will not honour [routing.preference-dropped]. Pure.
 import type { ChatDropped, Feature, Preference } from "../../contract/features.ts";
 import type { Warning } from "../../contract/transcription.ts";
 import type { SpeechRequest } from "../../providers/provider.ts";
@@ -6,31 +6,31 @@ import type { Candidate } from "../../routing/pick-candidates.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 
 export function speechRequest(candidate: Candidate, wanted: Requirements): SpeechRequest {
-  const asks = (feature: Feature) =>
+  const isForTarget = (feature: Feature) =>
     wanted.features.includes(feature) && candidate.target.speech?.features[feature]?.byGateway !== true;
-  const takes = (preference: Preference) => candidate.target.speech?.preferences.includes(preference) === true;
+  const isSupported = (preference: Preference) => candidate.target.speech?.preferences.includes(preference) === true;
   return {
     task: wanted.task,
     toLanguage: wanted.toLanguage,
     language: candidate.verdict.language,
     diarization: wanted.features.includes("diarization"),
     words: wanted.features.includes("timestamps.word"),
-    // Speakers and channels come in segments or in words; only who asks for segment times requires the model to have them.
+    // Speakers and channels are in segments or in words. A model must support segment times only if the request asks for them.
     segments:
       wanted.features.includes("timestamps.segment") ||
       (wanted.wantsSegments && candidate.target.speech?.features["timestamps.segment"] !== undefined),
     keyterms: wanted.keyterms,
     redaction: wanted.redaction,
-    multichannel: asks("multichannel"),
+    multichannel: isForTarget("multichannel"),
     stream: wanted.features.includes("streaming"),
-    profanityFilter: asks("profanity_filter"),
-    speakerCountHint: takes("speaker_count_hint") ? wanted.speakerCountHint : null,
-    smartFormatting: takes("smart_formatting") ? wanted.smartFormatting : null,
-    prompt: takes("prompt") ? wanted.prompt : null,
+    profanityFilter: isForTarget("profanity_filter"),
+    speakerCountHint: isSupported("speaker_count_hint") ? wanted.speakerCountHint : null,
+    smartFormatting: isSupported("smart_formatting") ? wanted.smartFormatting : null,
+    prompt: isSupported("prompt") ? wanted.prompt : null,
   };
 }
 
-/** Preferences asked that this target cannot honour, those its plan dropped included. */
+/** The requested preferences that this target does not honour, including those that its plan dropped. */
 export function droppedPreferences(
   candidate: Candidate,
   wanted: Requirements,
@@ -41,7 +41,7 @@ export function droppedPreferences(
     (preference) =>
       speech?.preferences.includes(preference) !== true ||
       droppedByPlan.includes(preference) ||
-      // Asked for one language, the model is told that one: there is nothing left to detect.
+      // A model that is given a language does not detect it.
       (preference === "detect_language" && wanted.language !== null),
   );
   return dropped.map(preferenceDropped);

@@ -1,5 +1,4 @@
-// Sends a transcript, of a file or live, while it is made: piece by piece as the provider returns it, and no faster than the caller reads
-// [transcription.stream-whole].
+// Streams a transcript, of a file or live, piece by piece as the provider returns it, and no faster than the caller reads [transcription.stream-whole].
 import type { Segment } from "../../contract/transcription.ts";
 import type { Channel } from "../../lib/concurrency/channel.ts";
 import { ProviderError } from "../../providers/io.ts";
@@ -12,7 +11,7 @@ export type TranscriptPiece =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "segment"; readonly segment: Segment };
 
-/** Makes a call by the provider's stream. */
+/** Executes a call through the provider's stream. */
 export function streamSegments(
   wanted: Requirements,
   durationSeconds: number,
@@ -20,10 +19,10 @@ export function streamSegments(
 ): Execute {
   return async ({ provider, audio }, plan, openIo) => {
     if (provider.stream === undefined) throw new Error(`${provider.kind} declares streaming and has none`);
-    const tell = createSegmentEmitter(wanted, durationSeconds);
+    const emit = createSegmentEmitter(wanted, durationSeconds);
     for await (const event of provider.stream(plan, audio, openIo())) {
       if (event.type === "end") return event.raw;
-      const piece = event.type === "text" ? ({ kind: "text", text: event.text } as const) : tell(event.segment);
+      const piece = event.type === "text" ? ({ kind: "text", text: event.text } as const) : emit(event.segment);
       if (piece !== null) await pieces.send(piece);
     }
     throw new ProviderError("bad_reply", { reason: "no_finish" });
@@ -31,8 +30,8 @@ export function streamSegments(
 }
 
 /**
- * Each segment as the finished transcript will have it, by what was said so far. One that is earlier than what another channel
- * said is told with the whole alone, for its place and its speaker's name depend on those before it.
+ * Emits each segment as the finished transcript will contain it, judged by the segments so far. A segment that starts before one of another channel is only in
+ * the whole transcript, because its position and its speaker's label depend on earlier segments.
  */
 export function createSegmentEmitter(
   wanted: Requirements,

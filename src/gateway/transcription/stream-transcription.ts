@@ -1,6 +1,6 @@
-// A streamed transcript: only from targets that stream. Until a provider's first content every failure is an ordinary refusal, unless the
-// edge has sent the status line by then, and the next target may be tried; after it, never [transcription.stream-fallback]. Keys are
-// ignored [transcription.stream-no-key].
+// Streams a transcript, from targets that stream only. Until a provider's first content the next target may be tried, and a failure is an ordinary error
+// response unless the status line was sent already; after it, never [transcription.stream-fallback]. Idempotency keys are ignored
+// [transcription.stream-no-key].
 import { GatewayError } from "../../contract/errors.ts";
 import type { TranscriptionEnvelope, Warning } from "../../contract/transcription.ts";
 import { createChannel, type Channel } from "../../lib/concurrency/channel.ts";
@@ -25,7 +25,7 @@ import type { TranscribeCall } from "./transcribe.ts";
 import { takeAudio, type TakenAudio } from "./with-audio.ts";
 import { resultNotStored, mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 
-/** What the edge sends on, in order; after an `error` nothing follows. */
+/** What is sent to the caller, in order. Nothing follows an `error`. */
 export type TranscriptPart =
   | TranscriptPiece
   | { readonly kind: "completed"; readonly envelope: TranscriptionEnvelope }
@@ -33,18 +33,18 @@ export type TranscriptPart =
 
 export interface TranscriptStream {
   readonly simulated: boolean;
-  /** As headers, for words that have no place for them. */
+  /** Sent as headers, for formats that have no fields for them. */
   readonly facts: Readonly<Record<string, string>>;
   readonly parts: AsyncIterable<TranscriptPart>;
 }
 
 type StreamCall = Omit<TranscribeCall, "delivery" | "present"> & {
-  /** Told what is known before any call, for a status line that does not wait for the first content. */
+  /** Called with what is known before any call, for a status line that does not wait for the first content. */
   readonly onDecided?: (known: Pick<TranscriptStream, "simulated" | "facts">) => void;
 };
 type Decided = Extract<RouteDecision, { ok: true }>;
 
-/** Comes back with the provider's first content, or its regular end. */
+/** Resolves with the provider's first content, or its regular end. */
 export async function streamTranscription(services: GatewayServices, call: StreamCall): Promise<TranscriptStream> {
   refuseTooManyKeyterms(services, call);
   const audio = await takeAudio(services, {
@@ -60,8 +60,8 @@ export async function streamTranscription(services: GatewayServices, call: Strea
   });
   const run = startRun(services, call, audio, decision);
   const first = await run.pieces.receive();
-  // Whatever became of it before its first content is an answer like any other.
-  const teller = first === null ? servedOr(await run.outcome, decision, call.clientGone) : run.teller();
+  // An outcome before the first content is an ordinary answer or error response.
+  const teller = first === null ? requireServed(await run.outcome, decision, call.clientGone) : run.teller();
   const simulated = run.isSimulated();
   const warnings = [
     ...warningsBefore(decision, audio),
@@ -100,27 +100,27 @@ interface Run {
   readonly holds: DisposableStack;
   readonly stop: () => void;
   readonly isSimulated: () => boolean;
-  /** Whose pieces they are; once there is one. */
+  /** The candidate that emits the pieces. Throws before the first piece. */
   readonly teller: () => Teller;
 }
 
 type Teller = Pick<Served, "candidate" | "dropped">;
 
 function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio, decision: Decided): Run {
-  const left = new AbortController();
+  const stopController = new AbortController();
   const pieces = createChannel<TranscriptPiece>();
   const deadlineAtMs = call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000;
   const journal = createSlotJournal(services, payerOf(call, decision), null, deadlineAtMs);
   const holds = new DisposableStack();
   let isSimulated = call.principal.testMode;
   let teller: Teller | null = null;
-  const told = streamSegments(decision.wanted, audio.speech.durationSeconds, pieces);
+  const executeStream = streamSegments(decision.wanted, audio.speech.durationSeconds, pieces);
   const execute: Execute = (target, plan, openIo) => {
     isSimulated ||= target.candidate.target.ownership === "simulated";
     teller = target;
-    return told(target, plan, openIo);
+    return executeStream(target, plan, openIo);
   };
-  const outcome = whileHeard(audio, pieces, () =>
+  const outcome = closeAfter(audio, pieces, () =>
     runCandidates(services, {
       payer: payerOf(call, decision),
       audio: audio.speech,
@@ -128,7 +128,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
       candidates: decision.candidates,
       mayPayTwice: decision.route.mayPayTwice,
       deadlineAtMs,
-      signal: AbortSignal.any([call.clientGone, left.signal]),
+      signal: AbortSignal.any([call.clientGone, stopController.signal]),
       journal,
       allowance: createAttemptAllowance(services.limits.maxAttemptsPerRequest),
       holds,
@@ -136,20 +136,20 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
       hasBegun: () => pieces.hasBegun(),
     }),
   );
-  // Its failure is awaited where it is told; until then nobody listens.
+  // The failure is awaited later; until then it must not count as an unhandled rejection.
   outcome.catch(() => undefined);
   const stop = (): void => {
-    left.abort();
+    stopController.abort();
     pieces.abandon();
   };
-  const knownTeller = (): Teller => {
+  const requireTeller = (): Teller => {
     if (teller === null) throw new Error("a piece was told by nobody");
     return teller;
   };
-  return { pieces, outcome, journal, holds, stop, isSimulated: () => isSimulated, teller: knownTeller };
+  return { pieces, outcome, journal, holds, stop, isSimulated: () => isSimulated, teller: requireTeller };
 }
 
-async function whileHeard<T>(audio: TakenAudio, pieces: Channel<TranscriptPiece>, run: () => Promise<T>): Promise<T> {
+async function closeAfter<T>(audio: TakenAudio, pieces: Channel<TranscriptPiece>, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } finally {
@@ -173,7 +173,7 @@ async function* relay(
     const outcome = await run.outcome;
     ended = true;
     if (outcome.kind !== "served") {
-      const error = endOf(outcome, clientGone);
+      const error = errorOf(outcome, clientGone);
       if (error === null) return;
       recorder.broke(error.code);
       yield { kind: "error", error };
@@ -195,7 +195,7 @@ async function* relay(
     recorder.broke(failure.code);
     yield { kind: "error", error: failure };
   } finally {
-    // The reader left between two parts: the call is stopped, and settled as run before the audio is let go.
+    // The reader stopped between two parts: the call is stopped and settled before the audio is released.
     if (!ended) {
       run.stop();
       await settleAbandoned(run);
@@ -203,27 +203,27 @@ async function* relay(
   }
 }
 
-/** Null: another fault. After the first content a refusal is an event as well. */
+/** Null: any other error. After the first content a refusal is sent as an event as well. */
 function databaseFailureOf(error: unknown): GatewayError | null {
   if (error instanceof GatewayError) return error;
   return isDatabaseUnavailable(error) ? resultNotStored(error) : null;
 }
 
-/** Served in the moment the reader left: the transcript was made, so it is charged. */
+/** Charges a call that was served at the moment the reader stopped, because the transcript was made. */
 async function settleAbandoned({ outcome, journal }: Run): Promise<void> {
   const ended = await outcome.catch(() => null);
   if (ended?.kind === "served") await journal.settle(ended.settlement);
 }
 
-function servedOr(outcome: RunOutcome, { considered }: Decided, clientGone: AbortSignal): Served {
+function requireServed(outcome: RunOutcome, { considered }: Decided, clientGone: AbortSignal): Served {
   if (outcome.kind === "served") return outcome;
   if (outcome.kind === "exhausted") throw exhausted(outcome.failures, considered, outcome.attemptLimit);
   if (outcome.kind === "aborted") throw abortedBy(clientGone);
   throw outcomeUnknown(outcome.how, { advice: USE_A_JOB, wasFollowed: outcome.wasFollowed });
 }
 
-/** What the caller is told of a stream that broke; null where nobody is left to be told. */
-function endOf(outcome: Exclude<RunOutcome, { kind: "served" }>, clientGone: AbortSignal): GatewayError | null {
+/** The error that the caller receives when a stream breaks. Null: the caller disconnected. */
+function errorOf(outcome: Exclude<RunOutcome, { kind: "served" }>, clientGone: AbortSignal): GatewayError | null {
   if (outcome.kind === "aborted") return revocationOf(clientGone);
   return streamBroke(outcome.kind === "unknown" ? outcome.how : (outcome.failures.at(-1)?.kind ?? "unknown"));
 }

@@ -1,5 +1,5 @@
-// The steps of a synchronous transcription, one named step a line, in the order of judgement of docs/reference/errors.md. The edge has
-// judged the head (key, scope, limits) and the body (fields, spool) before; the compatible endpoints begin here too.
+// The steps of a synchronous transcription in the order of docs/reference/errors.md, one named step a line. The endpoint has checked the key, scope, limits and
+// body before; the compatible endpoints call it too.
 import { assertNever } from "../../lib/assert-never.ts";
 import type { TranscriptionEnvelope } from "../../contract/transcription.ts";
 import type { RouteDecision } from "../../routing/decide-route.ts";
@@ -25,7 +25,7 @@ import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 
 export interface TranscribeCall extends AudioCall {
   readonly delivery: Delivery;
-  /** The JSON answer as the endpoint words it, and as an idempotency key keeps it. */
+  /** Turns the envelope into the endpoint's own JSON format, which an idempotency key stores too. */
   readonly present: (envelope: TranscriptionEnvelope) => unknown;
   readonly receivedAtMs: number;
   /** Aborts when the caller hangs up. */
@@ -63,31 +63,31 @@ async function serve(
     holds,
     allowance: byChat === null ? allowance : allowance.leaving(1),
   });
-  const made =
+  const result =
     byChat === null
-      ? asServed(decision, transcribed, journal)
+      ? transcriptOf(decision, transcribed, journal)
       : await translateByChat(services, call, { decision, byChat, transcribed, slot, journal, allowance });
   const { envelope } = await answerOf({
     createdAt: services.now(),
-    wanted: made.wanted,
+    wanted: result.wanted,
     purpose: decision.purpose,
-    warnings: [...decision.warnings, ...audio.warnings, ...made.warnings],
+    warnings: [...decision.warnings, ...audio.warnings, ...result.warnings],
     audioSeconds,
-    served: made.served,
+    served: result.served,
   });
-  const reply = await deliver(envelope, call.delivery, call.present, made.isSimulated);
-  await made.finish(reply);
+  const reply = await deliver(envelope, call.delivery, call.present, result.isSimulated);
+  await result.finish(reply);
   return reply;
 }
 
-/** Of both steps of a translation by chat together, which need a target each. */
+/** Shared by both steps of a translation by chat, which need one target each. */
 function allowanceOf({ limits }: GatewayServices, byChat: ByChat | null): AttemptAllowance {
   return createAttemptAllowance(
     byChat === null ? limits.maxAttemptsPerRequest : Math.max(2, limits.maxAttemptsPerRequest),
   );
 }
 
-function asServed({ wanted }: Decided, served: Served, journal: SlotJournal): MadeTranscript {
+function transcriptOf({ wanted }: Decided, served: Served, journal: SlotJournal): MadeTranscript {
   return {
     wanted,
     served,
@@ -125,7 +125,7 @@ async function callTargets(
       await slot?.burn();
       throw outcomeUnknown(outcome.how, { advice: USE_A_JOB, wasFollowed: outcome.wasFollowed });
     case "aborted":
-      // Nobody reads this answer; the edge notices that the caller is gone.
+      // The response is never read, because the caller disconnected.
       throw callerGone();
     default:
       return assertNever(outcome);

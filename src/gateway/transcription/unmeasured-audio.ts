@@ -1,5 +1,4 @@
-// What routing knows of audio that was not measured: of a recording that is not at hand its declared facts and usual values for the rest,
-// of live audio its form.
+// The facts that routing uses for unmeasured audio: declared facts and typical values for a recording that is not at hand, the encoding for live audio.
 import type { AudioFormat } from "../../contract/audio-formats.ts";
 import type { LiveEncoding } from "../../providers/provider.ts";
 import type { MeasuredFacts } from "./audio-call.ts";
@@ -8,7 +7,7 @@ export interface DeclaredRecording {
   readonly format: AudioFormat;
   readonly durationSeconds: number;
   readonly channels: number;
-  /** Null, as what follows: as is usual. */
+  /** Null, as for the two fields below: a typical value is used. */
   readonly sizeBytes: number | null;
   readonly codec: string | null;
   readonly sampleRate: number | null;
@@ -16,7 +15,7 @@ export interface DeclaredRecording {
 
 /** 16-bit samples of one channel. */
 const PCM_BYTES_PER_SECOND = 32_000;
-/** 128 kbit/s, of all channels. */
+/** 128 kbit/s for all channels. */
 const COMPRESSED_BYTES_PER_SECOND = 16_000;
 const PCM = { codec: "pcm", sampleRate: 16_000 };
 const COMPRESSED_RATE = 44_100;
@@ -31,18 +30,18 @@ const CODECS: Readonly<Record<Exclude<AudioFormat, "wav">, string>> = {
 export function declaredFacts(declared: DeclaredRecording): MeasuredFacts {
   const { format, durationSeconds, channels, sizeBytes, codec, sampleRate } = declared;
   const bytesPerSecond = format === "wav" ? PCM_BYTES_PER_SECOND * channels : COMPRESSED_BYTES_PER_SECOND;
-  const usual = format === "wav" ? PCM : { codec: CODECS[format], sampleRate: COMPRESSED_RATE };
+  const typical = format === "wav" ? PCM : { codec: CODECS[format], sampleRate: COMPRESSED_RATE };
   return {
     format,
     durationSeconds,
     channels,
     sizeBytes: sizeBytes ?? Math.max(1, Math.round(durationSeconds * bytesPerSecond)),
-    codec: codec ?? usual.codec,
-    sampleRate: sampleRate ?? usual.sampleRate,
+    codec: codec ?? typical.codec,
+    sampleRate: sampleRate ?? typical.sampleRate,
   };
 }
 
-/** Its size and length show at its end. */
+/** The size and length of live audio are known at its end only. */
 export function liveFacts(live: LiveEncoding): MeasuredFacts & { readonly live: LiveEncoding } {
   const format = live === "pcm_s16le" ? "wav" : "webm";
   return { format, sizeBytes: 0, durationSeconds: 0, channels: 1, live };

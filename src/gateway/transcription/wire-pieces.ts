@@ -1,15 +1,15 @@
-// A word or a segment as callers get it: inside the audio, to the millisecond, its speaker S1, S2… by first appearance
-// [transcription.times] [transcription.speakers]. Pure.
+// Formats words and segments for callers: times within the audio, in milliseconds, speakers S1, S2… by first appearance [transcription.times]
+// [transcription.speakers]. Pure.
 import type { Segment, Word } from "../../contract/transcription.ts";
 import type { ProviderSegment, ProviderWord } from "../../providers/provider.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 
-/** A few milliseconds beyond the end, or before the piece before, are rounding, not news. */
+/** A few milliseconds beyond the end, or before the previous piece, are rounding and need no warning. */
 const CLAMP_TOLERANCE_SECONDS = 0.05;
 
 /**
- * Puts each piece at its place, in the order of the provider, which stands: inside the audio, its end not before its start, its start
- * not before the last one of its channel. A time that jumps back is pulled up, never sorted before the others.
+ * Moves the times of each piece into range and keeps the provider's order: within the audio, the end not before the start, the start not before the previous
+ * start of the channel. A time that jumps back is raised, never sorted before the others.
  */
 export function createTimeline(durationSeconds: number): <P extends ProviderWord>(piece: P) => P {
   const latest = new Map<number | null, number>();
@@ -19,7 +19,7 @@ export function createTimeline(durationSeconds: number): <P extends ProviderWord
   };
 }
 
-/** Whether a timeline moves any of them by more than rounding. */
+/** Whether the timeline moves any piece by more than rounding. */
 export function needMoving(pieces: readonly ProviderWord[], durationSeconds: number): boolean {
   const latest = new Map<number | null, number>();
   return pieces.some((piece) => {
@@ -37,13 +37,13 @@ function startIn(latest: Map<number | null, number>, { channel, start }: Provide
 
 const endAfter = (start: number, { end }: ProviderWord, most: number): number => Math.min(Math.max(start, end), most);
 
-/** By start, then channel: negative where the first comes before the other. */
+/** Compares by start, then by channel. */
 export function byStart(one: ProviderWord, other: ProviderWord): number {
   return one.start - other.start || (one.channel ?? 0) - (other.channel ?? 0);
 }
 
 export interface Labels {
-  /** In the order in which they speak. */
+  /** Assigns the label of the speaker. Call it in the order in which they speak. */
   readonly hear: (piece: ProviderWord) => void;
   readonly word: (piece: ProviderWord) => Word;
   readonly segment: (piece: ProviderSegment, id: number) => Segment;

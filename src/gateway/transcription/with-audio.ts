@@ -1,4 +1,4 @@
-// The measured audio of a request, from any source: remote audio is fetched first, and deleted when the work is done.
+// Provides the measured audio of a request from any source. Remote audio is downloaded first, and deleted when the work is done.
 import type { AudioInput } from "../../audio/audio-input.ts";
 import type { QuotaHolders } from "../../quotas/quotas.ts";
 import { measureAudio, type MeasuredAudio } from "./measure-audio.ts";
@@ -9,11 +9,11 @@ export interface AudioRequest {
   readonly audio: AudioInput;
   readonly holders: QuotaHolders;
   readonly maxUrlBytes: number;
-  /** Aborted when nobody wants the audio any more. */
+  /** Aborted when the audio is no longer needed. */
   readonly signal: AbortSignal;
 }
 
-/** What was fetched for it goes with `release`; what the caller uploaded is the edge's. */
+/** `release` deletes what was downloaded. The endpoint deletes what the caller uploaded. */
 export interface TakenAudio extends MeasuredAudio {
   readonly release: () => Promise<void>;
 }
@@ -36,8 +36,8 @@ export async function withAudio<T>(
 export async function takeAudio(services: Services, request: AudioRequest): Promise<TakenAudio> {
   const { audio, holders, maxUrlBytes, signal } = request;
   const workspaceId = holders.workspace.id;
-  const measured = (input: AudioInput) => measureAudio(services, { audio: input, workspaceId, signal });
-  if (audio.kind === "spooled") return { ...(await measured(audio)), release: async () => undefined };
+  const measure = (input: AudioInput) => measureAudio(services, { audio: input, workspaceId, signal });
+  if (audio.kind === "spooled") return { ...(await measure(audio)), release: async () => undefined };
   const { url, mediaTypeHint, fileNameHint } = audio;
   await mapDatabaseUnavailable(services.quotas.takeUrlFetch(holders));
   const fetched = await services.remoteAudio.download({ workspaceId, url, maxBytes: maxUrlBytes, signal });
@@ -47,12 +47,12 @@ export async function takeAudio(services: Services, request: AudioRequest): Prom
     kind: "spooled",
     spooled,
     param: "audio.url",
-    // A caller's word about its own audio is weighed before that of the server it lies on.
+    // The caller's declaration takes precedence over that of the remote server.
     mediaTypeHint: mediaTypeHint ?? mediaType,
     fileNameHint,
   };
   try {
-    return { ...(await measured(input)), release };
+    return { ...(await measure(input)), release };
   } catch (error) {
     await release();
     throw error;

@@ -1,6 +1,5 @@
-// A translation where no target translates: a chat target of the same route translates the transcript's text. Two calls of one request,
-// each reserved before and both settled with the answer: if either fails, nothing is charged for both, and the speech is never transcribed
-// again [translation.chat-two-attempts] [translation.chat-whole].
+// Translates speech by chat if no target translates: a chat target translates the transcript's text. Both calls are reserved before and settled with the
+// answer: if one fails, neither is charged, and the speech is not transcribed again [translation.chat-two-attempts] [translation.chat-whole].
 import { GatewayError } from "../../contract/errors.ts";
 import type { Warning } from "../../contract/transcription.ts";
 import type { Settlement } from "../../metering/ledger-entries.ts";
@@ -35,13 +34,13 @@ import type { SlotJournal } from "../idempotency/slot-journal.ts";
 import { translationRequest } from "./translation-prompt.ts";
 import type { HeldSlot } from "../idempotency/with-slot.ts";
 
-/** What the answer is made of, whoever made it. */
+/** The content of the answer, whether one call or two produced it. */
 export interface MadeTranscript {
   readonly wanted: Requirements;
   readonly served: Served;
   readonly warnings: readonly Warning[];
   readonly isSimulated: boolean;
-  /** Charges all that made it and stores the answer under the idempotency key, in one transaction. */
+  /** Charges all calls and stores the answer under the idempotency key, in one transaction. */
   readonly finish: (reply: GatewayReply) => Promise<unknown>;
 }
 
@@ -59,25 +58,25 @@ export function decideWithChat(
 ): AudioDecision {
   const context = contextOf(services, call);
   const question = questionOf(services, call, facts);
-  // A transcription, or a translation that a target makes itself, plans no chat.
+  // Evaluated lazily, because a transcription, or a translation by the target itself, needs no chat plan.
   const plan: ChatPlanner = (target, settings) =>
     chatPlanner(services, expectedRequest(call, facts.durationSeconds))(target, settings);
-  const made = decideAudio(context, question, plan, unavailabilityFor(services, call.principal));
-  const { decision, byChat } = made;
+  const audioDecision = decideAudio(context, question, plan, unavailabilityFor(services, call.principal));
+  const { decision, byChat } = audioDecision;
   const considered = [...decision.considered, ...(byChat?.considered ?? [])];
   recordDecision(call, context, question, { ...decision, considered });
-  return made;
+  return audioDecision;
 }
 
 /** Fast speech: about 200 words a minute. */
 const CHARACTERS_PER_SECOND = 20;
 
-/** Before anybody has listened; what is judged of a target does not depend on the text. */
+/** The request before the transcript exists. The verdict on a target does not depend on the text. */
 function expectedRequest({ fields }: Pick<RoutedCall, "fields">, audioSeconds: number): ChatRequest {
   return translationRequest("x".repeat(Math.ceil(audioSeconds * CHARACTERS_PER_SECOND)), targetLanguage(fields));
 }
 
-/** The chat to come, as its first target would be asked. */
+/** The expected chat with its first target. */
 export interface ExpectedChat {
   readonly target: Target;
   readonly request: ChatRequest;
@@ -88,7 +87,7 @@ export function expectedChat(call: RoutedCall, { candidates }: ByChat, audioSeco
   return first === undefined ? null : { target: first.target, request: expectedRequest(call, audioSeconds) };
 }
 
-/** What would be reserved of it; null when unknown. */
+/** What the translation would reserve. Null: unknown. */
 export function estimateTranslation(
   services: Pick<GatewayServices, "prices">,
   call: RoutedCall,
@@ -111,40 +110,43 @@ interface ToTranslate {
   readonly transcribed: Served;
   readonly slot: HeldSlot | null;
   readonly journal: SlotJournal;
-  /** What the transcription has left. */
+  /** What the transcription has left of the limit. */
   readonly allowance: AttemptAllowance;
 }
 
 export async function translateByChat(
   services: GatewayServices,
   call: AudioCall & ChatCaller,
-  given: ToTranslate,
+  input: ToTranslate,
 ): Promise<MadeTranscript> {
-  const { decision, transcribed, journal } = given;
+  const { decision, transcribed, journal } = input;
   const text = transcribed.transcript.text.trim();
   const wanted = { ...decision.wanted, task: "translate" } as const;
-  const heardSimulated = transcribed.billing.billingClass === "simulated";
-  // Nobody spoke: there is nothing to translate, and no model is asked to find something.
+  const isTranscriptSimulated = transcribed.billing.billingClass === "simulated";
+  // Without speech there is no text to translate, and a model must not invent one.
   if (text === "")
     return {
       wanted,
       served: withText(transcribed, ""),
       warnings: [],
-      isSimulated: heardSimulated,
+      isSimulated: isTranscriptSimulated,
       finish: (reply) => journal.finish(transcribed.settlement, reply),
     };
-  const chat = await translate(services, call, given, translationRequest(text, targetLanguage(call.fields)));
+  const chat = await translate(services, call, input, translationRequest(text, targetLanguage(call.fields)));
   const warnings = attemptWarnings(chat.attempt, chat.usage);
   return {
     wanted,
     served: withText(transcribed, translationIn(chat.content)),
-    warnings: [TRANSLATED_BY_CHAT, ...warnings.filter(({ code }) => !heardSimulated || code !== "SIMULATED_PROVIDER")],
-    isSimulated: heardSimulated || chat.attempt.billing.billingClass === "simulated",
+    warnings: [
+      TRANSLATED_BY_CHAT,
+      ...warnings.filter(({ code }) => !isTranscriptSimulated || code !== "SIMULATED_PROVIDER"),
+    ],
+    isSimulated: isTranscriptSimulated || chat.attempt.billing.billingClass === "simulated",
     finish: async (reply) => chat.settle(reply),
   };
 }
 
-/** The source's segments and words are no part of a translation. */
+/** The segments and words of the transcript are in the source language and not part of a translation. */
 function withText(served: Served, text: string): Served {
   return { ...served, transcript: { ...served.transcript, text, segments: [], words: [] } };
 }
@@ -158,14 +160,14 @@ async function translate(
   try {
     return await runChat(services, call, chatDecision(services, decision, byChat, request), slot, {
       allowance,
-      ledger: settlingBoth(services, transcribed.settlement, journal),
+      ledger: ledgerForBoth(services, transcribed.settlement, journal),
       judge: (content) => void translationIn(content),
     });
   } catch (error) {
-    // A fault of ours says nothing of the work: the transcript's reservation is left to the sweeper.
+    // After an internal error the outcome of the chat is unknown: the transcript's reservation is left to the sweeper.
     if (error instanceof GatewayError) {
-      const isLeft = slot === null && call.clientGone.aborted;
-      await journal.settle(isLeft ? transcribed.settlement : undelivered(transcribed.settlement));
+      const isAbandoned = slot === null && call.clientGone.aborted;
+      await journal.settle(isAbandoned ? transcribed.settlement : undelivered(transcribed.settlement));
     }
     throw error;
   }
@@ -189,8 +191,8 @@ function chatDecision(
   };
 }
 
-/** The chat that serves settles the transcript with it; one that fails is settled alone, for the next may serve. */
-function settlingBoth({ ledger }: GatewayServices, transcript: Settlement, journal: SlotJournal): AttemptLedger {
+/** Settles the transcript together with the chat that serves. A chat that fails is settled alone, because the next one may serve. */
+function ledgerForBoth({ ledger }: GatewayServices, transcript: Settlement, journal: SlotJournal): AttemptLedger {
   return {
     reserve: (reservation) => ledger.reserve(reservation),
     settle: async (chat) => {
@@ -202,12 +204,12 @@ function settlingBoth({ ledger }: GatewayServices, transcript: Settlement, journ
   };
 }
 
-/** It was made and not delivered: the operator's cost [metering.charge-delivered]. */
+/** The transcript was made and not delivered: the operator bears its cost [metering.charge-delivered]. */
 function undelivered(settlement: Settlement): Settlement {
   return { ...settlement, outcome: "failed:not_delivered", billableAudioMs: 0, chargeNanoUsd: 0n };
 }
 
-/** The whole of it, or no translation: one that was cut, withheld or left out is a failure of its target. */
+/** The whole translation, or a failure of the target if it was cut off, withheld or empty. */
 function translationIn({ text, finishReason }: ChatContent): string {
   const translation = text?.trim() ?? "";
   if (finishReason === "stop" && translation !== "") return translation;

@@ -1,5 +1,5 @@
-// The message to a chat model that translates a transcript. The instructions are fixed except for the language; the transcript is data in a
-// message of its own, whatever it says [routing.translation-prompt]. Pure.
+// The messages to a chat model that translates a transcript. The instructions are fixed except for the language, and the transcript is data in a message of its
+// own, whatever it contains [routing.translation-prompt]. Pure.
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import { englishNameOf } from "../../providers/wire/language-names.ts";
 
