@@ -1,7 +1,7 @@
 // Writes all files generated from code: `npm run docs`. With --check it writes nothing and fails if any is out of date. A new page is one line in PAGES.
 import { readFile, writeFile } from "node:fs/promises";
-import { ADMIN_ENDPOINTS } from "../src/contract/admin-endpoints.ts";
-import { ENDPOINTS } from "../src/contract/endpoints.ts";
+import { ADMIN_ENDPOINTS } from "../src/contract/endpoints/admin-endpoints.ts";
+import { ENDPOINTS } from "../src/contract/endpoints/endpoints.ts";
 import { errorsMarkdown } from "../src/http/pages/docs-errors.ts";
 import { providersPage } from "./write-provider-docs.ts";
 import { configurationPage } from "./write-config-docs.ts";

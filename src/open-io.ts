@@ -7,7 +7,7 @@ import { type ConnectionTestServices, MOST_TESTS } from "./admin/connections/tes
 import { createRemoteAudio, type RemoteAudio } from "./audio/remote-audio.ts";
 import type { Spool } from "./audio/spool.ts";
 import type { Configuration } from "./config/configuration.ts";
-import { type SandboxFault, sandboxFault } from "./contract/sandbox-faults.ts";
+import { type SandboxFault, sandboxFault } from "./contract/admin/sandbox-faults.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import type { SandboxLevers } from "./http/admin/sandbox-levers.ts";
 import { createJsonParser } from "./lib/json/json-parser.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createRealtimeTokens } from "./auth/realtime-tokens.ts";
 import type { Principal } from "./auth/principal.ts";
 import { packageRoot, packageVersion, pageModules, samplePath } from "./cli/package-root.ts";
-import { ENDPOINTS } from "./contract/endpoints.ts";
+import { ENDPOINTS } from "./contract/endpoints/endpoints.ts";
 import type { KeyVerifier } from "./auth/verify-key.ts";
 import { findKeys } from "./directory/find-key.ts";
 import { createAdmission } from "./gateway/admission.ts";

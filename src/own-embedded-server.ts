@@ -1,5 +1,5 @@
 // The embedded database of several gateway processes: owned by their parent process, so that it outlives each of them.
-import type { UpOptions } from "./cli/process-commands.ts";
+import type { UpOptions } from "./cli/operate/process-commands.ts";
 import { EXIT } from "./cli/exit-codes.ts";
 import { CliError } from "./cli/terminal.ts";
 import { awaitDataDir, realTime } from "./await-predecessor.ts";

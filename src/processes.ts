@@ -3,7 +3,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as pause } from "node:timers/promises";
 import { EXIT } from "./cli/exit-codes.ts";
-import type { UpOptions } from "./cli/process-commands.ts";
+import type { UpOptions } from "./cli/operate/process-commands.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 /** Environment variable with the number of a gateway process, from 1. Set by this file. */

@@ -3,7 +3,7 @@ import { listen, type ListenAt } from "./http/server/listen.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { type App, createApp } from "./app.ts";
 import { awaitPort, realTime } from "./await-predecessor.ts";
-import type { UpOptions } from "./cli/process-commands.ts";
+import type { UpOptions } from "./cli/operate/process-commands.ts";
 import { EXIT } from "./cli/exit-codes.ts";
 import { CliError } from "./cli/terminal.ts";
 import { reachableHost } from "./config/reachable-host.ts";

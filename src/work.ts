@@ -2,7 +2,7 @@
 // to the gateways of one PostgreSQL server.
 import { listen } from "./http/server/listen.ts";
 import { type App, createApp } from "./app.ts";
-import type { WorkerOptions } from "./cli/process-commands.ts";
+import type { WorkerOptions } from "./cli/operate/process-commands.ts";
 import { EXIT } from "./cli/exit-codes.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 import { stopSignal } from "./stop-signal.ts";

@@ -1,6 +1,6 @@
 // Applies the gateway's own configuration file while it runs [configuration.apply-own-file]: does what a start does with its objects, and returns the
 // difference.
-import type { Applied } from "../contract/apply.ts";
+import type { Applied } from "../contract/admin/apply.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { formatFault } from "../config/fault.ts";
 import type { LoadResult } from "../config/load-configuration.ts";

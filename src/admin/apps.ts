@@ -1,6 +1,6 @@
 // Apps of a workspace [admin.apps]: create, list, get, replace, delete. Each change and its audit entry are one transaction, announced to every process.
 import { type Selectable, sql } from "kysely";
-import type { AppView } from "../contract/apps.ts";
+import type { AppView } from "../contract/admin/apps.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import { pageOf } from "../lib/list-page.ts";

@@ -1,5 +1,5 @@
 // Reads and replaces a workspace's allowlist for `audio.url` [remote-audio.list-replace]. The caller has been authorized before.
-import type { AudioUrlDomainsView } from "../contract/audio-url-domains.ts";
+import type { AudioUrlDomainsView } from "../contract/admin/audio-url-domains.ts";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
 import { hostNameFault, spelledAsHostName } from "../lib/text/host-name.ts";

@@ -1,7 +1,7 @@
 // Checks whether an address would be fetched as `audio.url` [remote-audio.check-same-rules], by each rule of the fetch. A workspace's administrators see what
 // a request would be answered, only the operator sees what a name resolves to.
-import type { AudioUrlCheck, AudioUrlRule } from "../contract/audio-url-check.ts";
-import { AUDIO_URL_RULES } from "../contract/audio-url-check.ts";
+import type { AudioUrlCheck, AudioUrlRule } from "../contract/admin/audio-url-check.ts";
+import { AUDIO_URL_RULES } from "../contract/admin/audio-url-check.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import type { KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";

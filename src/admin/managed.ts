@@ -1,5 +1,5 @@
 // Refuses changes through the API of objects that the configuration file manages [admin.managed-by-file].
-import type { ManagedBy } from "../contract/admin.ts";
+import type { ManagedBy } from "../contract/admin/admin.ts";
 import { GatewayError } from "../contract/errors.ts";
 
 /** Keys that a start created are shown as the API's, because they can be changed like others. */

@@ -3,7 +3,7 @@ import type { Selectable } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
-import type { WorkspaceView } from "../contract/workspaces.ts";
+import type { WorkspaceView } from "../contract/admin/workspaces.ts";
 import { pageOf } from "../lib/list-page.ts";
 import { announceChange } from "../storage/announce.ts";
 import type { Transacting } from "../storage/database.ts";

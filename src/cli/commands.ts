@@ -3,8 +3,8 @@
 import type { Command } from "commander";
 import type { Run } from "./command-kit.ts";
 import type { CommandName } from "./command-names.ts";
-import type { Operations } from "./operations-commands.ts";
-import type { Processes } from "./process-commands.ts";
+import type { Operations } from "./operate/operations-commands.ts";
+import type { Processes } from "./operate/process-commands.ts";
 
 export interface Behind extends Processes {
   readonly operations: Operations;
@@ -19,31 +19,31 @@ export interface CommandModule {
 }
 
 export const COMMANDS: readonly CommandModule[] = [
-  { names: ["init"], load: async () => (await import("./init.ts")).addInit },
-  { names: ["up"], load: async () => (await import("./process-commands.ts")).addUp },
-  { names: ["worker"], load: async () => (await import("./process-commands.ts")).addWorker },
-  { names: ["transcribe"], load: async () => (await import("./client-commands.ts")).addTranscribe },
-  { names: ["translate"], load: async () => (await import("./client-commands.ts")).addTranslate },
-  { names: ["chat"], load: async () => (await import("./chat-commands.ts")).addChat },
-  { names: ["jobs"], load: async () => (await import("./jobs-commands.ts")).addJobs },
-  { names: ["listen"], load: async () => (await import("./client-commands.ts")).addListen },
-  { names: ["mcp"], load: async () => (await import("./mcp-command.ts")).addMcp },
-  { names: ["webhooks"], load: async () => (await import("./webhooks-commands.ts")).addWebhooks },
-  { names: ["requests"], load: async () => (await import("./requests-commands.ts")).addRequests },
-  { names: ["usage"], load: async () => (await import("./admin-commands.ts")).addUsage },
-  { names: ["keys"], load: async () => (await import("./admin-commands.ts")).addKeys },
-  { names: ["audio-url"], load: async () => (await import("./audio-url-commands.ts")).addAudioUrl },
-  { names: ["providers"], load: async () => (await import("./providers-commands.ts")).addProviders },
-  { names: ["purposes"], load: async () => (await import("./purposes-commands.ts")).addPurposes },
-  { names: ["api"], load: async () => (await import("./api-commands.ts")).addApi },
-  { names: ["simulate"], load: async () => (await import("./simulate-commands.ts")).addSimulate },
-  { names: ["config"], load: async () => (await import("./config-commands.ts")).addConfig },
+  { names: ["init"], load: async () => (await import("./operate/init.ts")).addInit },
+  { names: ["up"], load: async () => (await import("./operate/process-commands.ts")).addUp },
+  { names: ["worker"], load: async () => (await import("./operate/process-commands.ts")).addWorker },
+  { names: ["transcribe"], load: async () => (await import("./use/client-commands.ts")).addTranscribe },
+  { names: ["translate"], load: async () => (await import("./use/client-commands.ts")).addTranslate },
+  { names: ["chat"], load: async () => (await import("./use/chat-commands.ts")).addChat },
+  { names: ["jobs"], load: async () => (await import("./use/jobs-commands.ts")).addJobs },
+  { names: ["listen"], load: async () => (await import("./use/client-commands.ts")).addListen },
+  { names: ["mcp"], load: async () => (await import("./use/mcp-command.ts")).addMcp },
+  { names: ["webhooks"], load: async () => (await import("./administer/webhooks-commands.ts")).addWebhooks },
+  { names: ["requests"], load: async () => (await import("./inspect/requests-commands.ts")).addRequests },
+  { names: ["usage"], load: async () => (await import("./administer/admin-commands.ts")).addUsage },
+  { names: ["keys"], load: async () => (await import("./administer/admin-commands.ts")).addKeys },
+  { names: ["audio-url"], load: async () => (await import("./inspect/audio-url-commands.ts")).addAudioUrl },
+  { names: ["providers"], load: async () => (await import("./administer/providers-commands.ts")).addProviders },
+  { names: ["purposes"], load: async () => (await import("./administer/purposes-commands.ts")).addPurposes },
+  { names: ["api"], load: async () => (await import("./administer/api-commands.ts")).addApi },
+  { names: ["simulate"], load: async () => (await import("./administer/simulate-commands.ts")).addSimulate },
+  { names: ["config"], load: async () => (await import("./operate/config-commands.ts")).addConfig },
   {
     names: ["route", "console", "apply", "doctor", "down", "backup", "restore", "migrate-storage", "audit", "secrets"],
-    load: async () => (await import("./operations-commands.ts")).addOperations,
+    load: async () => (await import("./operate/operations-commands.ts")).addOperations,
   },
   // The completion scripts list all commands, so every module is loaded for them.
-  { names: [], load: async () => (await import("./completion.ts")).addCompletion },
+  { names: [], load: async () => (await import("./operate/completion.ts")).addCompletion },
 ];
 
 /** Modules that a command line may need: all if it names no command, as for the help. */

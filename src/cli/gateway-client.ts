@@ -1,6 +1,6 @@
 // Sends one request to a gateway and retries it under the same Idempotency-Key while the gateway reports that a retry may succeed [cli.retries].
 import { setTimeout as wait } from "node:timers/promises";
-import type { EndpointMethod } from "../contract/endpoint.ts";
+import type { EndpointMethod } from "../contract/endpoints/endpoint.ts";
 import { refusalLines } from "../contract/refusal-lines.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { asRecord, asString } from "../lib/json/json-guards.ts";

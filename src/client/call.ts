@@ -1,5 +1,5 @@
 // Sends one call to the gateway and retries it if the answer reports that a retry may succeed and cannot be billed twice [client.retry-same-key].
-import type { EndpointMethod } from "../contract/endpoint.ts";
+import type { EndpointMethod } from "../contract/endpoints/endpoint.ts";
 import type { CallOptions, ClientConfiguration } from "./configuration.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { PatchbayConnectionError, PatchbayError } from "./errors.ts";

@@ -1,5 +1,5 @@
 // Creates a provider account: choose its kind, fill in its fields, and open its page, where it is tested at once.
-import type { ConnectionView } from "../contract/connections.ts";
+import type { ConnectionView } from "../contract/admin/connections.ts";
 import type { ProviderKind } from "../contract/provider-kinds.ts";
 import { element } from "../page/element.ts";
 import { CONNECTION_KINDS, fieldsOf } from "./connection-kinds.ts";

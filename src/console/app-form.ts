@@ -1,5 +1,5 @@
 // The form of an app, to create it or to change its settings.
-import type { AppView } from "../contract/apps.ts";
+import type { AppView } from "../contract/admin/apps.ts";
 import { element } from "../page/element.ts";
 import { linkTo, NEW } from "./address.ts";
 import type { Field } from "./form-view.ts";

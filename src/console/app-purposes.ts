@@ -1,5 +1,5 @@
 // The purposes bound to one app: list, add, change, remove. Each change replaces the whole app.
-import type { AppView } from "../contract/apps.ts";
+import type { AppView } from "../contract/admin/apps.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";

@@ -1,5 +1,5 @@
 // Rereads the gateway's configuration file: shows the differences first, and applies them after a confirmation.
-import type { Applied } from "../contract/apply.ts";
+import type { Applied } from "../contract/admin/apply.ts";
 import { failureView } from "../page/error-view.ts";
 import { button, element, table } from "../page/element.ts";
 import { confirmed } from "./dialog.ts";

@@ -1,5 +1,5 @@
 // The apps of a workspace, and the page of one app: its routing, limits and settings.
-import type { AppView } from "../contract/apps.ts";
+import type { AppView } from "../contract/admin/apps.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
 import { NEW } from "./address.ts";

@@ -1,5 +1,5 @@
 // The hosts from which apps of a workspace may fetch recordings (`audio.url`): the workspace's own list and the shared one.
-import type { AudioUrlDomainsView } from "../contract/audio-url-domains.ts";
+import type { AudioUrlDomainsView } from "../contract/admin/audio-url-domains.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
 import { audioUrlCheckPart } from "./audio-url-check.ts";

@@ -1,5 +1,5 @@
 // "Check an address": applies each rule for fetching recordings to one address, without a fetch.
-import type { AudioUrlCheck } from "../contract/audio-url-check.ts";
+import type { AudioUrlCheck } from "../contract/admin/audio-url-check.ts";
 import { element } from "../page/element.ts";
 import { formView } from "./form-view.ts";
 import type { Visit } from "./visit.ts";

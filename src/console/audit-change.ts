@@ -1,5 +1,5 @@
 // Shows the changes of an audit entry field by field, on demand.
-import type { AuditEntryView } from "../contract/audit.ts";
+import type { AuditEntryView } from "../contract/admin/audit.ts";
 import { element } from "../page/element.ts";
 import { fewOf } from "./words.ts";
 

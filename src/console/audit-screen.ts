@@ -1,5 +1,5 @@
 // The audit log: who changed what, with old and new values; for the operator also a check of its integrity.
-import type { AuditEntryView } from "../contract/audit.ts";
+import type { AuditEntryView } from "../contract/admin/audit.ts";
 import { element } from "../page/element.ts";
 import { changeView } from "./audit-change.ts";
 import { verificationPart } from "./audit-verification.ts";

@@ -1,5 +1,5 @@
 // Verifies the audit log: its hash chains, and their ends against the last signed checkpoint.
-import type { AuditVerification } from "../contract/audit.ts";
+import type { AuditVerification } from "../contract/admin/audit.ts";
 import { button, element } from "../page/element.ts";
 import { toldIn } from "./told.ts";
 import type { Visit } from "./visit.ts";

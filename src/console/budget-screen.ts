@@ -1,5 +1,5 @@
 // The page of one budget of an app: its state, its limits, and its removal.
-import type { BudgetView } from "../contract/budgets.ts";
+import type { BudgetView } from "../contract/admin/budgets.ts";
 import { element } from "../page/element.ts";
 import { appPath } from "./app-form.ts";
 import { gaugesView, outlookView, ownBudget, PERIOD_WORDS, type Period, stateView } from "./budget-view.ts";

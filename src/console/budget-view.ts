@@ -1,5 +1,5 @@
 // Shows a budget: a bar for each limit, its state, and its forecast.
-import type { BudgetView } from "../contract/budgets.ts";
+import type { BudgetView } from "../contract/admin/budgets.ts";
 import type { SpentBudget } from "../contract/usage.ts";
 import { element } from "../page/element.ts";
 import { countText, hoursText, mark, momentView, percentText, type Tone, usdText } from "./words.ts";

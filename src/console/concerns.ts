@@ -1,9 +1,9 @@
 // The alerts of the overview: a table for each kind that needs attention, and one common list for the others.
-import type { AppView } from "../contract/apps.ts";
+import type { AppView } from "../contract/admin/apps.ts";
 import type { ListedJobView } from "../contract/job-list.ts";
-import type { ProviderDeletionView } from "../contract/provider-deletions.ts";
-import type { ProviderHealth } from "../contract/provider-health.ts";
-import type { ListedRequestView } from "../contract/request-list.ts";
+import type { ProviderDeletionView } from "../contract/admin/provider-deletions.ts";
+import type { ProviderHealth } from "../contract/admin/provider-health.ts";
+import type { ListedRequestView } from "../contract/admin/request-list.ts";
 import type { WorkspaceUsage } from "../contract/usage.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element, table } from "../page/element.ts";

@@ -1,5 +1,5 @@
 // Forms to change a provider account: its credential, its address and timeout, and its removal.
-import type { ConnectionView } from "../contract/connections.ts";
+import type { ConnectionView } from "../contract/admin/connections.ts";
 import { element } from "../page/element.ts";
 import { CONNECTION_KINDS, connectionPath, fieldsOf } from "./connection-kinds.ts";
 import { formView } from "./form-view.ts";

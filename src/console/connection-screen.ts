@@ -1,9 +1,9 @@
 // The page of one provider account: its settings, its test, its models, its pauses, and its changes.
-import type { ConnectionTest } from "../contract/connection-test.ts";
-import type { ConnectionView } from "../contract/connections.ts";
-import type { PauseList } from "../contract/pauses.ts";
-import type { RouteView } from "../contract/routes.ts";
-import type { AssignableModel, AssignableModels } from "../contract/workspace-models.ts";
+import type { ConnectionTest } from "../contract/admin/connection-test.ts";
+import type { ConnectionView } from "../contract/admin/connections.ts";
+import type { PauseList } from "../contract/admin/pauses.ts";
+import type { RouteView } from "../contract/admin/routes.ts";
+import type { AssignableModel, AssignableModels } from "../contract/admin/workspace-models.ts";
 import { element } from "../page/element.ts";
 import { type Ability, abilityTables } from "./ability-view.ts";
 import { changeViews } from "./connection-changes.ts";

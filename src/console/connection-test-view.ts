@@ -1,6 +1,6 @@
 // Tests a connection by a button, or at once after it was created, and shows the result.
-import type { ConnectionTest, TestOutcome } from "../contract/connection-test.ts";
-import type { ConnectionView } from "../contract/connections.ts";
+import type { ConnectionTest, TestOutcome } from "../contract/admin/connection-test.ts";
+import type { ConnectionView } from "../contract/admin/connections.ts";
 import { button, element, pressed } from "../page/element.ts";
 import { CONNECTION_KINDS, connectionPath } from "./connection-kinds.ts";
 import { toldIn } from "./told.ts";

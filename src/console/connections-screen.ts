@@ -1,5 +1,5 @@
 // The list of provider accounts, with links to each and to a new one.
-import type { ConnectionView } from "../contract/connections.ts";
+import type { ConnectionView } from "../contract/admin/connections.ts";
 import type { ProviderKind } from "../contract/provider-kinds.ts";
 import { element } from "../page/element.ts";
 import { addConnection, chooseKind } from "./add-connection.ts";

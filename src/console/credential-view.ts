@@ -1,5 +1,5 @@
 // Shows the non-secret facts of a credential.
-import type { ConnectionView } from "../contract/connections.ts";
+import type { ConnectionView } from "../contract/admin/connections.ts";
 import { CONNECTION_KINDS } from "./connection-kinds.ts";
 import { mark } from "./words.ts";
 

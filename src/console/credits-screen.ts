@@ -1,5 +1,5 @@
 // The remaining credits and monthly tokens of a workspace. The operator grants more, or takes some back.
-import type { CreditsView } from "../contract/plans.ts";
+import type { CreditsView } from "../contract/admin/plans.ts";
 import { element } from "../page/element.ts";
 import { newIdempotencyKey } from "../page/idempotency-key.ts";
 import { confirmed } from "./dialog.ts";

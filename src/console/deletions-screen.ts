@@ -1,6 +1,6 @@
 // Deletions of recordings at providers: pending ones, and failed ones, which must be deleted manually.
 import { element } from "../page/element.ts";
-import type { DELETION_STATUSES, ProviderDeletionView } from "../contract/provider-deletions.ts";
+import type { DELETION_STATUSES, ProviderDeletionView } from "../contract/admin/provider-deletions.ts";
 import { type Filter, filterView, filtersIn } from "./filter-view.ts";
 import { listView } from "./list-view.ts";
 import { namedFilter, type Names, namesAt } from "./names.ts";

@@ -1,5 +1,5 @@
 // Describes the attempts of one delivery.
-import type { ListedDeliveryView } from "../contract/delivery-list.ts";
+import type { ListedDeliveryView } from "../contract/admin/delivery-list.ts";
 import type { AttemptOutcome, DeliveryView } from "../contract/webhook.ts";
 import { element } from "../page/element.ts";
 import { mark, secondsText, timeView } from "./words.ts";

@@ -1,8 +1,8 @@
 // The setup checklist of a new installation or workspace; empty once a request has been served.
-import type { AppView } from "../contract/apps.ts";
-import type { ConnectionView } from "../contract/connections.ts";
-import type { KeyView } from "../contract/keys.ts";
-import type { RouteView } from "../contract/routes.ts";
+import type { AppView } from "../contract/admin/apps.ts";
+import type { ConnectionView } from "../contract/admin/connections.ts";
+import type { KeyView } from "../contract/admin/keys.ts";
+import type { RouteView } from "../contract/admin/routes.ts";
 import type { WorkspaceUsage } from "../contract/usage.ts";
 import { element } from "../page/element.ts";
 import { connectionsServing } from "./route-shape.ts";

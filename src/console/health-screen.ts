@@ -1,6 +1,6 @@
 // The health of the providers' models: open circuits, the calls of the last minutes, and the latest failures.
-import type { PauseView } from "../contract/pauses.ts";
-import type { ProviderHealth, SeenModel } from "../contract/provider-health.ts";
+import type { PauseView } from "../contract/admin/pauses.ts";
+import type { ProviderHealth, SeenModel } from "../contract/admin/provider-health.ts";
 import { button, element, table } from "../page/element.ts";
 import { outcomeWords } from "../page/outcome-words.ts";
 import { linkTo } from "./address.ts";

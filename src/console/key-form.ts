@@ -1,6 +1,6 @@
 // The form of a key, of an app or of an administrator, to create it or to change its settings.
-import type { AppView } from "../contract/apps.ts";
-import type { KeyView } from "../contract/keys.ts";
+import type { AppView } from "../contract/admin/apps.ts";
+import type { KeyView } from "../contract/admin/keys.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { element } from "../page/element.ts";
 import { NEW } from "./address.ts";

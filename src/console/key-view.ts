@@ -1,6 +1,6 @@
 // The page of one key: its permissions and expiry, rotation and revocation.
-import type { AppView } from "../contract/apps.ts";
-import type { KeyView } from "../contract/keys.ts";
+import type { AppView } from "../contract/admin/apps.ts";
+import type { KeyView } from "../contract/admin/keys.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
 import { NEW } from "./address.ts";

@@ -1,5 +1,5 @@
 // Short texts about a key: its visible characters, state and last use.
-import type { KeyView } from "../contract/keys.ts";
+import type { KeyView } from "../contract/admin/keys.ts";
 import { element } from "../page/element.ts";
 import { fileTag, tag } from "./owner-view.ts";
 import { mark, timeView } from "./words.ts";

@@ -1,6 +1,6 @@
 // The keys of a workspace: owner, state, and last use.
-import type { AppView } from "../contract/apps.ts";
-import type { KeyView } from "../contract/keys.ts";
+import type { AppView } from "../contract/admin/apps.ts";
+import type { KeyView } from "../contract/admin/keys.ts";
 import { element } from "../page/element.ts";
 import { NEW } from "./address.ts";
 import { type Filter, filterView, filtersIn } from "./filter-view.ts";

@@ -1,5 +1,5 @@
 // The page of a declared model: name, features and limits.
-import type { ConnectionView } from "../contract/connections.ts";
+import type { ConnectionView } from "../contract/admin/connections.ts";
 import type { Outcome } from "../page/ask.ts";
 import { actionView } from "./action-view.ts";
 import { connectionPath } from "./connection-kinds.ts";

@@ -1,6 +1,6 @@
 // Shows a new key once: the secret, an example call, and a test. Nothing is stored.
 import type { KeyDescription } from "../contract/account.ts";
-import type { KeyView } from "../contract/keys.ts";
+import type { KeyView } from "../contract/admin/keys.ts";
 import { ask } from "../page/ask.ts";
 import { button, copyButton, element } from "../page/element.ts";
 import { showSecret } from "./dialog.ts";

@@ -1,12 +1,12 @@
 // The overview after sign-in: setup steps, alerts, and usage. At most eight calls in parallel.
-import type { AppView } from "../contract/apps.ts";
-import type { ConnectionView } from "../contract/connections.ts";
+import type { AppView } from "../contract/admin/apps.ts";
+import type { ConnectionView } from "../contract/admin/connections.ts";
 import type { ListedJobView } from "../contract/job-list.ts";
-import type { KeyView } from "../contract/keys.ts";
-import type { ProviderDeletionView } from "../contract/provider-deletions.ts";
-import type { ProviderHealth } from "../contract/provider-health.ts";
-import type { ListedRequestView } from "../contract/request-list.ts";
-import type { RouteView } from "../contract/routes.ts";
+import type { KeyView } from "../contract/admin/keys.ts";
+import type { ProviderDeletionView } from "../contract/admin/provider-deletions.ts";
+import type { ProviderHealth } from "../contract/admin/provider-health.ts";
+import type { ListedRequestView } from "../contract/admin/request-list.ts";
+import type { RouteView } from "../contract/admin/routes.ts";
 import type { WorkspaceUsage } from "../contract/usage.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";

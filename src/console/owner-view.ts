@@ -1,5 +1,5 @@
 // Shows the owner of an object: the configuration file, which alone can change it, or the key that created it here.
-import type { ManagedBy } from "../contract/admin.ts";
+import type { ManagedBy } from "../contract/admin/admin.ts";
 import { element } from "../page/element.ts";
 
 interface Owned {

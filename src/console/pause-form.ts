@@ -1,5 +1,5 @@
 // Pauses a provider account manually, or one model on it: duration and reason, with its current pauses.
-import type { PauseView } from "../contract/pauses.ts";
+import type { PauseView } from "../contract/admin/pauses.ts";
 import { element } from "../page/element.ts";
 import { confirmed } from "./dialog.ts";
 import { formView } from "./form-view.ts";

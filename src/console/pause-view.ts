@@ -1,5 +1,5 @@
 // Shows manual pauses, with end, author and reason, and a button to resume.
-import type { PauseView, Resumption } from "../contract/pauses.ts";
+import type { PauseView, Resumption } from "../contract/admin/pauses.ts";
 import { element, table } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
 import { linkTo } from "./address.ts";

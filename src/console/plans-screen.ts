@@ -1,6 +1,6 @@
 // Plans: their contents and the workspaces on them; the operator creates, changes and removes them.
-import type { PlanView } from "../contract/plans.ts";
-import type { WorkspaceView } from "../contract/workspaces.ts";
+import type { PlanView } from "../contract/admin/plans.ts";
+import type { WorkspaceView } from "../contract/admin/workspaces.ts";
 import { element } from "../page/element.ts";
 import { linkTo } from "./address.ts";
 import { actionView } from "./action-view.ts";

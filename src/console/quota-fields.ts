@@ -1,5 +1,5 @@
 // The quota of an app or a key, as form fields and as text.
-import type { KeyView } from "../contract/keys.ts";
+import type { KeyView } from "../contract/admin/keys.ts";
 import type { Field } from "./form-view.ts";
 
 type Quota = KeyView["quota"];

@@ -1,6 +1,6 @@
 // The page of one request: routing, request and result, caller, and the job that it started.
-import type { AppView } from "../contract/apps.ts";
-import type { KeyView } from "../contract/keys.ts";
+import type { AppView } from "../contract/admin/apps.ts";
+import type { KeyView } from "../contract/admin/keys.ts";
 import type { RecordedAttemptView, RequestRecordView } from "../contract/requests.ts";
 import { copyButton, element, table } from "../page/element.ts";
 import { traceView } from "../page/trace-view.ts";

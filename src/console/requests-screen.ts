@@ -1,5 +1,5 @@
 // The request log: requests, outcomes, provider calls, and cost.
-import type { ListedRequestView, RequestOutcome } from "../contract/request-list.ts";
+import type { ListedRequestView, RequestOutcome } from "../contract/admin/request-list.ts";
 import { element } from "../page/element.ts";
 import { outcomeWords } from "../page/outcome-words.ts";
 import { DAYS, type Filter, filterView, momentsIn } from "./filter-view.ts";

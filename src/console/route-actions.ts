@@ -1,5 +1,5 @@
 // Actions that publish another version of a route or remove the route. Each asks for confirmation and shows the differences.
-import type { RouteView } from "../contract/routes.ts";
+import type { RouteView } from "../contract/admin/routes.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
 import { changesView } from "./changes-view.ts";

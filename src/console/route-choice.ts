@@ -1,6 +1,6 @@
 // Chooses the route of an app, a key or a purpose: from a list if all routes can be read, else typed.
-import type { AppView } from "../contract/apps.ts";
-import type { RouteView } from "../contract/routes.ts";
+import type { AppView } from "../contract/admin/apps.ts";
+import type { RouteView } from "../contract/admin/routes.ts";
 import type { Field } from "./form-view.ts";
 import type { Page, Visit } from "./visit.ts";
 

@@ -1,5 +1,5 @@
 // Compares two versions of a route: what the later one changes.
-import type { RouteVersionView, RouteView } from "../contract/routes.ts";
+import type { RouteVersionView, RouteView } from "../contract/admin/routes.ts";
 import { element } from "../page/element.ts";
 import { changesView } from "./changes-view.ts";
 import { type Filter, filterView } from "./filter-view.ts";

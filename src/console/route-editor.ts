@@ -1,6 +1,6 @@
 // Edits a route as a form or as JSON. Saving creates a new version, a draft that is not published yet.
-import type { RouteView } from "../contract/routes.ts";
-import type { AssignableModels, AssignableModel } from "../contract/workspace-models.ts";
+import type { RouteView } from "../contract/admin/routes.ts";
+import type { AssignableModels, AssignableModel } from "../contract/admin/workspace-models.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
 import { type Field, formView } from "./form-view.ts";

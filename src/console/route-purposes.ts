@@ -1,5 +1,5 @@
 // The purposes that a route publishes, which callers can name. Each change is a version and is published at once.
-import type { PurposeList, RouteView } from "../contract/routes.ts";
+import type { PurposeList, RouteView } from "../contract/admin/routes.ts";
 import type { Visit } from "./visit.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";

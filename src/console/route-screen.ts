@@ -1,5 +1,5 @@
 // The page of one route: the live version, the draft, and the history.
-import type { RouteVersionView, RouteView } from "../contract/routes.ts";
+import type { RouteVersionView, RouteView } from "../contract/admin/routes.ts";
 import { element, table } from "../page/element.ts";
 import { listView } from "./list-view.ts";
 import { fileNotice, isOfFile } from "./owner-view.ts";

@@ -1,6 +1,6 @@
 // The API's definition of a route, with defaults filled in.
-import type { AppView } from "../contract/apps.ts";
-import type { RouteVersionView, RouteView } from "../contract/routes.ts";
+import type { AppView } from "../contract/admin/apps.ts";
+import type { RouteVersionView, RouteView } from "../contract/admin/routes.ts";
 
 export interface Target {
   readonly connection: string;

@@ -1,5 +1,5 @@
 // Routes [console.routes]: targets in order, and the published version.
-import type { RouteView } from "../contract/routes.ts";
+import type { RouteView } from "../contract/admin/routes.ts";
 import { element } from "../page/element.ts";
 import { listView } from "./list-view.ts";
 import { fileTag } from "./owner-view.ts";

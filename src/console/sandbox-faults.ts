@@ -1,5 +1,5 @@
 // The faults that the simulated providers can inject, as text and as form fields.
-import type { SandboxFault, SIMULATED_DROPS } from "../contract/sandbox-faults.ts";
+import type { SandboxFault, SIMULATED_DROPS } from "../contract/admin/sandbox-faults.ts";
 import { CONNECTION_KINDS } from "./connection-kinds.ts";
 import type { Choice, PlainField } from "./plain-field.ts";
 

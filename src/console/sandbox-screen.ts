@@ -1,5 +1,5 @@
 // Sets the faults of the simulated providers: lists the active ones and adds another.
-import type { SandboxFault, SandboxFaults } from "../contract/sandbox-faults.ts";
+import type { SandboxFault, SandboxFaults } from "../contract/admin/sandbox-faults.ts";
 import type { Outcome } from "../page/ask.ts";
 import { button, element, table } from "../page/element.ts";
 import { formView } from "./form-view.ts";

@@ -1,6 +1,6 @@
 // The session: an API key, entered once and stored in this tab, and what it may administer on this listener.
 import type { KeyDescription } from "../contract/account.ts";
-import type { WorkspaceView } from "../contract/workspaces.ts";
+import type { WorkspaceView } from "../contract/admin/workspaces.ts";
 import { ask, type Refused } from "../page/ask.ts";
 import { kept } from "../page/keep.ts";
 import { decoded } from "./address.ts";

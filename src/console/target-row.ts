@@ -1,6 +1,6 @@
 // The form row of one target of a route: model, account, and settings of this target.
 import type { Profile } from "../contract/features.ts";
-import type { AssignableModel } from "../contract/workspace-models.ts";
+import type { AssignableModel } from "../contract/admin/workspace-models.ts";
 import { button, element } from "../page/element.ts";
 import type { Choice } from "./form-view.ts";
 import { nameOf, type Target } from "./route-shape.ts";

@@ -1,5 +1,5 @@
 // The form rows of a route's targets, in the order of fallback, moved by buttons.
-import type { AssignableModel } from "../contract/workspace-models.ts";
+import type { AssignableModel } from "../contract/admin/workspace-models.ts";
 import { button, element } from "../page/element.ts";
 import { type TargetRow, targetRow } from "./target-row.ts";
 import { NEW_TARGET, type Target } from "./route-shape.ts";

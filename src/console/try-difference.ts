@@ -1,5 +1,5 @@
 // Describes the outcome of a dry run, and what a draft would change, in one sentence each. Pure.
-import type { JudgedRequest, RouteExplanation } from "../contract/route-explanation.ts";
+import type { JudgedRequest, RouteExplanation } from "../contract/admin/route-explanation.ts";
 
 type Compared = NonNullable<RouteExplanation["compared"]>;
 type Candidate = NonNullable<JudgedRequest["trace"]["candidates"]>[number];

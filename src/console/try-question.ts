@@ -1,5 +1,5 @@
 // The input of a dry run in the address: the filters of each task, and the request to the gateway. Pure; a test compares it with the API's schema.
-import type { ExplanationRequest } from "../contract/route-explanation.ts";
+import type { ExplanationRequest } from "../contract/admin/route-explanation.ts";
 import type { Filter } from "./filter.ts";
 import type { Choice } from "./plain-field.ts";
 

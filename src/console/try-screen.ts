@@ -1,7 +1,7 @@
 // Dry-runs a request on a route: the live version and the draft side by side, with their difference. The input is part of the address, so that a link shares
 // it.
-import type { AppView } from "../contract/apps.ts";
-import type { JudgedRequest, RouteExplanation } from "../contract/route-explanation.ts";
+import type { AppView } from "../contract/admin/apps.ts";
+import type { JudgedRequest, RouteExplanation } from "../contract/admin/route-explanation.ts";
 import { element, table } from "../page/element.ts";
 import { whyNot } from "../page/lack-words.ts";
 import { targetName } from "../page/target-name.ts";

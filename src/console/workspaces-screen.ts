@@ -1,6 +1,6 @@
 // All workspaces, for the operator: create, change the plan, remove.
-import type { PlanView } from "../contract/plans.ts";
-import type { WorkspaceView } from "../contract/workspaces.ts";
+import type { PlanView } from "../contract/admin/plans.ts";
+import type { WorkspaceView } from "../contract/admin/workspaces.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
 import { HOME, linkTo, NEW } from "./address.ts";

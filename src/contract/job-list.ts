@@ -1,7 +1,7 @@
 // Jobs as the operator and a workspace's administrators list them [admin.jobs].
 import { z } from "zod";
-import { type EndpointBelow, json, listOf, mirrored, operatorEndpoint, pageFields } from "./admin.ts";
-import type { EndpointContract } from "./endpoint.ts";
+import { type EndpointBelow, json, listOf, mirrored, operatorEndpoint, pageFields } from "./admin/admin.ts";
+import type { EndpointContract } from "./endpoints/endpoint.ts";
 import { job, JOB_STATUSES } from "./jobs.ts";
 
 /** State and facts of a job, without the caller's metadata and transcript. */

@@ -1,6 +1,6 @@
 // The public job API: fields of a submission, and the answer of a poll [jobs.fields].
 import { z } from "zod";
-import type { ResponseContract } from "./endpoint.ts";
+import type { ResponseContract } from "./endpoints/endpoint.ts";
 import { ERRORS, type ErrorCode } from "./errors.ts";
 import { audioMember, purposeFields, transcriptionEnvelope, translationFields } from "./transcription.ts";
 

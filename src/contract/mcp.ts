@@ -1,7 +1,7 @@
 // The endpoint /mcp: tools of the Model Context Protocol over its Streamable HTTP transport.
 import { z } from "zod";
-import type { EndpointContract, ResponseContract } from "./endpoint.ts";
-import { routedHeaders } from "./endpoint-transcription.ts";
+import type { EndpointContract, ResponseContract } from "./endpoints/endpoint.ts";
+import { routedHeaders } from "./endpoints/endpoint-transcription.ts";
 
 const version = z.literal("2.0");
 const id = z.union([z.string(), z.number()]);

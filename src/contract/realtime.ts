@@ -1,6 +1,6 @@
 // The public API of live transcription: the frames of the socket [realtime.events], and the token that opens one [realtime.token-single-use].
 import { z } from "zod";
-import type { EndpointContract } from "./endpoint.ts";
+import type { EndpointContract } from "./endpoints/endpoint.ts";
 import { transcriptionFields } from "./transcription.ts";
 
 /** The first frame. Binary frames with audio follow, then `{"type":"finish"}`. */

@@ -1,7 +1,7 @@
 // The record of one request: what was requested, why each target was used or skipped, and its cost [requests.contents].
 import { z } from "zod";
 import { BILLING_CLASSES } from "./billing-class.ts";
-import type { EndpointContract } from "./endpoint.ts";
+import type { EndpointContract } from "./endpoints/endpoint.ts";
 import { CAPABILITIES } from "./features.ts";
 import { JOB_STATUSES, providerDeletion } from "./jobs.ts";
 import { pausedUntil, PURPOSE_POLICY } from "./transcription.ts";

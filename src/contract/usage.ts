@@ -1,10 +1,10 @@
 // Usage and cost by day, purpose, model and more, for an app, a workspace or the operator; never two billing classes in one sum [usage.classes-separate].
 import { z } from "zod";
 import { limitsReport } from "./account.ts";
-import { mirrored, operatorEndpoint } from "./admin.ts";
+import { mirrored, operatorEndpoint } from "./admin/admin.ts";
 import { BILLING_CLASSES } from "./billing-class.ts";
-import { budgetForecast } from "./budget-forecast.ts";
-import type { EndpointContract } from "./endpoint.ts";
+import { budgetForecast } from "./admin/budget-forecast.ts";
+import type { EndpointContract } from "./endpoints/endpoint.ts";
 import { CAPABILITIES } from "./features.ts";
 import { givenDay } from "./times.ts";
 

@@ -1,6 +1,6 @@
 // The completion webhook: its settings, its deliveries, and the event itself [webhooks.payload].
 import { z } from "zod";
-import { pageFields, time } from "./admin.ts";
+import { pageFields, time } from "./admin/admin.ts";
 import { MAX_URL_CHARACTERS } from "./set-up/kit.ts";
 
 export const webhookRequest = z.strictObject({

@@ -9,7 +9,7 @@ import type {
   WorkspaceConfiguration,
 } from "../config/configuration.ts";
 import { type AppId, brand, newId, type WorkspaceId } from "../contract/ids.ts";
-import type { SetUpChangeView } from "../contract/apply.ts";
+import type { SetUpChangeView } from "../contract/admin/apply.ts";
 import type { Role } from "../auth/principal.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { announceChange, CHANGE_TOPICS } from "../storage/announce.ts";

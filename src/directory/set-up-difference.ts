@@ -1,7 +1,7 @@
 // The difference that `patchbay apply` prints: objects before and after, read from storage, so that nothing that was written is missing from it. Never
 // contains a secret [configuration.apply-no-secrets]: of credentials it shows the last four characters.
 import { type RawBuilder, sql } from "kysely";
-import type { SetUpChangeView } from "../contract/apply.ts";
+import type { SetUpChangeView } from "../contract/admin/apply.ts";
 import type { Transacting } from "../storage/database.ts";
 
 export type SetUpState = ReadonlyMap<string, StateRow>;

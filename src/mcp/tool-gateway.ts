@@ -1,5 +1,5 @@
 // The interface through which the tools call a gateway: each transport implements it, and both call the public API.
-import type { EndpointMethod } from "../contract/endpoint.ts";
+import type { EndpointMethod } from "../contract/endpoints/endpoint.ts";
 
 export interface ToolCall {
   /** Default: GET. */

@@ -9,8 +9,8 @@ import {
 } from "@modelcontextprotocol/server";
 import type { z } from "zod";
 import { keyDescription } from "../contract/account.ts";
-import { postJobContract } from "../contract/endpoint-jobs.ts";
-import { postTranscriptionContract } from "../contract/endpoint-transcription.ts";
+import { postJobContract } from "../contract/endpoints/endpoint-jobs.ts";
+import { postTranscriptionContract } from "../contract/endpoints/endpoint-transcription.ts";
 import { parseIgnoringUnknownKeys } from "../lib/json/parse-ignoring-unknown-keys.ts";
 import { asRecord, asString } from "../lib/json/json-guards.ts";
 import { documentOf, jobParts, jsonPart, type Parts, transcriptParts } from "./tool-answers.ts";

@@ -1,10 +1,10 @@
 // `patchbay apply`: writes the configuration file's objects into the database, reports the difference and notifies every running process.
 import { EXIT } from "../cli/exit-codes.ts";
-import type { ApplyFileOptions } from "../cli/operations-commands.ts";
+import type { ApplyFileOptions } from "../cli/operate/operations-commands.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { findFile } from "../config/find-file.ts";
-import type { Applied } from "../contract/apply.ts";
+import type { Applied } from "../contract/admin/apply.ts";
 import { applyAndCompare } from "../directory/apply-configuration.ts";
 import type { Database } from "../storage/database.ts";
 import { createSeal } from "../storage/seal.ts";

@@ -1,10 +1,10 @@
 // `patchbay audit verify`: verifies the hash chain of the audit log, with or without a running gateway.
 import { readCheckpoint } from "../admin/audit/audit-checkpoint.ts";
 import { chainOf, verifyAudit } from "../admin/audit/verify-audit.ts";
-import type { AuditVerifyOptions } from "../cli/operations-commands.ts";
+import type { AuditVerifyOptions } from "../cli/operate/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
-import type { AuditVerification } from "../contract/audit.ts";
+import type { AuditVerification } from "../contract/admin/audit.ts";
 import { objectStoreSettings, openObjectStore } from "../objects/store.ts";
 import { wholeObjects } from "../objects/whole-objects.ts";
 import { createSeal } from "../storage/seal.ts";

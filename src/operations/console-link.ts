@@ -4,7 +4,7 @@ import { findApiKey, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { callGateway } from "../cli/gateway-client.ts";
 import { adminUrl, endpointUrl } from "../cli/gateway-url.ts";
-import type { ConsoleOptions } from "../cli/operations-commands.ts";
+import type { ConsoleOptions } from "../cli/operate/operations-commands.ts";
 import { CliError, say, type Terminal, visible, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { ownAdminUrl } from "./own-listener.ts";

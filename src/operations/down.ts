@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { confirm } from "../cli/confirm.ts";
 import { EXIT } from "../cli/exit-codes.ts";
-import type { DownOptions } from "../cli/operations-commands.ts";
+import type { DownOptions } from "../cli/operate/operations-commands.ts";
 import { CliError, say, type Terminal, visible, write } from "../cli/terminal.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { hostname } from "node:os";

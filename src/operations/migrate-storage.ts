@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { sql } from "kysely";
-import type { MigrateStorageOptions } from "../cli/operations-commands.ts";
+import type { MigrateStorageOptions } from "../cli/operate/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";

@@ -1,5 +1,5 @@
 // The operator's commands, as `main.ts` passes them to the command line. Each is loaded on demand, because they share little code.
-import type { Operations } from "../cli/operations-commands.ts";
+import type { Operations } from "../cli/operate/operations-commands.ts";
 import type { OpenNetwork } from "./doctor/doctor-network.ts";
 
 export function makeOperations(openNetwork: OpenNetwork): Operations {

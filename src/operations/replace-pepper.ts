@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { CLI_KEY_FILE, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
 import { confirm } from "../cli/confirm.ts";
 import { EXIT } from "../cli/exit-codes.ts";
-import type { ReplacePepperOptions } from "../cli/operations-commands.ts";
+import type { ReplacePepperOptions } from "../cli/operate/operations-commands.ts";
 import { say, type Terminal, write } from "../cli/terminal.ts";
 import { replacePepper as replace } from "../storage/key-pepper.ts";
 import { openToChange } from "./open-installation.ts";

@@ -1,6 +1,6 @@
 // `patchbay secrets rotate`: wraps every data key with the first key of `secrets.encryption_keys`, which every process must have first, with
 // the old key after it. Afterwards only expiring data needs the old key, which may be removed later [tenancy.rotate].
-import type { RotateSecretsOptions } from "../cli/operations-commands.ts";
+import type { RotateSecretsOptions } from "../cli/operate/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import type { Database } from "../storage/database.ts";

@@ -1,6 +1,6 @@
 // Lists the request log with what an administrator sees of each request before opening its record [requests.list].
 import { brand, type WorkspaceId } from "../contract/ids.ts";
-import type { ListedRequestView, RequestOutcome } from "../contract/request-list.ts";
+import type { ListedRequestView, RequestOutcome } from "../contract/admin/request-list.ts";
 import type { RecordedPurpose } from "../gateway/request-record.ts";
 import { pageOf } from "../lib/list-page.ts";
 import { formatUsd } from "../metering/money.ts";

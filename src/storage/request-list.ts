@@ -1,6 +1,6 @@
 // Lists the request log, newest first and filtered, and reads the attempts of a page's requests in one more query [requests.list].
 import { type Kysely, sql } from "kysely";
-import type { RequestOutcome } from "../contract/request-list.ts";
+import type { RequestOutcome } from "../contract/admin/request-list.ts";
 import { REQUEST_OUTCOME } from "./request-outcome.ts";
 import { IN_ORDER, type RequestScope } from "./requests.ts";
 import type { AttemptRow, RequestRow, Tables } from "./tables.ts";

@@ -1,7 +1,7 @@
 // GET /workspace/{tenant_id}/stt-webhook/deliveries and GET /admin/v1/deliveries: the delivery log, newest first [webhooks.log] [admin.deliveries].
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { z } from "zod";
-import type { ListedDeliveryView } from "../contract/delivery-list.ts";
+import type { ListedDeliveryView } from "../contract/admin/delivery-list.ts";
 import type { DeliveryId, WorkspaceId } from "../contract/ids.ts";
 import type { AttemptOutcome, deliveryList, DeliveryState, DeliveryView } from "../contract/webhook.ts";
 import { pageOf } from "../lib/list-page.ts";

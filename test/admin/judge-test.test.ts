@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { judgeTest } from "../../src/admin/connections/judge-test.ts";
-import { TEST_OUTCOMES } from "../../src/contract/connection-test.ts";
+import { TEST_OUTCOMES } from "../../src/contract/admin/connection-test.ts";
 import { ProviderError } from "../../src/providers/io.ts";
 
 const KNOWN = { hasCredential: true, models: [], undeclared: null };

@@ -1,7 +1,7 @@
 // Budgets as `patchbay usage` prints them [cli.usage]: each line says what is true of its own limit.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { budgetLines } from "../../src/cli/budget-lines.ts";
+import { budgetLines } from "../../src/cli/inspect/budget-lines.ts";
 import type { SpentBudget } from "../../src/contract/usage.ts";
 
 const BUDGET: SpentBudget = {

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, test } from "node:test";
-import { CHAT_OPTIONS } from "../../src/cli/chat-options.ts";
-import { chatFields } from "../../src/contract/chat-request.ts";
+import { CHAT_OPTIONS } from "../../src/cli/use/chat-options.ts";
+import { chatFields } from "../../src/contract/chat/chat-request.ts";
 import { answerError, answerJson, fakeGateway, run, type RunOptions } from "./fake-gateway.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "patchbay-chat-"));

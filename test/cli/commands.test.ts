@@ -18,7 +18,7 @@ import { after, test } from "node:test";
 import { Command } from "commander";
 import { findApiKey, OPERATOR_KEY_FILE } from "../../src/cli/api-key.ts";
 import type { Run } from "../../src/cli/command-kit.ts";
-import type { UpOptions } from "../../src/cli/process-commands.ts";
+import type { UpOptions } from "../../src/cli/operate/process-commands.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { run, operations } from "./fake-gateway.ts";

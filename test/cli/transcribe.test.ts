@@ -19,7 +19,7 @@ import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { after, test } from "node:test";
 import type { z } from "zod";
-import { AUDIO_REQUESTS, optionsOf } from "../../src/cli/transcription-options.ts";
+import { AUDIO_REQUESTS, optionsOf } from "../../src/cli/use/transcription-options.ts";
 import { EXIT_CODE_HELP, exitCodeOf } from "../../src/cli/exit-codes.ts";
 import { ERRORS, type ErrorCode } from "../../src/contract/errors.ts";
 import { audioFields, transcriptionFields } from "../../src/contract/transcription.ts";

@@ -1,6 +1,6 @@
 // Our own OpenAPI documents as a list of operations: the conformance run knows nothing about the API but what stands there.
-import { ADMIN_ENDPOINTS } from "../../src/contract/admin-endpoints.ts";
-import { ENDPOINTS } from "../../src/contract/endpoints.ts";
+import { ADMIN_ENDPOINTS } from "../../src/contract/endpoints/admin-endpoints.ts";
+import { ENDPOINTS } from "../../src/contract/endpoints/endpoints.ts";
 import { ADMIN_API, openapiDocument } from "../../src/http/pages/openapi.ts";
 
 /** As much of JSON Schema as our documents use. */

@@ -2,7 +2,7 @@
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { audioUrlDomains } from "../../src/contract/audio-url-domains.ts";
+import { audioUrlDomains } from "../../src/contract/admin/audio-url-domains.ts";
 import { get, send } from "../harness/client.ts";
 import { pretendInternet } from "../outbound/pretend-internet.ts";
 import {

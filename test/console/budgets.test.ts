@@ -2,7 +2,7 @@
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { budgetView } from "../../src/contract/budgets.ts";
+import { budgetView } from "../../src/contract/admin/budgets.ts";
 import { setClock, shiftClock } from "../harness/database.ts";
 import { viewOf } from "../http/admin/admin.ts";
 import {

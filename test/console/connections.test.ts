@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { connectionView } from "../../src/contract/connections.ts";
+import { connectionView } from "../../src/contract/admin/connections.ts";
 import { etagOf, viewOf } from "../http/admin/admin.ts";
 import {
   assertAccessible,

@@ -2,9 +2,9 @@
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { keyView } from "../../src/contract/keys.ts";
-import { providerHealth } from "../../src/contract/provider-health.ts";
-import { sandboxFaults } from "../../src/contract/sandbox-faults.ts";
+import { keyView } from "../../src/contract/admin/keys.ts";
+import { providerHealth } from "../../src/contract/admin/provider-health.ts";
+import { sandboxFaults } from "../../src/contract/admin/sandbox-faults.ts";
 import { postForm } from "../harness/client.ts";
 import { viewOf } from "../http/admin/admin.ts";
 import { connect, PLATFORM, targets } from "../http/admin/set-up.ts";

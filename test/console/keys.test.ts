@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import type { AppView } from "../../src/contract/apps.ts";
-import type { KeyView } from "../../src/contract/keys.ts";
+import type { AppView } from "../../src/contract/admin/apps.ts";
+import type { KeyView } from "../../src/contract/admin/keys.ts";
 import { type Answer, get } from "../harness/client.ts";
 import { call } from "../http/admin/admin.ts";
 import {

@@ -2,7 +2,7 @@
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { creditsView, planView } from "../../src/contract/plans.ts";
+import { creditsView, planView } from "../../src/contract/admin/plans.ts";
 import { viewOf } from "../http/admin/admin.ts";
 import {
   assertAccessible,

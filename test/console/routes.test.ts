@@ -5,9 +5,9 @@ import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { samplePath } from "../../src/cli/package-root.ts";
-import type { KeyView } from "../../src/contract/keys.ts";
+import type { KeyView } from "../../src/contract/admin/keys.ts";
 import type { RequestRecordView } from "../../src/contract/requests.ts";
-import type { RouteView } from "../../src/contract/routes.ts";
+import type { RouteView } from "../../src/contract/admin/routes.ts";
 import { asDefinition } from "../../src/console/route-shape.ts";
 import {
   assertAccessible,

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page, Route } from "playwright-core";
-import type { KeyView } from "../../src/contract/keys.ts";
+import type { KeyView } from "../../src/contract/admin/keys.ts";
 import {
   ADMIN,
   assertAccessible,

@@ -2,7 +2,7 @@
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { WorkspaceView } from "../../src/contract/workspaces.ts";
+import type { WorkspaceView } from "../../src/contract/admin/workspaces.ts";
 import {
   assertAccessible,
   assertNarrow,

@@ -10,7 +10,7 @@ import {
   type ExplanationRequest,
   routeExplanation,
   type RouteExplanation,
-} from "../../src/contract/route-explanation.ts";
+} from "../../src/contract/admin/route-explanation.ts";
 import type { RoutingDecision } from "../../src/contract/transcription.ts";
 import { fixture } from "../audio/build-audio.ts";
 import { HELLO } from "../harness/chat-client.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createParser } from "eventsource-parser";
 import * as fc from "fast-check";
-import { readEvents as readForCli } from "../../src/cli/read-events.ts";
+import { readEvents as readForCli } from "../../src/cli/use/read-events.ts";
 import { readEvents as readForClient } from "../../src/client/read-events.ts";
 import { eventText } from "../../src/http/reply/sse.ts";
 import { ProviderError } from "../../src/providers/io.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { json } from "node:stream/consumers";
-import { ENDPOINTS } from "../../src/contract/endpoints.ts";
+import { ENDPOINTS } from "../../src/contract/endpoints/endpoints.ts";
 import { errorBody } from "../../src/contract/error-body.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
 import {

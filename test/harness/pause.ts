@@ -1,5 +1,5 @@
 // Pauses by the operator, in force in this process when the call resolves [admin.pause].
-import { PAUSE_SECONDS } from "../../src/contract/pauses.ts";
+import { PAUSE_SECONDS } from "../../src/contract/admin/pauses.ts";
 import { putPause } from "../../src/storage/connection-pauses.ts";
 import type { TestGateway } from "./gateway.ts";
 

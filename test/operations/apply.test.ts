@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { applied } from "../../src/contract/apply.ts";
+import { applied } from "../../src/contract/admin/apply.ts";
 import { postForm } from "../harness/client.ts";
 import { configurationOf, type TestGateway } from "../harness/gateway.ts";
 import { until } from "../harness/until.ts";

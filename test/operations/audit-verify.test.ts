@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
-import { auditVerification } from "../../src/contract/audit.ts";
+import { auditVerification } from "../../src/contract/admin/audit.ts";
 import { adminFile, ADMIN_KEY, call } from "../http/admin/admin.ts";
 import { type Installation, makeInstallation } from "./installation.ts";
 

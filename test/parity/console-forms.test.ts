@@ -7,7 +7,7 @@ import { CONNECTION_KINDS, fieldsOf, NOT_IN_FORM } from "../../src/console/conne
 import { EVERY_FEATURE, declaredFeatures, featuresOf } from "../../src/console/model-features.ts";
 import * as levers from "../../src/console/sandbox-faults.ts";
 import { needsAddress, needsCredential, PROVIDER_KINDS } from "../../src/contract/provider-kinds.ts";
-import { sandboxFault, SIMULATED_PROVIDERS } from "../../src/contract/sandbox-faults.ts";
+import { sandboxFault, SIMULATED_PROVIDERS } from "../../src/contract/admin/sandbox-faults.ts";
 import { connectionSection, modelDeclaration } from "../../src/contract/set-up/connection.ts";
 import { chatProviders, providers } from "../../src/providers/registry.ts";
 

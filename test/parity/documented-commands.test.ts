@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ADMIN_ENDPOINTS } from "../../src/contract/admin-endpoints.ts";
-import { ENDPOINTS } from "../../src/contract/endpoints.ts";
+import { ADMIN_ENDPOINTS } from "../../src/contract/endpoints/admin-endpoints.ts";
+import { ENDPOINTS } from "../../src/contract/endpoints/endpoints.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
 import { run } from "../cli/fake-gateway.ts";
 

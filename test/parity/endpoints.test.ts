@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { ENDPOINTS } from "../../src/contract/endpoints.ts";
+import { ENDPOINTS } from "../../src/contract/endpoints/endpoints.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
 import { get } from "../harness/client.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";

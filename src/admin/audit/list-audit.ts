@@ -1,5 +1,5 @@
 // GET /admin/v1/audit and the same for one workspace: the audit log, newest first [tenancy.audit-read].
-import type { AuditEntryView } from "../../contract/audit.ts";
+import type { AuditEntryView } from "../../contract/admin/audit.ts";
 import type { WorkspaceId } from "../../contract/ids.ts";
 import { pageOf } from "../../lib/list-page.ts";
 import { asWorkspaceOrSystem } from "../../storage/system.ts";

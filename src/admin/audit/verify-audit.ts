@@ -1,6 +1,6 @@
 // Verifies the audit log for `patchbay audit verify` and GET /admin/v1/audit/verification [tenancy.audit-tampering]: walks each chain from its first row to
 // its head, and compares it with the last signed checkpoint outside the database.
-import type { AuditFinding, AuditFindingKind, AuditVerification } from "../../contract/audit.ts";
+import type { AuditFinding, AuditFindingKind, AuditVerification } from "../../contract/admin/audit.ts";
 import type { Database } from "../../storage/database.ts";
 import {
   type ChainHead,

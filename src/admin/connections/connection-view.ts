@@ -1,6 +1,6 @@
 // Describes a connection for the API, and for the audit log, which stores even less of it [admin.connection-credential].
 import { inFileForm } from "../../config/print-configuration.ts";
-import type { ConnectionView } from "../../contract/connections.ts";
+import type { ConnectionView } from "../../contract/admin/connections.ts";
 import { connectionSection, type ParsedConnection } from "../../contract/set-up/connection.ts";
 import { providerKind, storedConnection } from "../../directory/stored.ts";
 import { isSameData } from "../../lib/json/is-same-data.ts";

@@ -1,6 +1,6 @@
 // Provider accounts of the operator and of workspaces [admin.connections]. They are validated like the file's, a workspace's address is checked before it is
 // stored, and the credential is sealed and never shown again.
-import type { ConnectionView } from "../../contract/connections.ts";
+import type { ConnectionView } from "../../contract/admin/connections.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { ParsedConnection } from "../../contract/set-up/connection.ts";
 import { openCredential } from "../../directory/connection-credential.ts";

@@ -1,6 +1,6 @@
 // Derives the outcome of a connection test, and advice for the operator [admin.test-outcome]. Pure. Contains nothing that a provider wrote, except for a
 // value that is clearly an error code.
-import type { ConnectionTest, TestOutcome } from "../../contract/connection-test.ts";
+import type { ConnectionTest, TestOutcome } from "../../contract/admin/connection-test.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import type { AccountAnswer } from "../../providers/account-probe.ts";
 import type { ProviderError } from "../../providers/io.ts";

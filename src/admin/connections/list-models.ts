@@ -2,7 +2,7 @@
 import type { BillingClass } from "../../contract/billing-class.ts";
 import type { WorkspaceId } from "../../contract/ids.ts";
 import { needsCredential, type ProviderKind } from "../../contract/provider-kinds.ts";
-import type { AssignableModel, AssignableModels } from "../../contract/workspace-models.ts";
+import type { AssignableModel, AssignableModels } from "../../contract/admin/workspace-models.ts";
 import { type AccountModel, knownKinds, modelsOf } from "../../directory/models-of.ts";
 import type { Adapters, Directory, DirectoryScope, VisibleAccount } from "../../directory/snapshot.ts";
 import type { Capability } from "../../contract/features.ts";

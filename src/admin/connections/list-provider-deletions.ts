@@ -1,7 +1,7 @@
 // GET /admin/v1/provider-deletions and the same for one workspace: the deletions requested from providers, newest first [admin.deletions].
 import { type Selectable, sql } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { DELETION_STATUSES, ProviderDeletionView } from "../../contract/provider-deletions.ts";
+import type { DELETION_STATUSES, ProviderDeletionView } from "../../contract/admin/provider-deletions.ts";
 import { partsOfKey } from "../../directory/account-key.ts";
 import { PLATFORM } from "../../directory/snapshot.ts";
 import { pageOf } from "../../lib/list-page.ts";

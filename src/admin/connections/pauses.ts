@@ -1,6 +1,6 @@
 // Pauses and resumes a provider account, or one model on it, shared or of a workspace [admin.pause].
 import { invalidRequest } from "../../contract/invalid-request.ts";
-import type { PauseList, PauseView, Resumption } from "../../contract/pauses.ts";
+import type { PauseList, PauseView, Resumption } from "../../contract/admin/pauses.ts";
 import { accountKey, isWithin, placeKey } from "../../directory/account-key.ts";
 import { modelsOf } from "../../directory/models-of.ts";
 import { type Adapters, PLATFORM } from "../../directory/snapshot.ts";

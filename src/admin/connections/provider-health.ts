@@ -1,9 +1,9 @@
 // Reports provider health [admin.health]: which models on which accounts are unavailable, by the circuits of this process, and statistics of the calls of all
 // processes.
 import { KEY_PREFIXES } from "../../auth/key-format.ts";
-import { endpointName } from "../../contract/endpoint.ts";
-import { postJobContract } from "../../contract/endpoint-jobs.ts";
-import { HEALTH_LIMITS, type ProviderHealth, type SeenModel } from "../../contract/provider-health.ts";
+import { endpointName } from "../../contract/endpoints/endpoint.ts";
+import { postJobContract } from "../../contract/endpoints/endpoint-jobs.ts";
+import { HEALTH_LIMITS, type ProviderHealth, type SeenModel } from "../../contract/admin/provider-health.ts";
 import { getRealtimeContract } from "../../contract/realtime.ts";
 import { partsOfKey } from "../../directory/account-key.ts";
 import { PLATFORM } from "../../directory/snapshot.ts";

@@ -1,5 +1,5 @@
 // Tests a connection's credential with the one free request of its provider [admin.test-outcome], over the same client as calls, but without counting it.
-import { type ConnectionTest, MOST_UNDECLARED } from "../../contract/connection-test.ts";
+import { type ConnectionTest, MOST_UNDECLARED } from "../../contract/admin/connection-test.ts";
 import { needsCredential } from "../../contract/provider-kinds.ts";
 import { accountKey } from "../../directory/account-key.ts";
 import { type AccountModel, modelsOf } from "../../directory/models-of.ts";

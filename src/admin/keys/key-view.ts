@@ -1,6 +1,6 @@
 // Describes an API key for the API and the audit log [keys.shown-once]: never its hash, and its secret only in the response that created it.
 import { type Selectable, sql } from "kysely";
-import type { KeyView } from "../../contract/keys.ts";
+import type { KeyView } from "../../contract/admin/keys.ts";
 import { SCOPES, type Scope } from "../../contract/scopes.ts";
 import type { Tables } from "../../storage/tables.ts";
 import { shownSettings } from "../app-settings.ts";

@@ -1,7 +1,7 @@
 // GET …/keys: lists a workspace's keys, newest first, without secrets [keys.shown-once].
 import { sql } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { KeyView } from "../../contract/keys.ts";
+import type { KeyView } from "../../contract/admin/keys.ts";
 import { pageOf } from "../../lib/list-page.ts";
 import { findApp } from "../apps.ts";
 import { DATABASE_NOW, isOfWorkspace, KEY_COLUMNS, keyView } from "./key-view.ts";

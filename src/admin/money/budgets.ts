@@ -1,7 +1,7 @@
 // Budgets of an app, one per period [budgets.change]. A change locks the row that every reservation locks, so that a new limit applies from the next
 // reservation on.
 import { type Selectable, sql } from "kysely";
-import type { BudgetView } from "../../contract/budgets.ts";
+import type { BudgetView } from "../../contract/admin/budgets.ts";
 import { brand, type WorkspaceId } from "../../contract/ids.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import { describeForecast } from "../../gateway/account/describe-forecast.ts";

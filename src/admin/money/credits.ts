@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { keyReused } from "../../contract/idempotency-key.ts";
 import { newId, type WorkspaceId } from "../../contract/ids.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
-import type { CreditsView } from "../../contract/plans.ts";
+import type { CreditsView } from "../../contract/admin/plans.ts";
 import { windowStart, resetsAt } from "../../metering/budget.ts";
 import { formatUsd, parseUsd } from "../../metering/money.ts";
 import { writeAudit } from "../../storage/audit-log.ts";

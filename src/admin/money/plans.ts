@@ -4,7 +4,7 @@ import type { Selectable } from "kysely";
 import { GatewayError } from "../../contract/errors.ts";
 import { brand } from "../../contract/ids.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
-import type { PlanView } from "../../contract/plans.ts";
+import type { PlanView } from "../../contract/admin/plans.ts";
 import { pageOf } from "../../lib/list-page.ts";
 import { formatUsd, parseUsd } from "../../metering/money.ts";
 import type { Transacting } from "../../storage/database.ts";

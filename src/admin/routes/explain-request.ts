@@ -4,7 +4,7 @@ import type { Principal } from "../../auth/principal.ts";
 import type { LimitsConfiguration } from "../../config/configuration.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
-import type { JudgedRequest, RouteExplanation } from "../../contract/route-explanation.ts";
+import type { JudgedRequest, RouteExplanation } from "../../contract/admin/route-explanation.ts";
 import { findAppPrincipal, findKeyById } from "../../directory/find-principal.ts";
 import type { DirectoryScope } from "../../directory/snapshot.ts";
 import { refuseTooManyKeyterms } from "../../gateway/transcription/audio-call.ts";

@@ -1,6 +1,6 @@
 // Selects the version of a route that is explained next to the published one [admin.explain]: its draft, or an explicit version.
 import { invalidRequest } from "../../contract/invalid-request.ts";
-import type { RouteVersionView } from "../../contract/routes.ts";
+import type { RouteVersionView } from "../../contract/admin/routes.ts";
 import type { WorkspaceId } from "../../contract/ids.ts";
 import { type DirectoryScope, PLATFORM, type RouteOfScope } from "../../directory/snapshot.ts";
 import { storedRoute } from "../../directory/stored.ts";

@@ -1,7 +1,7 @@
 // Changes the purposes that a route publishes [admin.purposes]. Each change creates a version from the published one and publishes it immediately, because an
 // administrator who changes a purpose means what callers see.
 import { GatewayError } from "../../contract/errors.ts";
-import type { PurposeList } from "../../contract/routes.ts";
+import type { PurposeList } from "../../contract/admin/routes.ts";
 import { purposeSection } from "../../contract/set-up/route.ts";
 import { type StoredRoute, storedRoute } from "../../directory/stored.ts";
 import { isSameData } from "../../lib/json/is-same-data.ts";

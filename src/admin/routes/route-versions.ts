@@ -1,5 +1,5 @@
 // Lists all versions of a route [admin.route-versions]: the definition, when it was first published, and whether it is published now.
-import type { RouteVersionView } from "../../contract/routes.ts";
+import type { RouteVersionView } from "../../contract/admin/routes.ts";
 import { pageOf } from "../../lib/list-page.ts";
 import { listRouteVersions, readRouteVersion } from "../../storage/routes.ts";
 import { noSuch } from "../refusals.ts";

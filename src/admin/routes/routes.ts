@@ -3,7 +3,7 @@
 import type { Kysely } from "kysely";
 import { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
-import type { RouteView } from "../../contract/routes.ts";
+import type { RouteView } from "../../contract/admin/routes.ts";
 import { PLATFORM } from "../../directory/snapshot.ts";
 import { storedRoute } from "../../directory/stored.ts";
 import { pageOf } from "../../lib/list-page.ts";

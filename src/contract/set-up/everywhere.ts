@@ -1,7 +1,7 @@
 // Endpoints of objects that are shared or belong to a workspace, such as connections and routes: for the operator, for the operator on behalf of a workspace,
 // and for its administrators [admin.mirrored].
-import { type EndpointBelow, type Mirrored, mirrored, operatorEndpoint } from "../admin.ts";
-import type { EndpointContract } from "../endpoint.ts";
+import { type EndpointBelow, type Mirrored, mirrored, operatorEndpoint } from "../admin/admin.ts";
+import type { EndpointContract } from "../endpoints/endpoint.ts";
 
 export interface Everywhere extends Mirrored {
   readonly platform: EndpointContract;

@@ -1,5 +1,5 @@
 // Describes the forecast of a budget for callers [budgets.forecast-null].
-import type { BudgetForecastView } from "../../contract/budget-forecast.ts";
+import type { BudgetForecastView } from "../../contract/admin/budget-forecast.ts";
 import type { BudgetState } from "../../metering/budget.ts";
 import { forecastBudget } from "../../metering/forecast-budget.ts";
 import { formatUsd } from "../../metering/money.ts";

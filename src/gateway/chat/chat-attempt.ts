@@ -9,7 +9,7 @@ import { outputCap } from "../../providers/chat/asked-chat-features.ts";
 import type { ProviderFailure } from "../../providers/wire/provider-failure.ts";
 import { type FailureKind, ProviderError, type StreamingIo } from "../../providers/io.ts";
 import { chatReplyBound, type ReplyBound } from "../../providers/wire/reply-bounds.ts";
-import type { HistoryField } from "../../contract/chat-history.ts";
+import type { HistoryField } from "../../contract/chat/chat-history.ts";
 import type { ChatDropped } from "../../contract/features.ts";
 import { attemptOutcome, logFailedAttempt } from "../calls/attempt-end.ts";
 import { watchCall } from "../calls/call-watch.ts";

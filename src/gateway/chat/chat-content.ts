@@ -1,5 +1,5 @@
 // The answer of a chat: text, tool calls, reasoning and finish reason.
-import type { ToolCall } from "../../contract/chat.ts";
+import type { ToolCall } from "../../contract/chat/chat.ts";
 import type { ChatFinishReason, Reasoning } from "../../providers/chat/chat-provider.ts";
 
 export interface ChatContent {

@@ -1,9 +1,9 @@
 // `patchbay route explain` and `POST …/explain`: the routing decision of a request, made by the same functions and reported in the form of its record
 // [routing.explain-equals-request].
 import type { Principal } from "../../auth/principal.ts";
-import type { ChatFields } from "../../contract/chat.ts";
+import type { ChatFields } from "../../contract/chat/chat.ts";
 import { brand } from "../../contract/ids.ts";
-import type { RouteTraceView } from "../../contract/route-explanation.ts";
+import type { RouteTraceView } from "../../contract/admin/route-explanation.ts";
 import type { RoutingDecision, TranslationFields } from "../../contract/transcription.ts";
 import type { LiveEncoding } from "../../providers/provider.ts";
 import type { ChatDecision } from "../../routing/decide-chat-route.ts";

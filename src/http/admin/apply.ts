@@ -1,7 +1,7 @@
 // POST /admin/v1/configuration/apply: applies a configuration file [configuration.apply-own-file].
 import { applyFile } from "../../admin/apply-file.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { applyRequest, postApplyContract } from "../../contract/apply.ts";
+import { applyRequest, postApplyContract } from "../../contract/admin/apply.ts";
 import type { Endpoint } from "../server/endpoint.ts";
 import { readFields } from "../body/read-fields.ts";
 import type { AdminEdge } from "./frame.ts";

@@ -1,7 +1,7 @@
 // …/apps and …/apps/{app_id}: manages the apps of a workspace, for its administrators and the operator [admin.apps].
 import { createApp, deleteApp, describeApp, listApps, type OfApp, replaceApp } from "../../admin/apps.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { APP_CONTRACTS, appChange, appQuery, appRequest } from "../../contract/apps.ts";
+import { APP_CONTRACTS, appChange, appQuery, appRequest } from "../../contract/admin/apps.ts";
 import type { HandlerContext } from "../server/endpoint.ts";
 import { pathParameter } from "../server/path-parameter.ts";
 import { readFields, readQuery } from "../body/read-fields.ts";

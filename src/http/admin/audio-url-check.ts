@@ -1,6 +1,6 @@
 // POST …/audio-url-domains/check: tests whether an audio URL would be accepted, for a workspace's administrators and the operator.
 import { checkAudioUrl } from "../../admin/check-audio-url.ts";
-import { audioUrlCheckContracts, audioUrlCheckRequest } from "../../contract/audio-url-check.ts";
+import { audioUrlCheckContracts, audioUrlCheckRequest } from "../../contract/admin/audio-url-check.ts";
 import { principalOf } from "../server/endpoint.ts";
 import { readFields } from "../body/read-fields.ts";
 import { workspaceAdmin } from "../endpoints/workspace-admin.ts";

@@ -10,7 +10,7 @@ import {
   verifyAuditContract,
   workspaceAuditContracts,
   workspaceAuditQuery,
-} from "../../contract/audit.ts";
+} from "../../contract/admin/audit.ts";
 import { type Endpoint, principalOf } from "../server/endpoint.ts";
 import { readQuery } from "../body/read-fields.ts";
 import { workspaceAdmin } from "../endpoints/workspace-admin.ts";

@@ -2,7 +2,7 @@
 import { deleteBudget, describeBudget, listBudgets, type OfBudget, putBudget } from "../../admin/money/budgets.ts";
 import { noSuch } from "../../admin/refusals.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { BUDGET_CONTRACTS, budgetChange } from "../../contract/budgets.ts";
+import { BUDGET_CONTRACTS, budgetChange } from "../../contract/admin/budgets.ts";
 import { PERIODS } from "../../contract/set-up/app.ts";
 import type { HandlerContext } from "../server/endpoint.ts";
 import { pathParameter } from "../server/path-parameter.ts";

@@ -8,7 +8,7 @@ import {
   rotateCredential,
 } from "../../admin/connections/connections.ts";
 import { testConnection } from "../../admin/connections/test-connection.ts";
-import { testConnectionContracts } from "../../contract/connection-test.ts";
+import { testConnectionContracts } from "../../contract/admin/connection-test.ts";
 import {
   connectionQuery,
   credentialRequest,
@@ -18,7 +18,7 @@ import {
   postConnectionContracts,
   putConnectionContracts,
   rotateCredentialContracts,
-} from "../../contract/connections.ts";
+} from "../../contract/admin/connections.ts";
 import { pathParameter } from "../server/path-parameter.ts";
 import { readFields, readQuery } from "../body/read-fields.ts";
 import { everywhereEndpoint, type EverywhereEndpoint, readObject } from "./everywhere.ts";

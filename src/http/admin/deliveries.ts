@@ -4,7 +4,7 @@ import {
   allDeliveriesQuery,
   listAllDeliveriesContract,
   workspaceDeliveriesContracts,
-} from "../../contract/delivery-list.ts";
+} from "../../contract/admin/delivery-list.ts";
 import { deliveryQuery } from "../../contract/webhook.ts";
 import { listAllDeliveries, listDeliveries } from "../../webhooks/list-deliveries.ts";
 import { type Endpoint, principalOf } from "../server/endpoint.ts";

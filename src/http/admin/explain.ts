@@ -1,8 +1,12 @@
 // POST …/explain: explains the routing decision for a request without sending it (dry run) [admin.explain].
 import { type Explained, explainRequest } from "../../admin/routes/explain-request.ts";
-import { chatFields } from "../../contract/chat-request.ts";
+import { chatFields } from "../../contract/chat/chat-request.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
-import { explainContracts, explanationRequest, type ExplanationRequest } from "../../contract/route-explanation.ts";
+import {
+  explainContracts,
+  explanationRequest,
+  type ExplanationRequest,
+} from "../../contract/admin/route-explanation.ts";
 import { transcriptionFields, translationFields } from "../../contract/transcription.ts";
 import { refuseBoth } from "../endpoints/post-transcription.ts";
 import { createFaults } from "../body/validation-issues.ts";

@@ -2,7 +2,7 @@
 import { createKey, describeKey, type OfKey, replaceKey, revokeKey, rotateKey } from "../../admin/keys/keys.ts";
 import { listKeys } from "../../admin/keys/list-keys.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { KEY_CONTRACTS, keyChange, keyQuery, keyRequest, keyRotation } from "../../contract/keys.ts";
+import { KEY_CONTRACTS, keyChange, keyQuery, keyRequest, keyRotation } from "../../contract/admin/keys.ts";
 import type { HandlerContext } from "../server/endpoint.ts";
 import { pathParameter } from "../server/path-parameter.ts";
 import { readFields, readQuery } from "../body/read-fields.ts";

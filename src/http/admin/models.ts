@@ -1,6 +1,6 @@
 // GET …/models: lists the models that routes can use [providers.model-list].
 import { listModels } from "../../admin/connections/list-models.ts";
-import { getModelsContracts } from "../../contract/workspace-models.ts";
+import { getModelsContracts } from "../../contract/admin/workspace-models.ts";
 import { everywhereEndpoint, type EverywhereEndpoint } from "./everywhere.ts";
 import type { AdminEdge } from "./frame.ts";
 

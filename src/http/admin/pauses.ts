@@ -6,7 +6,7 @@ import {
   pauseRequest,
   resumeConnectionContracts,
   resumeRequest,
-} from "../../contract/pauses.ts";
+} from "../../contract/admin/pauses.ts";
 import { pathParameter } from "../server/path-parameter.ts";
 import { readFields } from "../body/read-fields.ts";
 import { everywhereEndpoint, type EverywhereEndpoint } from "./everywhere.ts";

@@ -14,7 +14,7 @@ import {
   postCreditsContract,
   postPlanContract,
   putPlanContract,
-} from "../../contract/plans.ts";
+} from "../../contract/admin/plans.ts";
 import { type Endpoint, type HandlerContext, principalOf } from "../server/endpoint.ts";
 import { pathParameter } from "../server/path-parameter.ts";
 import { readFields, readQuery } from "../body/read-fields.ts";

@@ -6,7 +6,7 @@ import {
   listDeletionsContract,
   workspaceDeletionsContracts,
   workspaceDeletionsQuery,
-} from "../../contract/provider-deletions.ts";
+} from "../../contract/admin/provider-deletions.ts";
 import { type Endpoint, principalOf } from "../server/endpoint.ts";
 import { readQuery } from "../body/read-fields.ts";
 import { workspaceAdmin } from "../endpoints/workspace-admin.ts";

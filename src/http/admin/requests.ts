@@ -7,7 +7,7 @@ import {
   workspaceRequestContracts,
   workspaceRequestsContracts,
   workspaceRequestsQuery,
-} from "../../contract/request-list.ts";
+} from "../../contract/admin/request-list.ts";
 import { findAnyRequest } from "../../requests/describe.ts";
 import { isRequestPosition, listRequests as readList } from "../../requests/list.ts";
 import { type Endpoint, principalOf } from "../server/endpoint.ts";

@@ -27,7 +27,7 @@ import {
   rollBackRouteContracts,
   routeQuery,
   versionChoice,
-} from "../../contract/routes.ts";
+} from "../../contract/admin/routes.ts";
 import type { HandlerContext } from "../server/endpoint.ts";
 import { pathParameter } from "../server/path-parameter.ts";
 import { readFields, readQuery } from "../body/read-fields.ts";

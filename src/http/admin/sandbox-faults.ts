@@ -4,7 +4,7 @@ import {
   getSandboxFaultsContract,
   putSandboxFaultsContract,
   sandboxFaultsRequest,
-} from "../../contract/sandbox-faults.ts";
+} from "../../contract/admin/sandbox-faults.ts";
 import type { Endpoint, Reply } from "../server/endpoint.ts";
 import { readFields } from "../body/read-fields.ts";
 import type { AdminEdge } from "./frame.ts";

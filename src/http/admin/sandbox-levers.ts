@@ -1,5 +1,5 @@
 // Fault injection for the sandbox provider of this process.
-import type { SandboxFault } from "../../contract/sandbox-faults.ts";
+import type { SandboxFault } from "../../contract/admin/sandbox-faults.ts";
 
 export interface SandboxLevers {
   readonly read: () => readonly SandboxFault[];

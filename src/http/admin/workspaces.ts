@@ -16,7 +16,7 @@ import {
   workspaceChange,
   workspaceQuery,
   workspaceRequest,
-} from "../../contract/workspaces.ts";
+} from "../../contract/admin/workspaces.ts";
 import { type Endpoint, principalOf } from "../server/endpoint.ts";
 import { readFields, readQuery } from "../body/read-fields.ts";
 import { workspaceAdmin } from "../endpoints/workspace-admin.ts";

@@ -1,8 +1,8 @@
 // Translates OpenAI's chat completion requests and responses to and from this API's. Pure [compatible.completion].
 import { splitSignedId } from "../../contract/call-signature.ts";
-import { type ChatAnswer, type ChatFields, type ToolCall } from "../../contract/chat.ts";
-import { chatFieldsOfClients } from "../../contract/chat-request.ts";
-import type { ChatCompletionFields } from "../../contract/openai-compatible.ts";
+import { type ChatAnswer, type ChatFields, type ToolCall } from "../../contract/chat/chat.ts";
+import { chatFieldsOfClients } from "../../contract/chat/chat-request.ts";
+import type { ChatCompletionFields } from "../../contract/chat/openai-compatible.ts";
 import type { ChatStreamPart } from "../../gateway/chat/chat-call.ts";
 import { mapAsyncIterable } from "../../lib/concurrency/map-async-iterable.ts";
 import { type ErrorReplyContext, toErrorBody } from "../reply/error-reply.ts";

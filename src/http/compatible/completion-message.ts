@@ -1,7 +1,7 @@
 // Translates a message of an OpenAI request to this API's fields. Pure [compatible.unused-members].
-import type { ChatMessage } from "../../contract/chat.ts";
-import { HISTORY_FIELDS } from "../../contract/chat-history.ts";
-import type { CompletionMessage } from "../../contract/completion-message.ts";
+import type { ChatMessage } from "../../contract/chat/chat.ts";
+import { HISTORY_FIELDS } from "../../contract/chat/chat-history.ts";
+import type { CompletionMessage } from "../../contract/chat/completion-message.ts";
 
 type AssistantMessage = Extract<CompletionMessage, { readonly role: "assistant" }>;
 type OwnAssistantMessage = Extract<ChatMessage, { readonly role: "assistant" }>;

@@ -1,6 +1,6 @@
 // Lists the values of `model` that a key can use on the compatible endpoints: `auto` and its published, enabled purposes. Pure [compatible.models-list].
 import type { Principal } from "../../auth/principal.ts";
-import type { ListedModel } from "../../contract/openai-compatible.ts";
+import type { ListedModel } from "../../contract/chat/openai-compatible.ts";
 import { describeKey } from "../../gateway/account/describe-key.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import { modelOfPurpose } from "./model-purpose.ts";

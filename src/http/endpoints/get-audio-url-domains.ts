@@ -1,7 +1,7 @@
 // GET /workspace/{tenant_id}/audio-url-domains: returns the domains from which the workspace may fetch audio.
 import { describeDomains } from "../../admin/audio-url-domains.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { getAudioUrlDomainsContract } from "../../contract/audio-url-domains.ts";
+import { getAudioUrlDomainsContract } from "../../contract/admin/audio-url-domains.ts";
 import { objectReply } from "../admin/frame.ts";
 import type { Endpoint } from "../server/endpoint.ts";
 import { workspaceAdmin } from "./workspace-admin.ts";

@@ -1,6 +1,6 @@
 // GET /v1/melimits and its alias GET /v1/me/limits: returns the key's quotas and limits.
 import type { Principal } from "../../auth/principal.ts";
-import { getLimitsContract, getMyLimitsContract } from "../../contract/endpoint-account.ts";
+import { getLimitsContract, getMyLimitsContract } from "../../contract/endpoints/endpoint-account.ts";
 import { describeLimits, type LimitServices } from "../../gateway/account/describe-limits.ts";
 import { type Endpoint, principalOf } from "../server/endpoint.ts";
 

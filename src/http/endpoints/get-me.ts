@@ -1,6 +1,6 @@
 // GET /v1/me: describes the key and its purposes [keys.me].
 import type { Principal } from "../../auth/principal.ts";
-import { getMeContract } from "../../contract/endpoint-account.ts";
+import { getMeContract } from "../../contract/endpoints/endpoint-account.ts";
 import { describeKey } from "../../gateway/account/describe-key.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import { type Endpoint, principalOf } from "../server/endpoint.ts";

@@ -1,5 +1,5 @@
 // GET /metrics on the admin listener: returns this process's metrics in Prometheus format [metrics.endpoint].
-import { getMetricsContract } from "../../contract/operations.ts";
+import { getMetricsContract } from "../../contract/endpoints/operations.ts";
 import { METRICS_TYPE } from "../../lib/metric-registry.ts";
 import type { Endpoint } from "../server/endpoint.ts";
 

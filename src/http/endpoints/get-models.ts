@@ -1,9 +1,13 @@
 // GET /v1/models and /v1/models/{model}: lists the values of `model` on the compatible endpoints [compatible.models-list].
 import type { Principal } from "../../auth/principal.ts";
-import { getModelContract, getModelsContract, getPurposeModelContract } from "../../contract/endpoint-compatible.ts";
-import type { EndpointContract } from "../../contract/endpoint.ts";
+import {
+  getModelContract,
+  getModelsContract,
+  getPurposeModelContract,
+} from "../../contract/endpoints/endpoint-compatible.ts";
+import type { EndpointContract } from "../../contract/endpoints/endpoint.ts";
 import { GatewayError } from "../../contract/errors.ts";
-import type { ListedModel, ModelList } from "../../contract/openai-compatible.ts";
+import type { ListedModel, ModelList } from "../../contract/chat/openai-compatible.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import { listedModels } from "../compatible/listed-models.ts";
 import { modelOfPurpose } from "../compatible/model-purpose.ts";

@@ -1,5 +1,5 @@
 // GET /readyz: 200 if this process should receive requests, otherwise 503 with the failed checks [api.readyz].
-import { getReadinessContract, type Readiness } from "../../contract/operations.ts";
+import { getReadinessContract, type Readiness } from "../../contract/endpoints/operations.ts";
 import type { Endpoint } from "../server/endpoint.ts";
 
 export interface ReadinessOptions {

@@ -1,7 +1,10 @@
 // POST /v1/audio/transcriptions and /v1/audio/translations: transcription for OpenAI's clients [compatible.audio-formats].
 import type { Principal } from "../../auth/principal.ts";
-import { postAudioTranscriptionsContract, postAudioTranslationsContract } from "../../contract/endpoint-compatible.ts";
-import { audioTranscriptionFields, audioTranslationFields } from "../../contract/openai-compatible.ts";
+import {
+  postAudioTranscriptionsContract,
+  postAudioTranslationsContract,
+} from "../../contract/endpoints/endpoint-compatible.ts";
+import { audioTranscriptionFields, audioTranslationFields } from "../../contract/chat/openai-compatible.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import {
   deliveryOf,

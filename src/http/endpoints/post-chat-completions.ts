@@ -1,7 +1,7 @@
 // POST /v1/chat/completions: `POST /v1/chat` for OpenAI's clients [compatible.completion].
 import type { Principal } from "../../auth/principal.ts";
-import { postChatCompletionsContract } from "../../contract/endpoint-compatible.ts";
-import { chatCompletionFields } from "../../contract/openai-compatible.ts";
+import { postChatCompletionsContract } from "../../contract/endpoints/endpoint-compatible.ts";
+import { chatCompletionFields } from "../../contract/chat/openai-compatible.ts";
 import { type ChatEdge, serveChat } from "./chat-edge.ts";
 import { toChatFields, toChunks, toCompletion } from "../compatible/chat-completion.ts";
 import type { Endpoint } from "../server/endpoint.ts";

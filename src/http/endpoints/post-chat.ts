@@ -1,9 +1,9 @@
 // POST /v1/chat: admits the request, reads the body and calls the gateway. The parts of a stream become events [chat.stream-deltas].
 import type { Principal } from "../../auth/principal.ts";
-import { type ChatFields, type ChatStreamEvent } from "../../contract/chat.ts";
-import { chatFields } from "../../contract/chat-request.ts";
-import { postChatContract } from "../../contract/endpoint-chat.ts";
-import { isPlainChat } from "../../contract/plain-chat.ts";
+import { type ChatFields, type ChatStreamEvent } from "../../contract/chat/chat.ts";
+import { chatFields } from "../../contract/chat/chat-request.ts";
+import { postChatContract } from "../../contract/endpoints/endpoint-chat.ts";
+import { isPlainChat } from "../../contract/chat/plain-chat.ts";
 import type { ChatStreamPart } from "../../gateway/chat/chat-call.ts";
 import { mapAsyncIterable } from "../../lib/concurrency/map-async-iterable.ts";
 import { type ChatEdge, serveChat, type WordedChat } from "./chat-edge.ts";

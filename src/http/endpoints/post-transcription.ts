@@ -1,8 +1,8 @@
 // POST /v1/transcription and similar endpoints: admits the request, reads the body into the spool, calls the gateway, and releases what it held.
 import type { z } from "zod";
 import type { Principal } from "../../auth/principal.ts";
-import { postTranscriptionContract } from "../../contract/endpoint-transcription.ts";
-import type { EndpointContract } from "../../contract/endpoint.ts";
+import { postTranscriptionContract } from "../../contract/endpoints/endpoint-transcription.ts";
+import type { EndpointContract } from "../../contract/endpoints/endpoint.ts";
 import type { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import {

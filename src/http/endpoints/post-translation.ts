@@ -1,6 +1,6 @@
 // POST /v1/translation: transcribes like POST /v1/transcription, in addition with a target language [translation.native-first].
 import type { Principal } from "../../auth/principal.ts";
-import { postTranslationContract } from "../../contract/endpoint-transcription.ts";
+import { postTranslationContract } from "../../contract/endpoints/endpoint-transcription.ts";
 import { translationFields } from "../../contract/transcription.ts";
 import type { Endpoint } from "../server/endpoint.ts";
 import { nativeWording, speechEndpoint, type TranscriptionEdge } from "./post-transcription.ts";

@@ -1,7 +1,7 @@
 // PUT /workspace/{tenant_id}/audio-url-domains: replaces the domains from which the workspace may fetch audio.
 import { type AudioUrlDomainsServices, replaceDomains } from "../../admin/audio-url-domains.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { audioUrlDomainsRequest, putAudioUrlDomainsContract } from "../../contract/audio-url-domains.ts";
+import { audioUrlDomainsRequest, putAudioUrlDomainsContract } from "../../contract/admin/audio-url-domains.ts";
 import { objectReply, preconditionOf } from "../admin/frame.ts";
 import type { Endpoint } from "../server/endpoint.ts";
 import { readFields } from "../body/read-fields.ts";

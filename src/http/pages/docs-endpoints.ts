@@ -1,5 +1,5 @@
 // Renders the page /docs: a short entry for each endpoint of the listener, generated from the contracts that the server uses [api.docs].
-import { type EndpointContract, errorsOf, pathTemplate } from "../../contract/endpoint.ts";
+import { type EndpointContract, errorsOf, pathTemplate } from "../../contract/endpoints/endpoint.ts";
 import { FIRST_REQUESTS, FIRST_VARIABLES } from "./first-requests.ts";
 import { escapeHtml, htmlPage, prose } from "./html-page.ts";
 

@@ -1,5 +1,5 @@
 // Renders the text /llms.txt: the contents of /docs as a list of links, for programs that read documentation [api.docs].
-import { type EndpointContract, pathTemplate } from "../../contract/endpoint.ts";
+import { type EndpointContract, pathTemplate } from "../../contract/endpoints/endpoint.ts";
 import { FIRST_REQUESTS, FIRST_VARIABLES } from "./first-requests.ts";
 
 const ABOUT =

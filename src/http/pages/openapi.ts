@@ -7,7 +7,7 @@ import {
   pathParameters,
   pathTemplate,
   type ResponseContract,
-} from "../../contract/endpoint.ts";
+} from "../../contract/endpoints/endpoint.ts";
 import { errorBody, problemBody } from "../../contract/error-body.ts";
 import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 import { routingDecision, segment, transcriptionEnvelope, warning, word } from "../../contract/transcription.ts";

@@ -1,5 +1,5 @@
 // Three endpoints that serve a page with scripts and the files that it loads.
-import type { EndpointContract } from "../../contract/endpoint.ts";
+import type { EndpointContract } from "../../contract/endpoints/endpoint.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import type { Endpoint } from "../server/endpoint.ts";
 import { SCRIPTED_PAGE_HEADERS } from "./html-page.ts";

@@ -1,5 +1,5 @@
 // Lists the methods of a path: a known path with another method is 405 with `Allow`, an unknown path is 404 with a hint.
-import type { EndpointContract } from "../../contract/endpoint.ts";
+import type { EndpointContract } from "../../contract/endpoints/endpoint.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { suggest } from "../../lib/text/suggest.ts";
 import { canonicalPath } from "./head.ts";

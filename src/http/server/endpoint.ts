@@ -1,6 +1,6 @@
 // What a handler receives and returns. `serve.ts` is the frame around it: key, scope, limits, errors.
 import type { FastifyRequest } from "fastify";
-import type { EndpointContract } from "../../contract/endpoint.ts";
+import type { EndpointContract } from "../../contract/endpoints/endpoint.ts";
 import type { RequestId } from "../../contract/ids.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";

@@ -2,7 +2,7 @@
 // endpoint [requests.one-record] [requests.no-endpoint].
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { brand } from "../../contract/ids.ts";
-import { type EndpointContract, endpointName } from "../../contract/endpoint.ts";
+import { type EndpointContract, endpointName } from "../../contract/endpoints/endpoint.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal } from "./endpoint.ts";
 import { type Recorded, recordUntilEnd } from "./record-until-end.ts";

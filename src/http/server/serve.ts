@@ -1,6 +1,6 @@
 // The frame around a handler: checks key, scope and content encoding, then runs the handler unless the exchange is cut first [errors.head-order].
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type EndpointContract, endpointName, isLimited } from "../../contract/endpoint.ts";
+import { type EndpointContract, endpointName, isLimited } from "../../contract/endpoints/endpoint.ts";
 import { brand } from "../../contract/ids.ts";
 import {
   throwIfDatabaseUnavailable,

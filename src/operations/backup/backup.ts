@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
-import type { BackupOptions } from "../../cli/operations-commands.ts";
+import type { BackupOptions } from "../../cli/operate/operations-commands.ts";
 import { EXIT } from "../../cli/exit-codes.ts";
 import { packageVersion } from "../../cli/package-root.ts";
 import { CliError, say, type Terminal, write } from "../../cli/terminal.ts";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { RestoreOptions } from "../../cli/operations-commands.ts";
+import type { RestoreOptions } from "../../cli/operate/operations-commands.ts";
 import { EXIT } from "../../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../../cli/terminal.ts";
 import { loadTables } from "../../storage/dump-tables.ts";

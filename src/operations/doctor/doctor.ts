@@ -1,7 +1,7 @@
 // `patchbay doctor`: runs every check of an installation and changes nothing. Exit code 9 if the configuration or its secrets are invalid,
 // 1 for any other failure, 0 otherwise, with or without warnings.
 import { EXIT } from "../../cli/exit-codes.ts";
-import type { DoctorOptions } from "../../cli/operations-commands.ts";
+import type { DoctorOptions } from "../../cli/operate/operations-commands.ts";
 import { shown, type Terminal, visible, write } from "../../cli/terminal.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { formatFault } from "../../config/fault.ts";

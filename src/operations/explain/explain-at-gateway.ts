@@ -2,12 +2,16 @@
 import { findApiKey, OPERATOR_KEY_FILE } from "../../cli/api-key.ts";
 import { EXIT } from "../../cli/exit-codes.ts";
 import { openPlace, openSession, type Session, understood } from "../../cli/gateway-session.ts";
-import type { ExplainOptions } from "../../cli/route-commands.ts";
+import type { ExplainOptions } from "../../cli/inspect/route-commands.ts";
 import { CliError, type Terminal } from "../../cli/terminal.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { keyDescription } from "../../contract/account.ts";
 import { requestRecord } from "../../contract/requests.ts";
-import { type ExplanationRequest, routeExplanation, type RouteTraceView } from "../../contract/route-explanation.ts";
+import {
+  type ExplanationRequest,
+  routeExplanation,
+  type RouteTraceView,
+} from "../../contract/admin/route-explanation.ts";
 import type { DeclaredRecording } from "../../gateway/transcription/unmeasured-audio.ts";
 import { ownAdminUrl, ownPublicUrl } from "../own-listener.ts";
 import { noDraft, type Question } from "./explain-question.ts";

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { EXIT } from "../../cli/exit-codes.ts";
-import type { ExplainOptions } from "../../cli/route-commands.ts";
+import type { ExplainOptions } from "../../cli/inspect/route-commands.ts";
 import { CliError, type Terminal } from "../../cli/terminal.ts";
 import type { DeclaredRecording } from "../../gateway/transcription/unmeasured-audio.ts";
 import { recordingOf } from "./explained-recording.ts";

@@ -1,8 +1,8 @@
 // `patchbay route explain`: dry run of a request from stored state, or at a running gateway if one is named or has the database open.
-import type { ExplainOptions } from "../../cli/route-commands.ts";
+import type { ExplainOptions } from "../../cli/inspect/route-commands.ts";
 import { EXIT } from "../../cli/exit-codes.ts";
 import { CliError, type Terminal, visible, write } from "../../cli/terminal.ts";
-import type { RouteTraceView } from "../../contract/route-explanation.ts";
+import type { RouteTraceView } from "../../contract/admin/route-explanation.ts";
 import { explainHere, recordedHere } from "./explain-here.ts";
 import { questionOf } from "./explain-question.ts";
 import { explainThere, namedGateway, type Place, recordedThere, runningGateway } from "./explain-at-gateway.ts";

@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { createMeasurer } from "../../audio/measure.ts";
 import { EXIT } from "../../cli/exit-codes.ts";
-import type { ExplainOptions } from "../../cli/route-commands.ts";
+import type { ExplainOptions } from "../../cli/inspect/route-commands.ts";
 import { CliError } from "../../cli/terminal.ts";
 import type { DeclaredRecording } from "../../gateway/transcription/unmeasured-audio.ts";
 import { reasonOf } from "../doctor/finding.ts";

@@ -1,5 +1,5 @@
 // Formats a routing decision as lines of text.
-import type { RouteTraceView } from "../../contract/route-explanation.ts";
+import type { RouteTraceView } from "../../contract/admin/route-explanation.ts";
 
 export function traceLines(trace: RouteTraceView): readonly string[] {
   const { asked, purpose, route, route_version: version, refusal, candidates } = trace;

@@ -1,6 +1,6 @@
 // Determines which features a chat request needs, which of them the model lacks [providers.declared-features], and which preferences are dropped
 // [providers.preference-named]. Pure. Every adapter's plan begins here, and routing uses the plan.
-import type { HistoryField } from "../../contract/chat-history.ts";
+import type { HistoryField } from "../../contract/chat/chat-history.ts";
 import type { ChatFeature, ChatLack, ChatPreference, ReasoningEffort, Verbosity } from "../../contract/features.ts";
 import type { ChatModel, ChatPart, ChatRequest } from "./chat-provider.ts";
 

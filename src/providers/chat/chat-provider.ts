@@ -1,7 +1,7 @@
 // The interface of a chat provider, which each chat protocol implements in one file. `plan` is pure, and all side effects go through `StreamingIo`. provider.ts
 // is its counterpart for speech.
 import type { z } from "zod";
-import type { HistoryField } from "../../contract/chat-history.ts";
+import type { HistoryField } from "../../contract/chat/chat-history.ts";
 import type {
   ChatDropped,
   ChatFeature,

@@ -1,5 +1,5 @@
 // Dialects of OpenAI's chat completions, as data: how servers differ (their documentation, checked 2026-11-20).
-import type { HistoryField } from "../../contract/chat-history.ts";
+import type { HistoryField } from "../../contract/chat/chat-history.ts";
 import { OPENAI_COMBINERS } from "../chat/tool-schema.ts";
 
 /** The differences of one server. */

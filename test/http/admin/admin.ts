@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { z } from "zod";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
-import { ADMIN_ENDPOINTS } from "../../../src/contract/admin-endpoints.ts";
-import { errorsOf } from "../../../src/contract/endpoint.ts";
-import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
+import { ADMIN_ENDPOINTS } from "../../../src/contract/endpoints/admin-endpoints.ts";
+import { errorsOf } from "../../../src/contract/endpoints/endpoint.ts";
+import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import { type Answer, send } from "../../harness/client.ts";
 import { standardFile, startGateway, type TestGateway, type TestGatewayOptions } from "../../harness/gateway.ts";

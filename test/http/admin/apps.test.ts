@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
-import { listOf } from "../../../src/contract/admin.ts";
-import { appView } from "../../../src/contract/apps.ts";
-import { keyView } from "../../../src/contract/keys.ts";
+import { listOf } from "../../../src/contract/admin/admin.ts";
+import { appView } from "../../../src/contract/admin/apps.ts";
+import { keyView } from "../../../src/contract/admin/keys.ts";
 import { detailsOf, postForm } from "../../harness/client.ts";
 import type { TestGateway } from "../../harness/gateway.ts";
 import { auditRows, call, etagOf, refuses, startAdminGateway, viewOf } from "./admin.ts";

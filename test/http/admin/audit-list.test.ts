@@ -1,9 +1,9 @@
 // GET /admin/v1/audit and GET /workspace/{tenant_id}/audit: filters, pages, and whose entries are seen.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { listOf } from "../../../src/contract/admin.ts";
-import { auditEntryView, auditVerification } from "../../../src/contract/audit.ts";
-import { workspaceView } from "../../../src/contract/workspaces.ts";
+import { listOf } from "../../../src/contract/admin/admin.ts";
+import { auditEntryView, auditVerification } from "../../../src/contract/admin/audit.ts";
+import { workspaceView } from "../../../src/contract/admin/workspaces.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
 import { ADMIN_KEY, call, OPERATOR_KEY, OTHER_ADMIN_KEY, startAdminGateway, viewOf } from "./admin.ts";
 

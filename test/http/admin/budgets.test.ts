@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { limitsReport } from "../../../src/contract/account.ts";
-import { budgetView } from "../../../src/contract/budgets.ts";
-import { creditsView, planView } from "../../../src/contract/plans.ts";
-import { appView } from "../../../src/contract/apps.ts";
+import { budgetView } from "../../../src/contract/admin/budgets.ts";
+import { creditsView, planView } from "../../../src/contract/admin/plans.ts";
+import { appView } from "../../../src/contract/admin/apps.ts";
 import { usageReport } from "../../../src/contract/usage.ts";
-import { workspaceView } from "../../../src/contract/workspaces.ts";
+import { workspaceView } from "../../../src/contract/admin/workspaces.ts";
 import { type Answer, detailsOf, get, postForm } from "../../harness/client.ts";
 import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
 import { setClock, shiftClock } from "../../harness/database.ts";

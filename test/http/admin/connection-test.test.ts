@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, before, beforeEach, test } from "node:test";
-import { type ConnectionTest, connectionTest } from "../../../src/contract/connection-test.ts";
-import { assignableModels } from "../../../src/contract/workspace-models.ts";
-import { providerHealth } from "../../../src/contract/provider-health.ts";
+import { type ConnectionTest, connectionTest } from "../../../src/contract/admin/connection-test.ts";
+import { assignableModels } from "../../../src/contract/admin/workspace-models.ts";
+import { providerHealth } from "../../../src/contract/admin/provider-health.ts";
 import type { ProviderKind } from "../../../src/contract/provider-kinds.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
 import { httpServer } from "../../outbound/loopback.ts";

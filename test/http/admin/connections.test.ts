@@ -1,9 +1,9 @@
 // Connections in the administration's API: judged, sealed, never shown, rotated. Those of workspaces go through the guard.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { listOf } from "../../../src/contract/admin.ts";
-import { connectionView } from "../../../src/contract/connections.ts";
-import { providerHealth } from "../../../src/contract/provider-health.ts";
+import { listOf } from "../../../src/contract/admin/admin.ts";
+import { connectionView } from "../../../src/contract/admin/connections.ts";
+import { providerHealth } from "../../../src/contract/admin/provider-health.ts";
 import { detailsOf, envelopeOf, postForm } from "../../harness/client.ts";
 import { KEY, OTHER_KEY, type TestGateway } from "../../harness/gateway.ts";
 import { type PretendInternet, pretendInternet } from "../../outbound/pretend-internet.ts";

@@ -2,9 +2,9 @@
 // test/explain.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { AppView } from "../../../src/contract/apps.ts";
-import type { KeyView } from "../../../src/contract/keys.ts";
-import { routeExplanation } from "../../../src/contract/route-explanation.ts";
+import type { AppView } from "../../../src/contract/admin/apps.ts";
+import type { KeyView } from "../../../src/contract/admin/keys.ts";
+import { routeExplanation } from "../../../src/contract/admin/route-explanation.ts";
 import type { TestGateway } from "../../harness/gateway.ts";
 import { auditRows, call, OTHER_ADMIN_KEY, refuses, startAdminGateway, viewOf } from "./admin.ts";
 import { ACME, ACME_BY_OPERATOR, PLATFORM, publish, revise, targets } from "./set-up.ts";

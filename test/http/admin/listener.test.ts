@@ -1,8 +1,8 @@
 // The admin listener: its endpoints, those of the public listener, and who may call them.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { ADMIN_ENDPOINTS } from "../../../src/contract/admin-endpoints.ts";
-import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
+import { ADMIN_ENDPOINTS } from "../../../src/contract/endpoints/admin-endpoints.ts";
+import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
 import { send } from "../../harness/client.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
 import { ADMIN_KEY, call, OPERATOR_KEY, startAdminGateway } from "./admin.ts";

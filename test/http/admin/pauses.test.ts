@@ -1,9 +1,9 @@
 // Accounts and models that are paused by hand, and resumed: in force in every process, for every kind of work, until the pause ends.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { keyView } from "../../../src/contract/keys.ts";
-import { PAUSE_SECONDS, pauseList, pauseView, resumption } from "../../../src/contract/pauses.ts";
-import { providerHealth } from "../../../src/contract/provider-health.ts";
+import { keyView } from "../../../src/contract/admin/keys.ts";
+import { PAUSE_SECONDS, pauseList, pauseView, resumption } from "../../../src/contract/admin/pauses.ts";
+import { providerHealth } from "../../../src/contract/admin/provider-health.ts";
 import { requestRecord } from "../../../src/contract/requests.ts";
 import { routingDecision } from "../../../src/contract/transcription.ts";
 import { detailsOf, get, postForm } from "../../harness/client.ts";

@@ -2,9 +2,9 @@
 // listed by status, page by page, to its owners.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { listOf } from "../../../src/contract/admin.ts";
+import { listOf } from "../../../src/contract/admin/admin.ts";
 import { brand, type WorkspaceId } from "../../../src/contract/ids.ts";
-import { providerDeletionView } from "../../../src/contract/provider-deletions.ts";
+import { providerDeletionView } from "../../../src/contract/admin/provider-deletions.ts";
 import { MAX_DELETION_ATTEMPTS } from "../../../src/storage/provider-deletions.ts";
 import { shiftClock } from "../../harness/database.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";

@@ -1,8 +1,8 @@
 // GET /admin/v1/health/providers: what all processes saw of providers, and the circuits of the one that answers.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { keyView } from "../../../src/contract/keys.ts";
-import { HEALTH_LIMITS, type ProviderHealth, providerHealth } from "../../../src/contract/provider-health.ts";
+import { keyView } from "../../../src/contract/admin/keys.ts";
+import { HEALTH_LIMITS, type ProviderHealth, providerHealth } from "../../../src/contract/admin/provider-health.ts";
 import { requestRecord } from "../../../src/contract/requests.ts";
 import { postForm } from "../../harness/client.ts";
 import { KEY, OTHER_KEY, type TestGateway } from "../../harness/gateway.ts";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { listOf } from "../../../src/contract/admin.ts";
+import { listOf } from "../../../src/contract/admin/admin.ts";
 import { newId } from "../../../src/contract/ids.ts";
-import { type ListedRequestView, listedRequest } from "../../../src/contract/request-list.ts";
+import { type ListedRequestView, listedRequest } from "../../../src/contract/admin/request-list.ts";
 import { requestRecord } from "../../../src/contract/requests.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { type Answer, postForm, send } from "../../harness/client.ts";

@@ -1,8 +1,8 @@
 // Routes and purposes in the administration's API: drafts, versions, publishing, rolling back.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { listOf } from "../../../src/contract/admin.ts";
-import { purposeList, routeVersionView } from "../../../src/contract/routes.ts";
+import { listOf } from "../../../src/contract/admin/admin.ts";
+import { purposeList, routeVersionView } from "../../../src/contract/admin/routes.ts";
 import { detailsOf, get, postForm } from "../../harness/client.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
 import { ADMIN_KEY, auditRows, call, etagOf, OTHER_ADMIN_KEY, refuses, startAdminGateway, viewOf } from "./admin.ts";

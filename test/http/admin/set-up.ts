@@ -1,9 +1,9 @@
 // A gateway with a platform route that the API made, and what tests of connections, routes and purposes share.
 import assert from "node:assert/strict";
 import { hashKey, visibleParts } from "../../../src/auth/key-format.ts";
-import { connectionView } from "../../../src/contract/connections.ts";
+import { connectionView } from "../../../src/contract/admin/connections.ts";
 import { newId } from "../../../src/contract/ids.ts";
-import { routeView } from "../../../src/contract/routes.ts";
+import { routeView } from "../../../src/contract/admin/routes.ts";
 import { type Answer, postForm } from "../../harness/client.ts";
 import { PEPPER, type TestGateway } from "../../harness/gateway.ts";
 import { call, etagOf, viewOf } from "./admin.ts";

@@ -2,17 +2,17 @@
 // list of endpoints: a new one, or a new kind of object in a path, cannot be forgotten.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { ADMIN_ENDPOINTS } from "../../../src/contract/admin-endpoints.ts";
-import type { EndpointContract } from "../../../src/contract/endpoint.ts";
-import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
+import { ADMIN_ENDPOINTS } from "../../../src/contract/endpoints/admin-endpoints.ts";
+import type { EndpointContract } from "../../../src/contract/endpoints/endpoint.ts";
+import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
 import {
   getConsoleFileContract,
   getConsoleModuleContract,
   getPlaygroundFileContract,
   getPlaygroundModuleContract,
-} from "../../../src/contract/operations.ts";
+} from "../../../src/contract/endpoints/operations.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
-import { keyView } from "../../../src/contract/keys.ts";
+import { keyView } from "../../../src/contract/admin/keys.ts";
 import { KEY, OTHER_KEY } from "../../harness/gateway.ts";
 import { ADMIN_KEY, auditRows, call, OPERATOR_KEY, OTHER_ADMIN_KEY, viewOf } from "./admin.ts";
 import { BODIES, openTenancyWorld, SECOND_APP_KEY, type World } from "./tenancy-world.ts";

@@ -2,8 +2,8 @@
 // administrators.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { listOf } from "../../../src/contract/admin.ts";
-import { listedDelivery } from "../../../src/contract/delivery-list.ts";
+import { listOf } from "../../../src/contract/admin/admin.ts";
+import { listedDelivery } from "../../../src/contract/admin/delivery-list.ts";
 import { listedJob } from "../../../src/contract/job-list.ts";
 import { deliveryList } from "../../../src/contract/webhook.ts";
 import { ConnectFailure } from "../../../src/outbound/dial.ts";

@@ -1,8 +1,8 @@
 // /admin/v1/workspaces: created, listed, changed, removed, and the rules that all lists and changes share.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { listOf } from "../../../src/contract/admin.ts";
-import { workspaceView } from "../../../src/contract/workspaces.ts";
+import { listOf } from "../../../src/contract/admin/admin.ts";
+import { workspaceView } from "../../../src/contract/admin/workspaces.ts";
 import { detailsOf } from "../../harness/client.ts";
 import type { TestGateway } from "../../harness/gateway.ts";
 import { auditRows, call, etagOf, refuses, startAdminGateway, viewOf } from "./admin.ts";

@@ -1,7 +1,7 @@
 // POST …/audio-url-domains/check: what it reports to which key, and what it does not do.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type AudioUrlCheck, audioUrlCheck } from "../../../src/contract/audio-url-check.ts";
+import { type AudioUrlCheck, audioUrlCheck } from "../../../src/contract/admin/audio-url-check.ts";
 import { type Answer, detailsOf, postJson, send } from "../../harness/client.ts";
 import { KEY, OTHER_KEY } from "../../harness/gateway.ts";
 import {

@@ -1,5 +1,5 @@
 // Calls GET and PUT /workspace/{tenant_id}/audio-url-domains and reads what they leave behind.
-import { audioUrlDomains, type AudioUrlDomainsView } from "../../../src/contract/audio-url-domains.ts";
+import { audioUrlDomains, type AudioUrlDomainsView } from "../../../src/contract/admin/audio-url-domains.ts";
 import { type Answer, send } from "../../harness/client.ts";
 import type { RemoteGateway } from "../audio-url/setup.ts";
 

@@ -2,7 +2,7 @@
 // of the model.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { chatCompletion } from "../../../src/contract/openai-compatible.ts";
+import { chatCompletion } from "../../../src/contract/chat/openai-compatible.ts";
 import { chatOf, HELLO, postChat } from "../../harness/chat-client.ts";
 import type { Answer } from "../../harness/client.ts";
 import {

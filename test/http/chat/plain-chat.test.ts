@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { chatFields } from "../../../src/contract/chat-request.ts";
-import { isPlainChat } from "../../../src/contract/plain-chat.ts";
+import { chatFields } from "../../../src/contract/chat/chat-request.ts";
+import { isPlainChat } from "../../../src/contract/chat/plain-chat.ts";
 
 const user = { role: "user", content: "Hello" };
 const system = { role: "system", content: "Be brief." };

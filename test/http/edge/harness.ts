@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { createLogger } from "../../../src/lib/logger.ts";
-import type { EndpointContract } from "../../../src/contract/endpoint.ts";
+import type { EndpointContract } from "../../../src/contract/endpoints/endpoint.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { GatewayError } from "../../../src/contract/errors.ts";
 import type { RecordEnd, Recorder } from "../../../src/gateway/request-record.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { type EndpointContract, errorsOf } from "../../../src/contract/endpoint.ts";
-import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
+import { type EndpointContract, errorsOf } from "../../../src/contract/endpoints/endpoint.ts";
+import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
 import { ERRORS } from "../../../src/contract/errors.ts";
 import { transcriptionEnvelope, transcriptionRequest } from "../../../src/contract/transcription.ts";
 import { openapiDocument } from "../../../src/http/pages/openapi.ts";

@@ -5,7 +5,7 @@ import type { Server } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { test } from "node:test";
 import { createLogger } from "../../../src/lib/logger.ts";
-import { getMeContract } from "../../../src/contract/endpoint-account.ts";
+import { getMeContract } from "../../../src/contract/endpoints/endpoint-account.ts";
 import type { Endpoint } from "../../../src/http/server/endpoint.ts";
 import { createServer } from "../../../src/http/server/server.ts";
 import { createUnreadBudget } from "../../../src/http/reply/unread-budget.ts";

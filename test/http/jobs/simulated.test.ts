@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import { generateKey } from "../../../src/auth/key-format.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
-import { listOf } from "../../../src/contract/admin.ts";
+import { listOf } from "../../../src/contract/admin/admin.ts";
 import { listedJob } from "../../../src/contract/job-list.ts";
 import { postJson } from "../../harness/client.ts";
 import { KEY, sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";

@@ -4,7 +4,7 @@ import { createServer as createNodeServer, type Server } from "node:http";
 import { after, before, test, type TestContext } from "node:test";
 import type { FastifyInstance } from "fastify";
 import { errorBody } from "../../../src/contract/error-body.ts";
-import type { EndpointContract } from "../../../src/contract/endpoint.ts";
+import type { EndpointContract } from "../../../src/contract/endpoints/endpoint.ts";
 import { type Admission, createAdmission } from "../../../src/gateway/admission.ts";
 import type { Schedule } from "../../../src/http/body/body-rate.ts";
 import type { Endpoint, Reply } from "../../../src/http/server/endpoint.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { errorBody } from "../../../src/contract/error-body.ts";
-import { keyView } from "../../../src/contract/keys.ts";
+import { keyView } from "../../../src/contract/admin/keys.ts";
 import { send } from "../../harness/client.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";

@@ -1,7 +1,7 @@
 // GET /v1/models, and one of them: what `model` may be for this key, the same in the list and alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { listedModel, modelList } from "../../../src/contract/openai-compatible.ts";
+import { listedModel, modelList } from "../../../src/contract/chat/openai-compatible.ts";
 import { get } from "../../harness/client.ts";
 import type { ChatGateway } from "../chat/chat-gateway.ts";
 import { startModelsGateway } from "./models-gateway.ts";

@@ -1,7 +1,7 @@
 // Tenancy of GET /v1/models and of one of them: a key sees the purposes of its own app and no others.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { modelList } from "../../../src/contract/openai-compatible.ts";
+import { modelList } from "../../../src/contract/chat/openai-compatible.ts";
 import { type Answer, get } from "../../harness/client.ts";
 import { OTHER_KEY } from "../../harness/gateway.ts";
 import type { ChatGateway } from "../chat/chat-gateway.ts";

@@ -5,7 +5,7 @@ import { after, before, beforeEach, test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import { generateKey } from "../../../src/auth/key-format.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
-import { assignableModels } from "../../../src/contract/workspace-models.ts";
+import { assignableModels } from "../../../src/contract/admin/workspace-models.ts";
 import { envelopeOf, get, postForm, postJson } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { ended, JOBS, submit } from "../jobs/jobs.ts";

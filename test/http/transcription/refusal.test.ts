@@ -1,7 +1,7 @@
 // POST /v1/transcription: what it refuses, and the errors that it answers.
 import assert from "node:assert/strict";
 import { afterEach, after, before, test } from "node:test";
-import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
+import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
 import { problemBody } from "../../../src/contract/error-body.ts";
 import { openapiDocument } from "../../../src/http/pages/openapi.ts";
 import { wav } from "../../audio/build-audio.ts";

@@ -1,7 +1,7 @@
 // What GET /workspace/{tenant_id}/models lists.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { assignableModels } from "../../../src/contract/workspace-models.ts";
+import { assignableModels } from "../../../src/contract/admin/workspace-models.ts";
 import { get } from "../../harness/client.ts";
 import type { TestGateway } from "../../harness/gateway.ts";
 import { ADMIN_KEY, OPERATOR_KEY, OTHER_ADMIN_KEY } from "../audio-url/setup.ts";

@@ -1,7 +1,7 @@
 // A gateway whose workspace acme has a plan and an own account, and the calls of GET /workspace/{tenant_id}/models.
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
-import { type AssignableModels, assignableModels } from "../../../src/contract/workspace-models.ts";
+import { type AssignableModels, assignableModels } from "../../../src/contract/admin/workspace-models.ts";
 import { type Answer, get } from "../../harness/client.ts";
 import { standardFile, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { ADMIN_KEY, OPERATOR_KEY, OTHER_ADMIN_KEY } from "../audio-url/setup.ts";

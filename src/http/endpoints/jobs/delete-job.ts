@@ -1,6 +1,6 @@
 // DELETE /v1/transcription/jobs/{job_id}: cancels a job [jobs.cancel-queued] [jobs.cancel-processing].
 import type { Principal } from "../../../auth/principal.ts";
-import { deleteJobContract } from "../../../contract/endpoint-jobs.ts";
+import { deleteJobContract } from "../../../contract/endpoints/endpoint-jobs.ts";
 import { cancelJob } from "../../../jobs/cancel-job.ts";
 import type { JobServices } from "../../../jobs/services.ts";
 import type { Endpoint } from "../../server/endpoint.ts";

@@ -1,7 +1,7 @@
 // GET /v1/transcription/jobs/{job_id}: returns the job now, when it ends (long polling), at every change (events), or in another format [jobs.wait]
 // [jobs.export].
 import type { Principal } from "../../../auth/principal.ts";
-import { getJobContract } from "../../../contract/endpoint-jobs.ts";
+import { getJobContract } from "../../../contract/endpoints/endpoint-jobs.ts";
 import { jobQuery } from "../../../contract/jobs.ts";
 import { DELIVERY_TYPES } from "../../../gateway/transcription/envelope.ts";
 import type { JobView } from "../../../jobs/read/describe-job.ts";

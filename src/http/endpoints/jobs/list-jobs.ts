@@ -1,6 +1,6 @@
 // GET /v1/transcription/jobs: lists the jobs of the key's app [jobs.list].
 import type { Principal } from "../../../auth/principal.ts";
-import { listJobsContract } from "../../../contract/endpoint-jobs.ts";
+import { listJobsContract } from "../../../contract/endpoints/endpoint-jobs.ts";
 import { jobListQuery } from "../../../contract/jobs.ts";
 import { listOwnJobs } from "../../../jobs/read/read-job.ts";
 import type { JobServices } from "../../../jobs/services.ts";

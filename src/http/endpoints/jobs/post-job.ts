@@ -1,6 +1,6 @@
 // POST /v1/transcription/jobs: admits the request, reads the body into the spool, and submits the job [jobs.accepted-durable].
 import type { Principal } from "../../../auth/principal.ts";
-import { postJobContract } from "../../../contract/endpoint-jobs.ts";
+import { postJobContract } from "../../../contract/endpoints/endpoint-jobs.ts";
 import { jobFields } from "../../../contract/jobs.ts";
 import type { GatewayError } from "../../../contract/errors.ts";
 import type { JobServices } from "../../../jobs/services.ts";

@@ -1,5 +1,9 @@
 // GET /console and the files that its page loads: administration in a browser, on either listener [console.files].
-import { getConsoleContract, getConsoleFileContract, getConsoleModuleContract } from "../../../contract/operations.ts";
+import {
+  getConsoleContract,
+  getConsoleFileContract,
+  getConsoleModuleContract,
+} from "../../../contract/endpoints/operations.ts";
 import { CONSOLE_MODULES } from "../../pages/console-modules.ts";
 import { consoleHtml, consoleStyle, type Listener } from "../../pages/console-page.ts";
 import type { Endpoint } from "../../server/endpoint.ts";

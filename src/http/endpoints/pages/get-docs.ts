@@ -1,6 +1,6 @@
 // GET /docs: the listener's endpoints, for people [api.docs].
-import type { EndpointContract } from "../../../contract/endpoint.ts";
-import { getDocsContract } from "../../../contract/operations.ts";
+import type { EndpointContract } from "../../../contract/endpoints/endpoint.ts";
+import { getDocsContract } from "../../../contract/endpoints/operations.ts";
 import { endpointsHtml } from "../../pages/docs-endpoints.ts";
 import type { Endpoint } from "../../server/endpoint.ts";
 import { PAGE_HEADERS } from "../../pages/html-page.ts";

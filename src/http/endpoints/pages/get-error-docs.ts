@@ -1,5 +1,5 @@
 // GET /docs/errors: the error reference to which every `doc_url` links [errors.doc-url].
-import { getErrorDocsContract } from "../../../contract/operations.ts";
+import { getErrorDocsContract } from "../../../contract/endpoints/operations.ts";
 import { errorsHtml } from "../../pages/docs-errors.ts";
 import type { Endpoint } from "../../server/endpoint.ts";
 import { PAGE_HEADERS } from "../../pages/html-page.ts";

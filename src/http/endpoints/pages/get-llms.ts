@@ -1,6 +1,6 @@
 // GET /llms.txt: the listener's endpoints, for programs that read documentation [api.docs].
-import type { EndpointContract } from "../../../contract/endpoint.ts";
-import { getLlmsContract } from "../../../contract/operations.ts";
+import type { EndpointContract } from "../../../contract/endpoints/endpoint.ts";
+import { getLlmsContract } from "../../../contract/endpoints/operations.ts";
 import { endpointsText } from "../../pages/docs-llms.ts";
 import type { Endpoint } from "../../server/endpoint.ts";
 

@@ -1,6 +1,6 @@
 // GET /openapi.json: returns the OpenAPI document that was generated from the server's contracts and is part of the package [api.openapi].
 import { readFile } from "node:fs/promises";
-import { getOpenapiContract } from "../../../contract/operations.ts";
+import { getOpenapiContract } from "../../../contract/endpoints/operations.ts";
 import type { Endpoint } from "../../server/endpoint.ts";
 
 /** `file` is written by `npm run docs`, and a check compares it with the contracts. Generating it here would block the event loop for 0.4 s. */

@@ -3,7 +3,7 @@ import {
   getPlaygroundContract,
   getPlaygroundFileContract,
   getPlaygroundModuleContract,
-} from "../../../contract/operations.ts";
+} from "../../../contract/endpoints/operations.ts";
 import type { Endpoint } from "../../server/endpoint.ts";
 import { createPlaygroundFiles, type PlaygroundPlaces } from "../../pages/playground-files.ts";
 import { playgroundHtml } from "../../pages/playground-page.ts";

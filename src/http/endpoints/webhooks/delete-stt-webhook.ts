@@ -1,6 +1,6 @@
 // DELETE /workspace/{tenant_id}/stt-webhook: deletes the workspace's webhook [webhooks.preconditions].
 import type { Principal } from "../../../auth/principal.ts";
-import { deleteSttWebhookContract } from "../../../contract/endpoint-webhook.ts";
+import { deleteSttWebhookContract } from "../../../contract/endpoints/endpoint-webhook.ts";
 import { deleteWebhook } from "../../../webhooks/describe.ts";
 import { preconditionOf } from "../../admin/frame.ts";
 import type { Endpoint } from "../../server/endpoint.ts";

@@ -1,6 +1,6 @@
 // GET /workspace/{tenant_id}/stt-webhook: returns the workspace's webhook [webhooks.preconditions].
 import type { Principal } from "../../../auth/principal.ts";
-import { getSttWebhookContract } from "../../../contract/endpoint-webhook.ts";
+import { getSttWebhookContract } from "../../../contract/endpoints/endpoint-webhook.ts";
 import { describeWebhook } from "../../../webhooks/describe.ts";
 import { objectReply } from "../../admin/frame.ts";
 import type { Endpoint } from "../../server/endpoint.ts";

@@ -1,6 +1,6 @@
 // GET /workspace/{tenant_id}/stt-webhook/stream: streams webhook deliveries as events [webhooks.listen].
 import type { Principal } from "../../../auth/principal.ts";
-import { streamWebhookContract } from "../../../contract/endpoint-webhook.ts";
+import { streamWebhookContract } from "../../../contract/endpoints/endpoint-webhook.ts";
 import { streamQuery } from "../../../contract/webhook.ts";
 import { listen } from "../../../webhooks/listen.ts";
 import { type Endpoint, principalOf } from "../../server/endpoint.ts";

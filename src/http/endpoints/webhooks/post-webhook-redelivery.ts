@@ -1,6 +1,6 @@
 // POST /workspace/{tenant_id}/stt-webhook/deliveries/{delivery_id}/redeliver: sends a delivery again [webhooks.redeliver].
 import type { Principal } from "../../../auth/principal.ts";
-import { redeliverWebhookContract } from "../../../contract/endpoint-webhook.ts";
+import { redeliverWebhookContract } from "../../../contract/endpoints/endpoint-webhook.ts";
 import { brand } from "../../../contract/ids.ts";
 import { redeliver } from "../../../webhooks/redeliver.ts";
 import type { Endpoint } from "../../server/endpoint.ts";

@@ -1,6 +1,6 @@
 // POST /workspace/{tenant_id}/stt-webhook/test: sends a test delivery [webhooks.test-delivery].
 import type { Principal } from "../../../auth/principal.ts";
-import { testWebhookContract } from "../../../contract/endpoint-webhook.ts";
+import { testWebhookContract } from "../../../contract/endpoints/endpoint-webhook.ts";
 import { testWebhook } from "../../../webhooks/test-webhook.ts";
 import type { Endpoint } from "../../server/endpoint.ts";
 import { workspaceAdmin } from "../workspace-admin.ts";

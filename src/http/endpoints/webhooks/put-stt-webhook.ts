@@ -1,6 +1,6 @@
 // PUT /workspace/{tenant_id}/stt-webhook: creates or replaces the workspace's webhook [webhooks.preconditions].
 import type { Principal } from "../../../auth/principal.ts";
-import { putSttWebhookContract } from "../../../contract/endpoint-webhook.ts";
+import { putSttWebhookContract } from "../../../contract/endpoints/endpoint-webhook.ts";
 import { webhookRequest } from "../../../contract/webhook.ts";
 import { configureWebhook } from "../../../webhooks/configure.ts";
 import { objectReply, preconditionOf } from "../../admin/frame.ts";

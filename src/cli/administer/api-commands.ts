@@ -1,0 +1,54 @@
+// `patchbay api`: options and help.
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { ENDPOINT_METHODS, type EndpointMethod } from "../../contract/endpoints/endpoint.ts";
+import { type ApiOptions, callApi } from "./api.ts";
+import { examples, idempotencyKeyOption, outputOption, type Run } from "../command-kit.ts";
+import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import { DEFAULT_ADMIN_URL, DEFAULT_URL } from "../gateway-url.ts";
+
+export function addApi(program: Command, run: Run): void {
+  program
+    .command("api")
+    .description(
+      "Send any request of the API with the key that is at hand, and print the answer: for what has no command of its own. /openapi.json and /docs say what there is.",
+    )
+    .argument("<method>", ENDPOINT_METHODS.join(", "), parseMethod)
+    .argument("<path>", "The path with its query, such as /v1/me.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay api GET /v1/me",
+        "patchbay api GET /admin/v1/workspaces",
+        `patchbay api POST /admin/v1/workspaces --data '{"slug":"acme"}'`,
+        "patchbay api GET /workspace/acme/apps/notes/budgets",
+        "patchbay api PUT /admin/v1/connections/dg --data @dg.json --if-match '*'",
+      ),
+    )
+    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
+    .addOption(new Option("-d, --data <json>", "The body: JSON, @FILE, or `-` for stdin."))
+    .addOption(new Option("--if-match <etag>", "The version that is changed, as its ETag said; * for whichever it is."))
+    .addOption(idempotencyKeyOption())
+    .addOption(new Option("-i, --include", "Print status and headers on stderr, the ETag among them."))
+    .addOption(outputOption())
+    .addOption(
+      new Option(
+        "--url <url>",
+        `Address of the listener (PATCHBAY_ADMIN_URL below /admin, else PATCHBAY_URL; default: those of this directory's gateway, else ${DEFAULT_ADMIN_URL} and ${DEFAULT_URL}).`,
+      ),
+    )
+    .addOption(
+      new Option(
+        "--api-key <key>",
+        "Key (PATCHBAY_API_KEY; default: the one a gateway started here saved, below /admin and /workspace the operator's).",
+      ),
+    )
+    .action((method: EndpointMethod, path: string, options: ApiOptions) =>
+      run.interruptibly(() => callApi(method, path, options, run.terminal, run.signal)),
+    );
+}
+
+function parseMethod(text: string): EndpointMethod {
+  const method = ENDPOINT_METHODS.find((known) => known === text.toUpperCase());
+  if (method === undefined) throw new InvalidArgumentError(`It must be one of ${ENDPOINT_METHODS.join(", ")}.`);
+  return method;
+}

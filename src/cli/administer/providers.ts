@@ -1,0 +1,133 @@
+// `patchbay providers list|check`: what a workspace's routes can name, and the health of provider accounts [cli.providers-list].
+import { type ConnectionView, connectionView } from "../../contract/admin/connections.ts";
+import { needsCredential } from "../../contract/provider-kinds.ts";
+import type { ProviderHealth } from "../../contract/admin/provider-health.ts";
+import { type AssignableModel, assignableModels } from "../../contract/admin/workspace-models.ts";
+import { EXIT } from "../exit-codes.ts";
+import { type GatewayOptions, openSession, type Session, understood, workspacePath } from "../gateway-session.ts";
+import { adminUrl } from "../gateway-url.ts";
+import type { AdminOptions } from "./keys.ts";
+import { printList, readList } from "../lists.ts";
+import { pauseTable } from "./pauses.ts";
+import { printJson, table } from "../print.ts";
+import { readHealth, stateOf } from "../inspect/provider-health.ts";
+import { CliError, say, type Terminal, write } from "../terminal.ts";
+
+export interface ProviderListOptions extends AdminOptions {
+  readonly capability?: AssignableModel["capabilities"][number];
+  readonly provider?: string;
+  /** Includes models without a connection. */
+  readonly all?: boolean;
+}
+
+export interface ProviderCheckOptions extends Omit<GatewayOptions, "url"> {
+  readonly adminUrl?: string;
+  readonly json?: boolean;
+}
+
+export async function listProviders(
+  options: ProviderListOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const session = openSession(options, terminal, signal, "operator");
+  const document = await session.document(`${await workspacePath(session, options.workspace)}/models`);
+  const { data } = understood(assignableModels, document, "list of models");
+  const { capability, provider, all } = options;
+  const visibleModels = data.filter(
+    (model) =>
+      (all === true || model.connection !== null) &&
+      (capability === undefined || model.capabilities.includes(capability)) &&
+      (provider === undefined || model.provider === provider),
+  );
+  const columns = {
+    head: ["CONNECTION", "OF", "PROVIDER", "MODEL", "CAN", "PAYS", "STATE"],
+    row: (model: AssignableModel) => [
+      model.connection ?? "-",
+      model.connection_owner ?? "-",
+      model.provider,
+      model.model,
+      model.capabilities.join(","),
+      payersOf(model),
+      model.reason?.replaceAll("_", " ") ?? "ready",
+    ],
+    nothing: "No connection has such a model. See what an account would add: patchbay providers list --all",
+  };
+  await printList(terminal, { data: visibleModels, next_cursor: null }, columns, options);
+}
+
+/** Calls no provider: reports what the gateway's own calls have shown so far. */
+export async function checkProviders(
+  options: ProviderCheckOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const session = openSession({ ...options, url: adminUrl(options.adminUrl, terminal) }, terminal, signal, "operator");
+  const connections = await connectionsOf(session);
+  const { checked_at: checkedAt, circuits, pauses } = await readHealth(session);
+  const document = { object: "provider_check", checked_at: checkedAt, connections, circuits, pauses };
+  const faults = [
+    ...connections.filter(isBare).map(({ id }) => `${id} has no credential`),
+    ...circuits
+      .filter(({ state }) => state === "open")
+      .map(({ connection, model }) => `${model} on ${connection} rests after failures`),
+  ];
+  if (options.json !== true) {
+    const rows = rowsOf(connections, { circuits, pauses });
+    if (pauses.length > 0) await write(terminal.stdout, `paused by hand\n${pauseTable(pauses)}\n`);
+    if (rows.length === 0) await say(terminal, "There are no connections: see patchbay.example.yaml.");
+    else await write(terminal.stdout, table(HEAD, rows));
+  }
+  if (faults.length > 0)
+    throw new CliError(EXIT.upstream, `Not all is well: ${faults.join("; ")}.`, {
+      hints: ["try an account's credential: patchbay providers test ID", "see the calls: patchbay providers health"],
+      document,
+    });
+  if (options.json === true) await printJson(terminal, document);
+}
+
+async function connectionsOf(session: Session): Promise<readonly ConnectionView[]> {
+  const request = { path: "/admin/v1/connections", item: connectionView, what: "list of connections" };
+  return (await readList(session, request, Number.POSITIVE_INFINITY)).data;
+}
+
+type Circuit = ProviderHealth["circuits"][number];
+
+const HEAD = ["CONNECTION", "OF", "KIND", "CREDENTIAL", "MODEL", "STATE", "FAILED", "CALLS", "RESTS UNTIL"];
+
+/** Shared connections, called or not, followed by workspace connections that have been called. */
+function rowsOf(
+  connections: readonly ConnectionView[],
+  { circuits, pauses }: Pick<ProviderHealth, "circuits" | "pauses">,
+): readonly (readonly string[])[] {
+  const cells = (circuit: Circuit) => {
+    const { model, recent_failures: failed, recent_calls: calls, rests_until: until } = circuit;
+    return [model, stateOf(circuit, circuit, pauses), String(failed), String(calls), until ?? ""];
+  };
+  const own = connections.flatMap((connection) => {
+    const about = [connection.id, "platform", connection.kind, credentialOf(connection)];
+    const ownCircuits = circuits.filter((each) => each.workspace_id === null && each.connection === connection.id);
+    return ownCircuits.length === 0
+      ? [[...about, "-", "not called yet"]]
+      : ownCircuits.map((each) => [...about, ...cells(each)]);
+  });
+  const ids = new Set(connections.map(({ id }) => id));
+  const others = circuits.filter((each) => each.workspace_id !== null || !ids.has(each.connection));
+  return [
+    ...own,
+    ...others.map((each) => [each.connection, each.workspace_id ?? "platform", "-", "-", ...cells(each)]),
+  ];
+}
+
+function credentialOf(connection: ConnectionView): string {
+  if (!connection.has_credential) return isBare(connection) ? "missing" : "none";
+  return connection.credential_last4 === null ? "set" : `…${connection.credential_last4}`;
+}
+
+function isBare({ kind, has_credential: has }: ConnectionView): boolean {
+  return !has && needsCredential(kind);
+}
+
+function payersOf({ billing_class: { audio_input: audio, chat } }: AssignableModel): string {
+  return [...new Set([audio, chat].filter((each) => each !== null))].join(",");
+}

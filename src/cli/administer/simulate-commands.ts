@@ -1,0 +1,52 @@
+// `patchbay simulate`: options and help.
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { SIMULATED_DROPS, SIMULATED_PROVIDERS } from "../../contract/admin/sandbox-faults.ts";
+import { adminKeyOption, adminUrlOption, examples, jsonOption, type Run } from "../command-kit.ts";
+import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import { FAULT_NAMES, simulate, type SimulateOptions } from "./simulate.ts";
+import { parseCount } from "../use/transcription-options.ts";
+
+export function addSimulate(program: Command, run: Run): void {
+  program
+    .command("simulate")
+    .description(
+      "Let the simulated providers of a running gateway fail, to see what it does then; no real one is touched.",
+    )
+    .addArgument(
+      new Argument(
+        "[fault]",
+        `A status such as 429 or 503, or ${FAULT_NAMES.join(", ")}; not given: what is in force.`,
+      ),
+    )
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay simulate 429 --times 1",
+        "patchbay simulate slow --seconds 20 --provider deepgram",
+        "patchbay simulate timeout --provider openai",
+        "patchbay simulate drop --feature diarization",
+        "patchbay simulate off",
+      ),
+    )
+    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
+    .addOption(new Option("--provider <provider>", "Only this one's wire format.").choices(SIMULATED_PROVIDERS.options))
+    .addOption(new Option("--model <model>", "Only this model, by the name that the provider is told."))
+    .addOption(new Option("--times <n>", "So many calls; until `off` unless given.").argParser(parseCount))
+    .addOption(
+      new Option("--seconds <n>", "How slow, 5 unless given; with a status: Retry-After.").argParser(parseSeconds),
+    )
+    .addOption(new Option("--feature <feature>", "What the answer lacks.").choices(SIMULATED_DROPS))
+    .addOption(adminUrlOption())
+    .addOption(jsonOption())
+    .addOption(adminKeyOption())
+    .action((fault: string | undefined, options: SimulateOptions) =>
+      run.interruptibly(() => simulate(fault, options, run.terminal, run.signal)),
+    );
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!/^\d{1,4}(\.\d{1,3})?$/u.test(text) || seconds === 0)
+    throw new InvalidArgumentError("It must be a number above 0.");
+  return seconds;
+}

@@ -1,0 +1,68 @@
+// `patchbay webhooks verify`: checks offline whether a delivery is genuine, and if not, why [cli.webhooks].
+import { verifyWebhook, type WebhookVerdict } from "../../webhooks/verify.ts";
+import { EXIT } from "../exit-codes.ts";
+import { printJson } from "../print.ts";
+import { readBytesArgument } from "../read-argument.ts";
+import { CliError, type Terminal, visible, write } from "../terminal.ts";
+
+export interface VerifyOptions {
+  readonly header?: readonly string[];
+  readonly secret?: string;
+  readonly tolerance?: number;
+  readonly json?: boolean;
+}
+
+type Reason = Extract<WebhookVerdict, { readonly ok: false }>["reason"];
+
+const WHY: Readonly<Record<Reason, readonly [message: string, hint: string]>> = {
+  missing_header: [
+    "X-SVC-Webhook-Ts or X-SVC-Webhook-Signature is missing.",
+    "give both as they came: -H 'X-SVC-Webhook-Ts: …' -H 'X-SVC-Webhook-Signature: …'",
+  ],
+  malformed_timestamp: ["X-SVC-Webhook-Ts is no time in whole Unix seconds.", "give it as it came"],
+  stale_timestamp: [
+    "The timestamp is too old; a receiver refuses it.",
+    "for a delivery that was kept, say how old it may be: --tolerance 86400",
+  ],
+  future_timestamp: ["The timestamp lies in the future.", "compare this machine's clock with the gateway's"],
+  wrong_signature: [
+    "The signature is not that of this body, time and secret.",
+    "the body must be the very bytes that came, and the secret whole, with its whsec_",
+  ],
+  malformed_body: ["The signature is right, but the body is no event of the webhook.", "what was it signed for?"],
+};
+
+export async function verifyDelivery(
+  file: string | undefined,
+  options: VerifyOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const secret = options.secret ?? terminal.env["PATCHBAY_WEBHOOK_SECRET"] ?? "";
+  if (secret === "")
+    throw new CliError(EXIT.usage, "Which signing secret? Give --secret, or set PATCHBAY_WEBHOOK_SECRET.");
+  const headers = Object.fromEntries((options.header ?? []).map(parseHeader));
+  const body = await readBytesArgument(file ?? "-", "the body", terminal);
+  const verdict = verifyWebhook({
+    body,
+    headers,
+    secret,
+    ...(options.tolerance === undefined ? {} : { toleranceSeconds: options.tolerance }),
+  });
+  if (!verdict.ok) {
+    const [message, hint] = WHY[verdict.reason];
+    throw new CliError(EXIT.unexpected, message, { hints: [hint], document: verdict });
+  }
+  if (options.json === true) return printJson(terminal, verdict);
+  const { event, id } = verdict;
+  await write(
+    terminal.stdout,
+    visible(`OK: ${event.type}  ${event.job_id}  ${event.occurred_at}${id === null ? "" : `  ${id}`}\n`),
+  );
+}
+
+function parseHeader(line: string): readonly [string, string] {
+  const colon = line.indexOf(":");
+  if (colon < 1)
+    throw new CliError(EXIT.usage, "-H must be a header as it came, such as 'X-SVC-Webhook-Ts: 1795176001'.");
+  return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+}

@@ -1,0 +1,30 @@
+// `patchbay audio-url …`: commands, options and help.
+import type { Command } from "commander";
+import { checkAudioUrl } from "./check-audio-url.ts";
+import { administered, examples, type Run } from "../command-kit.ts";
+import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import type { AdminOptions } from "../administer/keys.ts";
+
+export function addAudioUrl(program: Command, run: Run): void {
+  const audioUrl = program
+    .command("audio-url")
+    .description("See from where the recordings that apps name by their address are fetched.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay audio-url check https://media.acme.example/call.wav",
+        "patchbay audio-url check 'https://media.acme.example/call.wav?signature=…' --workspace acme --json",
+      ),
+    )
+    .addHelpText("after", `\n${EXIT_CODE_HELP}`);
+  administered(
+    audioUrl
+      .command("check")
+      .description(
+        "Judge an address rule by rule, as a request with it would be, and fetch nothing; exit code 2 if it would be refused.",
+      )
+      .argument("<url>", "As an app would send it in `audio.url`."),
+  ).action((url: string, options: AdminOptions) =>
+    run.interruptibly(() => checkAudioUrl(url, options, run.terminal, run.signal)),
+  );
+}

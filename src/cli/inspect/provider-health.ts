@@ -1,0 +1,135 @@
+// `patchbay providers health`: success rates, durations and the latest failures of each account's models [cli.providers-list].
+import type { PauseView } from "../../contract/admin/pauses.ts";
+import { providerHealth, type ProviderHealth, type SeenModel } from "../../contract/admin/provider-health.ts";
+import { type GatewayOptions, openSession, queryOf, type Session, understood } from "../gateway-session.ts";
+import { adminUrl } from "../gateway-url.ts";
+import { pauseTable } from "../administer/pauses.ts";
+import { printJson, table } from "../print.ts";
+import { say, type Terminal, write } from "../terminal.ts";
+
+export interface ProviderHealthOptions extends Omit<GatewayOptions, "url"> {
+  readonly adminUrl?: string;
+  readonly minutes?: string;
+  readonly json?: boolean;
+}
+
+type Circuit = ProviderHealth["circuits"][number];
+type Whose = Pick<Circuit, "workspace_id" | "connection" | "model">;
+
+const STATES: Readonly<Record<Circuit["state"], string>> = {
+  closed: "well",
+  open: "rests",
+  half_open: "on probation",
+};
+
+/** A manual pause takes precedence: it applies to every process. */
+export function stateOf(account: Whose, circuit: Circuit | undefined, pauses: readonly PauseView[]): string {
+  if (pauses.some((pause) => concerns(pause, account))) return "paused";
+  return circuit === undefined ? "-" : STATES[circuit.state];
+}
+
+function concerns(pause: PauseView, { workspace_id: owner, connection, model }: Whose): boolean {
+  return (
+    pause.workspace_id === owner && pause.connection === connection && (pause.model === null || pause.model === model)
+  );
+}
+/** Over all models together. */
+const SHOWN_ERRORS = 20;
+
+export async function showProviderHealth(
+  options: ProviderHealthOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const url = adminUrl(options.adminUrl, terminal);
+  const session = openSession({ ...options, url }, terminal, signal, "operator");
+  const health = await readHealth(session, options.minutes);
+  if (options.json === true) return printJson(terminal, health);
+  const rows = rowsOf(health);
+  if (health.pauses.length > 0) await write(terminal.stdout, `paused by hand\n${pauseTable(health.pauses)}\n`);
+  if (rows.length === 0) return say(terminal, `No provider was called since ${health.since}.`);
+  await write(terminal.stdout, table(HEAD, rows));
+  const errors = errorsOf(health);
+  if (errors.length > 0) await write(terminal.stdout, `\nlast errors\n${table(ERRORS_HEAD, errors)}`);
+  const only = health.sampled ? ", the latest only: more ended than are read at once" : "";
+  await say(
+    terminal,
+    `STATE is that of the process which answered; the rest is what all processes recorded since ${health.since}${only}.`,
+  );
+  if (errors.length > 0) await say(terminal, `why one failed: patchbay requests show REQUEST --admin-url ${url}`);
+}
+
+export async function readHealth(session: Session, minutes?: string): Promise<ProviderHealth> {
+  const query = queryOf({ minutes });
+  return understood(
+    providerHealth,
+    await session.document(`/admin/v1/health/providers${query}`),
+    "health of providers",
+  );
+}
+
+const HEAD = ["CONNECTION", "OF", "MODEL", "STATE", "CALLS", "OK %", "P50 MS", "P95 MS", "MOST FREQUENT FAILURE"];
+
+/** Models called in the window, followed by models with a circuit or pause but no calls. */
+function rowsOf({ circuits, models, pauses }: ProviderHealth): readonly (readonly string[])[] {
+  const calledModels = new Set(models.map(nameOf));
+  const circuitOf = new Map(circuits.map((circuit) => [nameOf(circuit), circuit]));
+  return [
+    ...models.map((each) => [
+      each.connection,
+      each.workspace_id ?? "platform",
+      each.model,
+      stateOf(each, circuitOf.get(nameOf(each)), pauses),
+      String(each.calls),
+      percentOf(each),
+      String(each.duration_p50_ms ?? "-"),
+      String(each.duration_p95_ms ?? "-"),
+      mostFrequentFailure(each),
+    ]),
+    ...circuits
+      .filter((each) => !calledModels.has(nameOf(each)))
+      .map((each) => [
+        each.connection,
+        each.workspace_id ?? "platform",
+        each.model,
+        stateOf(each, each, pauses),
+        "0",
+        "-",
+        "-",
+        "-",
+        "",
+      ]),
+  ];
+}
+
+const ERRORS_HEAD = ["TIME", "REQUEST", "CONNECTION", "MODEL", "OUTCOME", "MS"];
+
+function errorsOf({ models }: ProviderHealth): readonly (readonly string[])[] {
+  return models
+    .flatMap(({ connection, model, last_errors: errors }) => errors.map((error) => ({ connection, model, error })))
+    .toSorted((left, right) => (left.error.at < right.error.at ? 1 : -1))
+    .slice(0, SHOWN_ERRORS)
+    .map(({ connection, model, error }) => [
+      error.at,
+      error.request_id,
+      connection,
+      model,
+      error.outcome,
+      String(error.duration_ms),
+    ]);
+}
+
+function nameOf({ workspace_id: owner, connection, model }: Whose) {
+  return JSON.stringify([owner, connection, model]);
+}
+
+/** Of completed calls: those abandoned by their caller count neither way. Rounded down, so that one failure in 2,000 does not read as 100. */
+function percentOf({ succeeded, failed }: SeenModel): string {
+  const completed = succeeded + failed;
+  return completed === 0 ? "-" : (Math.floor((succeeded * 1_000) / completed) / 10).toFixed(1);
+}
+
+function mostFrequentFailure({ outcomes }: SeenModel): string {
+  const failure = outcomes.find(({ outcome }) => outcome !== "succeeded" && outcome !== "aborted");
+  return failure === undefined ? "" : `${failure.outcome} (${failure.calls})`;
+}

@@ -1,0 +1,229 @@
+// `patchbay console|doctor|down|backup|restore|migrate-storage|apply|audit|secrets|route`: operator commands on an installation on this machine, most of them
+// without a call to a gateway.
+import { type Command, Option } from "commander";
+import { configOption, examples, jsonOption, type Run, yesOption } from "../command-kit.ts";
+import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import { DEFAULT_ADMIN_URL } from "../gateway-url.ts";
+import { addRoute, type ExplainRoute } from "../inspect/route-commands.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface Common {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+export interface DoctorOptions extends Common {
+  readonly call?: boolean;
+}
+export interface ConsoleOptions extends Common {
+  readonly url?: string;
+  readonly apiKey?: string;
+  /** False: `--no-key`. */
+  readonly key: boolean;
+}
+export interface BackupOptions extends Common {
+  /** False: `--no-secrets`. */
+  readonly secrets: boolean;
+}
+export interface DownOptions extends Common {
+  readonly purge?: boolean;
+  readonly yes?: boolean;
+}
+export interface RestoreOptions extends Common {
+  readonly force?: boolean;
+}
+export interface MigrateStorageOptions extends Common {
+  readonly to: string;
+}
+
+export type RotateSecretsOptions = Common;
+export interface ReplacePepperOptions extends Common {
+  readonly yes?: boolean;
+}
+
+export interface AuditVerifyOptions extends Common {
+  readonly workspace?: string;
+}
+
+export interface ApplyFileOptions extends Common {
+  readonly dryRun?: boolean;
+}
+
+/** Each returns its exit code, or throws a `CliError`. */
+export interface Operations {
+  readonly down: (options: DownOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
+  readonly console: (options: ConsoleOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
+  readonly doctor: (options: DoctorOptions, terminal: Terminal) => Promise<number>;
+  readonly backup: (target: string, options: BackupOptions, terminal: Terminal) => Promise<number>;
+  readonly restore: (file: string, options: RestoreOptions, terminal: Terminal) => Promise<number>;
+  readonly migrateStorage: (options: MigrateStorageOptions, terminal: Terminal) => Promise<number>;
+  readonly apply: (options: ApplyFileOptions, terminal: Terminal) => Promise<number>;
+  readonly auditVerify: (options: AuditVerifyOptions, terminal: Terminal) => Promise<number>;
+  readonly explainRoute: ExplainRoute;
+  readonly rotateSecrets: (options: RotateSecretsOptions, terminal: Terminal) => Promise<number>;
+  readonly replacePepper: (options: ReplacePepperOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
+}
+
+export function addOperations(program: Command, run: Run, { operations }: { readonly operations: Operations }): void {
+  addRoute(program, run, operations.explainRoute);
+  addConsole(program, run, operations);
+  program
+    .command("apply")
+    .description("Bring the objects of the configuration file into force on running gateways, and print what differed.")
+    .addHelpText("before", examples("patchbay apply", "patchbay apply --dry-run", "patchbay apply --json"))
+    .addOption(configOption())
+    .addOption(new Option("--dry-run", "Print the difference and change nothing."))
+    .addOption(jsonOption())
+    .action(async (options: ApplyFileOptions) => {
+      run.exitCode = await operations.apply(options, run.terminal);
+    });
+  program
+    .command("doctor")
+    .description("Check this installation: each finding is ok, warn or fail, with how to fix it.")
+    .addHelpText("before", examples("patchbay doctor", "patchbay doctor --call", "patchbay doctor --json"))
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .addOption(new Option("--call", "Also see whether each provider's address answers; no credential is sent."))
+    .action(async (options: DoctorOptions) => {
+      run.exitCode = await operations.doctor(options, run.terminal);
+    });
+  program
+    .command("down")
+    .description("Stop the gateway that runs on the embedded database of this installation.")
+    .addHelpText("before", examples("patchbay down", "patchbay down --purge", "patchbay down --purge --yes --json"))
+    .addOption(configOption())
+    .addOption(new Option("--purge", "Delete what it kept in its data directory too; what that is is listed first."))
+    .addOption(yesOption())
+    .addOption(jsonOption())
+    .action((options: DownOptions) =>
+      run.interruptibly(async () => {
+        run.exitCode = await operations.down(options, run.terminal, run.signal);
+      }),
+    );
+  addKept(program, run, operations);
+}
+
+function addConsole(program: Command, run: Run, operations: Operations): void {
+  program
+    .command("console")
+    .description("Print the address of the operator's console, as a link that signs in.")
+    .addHelpText(
+      "before",
+      examples("patchbay console", "patchbay console --no-key", "patchbay console --url http://127.0.0.1:9081 --json"),
+    )
+    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
+    .addOption(configOption())
+    .addOption(new Option("--no-key", "The address alone: whoever opens it types the key."))
+    .addOption(
+      new Option(
+        "--url <url>",
+        `Address of the admin listener (default: that of the configuration, ${DEFAULT_ADMIN_URL} unless it says otherwise).`,
+      ),
+    )
+    .addOption(
+      new Option(
+        "--api-key <key>",
+        "The operator's key (PATCHBAY_API_KEY; default: that of the configuration, or the one a gateway started here saved).",
+      ),
+    )
+    .addOption(jsonOption())
+    .action((options: ConsoleOptions) =>
+      run.interruptibly(async () => {
+        run.exitCode = await operations.console(options, run.terminal, run.signal);
+      }),
+    );
+}
+
+/** Commands for stored data: backups, migration, audit log and secrets. */
+function addKept(program: Command, run: Run, operations: Operations): void {
+  program
+    .command("backup")
+    .description(
+      "Write an embedded installation, its database, objects and secrets, into one file. Stop the gateway first.",
+    )
+    .argument("<file>", "The file to write, or a directory to write one into.")
+    .addHelpText("before", examples("patchbay backup /backups", "patchbay backup patchbay.tar --no-secrets"))
+    .addOption(configOption())
+    .addOption(new Option("--no-secrets", "Leave out key-pepper, encryption-key and the saved API keys."))
+    .addOption(jsonOption())
+    .action(async (target: string, options: BackupOptions) => {
+      run.exitCode = await operations.backup(target, options, run.terminal);
+    });
+  program
+    .command("restore")
+    .description("Put a backup back into the data directory, once every byte of it is checked.")
+    .argument("<file>", "What `patchbay backup` wrote.")
+    .addHelpText("before", examples("patchbay restore /backups/patchbay-20261121T030000Z.tar"))
+    .addOption(configOption())
+    .addOption(new Option("--force", "Replace what the data directory holds now."))
+    .addOption(jsonOption())
+    .action(async (file: string, options: RestoreOptions) => {
+      run.exitCode = await operations.restore(file, options, run.terminal);
+    });
+  program
+    .command("migrate-storage")
+    .description("Move an embedded installation to an empty PostgreSQL database. Stop the gateway first.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay migrate-storage --to postgres://patchbay:PASSWORD@db.internal/patchbay",
+        "patchbay migrate-storage --to - < database-url",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--to <url>",
+        "The database, as the owner of its schema; `-` reads it from stdin.",
+      ).makeOptionMandatory(),
+    )
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (options: MigrateStorageOptions) => {
+      run.exitCode = await operations.migrateStorage(options, run.terminal);
+    });
+  program
+    .command("audit")
+    .description("See that nobody changed the audit log.")
+    .command("verify")
+    .description(
+      "Check every entry's hash, each chain, and the last signed checkpoint; exit code 1 if anything is wrong.",
+    )
+    .addHelpText("before", examples("patchbay audit verify", "patchbay audit verify --workspace acme --json"))
+    .addOption(new Option("--workspace <workspace>", "Only this one's, by slug or id; `platform`: the platform's own."))
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (options: AuditVerifyOptions) => {
+      run.exitCode = await operations.auditVerify(options, run.terminal);
+    });
+  addSecrets(program, run, operations);
+}
+
+function addSecrets(program: Command, run: Run, operations: Operations): void {
+  const secrets = program
+    .command("secrets")
+    .description("The keys that stored secrets are sealed with, and the pepper of API keys.");
+  secrets
+    .command("rotate")
+    .description(
+      "Wrap every data key anew with the first of secrets.encryption_keys, and tell what still needs each key. On a server database while everything runs.",
+    )
+    .addHelpText("before", examples("patchbay secrets rotate", "patchbay secrets rotate --json"))
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (options: RotateSecretsOptions) => {
+      run.exitCode = await operations.rotateSecrets(options, run.terminal);
+    });
+  secrets
+    .command("replace-pepper")
+    .description(
+      "Make the pepper of the configuration the database's own, where it is another one: every API key ends, and those of the file are made anew by the next start.",
+    )
+    .addHelpText("before", examples("patchbay secrets replace-pepper", "patchbay secrets replace-pepper --yes --json"))
+    .addOption(configOption())
+    .addOption(yesOption())
+    .addOption(jsonOption())
+    .action((options: ReplacePepperOptions) =>
+      run.interruptibly(async () => {
+        run.exitCode = await operations.replacePepper(options, run.terminal, run.signal);
+      }),
+    );
+}

@@ -1,0 +1,43 @@
+// `patchbay chat`: options and help.
+import type { Command } from "commander";
+import { chat, type ChatOptions } from "./chat.ts";
+import { addChatOptions } from "./chat-options.ts";
+import {
+  apiKeyOption,
+  examples,
+  idempotencyKeyOption,
+  jsonOption,
+  outputOption,
+  type Run,
+  urlOption,
+} from "../command-kit.ts";
+import { EXIT_CODE_HELP } from "../exit-codes.ts";
+
+export function addChat(program: Command, run: Run): void {
+  const command = program
+    .command("chat")
+    .description("Ask a chat model by a running gateway; the answer is printed while it is made.")
+    .argument(
+      "[message...]",
+      "What to ask; `-` among the words stands for stdin, which is also read when there are none.",
+    )
+    .addHelpText(
+      "before",
+      examples(
+        'patchbay chat "Name three uses of a patch bay"',
+        'patchbay chat --system "Answer in German" "What is a patch bay?"',
+        'patchbay transcribe call.mp3 | patchbay chat "Sum this up in two sentences:" -',
+        "patchbay chat --messages conversation.json --json",
+        'patchbay chat --image board.png --schema parts.schema.json "Which parts are on it?"',
+      ),
+    )
+    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
+    .addOption(jsonOption())
+    .addOption(outputOption())
+    .addOption(urlOption())
+    .addOption(apiKeyOption())
+    .addOption(idempotencyKeyOption());
+  addChatOptions(command).action(async (words: readonly string[], options: ChatOptions) => {
+    await run.interruptibly(() => chat(words, options, run.terminal, run.signal));
+  });
+}

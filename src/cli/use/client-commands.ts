@@ -1,0 +1,96 @@
+// `patchbay transcribe|translate|listen`: the commands of a gateway's client, their options and help.
+import { type Command, Option } from "commander";
+import { RESPONSE_FORMATS } from "../../contract/transcription.ts";
+import {
+  adminKeyOption,
+  apiKeyOption,
+  examples,
+  idempotencyKeyOption,
+  outputOption,
+  type Run,
+  urlOption,
+  workspaceOption,
+} from "../command-kit.ts";
+import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import { listen, type ListenOptions } from "./listen.ts";
+import { transcribe, translate, type TranscribeOptions } from "./transcribe.ts";
+import { addFieldOptions } from "./transcription-options.ts";
+
+export function addTranscribe(program: Command, run: Run): void {
+  const command = program
+    .command("transcribe")
+    .description("Turn audio into text by a running gateway.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay transcribe --sample",
+        "patchbay transcribe call.mp3",
+        "patchbay transcribe call.mp3 --diarization --format srt -o call.srt",
+        "patchbay transcribe call.mp3 --keyterm Patchbay --keyterm diarization --json",
+        "ffmpeg -i talk.mov -f wav - | patchbay transcribe -",
+      ),
+    );
+  addFieldOptions(audioOptions(command, "Transcribe")).action(
+    async (file: string | undefined, options: TranscribeOptions) => {
+      await run.interruptibly(() => transcribe(file, options, run.terminal, run.signal));
+    },
+  );
+}
+
+export function addTranslate(program: Command, run: Run): void {
+  const command = program
+    .command("translate")
+    .description("Turn audio into text of another language by a running gateway; into English unless told otherwise.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay translate gespraech.mp3",
+        "patchbay translate call.mp3 --to-language de --format vtt -o call.de.vtt",
+        "patchbay translate https://media.acme.example/call.mp3 --json",
+      ),
+    );
+  addFieldOptions(audioOptions(command, "Translate"), "translation").action(
+    async (file: string | undefined, options: TranscribeOptions) => {
+      await run.interruptibly(() => translate(file, options, run.terminal, run.signal));
+    },
+  );
+}
+
+function audioOptions(command: Command, verb: string): Command {
+  return sendingOptions(command, verb)
+    .addOption(new Option("--json", "Print the whole answer: exactly one JSON document on stdout."))
+    .addOption(new Option("--format <format>", "Print the result in this format.").choices(RESPONSE_FORMATS))
+    .addOption(outputOption());
+}
+
+/** Options of every command that sends audio. */
+export function sendingOptions(command: Command, verb: string): Command {
+  return command
+    .argument("[file]", "Audio file, an https:// URL, or `-` for stdin.")
+    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
+    .addOption(new Option("--sample", `${verb} the bundled sample, a short dialogue.`))
+    .addOption(urlOption())
+    .addOption(apiKeyOption())
+    .addOption(idempotencyKeyOption());
+}
+
+export function addListen(program: Command, run: Run): void {
+  program
+    .command("listen")
+    .description("Hand a workspace's webhook events to a receiver on this machine, as they happen.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay listen --forward-to http://localhost:3000/hooks",
+        "patchbay listen --forward-to localhost:3000 --workspace acme --api-key $ADMIN_KEY",
+      ),
+    )
+    .addOption(new Option("--forward-to <url>", "The receiver.").makeOptionMandatory())
+    .addOption(workspaceOption())
+    .addOption(new Option("--json", "Print each delivery as a line of JSON."))
+    .addOption(urlOption())
+    .addOption(adminKeyOption())
+    .action(async (options: ListenOptions) => {
+      await run.interruptibly(() => listen(options, run.terminal, run.signal));
+    });
+}

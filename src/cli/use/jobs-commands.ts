@@ -1,0 +1,89 @@
+// `patchbay jobs …`: commands, options and help.
+import { type Command, Option } from "commander";
+import { EXPORT_FORMATS, JOB_STATUSES } from "../../contract/jobs.ts";
+import { sendingOptions } from "./client-commands.ts";
+import { connected, examples, jsonOption, limitOption, outputOption, type Run } from "../command-kit.ts";
+import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import {
+  cancelJob,
+  type JobListOptions,
+  type JobOptions,
+  type JobResultOptions,
+  listJobs,
+  printJobResult,
+  showJob,
+  submitJob,
+  type SubmitOptions,
+  waitForJob,
+} from "./jobs.ts";
+import { addFieldOptions } from "./transcription-options.ts";
+
+export function addJobs(program: Command, run: Run): void {
+  const jobs = program
+    .command("jobs")
+    .description("Transcribe long recordings as durable jobs, which outlive restarts.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay jobs submit hearing.mp3 --diarization",
+        "patchbay jobs submit https://media.acme.example/hearing.mp3 --metadata case=4711 --wait",
+        "patchbay jobs wait job_01m7xvdv3gfy48mypwbq45tkm4",
+        "patchbay jobs result job_01m7xvdv3gfy48mypwbq45tkm4 --format srt -o hearing.srt",
+        "patchbay jobs list --status failed",
+      ),
+    )
+    .addHelpText("after", `\n${EXIT_CODE_HELP}`);
+  addSubmit(jobs, run);
+  connected(jobs.command("list").alias("ls").description("List the app's jobs, newest first."))
+    .addOption(new Option("--status <status>", "Only jobs in this state.").choices(JOB_STATUSES))
+    .addOption(limitOption())
+    .action((options: JobListOptions) => run.interruptibly(() => listJobs(options, run.terminal, run.signal)));
+  one(jobs.command("get").description("Print where a job stands.")).action((id: string, options: JobOptions) =>
+    run.interruptibly(() => showJob(id, options, run.terminal, run.signal)),
+  );
+  withResult(
+    jobs
+      .command("wait")
+      .description("Wait until a job has ended, then print its transcript; exit code 8 if there is none."),
+  ).action((id: string, options: JobResultOptions) =>
+    run.interruptibly(() => waitForJob(id, options, run.terminal, run.signal)),
+  );
+  withResult(jobs.command("result").description("Print the transcript of a job that has ended.")).action(
+    (id: string, options: JobResultOptions) =>
+      run.interruptibly(() => printJobResult(id, options, run.terminal, run.signal)),
+  );
+  one(
+    jobs.command("cancel").description("Cancel a job; one that has ended stays as it is, and its state is printed."),
+  ).action((id: string, options: JobOptions) =>
+    run.interruptibly(() => cancelJob(id, options, run.terminal, run.signal)),
+  );
+}
+
+function addSubmit(jobs: Command, run: Run): void {
+  const command = jobs
+    .command("submit")
+    .description("Submit a recording; prints the job's id as soon as it is safe.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay jobs submit hearing.mp3",
+        "patchbay jobs submit hearing.mp3 --task translate --to-language en --wait",
+        "patchbay jobs submit https://media.acme.example/hearing.mp3 --metadata case=4711 --json",
+      ),
+    )
+    .addOption(jsonOption())
+    .addOption(new Option("--wait", "Wait for its end and print the transcript, as `jobs wait` does."));
+  addFieldOptions(sendingOptions(command, "Submit"), "job").action((file: string | undefined, options: SubmitOptions) =>
+    run.interruptibly(() => submitJob(file, options, run.terminal, run.signal)),
+  );
+}
+
+function withResult(command: Command): Command {
+  return one(command)
+    .addOption(new Option("--format <format>", "The transcript in this form, at no cost.").choices(EXPORT_FORMATS))
+    .addOption(outputOption());
+}
+
+function one(command: Command): Command {
+  return connected(command.argument("<id>", "The job's id."));
+}

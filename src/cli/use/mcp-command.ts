@@ -1,0 +1,51 @@
+// `patchbay mcp`: offers a running gateway as tools of a Model Context Protocol client over stdin and stdout; options and help.
+import { once } from "node:events";
+import { type Command, Option } from "commander";
+import { apiKeyOption, examples, type Run, urlOption } from "../command-kit.ts";
+import { gatewayUrl } from "../gateway-url.ts";
+import { mcpGateway, type McpOptions } from "./mcp-gateway.ts";
+import { CliError, say } from "../terminal.ts";
+import { EXIT } from "../exit-codes.ts";
+
+export function addMcp(program: Command, run: Run): void {
+  program
+    .command("mcp")
+    .description("Offer a running gateway as tools to a Model Context Protocol client, over stdin and stdout.")
+    .addHelpText(
+      "before",
+      examples("patchbay mcp", "patchbay mcp --jobs", "patchbay mcp --url https://speech.acme.example"),
+    )
+    .addOption(new Option("--jobs", "Also offer tools that submit and cancel jobs."))
+    .addOption(urlOption())
+    .addOption(apiKeyOption())
+    .action(async (options: McpOptions) => {
+      await run.interruptibly(() => serve(options, run));
+    });
+}
+
+/** Runs until the client closes stdin, or Ctrl-C. */
+async function serve(options: McpOptions, { terminal, signal }: Run): Promise<void> {
+  const { stdin, stdout } = terminal;
+  // Checked first: otherwise each tool would report an invalid address to a model.
+  gatewayUrl(options.url, terminal);
+  if (stdin.isTTY === true)
+    throw new CliError(EXIT.usage, "A Model Context Protocol client speaks on stdin, which is the keyboard here.", {
+      hints: ['name it to a client: { "command": "npx", "args": ["patchbay-gateway", "mcp"] }'],
+    });
+  // Loaded here because no other command needs them.
+  const [{ serveStdio, StdioServerTransport }, { makeToolServer }] = await Promise.all([
+    import("@modelcontextprotocol/server/stdio"),
+    import("../../mcp/tool-server.ts"),
+  ]);
+  const gateway = mcpGateway(options, terminal);
+  const inputEnd = once(stdin, "end", { signal });
+  const connection = serveStdio(() => makeToolServer(gateway, { offersJobs: options.jobs === true }), {
+    transport: new StdioServerTransport(stdin, stdout),
+    onerror: (error) => void say(terminal, `mcp: ${error.message}`),
+  });
+  try {
+    await inputEnd;
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,112 @@
+// Sends one request with audio: the file streamed with a progress bar, or its URL, under one Idempotency-Key for all tries [cli.retries]. A stream accepts no
+// such key, so it is not retried once it may have been received [cli.streams-once].
+import { randomUUID } from "node:crypto";
+import { type AudioArgument, findAudio } from "./audio-argument.ts";
+import { EXIT } from "../exit-codes.ts";
+import { openSession } from "../gateway-session.ts";
+import { uploadProgress } from "./progress.ts";
+import { CliError, say, type Terminal, visible } from "../terminal.ts";
+import { multipartUpload } from "./upload.ts";
+
+/** Options shared by all commands with audio, under commander's names. */
+export interface AudioOptions extends Readonly<Record<string, unknown>> {
+  readonly sample?: boolean;
+  readonly url?: string;
+  readonly apiKey?: string;
+  readonly idempotencyKey?: string;
+  readonly mediaType?: string;
+  readonly filename?: string;
+}
+
+export interface AudioSending {
+  readonly path: string;
+  /** FILE, URL or `-`. */
+  readonly argument: string | undefined;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly options: AudioOptions;
+  /** Activity shown on a terminal once everything is sent: "transcribing". */
+  readonly doing: string;
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+/** Returns the answer with its body unread. */
+export async function sendAudio(sending: AudioSending): Promise<Response> {
+  const { argument, fields, options, terminal, signal } = sending;
+  if (isStreamed(fields) && options.idempotencyKey !== undefined)
+    throw new CliError(EXIT.usage, "A stream takes no --idempotency-key; leave out --stream and --mode realtime.");
+  const audio = await findAudio(argument, options.sample === true, terminal, signal);
+  try {
+    return await send(sending, audio);
+  } finally {
+    if (audio.kind === "file") await audio.dispose();
+  }
+}
+
+async function send(sending: AudioSending, audio: AudioArgument): Promise<Response> {
+  const { options, terminal, signal, fields } = sending;
+  const session = openSession(options, terminal, signal);
+  const progress = uploadProgress(terminal, audio.kind === "file" ? audio.sizeBytes : 0, sending.doing);
+  const isRepeatable = !isStreamed(fields);
+  // One key for all tries of this command, so that the work is done once.
+  const idempotencyKey = options.idempotencyKey ?? `cli-${randomUUID()}`;
+  try {
+    return await session.call(sending.path, {
+      method: "POST",
+      headers: isRepeatable
+        ? { "idempotency-key": idempotencyKey, accept: "application/json" }
+        : { accept: "text/event-stream, application/json" },
+      isRepeatable,
+      makeBody: () => makeBody(sending, audio, progress.onBytes),
+      onRetry(message, delaySeconds) {
+        progress.clear();
+        terminal.stderr.write(`${visible(message)} Trying again in ${delaySeconds} s.\n`);
+      },
+    });
+  } catch (error) {
+    progress.clear();
+    if (signal.aborted && isRepeatable) await sayHowToResume(terminal, idempotencyKey);
+    throw error;
+  } finally {
+    progress.clear();
+  }
+}
+
+/** A dry run answers at once and costs nothing. */
+function isStreamed(fields: AudioSending["fields"]): boolean {
+  if (fields["dry_run"] === true) return false;
+  return fields["stream"] === true || fields["mode"] === "realtime";
+}
+
+export function sayHowToResume(terminal: Terminal, idempotencyKey: string): Promise<void> {
+  return say(
+    terminal,
+    `To fetch the answer if the work was done: the same command with --idempotency-key ${idempotencyKey}`,
+  );
+}
+
+function makeBody({ fields, options }: AudioSending, audio: AudioArgument, onProgress: (sentBytes: number) => void) {
+  const { mediaType, filename } = options;
+  if (audio.kind === "url") {
+    const hints = {
+      ...(mediaType === undefined ? {} : { media_type: mediaType }),
+      ...(filename === undefined ? {} : { filename }),
+    };
+    return {
+      body: JSON.stringify({ ...fields, audio: { url: audio.url, ...hints } }),
+      headers: { "content-type": "application/json" },
+    };
+  }
+  // The gateway detects the format from the content; an unknown type is better omitted.
+  const source = {
+    path: audio.path,
+    sizeBytes: audio.sizeBytes,
+    fileName: filename ?? audio.name,
+    mediaType: mediaType ?? "application/octet-stream",
+  };
+  const upload = multipartUpload(source, fields, onProgress);
+  return {
+    body: upload.body,
+    headers: { "content-type": upload.contentType, "content-length": String(upload.sizeBytes) },
+  };
+}

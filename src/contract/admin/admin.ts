@@ -1,0 +1,89 @@
+// Shared parts of all admin endpoints: pagination, ownership, ETags, and one contract for workspace administrators and the operator [admin.mirrored].
+import { z } from "zod";
+import type { EndpointContract, ResponseContract } from "../endpoints/endpoint.ts";
+import type { ErrorCode } from "../errors.ts";
+
+/** Query fields of every list. */
+export const pageFields = {
+  limit: z.int().min(1).max(100).default(20).describe("Maximum number of items."),
+  cursor: z.string().min(1).max(400).describe("`next_cursor` of the previous page.").optional(),
+};
+
+export function listOf<T extends z.ZodType>(item: T) {
+  return z.strictObject({
+    object: z.literal("list"),
+    data: z
+      .array(item)
+      .describe(
+        "In the order that the endpoint documents; default: newest first. Items added later do not shift a cursor.",
+      ),
+    next_cursor: z.string().nullable().describe("Send it as `cursor` for the next page. Null on the last page."),
+  });
+}
+
+export const time = z.string().describe("RFC 3339, UTC.");
+
+export const managedBy = z
+  .enum(["file", "api"])
+  .describe("`file`: owned by the configuration file, read-only here. `api`: created and changed through the API.");
+export type ManagedBy = z.infer<typeof managedBy>;
+
+const ETAG = { ETag: "Version of the object; send it as `If-Match` with a change." };
+
+/** For a `PUT` that replaces a whole object: the client must name the version that it replaces. */
+export const requiredMatch = z.object({
+  "If-Match": z
+    .string()
+    .describe(
+      "The `ETag` that was read, or `*` for any. Missing: 428. Changed since: 412. In both cases nothing is changed.",
+    ),
+});
+/** For a change of a single property. */
+export const optionalMatch = z.object({
+  "If-Match": z.string().describe("The `ETag` that was read. Changed since: 412, and nothing is changed.").optional(),
+});
+
+export function json(description: string, schema: z.ZodType): ResponseContract {
+  return { description, content: { "application/json": schema } };
+}
+
+/** An answer with one object and its ETag. */
+export function jsonWithEtag(description: string, schema: z.ZodType): ResponseContract {
+  return { ...json(description, schema), headers: ETAG };
+}
+
+export const CHANGE_ERRORS = [
+  "NOT_FOUND",
+  "MANAGED_BY_FILE",
+  "CONFLICT",
+  "PRECONDITION_FAILED",
+  "BODY_TOO_LARGE",
+] as const satisfies readonly ErrorCode[];
+
+export type EndpointBelow = Omit<EndpointContract, "auth">;
+
+/** For the operator only: `path` is relative to `/admin/v1`. */
+export function operatorEndpoint(endpoint: EndpointBelow): EndpointContract {
+  return { ...endpoint, auth: "operator", path: `/admin/v1${endpoint.path}` };
+}
+
+/** The same endpoint for a workspace's administrators, and for the operator on the admin listener. */
+export interface Mirrored {
+  readonly workspace: EndpointContract;
+  readonly operator: EndpointContract;
+}
+
+/** `path` is relative to the workspace. */
+export function mirrored(endpoint: EndpointBelow): Mirrored {
+  const { path } = endpoint;
+  const errors: readonly ErrorCode[] = [...new Set<ErrorCode>([...endpoint.errors, "NOT_FOUND"])];
+  return {
+    workspace: {
+      ...endpoint,
+      auth: "key",
+      path: `/workspace/:tenant_id${path}`,
+      errors: [...new Set<ErrorCode>([...errors, "FORBIDDEN"])],
+    },
+    operator: operatorEndpoint({ ...endpoint, path: `/workspaces/:tenant_id${path}`, errors }),
+  };
+}

@@ -1,0 +1,115 @@
+// The request log as the operator and a workspace's administrators list it [requests.list].
+import { z } from "zod";
+import { type EndpointBelow, json, listOf, mirrored, operatorEndpoint, pageFields } from "./admin.ts";
+import { BILLING_CLASSES } from "../billing-class.ts";
+import type { EndpointContract } from "../endpoints/endpoint.ts";
+import { requestRecord } from "../requests.ts";
+import { givenTime } from "../times.ts";
+
+export const REQUEST_OUTCOMES = ["succeeded", "refused", "failed", "abandoned"] as const;
+export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
+
+const seconds = z.number().min(0);
+
+export const listedRequest = z.strictObject({
+  object: z.literal("request"),
+  id: z.string(),
+  created_at: z.string(),
+  recorded_at: z.string().describe("When the record was written, after the end of the request."),
+  endpoint: z.string(),
+  outcome: z
+    .enum(REQUEST_OUTCOMES)
+    .describe("`refused`: a 4xx status. `failed`: 5xx, or a stream that broke. `abandoned`: the caller disconnected."),
+  status: z.int(),
+  code: z.string().nullable(),
+  workspace: z
+    .string()
+    .nullable()
+    .describe("Id of the workspace. Null, like the key, for a request without a valid key."),
+  app: z.string().nullable(),
+  key: z.string().nullable(),
+  test_mode: z.boolean(),
+  purpose: z
+    .strictObject({ requested: z.string().nullable(), applied: z.string().nullable(), source: z.string() })
+    .nullable()
+    .describe("Null: no routing decision was made."),
+  route: z.string().nullable(),
+  attempts: z
+    .array(
+      z.strictObject({
+        position: z.int().min(1),
+        connection: z.string(),
+        provider: z.string(),
+        model: z.string(),
+        outcome: z.string().nullable().describe("Null while it is in flight."),
+        billing_class: z.enum(BILLING_CLASSES),
+      }),
+    )
+    .describe("Provider calls in order; more than one means a fallback."),
+  duration_seconds: seconds,
+  audio_seconds: seconds.nullable(),
+  charge_usd: z.string().describe("US dollars, exact: the sum over its attempts."),
+  job_id: z.string().nullable(),
+});
+export type ListedRequestView = z.infer<typeof listedRequest>;
+
+const id = z.string().min(1).max(64);
+const time = givenTime();
+
+const filters = {
+  ...pageFields,
+  from: time.describe("At or after this time.").optional(),
+  to: time.describe("Before this time.").optional(),
+  app: id.describe("Id of the app.").optional(),
+  key: id.describe("Id of the key.").optional(),
+  outcome: z.enum(REQUEST_OUTCOMES).describe("Only requests with this outcome.").optional(),
+  code: id.describe("Only requests that ended with this code.").optional(),
+  recorded_from: time.describe("Written to the log at or after this time, for clients that follow it.").optional(),
+};
+export const workspaceRequestsQuery = z.strictObject(filters);
+export const requestsQuery = z.strictObject({
+  ...filters,
+  workspace: id.describe("Slug or id of the workspace.").optional(),
+});
+
+const LIST: Omit<EndpointBelow, "operationId" | "summary" | "query"> = {
+  method: "GET",
+  path: "/requests",
+  description:
+    "Newest first, including refused requests. A record is available within 5 s of the end of its request, for `retention.request_days`. It never contains audio, text or other contents.",
+  responses: { 200: json("A page of requests.", listOf(listedRequest)) },
+  errors: [],
+};
+const ONE: Omit<EndpointBelow, "operationId" | "summary"> = {
+  method: "GET",
+  path: "/requests/:request_id",
+  description:
+    "What was requested, every target with the reason why it was used or skipped, every call with its outcome and cost. It never contains audio, text or other contents.",
+  responses: { 200: json("The record.", requestRecord) },
+  errors: ["NOT_FOUND"],
+};
+
+export const listRequestsContract: EndpointContract = operatorEndpoint({
+  ...LIST,
+  operationId: "listRequests",
+  summary: "List requests of all workspaces",
+  description: `${LIST.description} Requests without a valid key belong to no workspace; of a flood of them only some are stored.`,
+  query: requestsQuery,
+  errors: ["NOT_FOUND"],
+});
+export const getAnyRequestContract: EndpointContract = operatorEndpoint({
+  ...ONE,
+  operationId: "getAnyRequest",
+  summary: "Get a request of any workspace with its routing",
+});
+export const workspaceRequestsContracts = mirrored({
+  ...LIST,
+  operationId: "listWorkspaceRequests",
+  summary: "List requests of a workspace",
+  query: workspaceRequestsQuery,
+});
+export const workspaceRequestContracts = mirrored({
+  ...ONE,
+  operationId: "getWorkspaceRequest",
+  summary: "Get a request of a workspace with its routing",
+});

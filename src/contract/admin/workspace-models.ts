@@ -1,0 +1,68 @@
+// GET …/models: the models that routes of a workspace, or shared routes, can name [providers.model-list].
+import { z } from "zod";
+import { BILLING_CLASSES } from "../billing-class.ts";
+import { CAPABILITIES } from "../features.ts";
+import { type Everywhere, everywhere } from "../set-up/everywhere.ts";
+
+const billingClass = z.enum(BILLING_CLASSES).nullable();
+
+const assignableModel = z.strictObject({
+  connection: z.string().nullable().describe("Null: neither the workspace's own nor the shared connections have it."),
+  connection_owner: z
+    .enum(["platform", "workspace"])
+    .nullable()
+    .describe("A workspace's own connection replaces the shared one with the same id."),
+  provider: z.string(),
+  model: z.string(),
+  capabilities: z.array(z.enum(CAPABILITIES)),
+  features: z.array(z.string()).describe("Features that a request can require."),
+  weak_features: z
+    .array(z.string())
+    .describe("Emulated with weaker guarantees: only if a route lists them in `accept_weak`."),
+  limits: z
+    .strictObject({
+      max_bytes: z.number().nullable(),
+      max_seconds: z.number().nullable(),
+      max_channels: z.number().nullable(),
+      formats: z.array(z.string()).nullable().describe("Null: every format that the gateway accepts."),
+      max_output_tokens: z.number().nullable(),
+      context_tokens: z.number().nullable(),
+    })
+    .describe("Null: none known."),
+  languages: z
+    .union([z.literal("any"), z.array(z.string())])
+    .nullable()
+    .describe("Null: it accepts no audio."),
+  billing_class: z
+    .strictObject({ audio_input: billingClass, chat: billingClass })
+    .describe("Billing class. Null: it lacks the capability."),
+  assignable: z.boolean().describe("Whether routes of this workspace can use it."),
+  reason: z
+    .enum(["no_connection", "no_credential", "unpriced", "credits_required"])
+    .nullable()
+    .describe(
+      "Why it is not assignable. `unpriced`: the workspace has a plan, which covers priced models only. `credits_required`: the plan does not cover it at the moment.",
+    ),
+});
+
+export const assignableModels = z.strictObject({
+  object: z.literal("list"),
+  data: z.array(assignableModel),
+});
+export type AssignableModels = z.infer<typeof assignableModels>;
+export type AssignableModel = AssignableModels["data"][number];
+
+const listed = everywhere({
+  method: "GET",
+  path: "/models",
+  operationId: "getWorkspaceModels",
+  summary: "List models that routes can name",
+  description:
+    "Current state, by the workspace's own and the shared connections and its plan: every model that the adapters know or a connection declares. Models without a connection are listed too, with `no_connection`: an own provider account makes them assignable.",
+  responses: { 200: { description: "The models.", content: { "application/json": assignableModels } } },
+  errors: [],
+});
+export const getModelsContracts: Everywhere = {
+  ...listed,
+  platform: { ...listed.platform, operationId: "getPlatformModels" },
+};
