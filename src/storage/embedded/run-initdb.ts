@@ -1,9 +1,10 @@
 // Runs initdb for a user without a name. initdb looks up its user's name, which a container's arbitrary user id lacks; the server needs none.
-import { chown, copyFile, cp, mkdtemp, open, readdir, rm } from "node:fs/promises";
+import { chown, constants, copyFile, cp, mkdtemp, open, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Account, namedAccounts } from "./account.ts";
 import { type Binaries, program } from "./binaries.ts";
+import { giveTree } from "./give-tree.ts";
 import { type ProgramResult, runProgram } from "./programs.ts";
 
 const NO_NAME = /could not look up effective user ID/u;
@@ -58,18 +59,17 @@ async function runAsNamed(task: InitdbTask, account: Account, namedAccount: Acco
     const result = await runProgram(initdb, args, namedAccount);
     if (!result.ok) return result;
     await cp(data, task.data, { recursive: true });
-    for (const name of await readdir(task.data, { recursive: true }))
-      await chownAndSync(join(task.data, name), account);
+    for (const name of await readdir(task.data, { recursive: true })) await sync(join(task.data, name));
+    await giveTree(task.data, account);
     return result;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Gives the file to the account and syncs it to disk. */
-async function chownAndSync(path: string, account: Account): Promise<void> {
-  await chown(path, account.uid, account.gid);
-  const file = await open(path, "r");
+/** Throws for a link: another process of the account may have placed it. */
+async function sync(path: string): Promise<void> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     await file.sync();
   } finally {

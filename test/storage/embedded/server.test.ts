@@ -7,12 +7,14 @@ import {
   chownSync,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,6 +22,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { Client } from "pg";
 import { findBinaries } from "../../../src/storage/embedded/binaries.ts";
+import { giveTree } from "../../../src/storage/embedded/give-tree.ts";
 import { majorOf } from "../../../src/storage/embedded/initialize.ts";
 import { InstallationInUse, lockInstallation, ownerOf } from "../../../src/storage/embedded/installation-lock.ts";
 import { completeNpmBinaries } from "../../../src/storage/embedded/npm-binaries.ts";
@@ -240,6 +243,27 @@ test("storage.embedded-root: where root's server account cannot enter the data d
 /** What a container without an entry for its user in /etc/passwd runs as. */
 const UNNAMED = { uid: 54_321, gid: 54_322 };
 const AS_UNNAMED = ["setpriv", "--reuid", `${UNNAMED.uid}`, "--regid", `${UNNAMED.gid}`, "--clear-groups"];
+
+test("storage.embedded-root: files are given to another account without following links", (t) => {
+  if (!isRoot) return t.skip("only root gives files away");
+  return checkLinksStay();
+});
+
+async function checkLinksStay(): Promise<void> {
+  const tree = directory("given-tree");
+  mkdirSync(join(tree, "below"));
+  writeFileSync(join(tree, "below/file"), "");
+  const outside = join(root, "not-of-the-tree");
+  writeFileSync(outside, "");
+  symlinkSync(outside, join(tree, "below/link"));
+  await giveTree(tree, UNNAMED);
+  const owners = ["", "below", "below/file", "below/link"].map((name) => lstatSync(join(tree, name)).uid);
+  assert.deepEqual(
+    owners,
+    owners.map(() => UNNAMED.uid),
+  );
+  assert.equal(statSync(outside).uid, 0);
+}
 
 test("storage.embedded-root: a user id without a name creates its database, as root's server account or by itself", async (t) => {
   if (!isRoot) return t.skip("only root can act as another user");
