@@ -732,6 +732,10 @@ test("idempotency.answer-size: an answer of 8 MiB is stored, a larger one burns 
   assert.equal(MAX_STORED_BODY_BYTES, 8_388_608);
   const fits = owned(await here.claim(request({ key: "fits" })));
   assert.equal(await complete(fits, Buffer.alloc(MAX_STORED_BODY_BYTES, 7)), true);
+  const replay = await here.claim(request({ key: "fits" }));
+  assert.ok(replay.kind === "replay" && replay.reply.body.length === MAX_STORED_BODY_BYTES);
+  // It is stored in a few hundred bytes, and read in pieces all the same: within the bounds of large answers.
+  assert.equal(replay.reply.isExclusive, true);
   const large = owned(await here.claim(request({ key: "large" })));
   assert.equal(await complete(large, Buffer.alloc(MAX_STORED_BODY_BYTES + 1)), false);
   assert.deepEqual(await here.claim(request({ key: "large" })), { kind: "unavailable" });

@@ -1,10 +1,13 @@
 // A backup while the gateway answers requests and works on jobs: of one moment, whole, and a restored installation goes on from there.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import type { Sandbox } from "../../sandbox/server.ts";
+import type { Configuration } from "../../src/config/configuration.ts";
+import { loadConfiguration } from "../../src/config/load-configuration.ts";
+import { collectBackup } from "../../src/operations/backup/collect-backup.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { listNeededObjects } from "../../src/storage/job-sweep.ts";
@@ -32,6 +35,14 @@ function file(sandbox: Sandbox): ConfigurationFile {
     ),
   }));
   return { ...usual, ...(workspaces === undefined ? {} : { workspaces }) };
+}
+
+/** As an operator's command reads it. */
+async function configurationOf(dataDir: string): Promise<Configuration> {
+  const config = await bareConfiguration(dataDir);
+  const loaded = loadConfiguration({ file: config, env: {}, cwd: dataDir });
+  assert.ok(loaded.ok);
+  return loaded.configuration;
 }
 
 const keyed = (name: string) => ({ headers: { "idempotency-key": name } });
@@ -100,3 +111,35 @@ async function assertFitting(database: Database, dataDir: string): Promise<void>
   );
   await assertEvents(database);
 }
+
+test("storage.backup-consistent: where an object was removed before it was linked, another snapshot is taken that does not need it", async () => {
+  const dataDir = join(installation.dataDir, "..", "restored");
+  const database = await openEmbedded(dataDir);
+  const { db } = database;
+  try {
+    await sql`alter table jobs disable trigger user`.execute(db);
+    const job = await db
+      .selectFrom("jobs")
+      .select(["id", "result_key"])
+      .where("result_key", "is not", null)
+      .executeTakeFirstOrThrow();
+    rmSync(join(dataDir, "objects", job.result_key ?? ""));
+    let snapshots = 0;
+    const observed: Database = {
+      ...database,
+      transaction: async (work) => {
+        const result = await database.transaction(work);
+        snapshots += 1;
+        // As a purge does it, after the first snapshot.
+        if (snapshots === 1)
+          await sql`update jobs set expires_at = patchbay_now() - interval '1 second' where id = ${job.id}`.execute(db);
+        return result;
+      },
+    };
+    const { storage } = await configurationOf(dataDir);
+    await collectBackup(observed, { storage }, join(dataDir, ".collected"), false);
+    assert.equal(snapshots, 2);
+  } finally {
+    await database.close();
+  }
+});
