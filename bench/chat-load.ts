@@ -1,7 +1,7 @@
 // A load-generating process for chats over keep-alive connections, plain or streamed. It only detects the start and end of answers: on a small machine, a
 // client library's cost would be measured as the gateway's.
-import { type Answered, askInTurn } from "./ask-in-turn.ts";
-import { childArgument, tellParent } from "./child.ts";
+import { type Answered, askInTurn } from "./upstream/ask-in-turn.ts";
+import { childArgument, tellParent } from "./measure/child.ts";
 
 export interface ChatLoadArgument {
   readonly origin: string;

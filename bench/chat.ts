@@ -11,12 +11,12 @@ import {
   openGateway,
   openOthers,
   type Round,
-} from "./contenders.ts";
-import { startDatabases } from "./databases.ts";
-import { PEER_INSTALL } from "./others.ts";
-import { KEY, runChatLoad, startChatStandIn } from "./processes.ts";
-import { type Profiled, profiled, profileNote } from "./profiled.ts";
-import { type Report, round } from "./report.ts";
+} from "./upstream/contenders.ts";
+import { startDatabases } from "./measure/databases.ts";
+import { PEER_INSTALL } from "./upstream/others.ts";
+import { KEY, runChatLoad, startChatStandIn } from "./measure/processes.ts";
+import { type Profiled, profiled, profileNote } from "./measure/profiled.ts";
+import { type Report, round } from "./measure/report.ts";
 
 export interface ChatBench {
   readonly seconds: number;

@@ -3,11 +3,11 @@
 import { randomUUID } from "node:crypto";
 import { Agent } from "node:http";
 import { askHttp } from "../test/faults/ask-http.ts";
-import { oldestServerBin, OLDEST_MISSING } from "../test/harness/oldest-server.ts";
-import { majorVersionOf, startPostgresServer } from "../test/harness/postgres-server.ts";
-import { KEY, startPatchbay, startStandIn } from "./processes.ts";
-import { quantile, type Report, round } from "./report.ts";
-import { formAround, noiseWav } from "./wav.ts";
+import { oldestServerBin, OLDEST_MISSING } from "../test/harness/postgres/oldest-server.ts";
+import { majorVersionOf, startPostgresServer } from "../test/harness/postgres/postgres-server.ts";
+import { KEY, startPatchbay, startStandIn } from "./measure/processes.ts";
+import { quantile, type Report, round } from "./measure/report.ts";
+import { formAround, noiseWav } from "./upstream/wav.ts";
 
 export interface LatencyBench {
   /** Of load, per server. */

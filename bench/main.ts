@@ -1,17 +1,17 @@
 // `npm run bench [-- name …options]`: without a name, a table of all workloads and baselines; with a name, the detailed benchmark. Each run is bounded.
 import { parseArgs } from "node:util";
 import { benchChat } from "./chat.ts";
-import { worthOfCores } from "./cores.ts";
-import { benchJobPolls } from "./job-polls.ts";
-import { benchJobs } from "./jobs.ts";
-import { benchJobUploads } from "./job-uploads.ts";
+import { worthOfCores } from "./measure/cores.ts";
+import { benchJobPolls } from "./jobs/job-polls.ts";
+import { benchJobs } from "./jobs/jobs.ts";
+import { benchJobUploads } from "./jobs/job-uploads.ts";
 import { benchLatency } from "./latency.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOverview } from "./overview.ts";
 import { benchRealtime } from "./realtime.ts";
-import { printReport, type Report } from "./report.ts";
+import { printReport, type Report } from "./measure/report.ts";
 import { benchRequestLog } from "./request-log.ts";
-import { parseBytes } from "./sizes.ts";
+import { parseBytes } from "./measure/sizes.ts";
 import { benchTranscription } from "./transcription.ts";
 
 const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime | request-log | latency] [options]

@@ -1,10 +1,10 @@
 // Measures resident memory of one gateway process during many large concurrent uploads, on a PostgreSQL server.
-import { startPostgresServer } from "../test/harness/postgres-server.ts";
+import { startPostgresServer } from "../test/harness/postgres/postgres-server.ts";
 import { memoryOf } from "./cost.ts";
-import { KEY, runLoad, startPatchbay, startStandIn } from "./processes.ts";
-import { type Report, quantile, round } from "./report.ts";
-import { mebibytes } from "./sizes.ts";
-import { SEED } from "./wav.ts";
+import { KEY, runLoad, startPatchbay, startStandIn } from "./measure/processes.ts";
+import { type Report, quantile, round } from "./measure/report.ts";
+import { mebibytes } from "./measure/sizes.ts";
+import { SEED } from "./upstream/wav.ts";
 
 const SAMPLE_MS = 50;
 const LIMIT_BYTES = 512 * 1_048_576;

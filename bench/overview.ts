@@ -10,18 +10,18 @@ import {
   openOthers,
   transcription,
   type Workload,
-} from "./contenders.ts";
+} from "./upstream/contenders.ts";
 import { memoryOf, resetPeak } from "./cost.ts";
-import { type Databases, startDatabases } from "./databases.ts";
-import { flameTable, whereTimeGoes } from "./flames.ts";
-import { jobRows } from "./job-rows.ts";
-import { PEER_INSTALL } from "./others.ts";
-import { startChatStandIn, startStandIn } from "./processes.ts";
-import { type Report, round } from "./report.ts";
+import { type Databases, startDatabases } from "./measure/databases.ts";
+import { flameTable, whereTimeGoes } from "./measure/flames.ts";
+import { jobRows } from "./jobs/job-rows.ts";
+import { PEER_INSTALL } from "./upstream/others.ts";
+import { startChatStandIn, startStandIn } from "./measure/processes.ts";
+import { type Report, round } from "./measure/report.ts";
 import { type Row, rowsOf } from "./rows.ts";
-import { mebibytes } from "./sizes.ts";
+import { mebibytes } from "./measure/sizes.ts";
 import { uploading } from "./transcription.ts";
-import { SEED } from "./wav.ts";
+import { SEED } from "./upstream/wav.ts";
 
 export interface OverviewBench {
   /** Of load, for each contender and workload. */

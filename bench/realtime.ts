@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { startSandbox } from "../sandbox/server.ts";
-import { KEY, startPatchbay } from "./processes.ts";
-import { median, quantile, type Report, round } from "./report.ts";
-import { noiseWav } from "./wav.ts";
+import { KEY, startPatchbay } from "./measure/processes.ts";
+import { median, quantile, type Report, round } from "./measure/report.ts";
+import { noiseWav } from "./upstream/wav.ts";
 
 export interface RealtimeOptions {
   readonly seconds: number;

@@ -2,11 +2,11 @@
 // ms at the 95th percentile.
 import { sql } from "kysely";
 import type { Database } from "../src/storage/database.ts";
-import { rollUsage } from "../src/storage/usage-hours.ts";
+import { rollUsage } from "../src/requests/store/usage-hours.ts";
 import { OPERATOR_KEY, adminFile } from "../test/http/admin/admin.ts";
 import { KEY, type TestGateway } from "../test/harness/gateway.ts";
-import { quantile, type Report, round } from "./report.ts";
-import { openServerGateway } from "./server-gateway.ts";
+import { quantile, type Report, round } from "./measure/report.ts";
+import { openServerGateway } from "./measure/server-gateway.ts";
 
 export interface RequestLogBench {
   readonly rows: number;

@@ -4,8 +4,8 @@ import { sql } from "kysely";
 import type { Database } from "../src/storage/database.ts";
 import { wav } from "../test/audio/build-audio.ts";
 import { KEY, standardFile, type TestGateway } from "../test/harness/gateway.ts";
-import { table } from "./report.ts";
-import { openServerGateway } from "./server-gateway.ts";
+import { table } from "./measure/report.ts";
+import { openServerGateway } from "./measure/server-gateway.ts";
 
 const N = Number(process.argv[2] ?? "1000");
 const AT_ONCE = 8;

@@ -1,6 +1,6 @@
 // A row of the overview: one contender's result for a workload, relative to the bare forwarder.
-import { BARE, type Contender, type Figures, figuresOf, type Round } from "./contenders.ts";
-import { round } from "./report.ts";
+import { BARE, type Contender, type Figures, figuresOf, type Round } from "./upstream/contenders.ts";
+import { round } from "./measure/report.ts";
 
 export interface Row extends Figures {
   readonly workload: string;

@@ -10,12 +10,12 @@ import {
   openGateway,
   openOthers,
   transcription,
-} from "./contenders.ts";
-import { startDatabases } from "./databases.ts";
-import { KEY, runLoad, startStandIn } from "./processes.ts";
-import { profiled, profileNote } from "./profiled.ts";
-import { type Report, round } from "./report.ts";
-import { SEED } from "./wav.ts";
+} from "./upstream/contenders.ts";
+import { startDatabases } from "./measure/databases.ts";
+import { KEY, runLoad, startStandIn } from "./measure/processes.ts";
+import { profiled, profileNote } from "./measure/profiled.ts";
+import { type Report, round } from "./measure/report.ts";
+import { SEED } from "./upstream/wav.ts";
 
 export interface TranscriptionBench {
   readonly sizeBytes: number;

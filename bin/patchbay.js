@@ -119,7 +119,7 @@ function run(node, script) {
   });
 }
 
-/** npm tells a shell to stop, which does not pass that on: see src/npm-shell.ts, whose rule this is. */
+/** npm tells a shell to stop, which does not pass that on: see src/start/npm-shell.ts, whose rule this is. */
 function endWithShell(child) {
   const script = (process.env.npm_lifecycle_script || "").replace(/&&/g, " ");
   const isForeground = /patchbay/.test(script) && !/[&;|]|\b(?:nohup|setsid|disown)\b/.test(script);

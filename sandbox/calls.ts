@@ -1,7 +1,7 @@
 // Records the calls to the sandbox, so that tests can check whether a provider was called.
 import type { IncomingMessage } from "node:http";
-import type { ReceivedFile } from "./multipart-reader.ts";
-import { type Pairs, valueOf, type WireName } from "./wire.ts";
+import type { ReceivedFile } from "./wire/multipart-reader.ts";
+import { type Pairs, valueOf, type WireName } from "./wire/wire.ts";
 
 export interface SandboxCall {
   readonly wire: WireName;

@@ -1,7 +1,7 @@
 // Simulates a chat answer for every protocol: counted facts, never invented prose [providers.sandbox-honest]. With tools it calls them, with arguments that
 // match their schema [providers.sandbox-answers].
-import { sampleOf } from "./schema-sample.ts";
-import type { Alteration } from "./wire.ts";
+import { sampleOf } from "./wire/schema-sample.ts";
+import type { Alteration } from "./wire/wire.ts";
 
 export interface ChatAsked {
   readonly messages: number;

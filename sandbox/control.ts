@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import type { CallLog } from "./calls.ts";
 import { type FaultBook, faultRuleSchema } from "./faults.ts";
-import { parseJson } from "./wire.ts";
+import { parseJson } from "./wire/wire.ts";
 
 export const CONTROL_PATH = "/_sandbox/";
 const MAX_BODY_BYTES = 1_048_576;

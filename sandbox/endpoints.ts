@@ -1,22 +1,22 @@
 // Routes method and path to a simulated protocol. Each provider has a path prefix, so that one server can simulate all of them.
-import { anthropicModelsWire } from "./anthropic-model-list.ts";
-import { anthropicWire } from "./anthropic.ts";
-import { assemblyAiLiveWire } from "./assemblyai-live.ts";
-import { assemblyAiWires } from "./assemblyai.ts";
-import { compatibleWire, DIALECTS } from "./compatible.ts";
-import { deepgramLiveWire } from "./deepgram-live.ts";
-import { deepgramKeyWire, deepgramWire } from "./deepgram.ts";
-import { geminiGenerationWire, geminiInteractionWire, isAudioGeneration } from "./gemini-audio.ts";
-import { geminiChatWire } from "./gemini-chat.ts";
-import { geminiModelsListWire } from "./gemini-model-list.ts";
-import { googleSpeechWires } from "./google-speech.ts";
-import { openAiWire } from "./openai-audio.ts";
-import { CHAT_DIALECTS, openAiChatWire } from "./openai-chat.ts";
-import { compatibleModelsWire, LISTING_DIALECTS, openAiModelsWire } from "./openai-model-list.ts";
-import { elevenLabsWires } from "./elevenlabs.ts";
-import type { LiveWire } from "./live-wire.ts";
-import { WHISPER_CPP_STARTS } from "./whisper-cpp.ts";
-import type { Wire } from "./wire.ts";
+import { anthropicModelsWire } from "./anthropic/anthropic-model-list.ts";
+import { anthropicWire } from "./anthropic/anthropic.ts";
+import { assemblyAiLiveWire } from "./assemblyai/assemblyai-live.ts";
+import { assemblyAiWires } from "./assemblyai/assemblyai.ts";
+import { compatibleWire, DIALECTS } from "./openai/compatible.ts";
+import { deepgramLiveWire } from "./deepgram/deepgram-live.ts";
+import { deepgramKeyWire, deepgramWire } from "./deepgram/deepgram.ts";
+import { geminiGenerationWire, geminiInteractionWire, isAudioGeneration } from "./google/gemini-audio.ts";
+import { geminiChatWire } from "./google/gemini-chat.ts";
+import { geminiModelsListWire } from "./google/gemini-model-list.ts";
+import { googleSpeechWires } from "./google/google-speech.ts";
+import { openAiWire } from "./openai/openai-audio.ts";
+import { CHAT_DIALECTS, openAiChatWire } from "./openai/openai-chat.ts";
+import { compatibleModelsWire, LISTING_DIALECTS, openAiModelsWire } from "./openai/openai-model-list.ts";
+import { elevenLabsWires } from "./elevenlabs/elevenlabs.ts";
+import type { LiveWire } from "./wire/live-wire.ts";
+import { WHISPER_CPP_STARTS } from "./openai/whisper-cpp.ts";
+import type { Wire } from "./wire/wire.ts";
 
 const TASKS = { transcriptions: "transcribe", translations: "translate" } as const;
 

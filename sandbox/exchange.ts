@@ -4,10 +4,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { type CallLog, type CallRecord, describeFile, newCallRecord } from "./calls.ts";
 import type { FaultBook, ReplacingFault, Trouble } from "./faults.ts";
-import type { AudioMeter } from "./measure-audio.ts";
-import { type ReadBody, readBody } from "./read-body.ts";
-import { sendAnswer } from "./send-answer.ts";
-import type { Wire, WireAnswer, WireInput } from "./wire.ts";
+import type { AudioMeter } from "./wire/measure-audio.ts";
+import { type ReadBody, readBody } from "./wire/read-body.ts";
+import { sendAnswer } from "./wire/send-answer.ts";
+import type { Wire, WireAnswer, WireInput } from "./wire/wire.ts";
 
 interface ExchangeParts {
   readonly log: CallLog;

@@ -9,7 +9,7 @@ import {
   type Wire,
   WIRE_NAMES,
   type WireName,
-} from "./wire.ts";
+} from "./wire/wire.ts";
 
 const afterContent = z.int().min(0).optional();
 

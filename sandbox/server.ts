@@ -6,14 +6,14 @@ import { createCallLog, type SandboxCall } from "./calls.ts";
 import { answerControl, CONTROL_PATH } from "./control.ts";
 import { createExchange } from "./exchange.ts";
 import { createFaultBook, type FaultRule } from "./faults.ts";
-import { createAudioMeter } from "./measure-audio.ts";
-import type { Dialect } from "./compatible.ts";
+import { createAudioMeter } from "./wire/measure-audio.ts";
+import type { Dialect } from "./openai/compatible.ts";
 import { createEndpoints, findLiveWire } from "./endpoints.ts";
-import { createLiveServer } from "./live-server.ts";
-import { whisperCppBareAnswer } from "./whisper-cpp.ts";
+import { createLiveServer } from "./wire/live-server.ts";
+import { whisperCppBareAnswer } from "./openai/whisper-cpp.ts";
 
 export type { SandboxCall } from "./calls.ts";
-export type { Dialect } from "./compatible.ts";
+export type { Dialect } from "./openai/compatible.ts";
 export type { Fault, FaultRule } from "./faults.ts";
 
 const KEPT_CALLS = 1000;

@@ -1,5 +1,5 @@
 // Simulates a transcript for every protocol: measured facts, never invented speech [providers.sandbox-honest]. Provides words, segments and channels.
-import type { Alteration } from "./wire.ts";
+import type { Alteration } from "./wire/wire.ts";
 
 export interface SimulatedWord {
   readonly text: string;

@@ -1,11 +1,11 @@
-// Writes src/storage/schema.sql, the schema created by the migrations, for readers and reviews. With --check it writes nothing and fails if the file is out of
+// Writes src/storage/schema/schema.sql, the schema created by the migrations, for readers and reviews. With --check it writes nothing and fails if the file is out of
 // date. Starts its own PostgreSQL server from npm's binaries.
 import { readFile, writeFile } from "node:fs/promises";
 import { sql } from "kysely";
-import { openDatabase } from "../src/storage/open-database.ts";
-import { startPostgresServer } from "../test/harness/postgres-server.ts";
+import { openDatabase } from "../src/storage/connection/open-database.ts";
+import { startPostgresServer } from "../test/harness/postgres/postgres-server.ts";
 
-const file = new URL("../src/storage/schema.sql", import.meta.url);
+const file = new URL("../src/storage/schema/schema.sql", import.meta.url);
 const server = await startPostgresServer({ commits: "lost" });
 let expected: string;
 try {
@@ -16,11 +16,11 @@ try {
 const present = await readFile(file, "utf8").catch(() => null);
 if (present !== expected) {
   if (process.argv.includes("--check")) {
-    console.error("src/storage/schema.sql is out of date: run node scripts/dump-schema.ts");
+    console.error("src/storage/schema/schema.sql is out of date: run node scripts/dump-schema.ts");
     process.exitCode = 1;
   } else {
     await writeFile(file, expected);
-    console.log("wrote src/storage/schema.sql");
+    console.log("wrote src/storage/schema/schema.sql");
   }
 }
 

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync } from "node:fs";
 import { join } from "node:path";
-import { startPostgresServer } from "../test/harness/postgres-server.ts";
+import { startPostgresServer } from "../test/harness/postgres/postgres-server.ts";
 
 process.chdir(join(import.meta.dirname, ".."));
 const server = await startPostgresServer({ commits: "lost" });

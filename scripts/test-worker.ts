@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { describe } from "node:test";
 import { pathToFileURL } from "node:url";
 import { endBrowser, keepBrowser } from "../test/harness/browser.ts";
-import { endIdleCopies, keepCopies } from "../test/harness/server-databases.ts";
+import { endIdleCopies, keepCopies } from "../test/harness/postgres/server-databases.ts";
 
 /** Duration and resources of a test file. */
 export interface Took {

@@ -11,13 +11,13 @@ import { CANARY_PORT, startCanary } from "../test/harness/canary.ts";
 import { COMPILED, pruneCompiled } from "../test/harness/compile-cache.ts";
 import { startFlags } from "../test/harness/node-flags.ts";
 import { CORE } from "../test/core.ts";
-import { OLDEST_MISSING, oldestServerBin } from "../test/harness/oldest-server.ts";
-import { type PostgresOptions, startPostgresServer } from "../test/harness/postgres-server.ts";
+import { OLDEST_MISSING, oldestServerBin } from "../test/harness/postgres/oldest-server.ts";
+import { type PostgresOptions, startPostgresServer } from "../test/harness/postgres/postgres-server.ts";
 import type { Took } from "./test-worker.ts";
 
 /** Run only if named by their whole path. */
 const LEFT_OUT = /^test\/(sdk-oracle|faults|fixtures)\//u;
-const DATABASE = "test/harness/database.ts";
+const DATABASE = "test/harness/postgres/database.ts";
 /** Names the folder from which scripts/test-worker.ts takes its files. */
 const QUEUE = "PATCHBAY_TEST_QUEUE";
 /** For the two cores of CI: a third process uses the time in which two wait for a browser, a clock or the server. */

@@ -3,9 +3,9 @@
 import { EXIT } from "./cli/exit-codes.ts";
 import { ownCommand } from "./cli/invocation.ts";
 import { runCli } from "./cli/run-cli.ts";
-import { isForegroundScript, untilOrphaned } from "./npm-shell.ts";
+import { isForegroundScript, untilOrphaned } from "./start/npm-shell.ts";
 import { makeOperations } from "./operations/operations.ts";
-import { PROCESS_NUMBER, upInProcesses } from "./processes.ts";
+import { PROCESS_NUMBER, upInProcesses } from "./start/processes.ts";
 
 // Started by the launcher: if the launcher is killed, a gateway would keep its port and data directory with no process left to stop it.
 if (process.channel !== undefined) {
@@ -23,9 +23,9 @@ const processNumber = number === undefined ? null : Number(number);
 // Loaded on demand, so that a client command does not wait for the gateway's modules.
 process.exitCode = await runCli(process.argv.slice(2), {
   up: (options) => upInProcesses(options, processNumber, orphaned),
-  work: async (options) => (await import("./work.ts")).work(options, orphaned),
+  work: async (options) => (await import("./start/work.ts")).work(options, orphaned),
   operations: makeOperations(async (configuration) =>
-    (await import("./open-outbound.ts")).openDoctorNetwork(configuration),
+    (await import("./compose/outbound.ts")).openDoctorNetwork(configuration),
   ),
   env: process.env,
   command: ownCommand({ env: process.env, cwd: process.cwd() }),

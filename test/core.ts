@@ -3,9 +3,9 @@
 export const CORE: Readonly<Record<string, readonly string[]>> = {
   transcription: [
     "test/http/transcription/happy.test.ts",
-    "test/http/transcription/budgets.test.ts",
+    "test/http/transcription/limits/budgets.test.ts",
     "test/http/transcription/database-away.test.ts",
-    "test/http/transcription/metered.test.ts",
+    "test/http/transcription/limits/metered.test.ts",
   ],
   chat: [
     "test/http/chat/happy.test.ts",

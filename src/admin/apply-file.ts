@@ -5,7 +5,7 @@ import { GatewayError } from "../contract/errors.ts";
 import { formatFault } from "../config/fault.ts";
 import type { LoadResult } from "../config/load-configuration.ts";
 import { applyAndCompare, type ApplyServices } from "../directory/apply-configuration.ts";
-import { OtherSecrets } from "../storage/verify-secrets.ts";
+import { OtherSecrets } from "../storage/secrets/verify-secrets.ts";
 
 /** The configuration file that this gateway was started with. */
 export interface OwnFile {

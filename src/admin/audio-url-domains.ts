@@ -3,7 +3,7 @@ import type { AudioUrlDomainsView } from "../contract/admin/audio-url-domains.ts
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
 import { hostNameFault, spelledAsHostName } from "../lib/text/host-name.ts";
-import { readAudioUrlDomains, replaceAudioUrlDomains } from "../storage/audio-url-domains.ts";
+import { readAudioUrlDomains, replaceAudioUrlDomains } from "../directory/store/audio-url-domains.ts";
 import type { Database } from "../storage/database.ts";
 import { lockWorkspace } from "../storage/lock-workspace.ts";
 import { allowMatch, type Precondition } from "./precondition.ts";

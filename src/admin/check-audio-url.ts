@@ -5,7 +5,7 @@ import { AUDIO_URL_RULES } from "../contract/admin/audio-url-check.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import type { KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
-import { readAudioUrlDomains } from "../storage/audio-url-domains.ts";
+import { readAudioUrlDomains } from "../directory/store/audio-url-domains.ts";
 import type { Database } from "../storage/database.ts";
 
 export interface AudioUrlCheckServices {

@@ -5,13 +5,13 @@ import type { Entry } from "../config/raw-data.ts";
 import type { SetUpScope } from "../config/check-route.ts";
 import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
 import { type DirectoryScope, PLATFORM } from "../directory/snapshot.ts";
-import { announceChange } from "../storage/announce.ts";
+import { announceChange } from "../storage/connection/announce.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
-import type { Seal } from "../storage/seal.ts";
+import type { Seal } from "../storage/secrets/seal.ts";
 import { asWorkspaceOrSystem, changeAsWorkspaceOrSystem, type Handle } from "../storage/system.ts";
-import type { ConnectionRow } from "../storage/tables.ts";
+import type { ConnectionRow } from "../storage/schema/tables.ts";
 import { noSuch } from "./refusals.ts";
 
 /** For the HTTP layer, which does not import the directory. */

@@ -2,7 +2,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
 import type { Database } from "../storage/database.ts";
-import { insertRealtimeToken, takeRealtimeToken } from "../storage/realtime-tokens.ts";
+import { insertRealtimeToken, takeRealtimeToken } from "./store/realtime-tokens.ts";
 import type { Principal } from "./principal.ts";
 import type { KeyVerifier, VerifyKeyServices } from "./verify-key.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";

@@ -4,8 +4,8 @@ import type { AppConfiguration, Configuration } from "../config/configuration.ts
 import { type AppId, brand, type WorkspaceId } from "../contract/ids.ts";
 import { parseUsd } from "../metering/money.ts";
 import type { Transacting } from "../storage/database.ts";
-import { upsertBudget } from "../storage/upsert-budget.ts";
-import { putPlanBudgets } from "../storage/plan-budgets.ts";
+import { upsertBudget } from "../metering/store/upsert-budget.ts";
+import { putPlanBudgets } from "../metering/store/plan-budgets.ts";
 
 export async function putPrices(tx: Transacting, configuration: Configuration): Promise<void> {
   const nameOf = ({ provider, model }: { readonly provider: string; readonly model: string }) => `${provider}/${model}`;

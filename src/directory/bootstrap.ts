@@ -1,8 +1,8 @@
 // Decides whether a start must create the owner's workspace: the database is empty, or an earlier start created it and the file still lists none.
 import { sql } from "kysely";
-import { readConnection } from "../storage/connections.ts";
+import { readConnection } from "./store/connections.ts";
 import type { Transacting } from "../storage/database.ts";
-import { readRoute } from "../storage/routes.ts";
+import { readRoute } from "./store/routes.ts";
 import type { ScopeObjects } from "./apply-scope.ts";
 import { PLATFORM } from "./snapshot.ts";
 

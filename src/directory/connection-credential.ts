@@ -1,9 +1,9 @@
 // Seals and opens the stored credential of a provider account, and extracts the part of it that may be shown [admin.connection-credential].
 import type { Transacting } from "../storage/database.ts";
-import { readDataKeys, sealSecret } from "../storage/data-keys.ts";
-import type { Seal } from "../storage/seal.ts";
-import { credentialPlace } from "../storage/secret-places.ts";
-import type { ConnectionRow } from "../storage/tables.ts";
+import { readDataKeys, sealSecret } from "../storage/secrets/data-keys.ts";
+import type { Seal } from "../storage/secrets/seal.ts";
+import { credentialPlace } from "../storage/secrets/secret-places.ts";
+import type { ConnectionRow } from "../storage/schema/tables.ts";
 import type { DirectoryScope } from "./snapshot.ts";
 
 export async function sealCredential(

@@ -9,11 +9,11 @@ import {
   type PriceBook,
 } from "../metering/price.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
-import { listPauses } from "../storage/connection-pauses.ts";
+import { listPauses } from "./store/connection-pauses.ts";
 import type { Database } from "../storage/database.ts";
-import { readDataKeys } from "../storage/data-keys.ts";
-import type { Seal } from "../storage/seal.ts";
-import { credentialPlace } from "../storage/secret-places.ts";
+import { readDataKeys } from "../storage/secrets/data-keys.ts";
+import type { Seal } from "../storage/secrets/seal.ts";
+import { credentialPlace } from "../storage/secrets/secret-places.ts";
 import { accountKey } from "./account-key.ts";
 import { createDirectory, type Directory, PLATFORM } from "./snapshot.ts";
 import { providerKind, storedConnection, storedPrice, storedRoute } from "./stored.ts";

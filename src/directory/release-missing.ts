@@ -1,8 +1,8 @@
 // Makes objects that the file no longer lists unmanaged, so that the API can edit them [configuration.release]. An app never loses its route because a line
 // was removed, and no object is left that neither file nor API may change.
 import type { Transacting } from "../storage/database.ts";
-import { setConnectionManager } from "../storage/connections.ts";
-import { setRouteManager } from "../storage/routes.ts";
+import { setConnectionManager } from "./store/connections.ts";
+import { setRouteManager } from "./store/routes.ts";
 import { auditFile } from "./apply-scope.ts";
 import type { DirectoryScope } from "./snapshot.ts";
 

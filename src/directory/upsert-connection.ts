@@ -1,9 +1,9 @@
 // Upserts a provider account: its credential is sealed and stored with the part of it that may be shown [admin.connection-credential].
 import type { ConnectionConfiguration } from "../config/configuration.ts";
-import { putConnection } from "../storage/connections.ts";
+import { putConnection } from "./store/connections.ts";
 import type { Transacting } from "../storage/database.ts";
-import type { ManagedBy } from "../storage/routes.ts";
-import type { Seal } from "../storage/seal.ts";
+import type { ManagedBy } from "./store/routes.ts";
+import type { Seal } from "../storage/secrets/seal.ts";
 import { lastFour, sealCredential } from "./connection-credential.ts";
 import type { DirectoryScope } from "./snapshot.ts";
 

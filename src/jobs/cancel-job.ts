@@ -1,8 +1,8 @@
 // DELETE of a job: cancels it immediately while it is queued, sets a flag for its worker while it is processing, and does nothing after its end
 // [jobs.cancel-queued] [jobs.cancel-processing].
 import type { AnswerRoom } from "../lib/answer-room.ts";
-import { wakeCancelled } from "../storage/job-work.ts";
-import { type JobOwner, lockJob, requestCancel } from "../storage/jobs.ts";
+import { wakeCancelled } from "./store/job-work.ts";
+import { type JobOwner, lockJob, requestCancel } from "./store/jobs.ts";
 import { markPostCommitFailure } from "../storage/transact.ts";
 import { describeJob, type JobView } from "./read/describe-job.ts";
 import { endLocked } from "./end-job.ts";

@@ -12,9 +12,9 @@ import type { RemoteRun } from "../providers/io.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";
 import type { Route } from "../routing/types.ts";
-import type { JobCall } from "../storage/job-work.ts";
-import type { Seal } from "../storage/seal.ts";
-import type { JobRow } from "../storage/tables.ts";
+import type { JobCall } from "./store/job-work.ts";
+import type { Seal } from "../storage/secrets/seal.ts";
+import type { JobRow } from "../storage/schema/tables.ts";
 
 export interface JobRequest {
   /** Null: the audio was uploaded. */

@@ -1,4 +1,4 @@
-// The dependencies of the functions of this folder, created once in `app.ts` and passed as their first argument.
+// The dependencies of the functions of this folder, created once in `compose/app.ts` and passed as their first argument.
 import type { JsonParser } from "../lib/json/json-parser.ts";
 import type { KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import type { GatewayServices } from "../gateway/services.ts";
@@ -6,8 +6,8 @@ import type { ObjectStore } from "../objects/store.ts";
 import type { ResultTokens } from "../objects/result-token.ts";
 import type { Queue, QueueDefinition } from "../queue/queue.ts";
 import type { Database, Transacting } from "../storage/database.ts";
-import type { Seal } from "../storage/seal.ts";
-import type { OnTerminal } from "../storage/webhook-events.ts";
+import type { Seal } from "../storage/secrets/seal.ts";
+import type { OnTerminal } from "../webhooks/store/webhook-events.ts";
 import type { Leases } from "./leases.ts";
 import type { AppMutex } from "./run/app-mutex.ts";
 

@@ -1,5 +1,5 @@
 // Deletes the audio of a job that has ended, immediately or in the next sweep [jobs.audio-retention].
-import { forgetAudio } from "../storage/job-sweep.ts";
+import { forgetAudio } from "./store/job-sweep.ts";
 import type { JobServices } from "./services.ts";
 import { claims } from "../storage/system.ts";
 

@@ -29,7 +29,7 @@ import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { completeReservedSlot } from "../storage/idempotency-slots.ts";
-import { insertJob, readJob } from "../storage/jobs.ts";
+import { insertJob, readJob } from "./store/jobs.ts";
 import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
 import { transactExactlyOnce } from "../storage/transact.ts";
 import { describeSubmitted, pollUrl } from "./read/describe-job.ts";

@@ -13,7 +13,7 @@ import {
   purgeJob,
   spentAudio,
   SWEPT_AT_ONCE,
-} from "../storage/job-sweep.ts";
+} from "./store/job-sweep.ts";
 import { sweeps } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { endLocked } from "./end-job.ts";
@@ -25,10 +25,10 @@ import { removeAudio } from "./spent-audio.ts";
 /**
  * How often lapsed leases are looked for, independently of other sweeps, because a purge takes as long as the object store does.
  * Another worker has a dead worker's job within 45 s [jobs.dead-worker], the sum of:
- *   30 s  the lease (storage/job-work.ts), since the worker's last renewal
+ *   30 s  the lease (jobs/store/job-work.ts), since the worker's last renewal
  *    2 s  the next look
  *    2 s  a poll (queue/dispatcher.ts), if the notification was lost
- *    9 s  if the first successor died before it had the job: 5 s until it is offered again (storage/job-sweep.ts), a look, a poll
+ *    9 s  if the first successor died before it had the job: 5 s until it is offered again (jobs/store/job-sweep.ts), a look, a poll
  * Time in which the database is unavailable or no worker has a free slot is added.
  */
 export const LOOK_FOR_LAPSED_MS = 2_000;

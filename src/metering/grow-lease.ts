@@ -8,9 +8,9 @@ import {
   type LeaseOwner,
   type LeaseRow,
   lockLeases,
-} from "../storage/budget-leases.ts";
-import { changeWindows, readWindowKeys, windowId, type WindowKey } from "../storage/budget-windows.ts";
-import { lockBudgets, lockBudgetsOf } from "../storage/budgets.ts";
+} from "./store/budget-leases.ts";
+import { changeWindows, readWindowKeys, windowId, type WindowKey } from "./store/budget-windows.ts";
+import { lockBudgets, lockBudgetsOf } from "./store/budgets.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { batches } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";

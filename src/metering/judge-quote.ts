@@ -1,8 +1,8 @@
 // Checks whether a quote fits its budgets now, without reserving anything [budgets.dry-run].
 import type { Kysely } from "kysely";
-import { sumHeld } from "../storage/budget-leases.ts";
-import { type AppOf, readBudgets } from "../storage/budgets.ts";
-import type { Tables } from "../storage/tables.ts";
+import { sumHeld } from "./store/budget-leases.ts";
+import { type AppOf, readBudgets } from "./store/budgets.ts";
+import type { Tables } from "../storage/schema/tables.ts";
 import { type Amounts, type BudgetExceeded, judgeBudget } from "./budget.ts";
 import { withWindows } from "./read-budgets.ts";
 

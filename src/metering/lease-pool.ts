@@ -1,5 +1,5 @@
 // The leases of one app in this process: the current one, and replaced ones whose calls are in flight [metering.lease-lifetime].
-import type { LeaseOwner } from "../storage/budget-leases.ts";
+import type { LeaseOwner } from "./store/budget-leases.ts";
 import type { Database } from "../storage/database.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { BudgetExceeded } from "./budget.ts";

@@ -2,9 +2,9 @@
 // first from this process, then from others.
 import { setTimeout as pause } from "node:timers/promises";
 import type { WorkspaceId } from "../contract/ids.ts";
-import { announceChange } from "../storage/announce.ts";
-import { isHeldElsewhere, type LeaseOwner } from "../storage/budget-leases.ts";
-import type { AppOf } from "../storage/budgets.ts";
+import { announceChange } from "../storage/connection/announce.ts";
+import { isHeldElsewhere, type LeaseOwner } from "./store/budget-leases.ts";
+import type { AppOf } from "./store/budgets.ts";
 import type { Database } from "../storage/database.ts";
 import { batches } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";

@@ -11,7 +11,7 @@ import { createLeasePool, type LeasePool, type Taken } from "./lease-pool.ts";
 import type { Funding } from "./ledger.ts";
 import type { Reservation, Reserved, Settled, Settlement } from "./ledger-entries.ts";
 import { createLeaseReclaimer, type LeaseReclaimer } from "./lease-reclaimer.ts";
-import { renewLeases } from "../storage/budget-leases.ts";
+import { renewLeases } from "./store/budget-leases.ts";
 import { spentTokens } from "./settle-batch.ts";
 import { createWording } from "../storage/insert-deduplicated.ts";
 import { leasedAttempt } from "./settle-leased.ts";

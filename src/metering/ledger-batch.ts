@@ -1,10 +1,10 @@
 // Runs concurrent reservations and settlements as one transaction of the ledger [metering.batch-isolation], so that each budget is locked once and each of
 // its windows updated once. Locks are taken on attempts, then budgets, then slots, each in id order.
-import { changeWindows, windowId } from "../storage/budget-windows.ts";
-import { type AppOf, lockBudgetsOf } from "../storage/budgets.ts";
+import { changeWindows, windowId } from "./store/budget-windows.ts";
+import { type AppOf, lockBudgetsOf } from "./store/budgets.ts";
 import type { Transacting } from "../storage/database.ts";
-import type { HeldWindows } from "../storage/held-budgets.ts";
-import type { Seal } from "../storage/seal.ts";
+import type { HeldWindows } from "./store/held-budgets.ts";
+import type { Seal } from "../storage/secrets/seal.ts";
 import type { Reservation, Reserved, Settled, Settlement } from "./ledger-entries.ts";
 import { statesOf, withWindows } from "./read-budgets.ts";
 import { type HeldBudgets, insertAttempts, judgeReservations } from "./reserve-batch.ts";

@@ -2,7 +2,7 @@
 import type { BillingClass } from "../contract/billing-class.ts";
 import type { AppId, AttemptId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import type { SlotRef, NewReply } from "../storage/idempotency-slots.ts";
-import type { Funding } from "../storage/tables-metering.ts";
+import type { Funding } from "../storage/schema/tables-metering.ts";
 import type { BudgetExceeded } from "./budget.ts";
 import type { Price } from "./price.ts";
 

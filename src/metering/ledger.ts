@@ -3,7 +3,7 @@
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
 import type { Database, Transacting } from "../storage/database.ts";
-import type { Seal } from "../storage/seal.ts";
+import type { Seal } from "../storage/secrets/seal.ts";
 import { batches, sweeps } from "../storage/system.ts";
 import { transact, transactIdempotently } from "../storage/transact.ts";
 import { isServerUnavailable, isBadData } from "../storage/database-faults.ts";
@@ -15,7 +15,7 @@ import type { LeaseReclaimer } from "./lease-reclaimer.ts";
 import { sweepAttempts } from "./sweep-attempts.ts";
 import type { Reservation, Reserved, Settlement, Settled } from "./ledger-entries.ts";
 
-export type { Funding } from "../storage/tables-metering.ts";
+export type { Funding } from "../storage/schema/tables-metering.ts";
 
 export interface Ledger {
   reserve(reservation: Reservation): Promise<Reserved>;

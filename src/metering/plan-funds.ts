@@ -1,8 +1,8 @@
 // Reads whether a workspace's plan has funds left [budgets.plan-allowance]: monthly tokens for plain chat, credits for everything else.
 import type { Kysely } from "kysely";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
-import { readBudgets } from "../storage/budgets.ts";
-import type { Tables } from "../storage/tables.ts";
+import { readBudgets } from "./store/budgets.ts";
+import type { Tables } from "../storage/schema/tables.ts";
 import { headroomOf } from "./budget.ts";
 import { withWindows } from "./read-budgets.ts";
 

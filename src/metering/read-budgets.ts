@@ -1,10 +1,10 @@
 // Reads an app's budgets with the usage of their current windows.
 import type { Kysely } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
-import { sumHeld } from "../storage/budget-leases.ts";
-import { readWindows, windowId, type WindowRow } from "../storage/budget-windows.ts";
-import { type BudgetRow, readBudgets, readBudgetsOfApps } from "../storage/budgets.ts";
-import type { Tables } from "../storage/tables.ts";
+import { sumHeld } from "./store/budget-leases.ts";
+import { readWindows, windowId, type WindowRow } from "./store/budget-windows.ts";
+import { type BudgetRow, readBudgets, readBudgetsOfApps } from "./store/budgets.ts";
+import type { Tables } from "../storage/schema/tables.ts";
 import { type BudgetState, limitMs, resetsAt, windowStart } from "./budget.ts";
 
 export async function readBudgetStates(

@@ -2,7 +2,7 @@
 // settlement, so that no call waits for it.
 import type { Logger } from "pino";
 import type { Database } from "../storage/database.ts";
-import { findReachedSoftLimits, markSoftLimit, type SoftLimitReached } from "../storage/soft-limits.ts";
+import { findReachedSoftLimits, markSoftLimit, type SoftLimitReached } from "./store/soft-limits.ts";
 import { sweeps } from "../storage/system.ts";
 import { isSoftlyReached, type Meter, metersOf } from "./budget.ts";
 import { formatUsd } from "./money.ts";

@@ -2,8 +2,8 @@
 // (ledger-batch.ts). No provider is called before the commit.
 import { type RawBuilder, sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
-import { addAmounts, type WindowChange, windowKeyJson } from "../storage/budget-windows.ts";
-import type { BudgetRow } from "../storage/budgets.ts";
+import { addAmounts, type WindowChange, windowKeyJson } from "./store/budget-windows.ts";
+import type { BudgetRow } from "./store/budgets.ts";
 import { dispatchSlots } from "../storage/idempotency-slots.ts";
 import { addReserved, type Amounts, type BudgetExceeded, type BudgetState, judgeBudget } from "./budget.ts";
 import type { Reservation, Reserved } from "./ledger-entries.ts";

@@ -2,20 +2,12 @@
 // [metering.settle-atomic]. A second settlement changes nothing [metering.settle-once].
 import { sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
-import { readWindowKeys, type WindowChange } from "../storage/budget-windows.ts";
-import type { AppOf } from "../storage/budgets.ts";
-import {
-  allHeld,
-  COUNTED,
-  HELD,
-  type HeldRow,
-  type HeldWindows,
-  holdBudgets,
-  holding,
-} from "../storage/held-budgets.ts";
+import { readWindowKeys, type WindowChange } from "./store/budget-windows.ts";
+import type { AppOf } from "./store/budgets.ts";
+import { allHeld, COUNTED, HELD, type HeldRow, type HeldWindows, holdBudgets, holding } from "./store/held-budgets.ts";
 import { burnSlots, completeSlot, dispatchSlots, releaseSlots } from "../storage/idempotency-slots.ts";
-import { PREPARED } from "../storage/prepared.ts";
-import type { Seal } from "../storage/seal.ts";
+import { PREPARED } from "../storage/connection/prepared.ts";
+import type { Seal } from "../storage/secrets/seal.ts";
 import type { Settled, Settlement, SlotEnd, TokenUsage } from "./ledger-entries.ts";
 
 export interface OpenAttempt {

@@ -2,11 +2,11 @@
 // budgets [metering.lease-shared].
 import { sql } from "kysely";
 import type { AttemptId, LeaseId, RequestId } from "../contract/ids.ts";
-import { addSettled, type LeaseChange, lockLeases } from "../storage/budget-leases.ts";
-import { changeWindows, readWindowKeys } from "../storage/budget-windows.ts";
-import { lockBudgets } from "../storage/budgets.ts";
+import { addSettled, type LeaseChange, lockLeases } from "./store/budget-leases.ts";
+import { changeWindows, readWindowKeys } from "./store/budget-windows.ts";
+import { lockBudgets } from "./store/budgets.ts";
 import type { Database, Transacting } from "../storage/database.ts";
-import { PIPELINED, PREPARED } from "../storage/prepared.ts";
+import { PIPELINED, PREPARED } from "../storage/connection/prepared.ts";
 import { columnsBut, insertDeduplicated, type SharingRow, timedBy } from "../storage/insert-deduplicated.ts";
 import { batches } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";

@@ -1,8 +1,8 @@
 // Settles attempts that a crash left open past their deadline [metering.crash-unresolved]. Their outcome is unknown: the app pays nothing, the reservation is
 // released, and `unresolved` lets the operator compare them with the provider's bill.
 import { sql } from "kysely";
-import { changeWindows } from "../storage/budget-windows.ts";
-import { lockBudgets } from "../storage/budgets.ts";
+import { changeWindows } from "./store/budget-windows.ts";
+import { lockBudgets } from "./store/budgets.ts";
 import type { Transacting } from "../storage/database.ts";
 import { movesOf, type OpenAttempt } from "./settle-batch.ts";
 

@@ -1,6 +1,6 @@
 // Closes leases of processes that died [metering.lease-crash]. What they had not settled may have been used, so it counts as spent and is marked unresolved,
 // for the operator to compare with the provider's bill.
-import { closeLeases, lockLapsedLeases } from "../storage/budget-leases.ts";
+import { closeLeases, lockLapsedLeases } from "./store/budget-leases.ts";
 import type { Transacting } from "../storage/database.ts";
 import { releaseRemainder } from "./grow-lease.ts";
 

@@ -7,7 +7,7 @@ import { findFile } from "../config/find-file.ts";
 import type { Applied } from "../contract/admin/apply.ts";
 import { applyAndCompare } from "../directory/apply-configuration.ts";
 import type { Database } from "../storage/database.ts";
-import { createSeal } from "../storage/seal.ts";
+import { createSeal } from "../storage/secrets/seal.ts";
 import { openToChange } from "./open-installation.ts";
 import { readConfiguration, readSecrets, refuseOtherSecrets } from "./read-configuration.ts";
 

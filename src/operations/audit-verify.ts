@@ -7,7 +7,7 @@ import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import type { AuditVerification } from "../contract/admin/audit.ts";
 import { objectStoreSettings, openObjectStore } from "../objects/store.ts";
 import { wholeObjects } from "../objects/whole-objects.ts";
-import { createSeal } from "../storage/seal.ts";
+import { createSeal } from "../storage/secrets/seal.ts";
 import { openInstallation } from "./open-installation.ts";
 import { readConfiguration, readSecrets } from "./read-configuration.ts";
 

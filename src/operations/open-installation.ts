@@ -6,9 +6,9 @@ import type { Configuration } from "../config/configuration.ts";
 import type { Database } from "../storage/database.ts";
 import { EmbeddedUnavailable, hasEmbeddedDatabase } from "../storage/embedded/server.ts";
 import { ownerOf } from "../storage/embedded/installation-lock.ts";
-import { MOVED, readMoved } from "../storage/moved-database.ts";
-import { openStorage, type OpenStorageOptions } from "../storage/open-storage.ts";
-import { ServerUnavailable } from "../storage/server-fault.ts";
+import { MOVED, readMoved } from "../storage/connection/moved-database.ts";
+import { openStorage, type OpenStorageOptions } from "../storage/connection/open-storage.ts";
+import { ServerUnavailable } from "../storage/connection/server-fault.ts";
 import { reasonOf } from "./doctor/finding.ts";
 
 interface OpenOptions extends Pick<OpenStorageOptions, "asItIs" | "embedded" | "heldLock"> {

@@ -4,8 +4,8 @@ import { CliError, type Terminal } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { formatFault } from "../config/fault.ts";
 import { loadConfiguration } from "../config/load-configuration.ts";
-import { OtherSecrets } from "../storage/verify-secrets.ts";
-import { type OpenedSecrets, openSecrets } from "../storage/open-secrets.ts";
+import { OtherSecrets } from "../storage/secrets/verify-secrets.ts";
+import { type OpenedSecrets, openSecrets } from "../storage/secrets/open-secrets.ts";
 
 export function readConfiguration(options: { readonly config?: string }, terminal: Terminal): Configuration {
   const loaded = loadConfiguration({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });

@@ -7,7 +7,7 @@ import { confirm } from "../cli/confirm.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import type { ReplacePepperOptions } from "../cli/operate/operations-commands.ts";
 import { say, type Terminal, write } from "../cli/terminal.ts";
-import { replacePepper as replace } from "../storage/key-pepper.ts";
+import { replacePepper as replace } from "../storage/secrets/key-pepper.ts";
 import { openToChange } from "./open-installation.ts";
 import { readConfiguration, readSecrets } from "./read-configuration.ts";
 

@@ -10,9 +10,9 @@ import {
   type KeyUse,
   rewrapDataKeys,
   sealUnderDataKeys,
-} from "../storage/rotate-keys.ts";
-import { compareSecrets } from "../storage/verify-secrets.ts";
-import { createSeal, type Seal } from "../storage/seal.ts";
+} from "../storage/secrets/rotate-keys.ts";
+import { compareSecrets } from "../storage/secrets/verify-secrets.ts";
+import { createSeal, type Seal } from "../storage/secrets/seal.ts";
 import { installation } from "../storage/system.ts";
 import { reasonOf } from "./doctor/finding.ts";
 import { openToChange } from "./open-installation.ts";

@@ -1,4 +1,4 @@
-// The production DNS resolver [remote-audio.resolver] and connector [remote-audio.dial-vetted], which `app.ts` passes to the guard.
+// The production DNS resolver [remote-audio.resolver] and connector [remote-audio.dial-vetted], which `compose/app.ts` passes to the guard.
 import { lookup, Resolver } from "node:dns/promises";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";

@@ -2,12 +2,12 @@
 // a message may arrive twice or late, so its handler checks its table first [webhooks.stale-messages].
 import { sql } from "kysely";
 import { type Db, PgBoss } from "pg-boss";
-import { ADVISORY_LOCKS } from "../storage/advisory-locks.ts";
+import { ADVISORY_LOCKS } from "../storage/connection/advisory-locks.ts";
 import type { Database, Transacting } from "../storage/database.ts";
-import { listenOnServer } from "../storage/listen-server.ts";
-import { reachServer } from "../storage/pooler.ts";
-import { sessionConfig } from "../storage/server-sessions.ts";
-import type { SilenceTimes } from "../storage/statement-watchdog.ts";
+import { listenOnServer } from "../storage/connection/listen-server.ts";
+import { reachServer } from "../storage/connection/pooler.ts";
+import { sessionConfig } from "../storage/connection/server-sessions.ts";
+import type { SilenceTimes } from "../storage/connection/statement-watchdog.ts";
 import { engine } from "../storage/system.ts";
 import { fromTransaction } from "./boss-database.ts";
 import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher.ts";

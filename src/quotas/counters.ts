@@ -1,7 +1,7 @@
 // The interface of quota counters, for one process or shared by several: sliding sums over the last minute or hour, and slots for concurrent requests.
 // Several limits, the key's and the app's, are taken together or not at all [quotas.smaller-applies].
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
-import type { CountKey } from "../storage/quota-counts.ts";
+import type { CountKey } from "./store/quota-counts.ts";
 
 export interface Limit extends CountKey {
   /** In the unit that is counted: requests, milliseconds of audio, tokens or slots. */

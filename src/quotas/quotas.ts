@@ -3,7 +3,7 @@
 import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
-import type { CountUnit } from "../storage/quota-counts.ts";
+import type { CountUnit } from "./store/quota-counts.ts";
 import type { Counters, Limit, Refused } from "./counters.ts";
 import { type LimitStanding, rateLimitFields } from "./rate-limit-fields.ts";
 import { UNITS } from "./units.ts";

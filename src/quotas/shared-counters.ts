@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
 import type { Database } from "../storage/database.ts";
-import { countName, lockCounts, readCounts, sweepCounts, writeCounts } from "../storage/quota-counts.ts";
+import { countName, lockCounts, readCounts, sweepCounts, writeCounts } from "./store/quota-counts.ts";
 import { batches, sweeps } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { isBadData } from "../storage/database-faults.ts";

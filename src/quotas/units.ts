@@ -1,6 +1,6 @@
 // The units of quotas [quotas.units]: what is limited, how it is counted, and how callers see it named.
 import type { Quota } from "../auth/principal.ts";
-import type { CountUnit } from "../storage/quota-counts.ts";
+import type { CountUnit } from "./store/quota-counts.ts";
 
 export interface Unit {
   readonly limitOf: (quota: Quota) => number | null;

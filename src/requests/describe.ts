@@ -9,15 +9,9 @@ import type { ProviderDeletions } from "../gateway/calls/deletion-duties.ts";
 import type { Asked, KeyUse, RecordedCandidate, RecordedPurpose } from "../gateway/request-record.ts";
 import { formatUsd } from "../metering/money.ts";
 import type { Database } from "../storage/database.ts";
-import {
-  readAttempts,
-  readRecordedJob,
-  readRequest,
-  type RecordedJob,
-  type RequestScope,
-} from "../storage/requests.ts";
+import { readAttempts, readRecordedJob, readRequest, type RecordedJob, type RequestScope } from "./store/requests.ts";
 import { asWorkspaceOrSystem } from "../storage/system.ts";
-import type { AttemptRow, RequestRow } from "../storage/tables.ts";
+import type { AttemptRow, RequestRow } from "../storage/schema/tables.ts";
 import { summarise } from "./summarise.ts";
 
 export interface RecordServices {

@@ -12,7 +12,7 @@ import {
   type ListedRequest,
   listRequests as readPage,
   type RequestPosition,
-} from "../storage/request-list.ts";
+} from "./store/request-list.ts";
 
 export interface RequestQuestion {
   readonly from?: string | undefined;

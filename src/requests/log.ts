@@ -6,7 +6,7 @@ import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import { createWriteBehind } from "../lib/concurrency/write-behind.ts";
 import type { Database } from "../storage/database.ts";
-import { insertRequests, type NewRequest, purgeRequests, type SharedRequest } from "../storage/requests.ts";
+import { insertRequests, type NewRequest, purgeRequests, type SharedRequest } from "./store/requests.ts";
 import { createWording } from "../storage/insert-deduplicated.ts";
 import { batches, sweeps } from "../storage/system.ts";
 import { isBadData } from "../storage/database-faults.ts";

@@ -3,11 +3,11 @@
 import type { Logger } from "pino";
 import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
-import { purgeLeases } from "../storage/budget-leases.ts";
-import { purgeWindows } from "../storage/budget-windows.ts";
+import { purgeLeases } from "../metering/store/budget-leases.ts";
+import { purgeWindows } from "../metering/store/budget-windows.ts";
 import type { Database } from "../storage/database.ts";
 import { sweeps } from "../storage/system.ts";
-import { purgeAttempts, purgeUsage, rollUsage } from "../storage/usage-hours.ts";
+import { purgeAttempts, purgeUsage, rollUsage } from "./store/usage-hours.ts";
 
 export interface RollUp {
   /** Resolves when all settled attempts are in the sums. Those settled just before may be added by the next run. */

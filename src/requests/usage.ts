@@ -22,8 +22,8 @@ import { formatUsd } from "../metering/money.ts";
 import { readBudgetsByApp } from "../metering/read-budgets.ts";
 import type { Database } from "../storage/database.ts";
 import { asWorkspaceOrSystem, type Handle } from "../storage/system.ts";
-import { AMOUNT_NAMES, type Amounts } from "../storage/usage-amounts.ts";
-import { readNow, readUnresolvedLeases, readUsage, type UsageRange, type UsageScope } from "../storage/usage.ts";
+import { AMOUNT_NAMES, type Amounts } from "./store/usage-amounts.ts";
+import { readNow, readUnresolvedLeases, readUsage, type UsageRange, type UsageScope } from "./store/usage.ts";
 
 export interface UsageServices {
   readonly database: Database;

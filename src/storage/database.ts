@@ -2,9 +2,9 @@
 // another connection, outside the transaction.
 import type { Kysely, Transaction } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
-import type { Pooling } from "./pooler.ts";
-import type { TenantRole } from "./protect.ts";
-import type { Tables } from "./tables.ts";
+import type { Pooling } from "./connection/pooler.ts";
+import type { TenantRole } from "./schema/protect.ts";
+import type { Tables } from "./schema/tables.ts";
 
 export interface Database {
   /** The system's handle, which sees every workspace's rows. For batches, claims, sweeps, purges and API key lookups. */

@@ -1,8 +1,8 @@
 // Reads the version number of connections, routes and prices, which triggers increment, and locks them for changes.
 import { type Kysely, sql } from "kysely";
-import { ADVISORY_LOCKS } from "./advisory-locks.ts";
+import { ADVISORY_LOCKS } from "./connection/advisory-locks.ts";
 import type { Transacting } from "./database.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables } from "./schema/tables.ts";
 
 export async function readDirectoryVersion(db: Pick<Kysely<Tables>, "selectFrom">): Promise<bigint> {
   const state = await db.selectFrom("directory_state").select("version").executeTakeFirst();

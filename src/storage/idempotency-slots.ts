@@ -4,8 +4,8 @@ import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import { isReadWithRow, type PieceRange, readPieces } from "./read-pieces.ts";
-import { LONGEST_HEAD_BYTES, type Seal } from "./seal.ts";
-import type { Tables } from "./tables.ts";
+import { LONGEST_HEAD_BYTES, type Seal } from "./secrets/seal.ts";
+import type { Tables } from "./schema/tables.ts";
 
 /** A claimed slot. `owner` is a fencing token, new for each claim. */
 export interface SlotRef {

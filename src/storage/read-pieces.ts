@@ -1,7 +1,7 @@
 // Reads a large sealed value in pieces, because a driver holds a value in memory several times: as hexadecimal digits, as text and as bytes.
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { LARGE_COMPRESSED } from "./seal.ts";
-import type { Tables } from "./tables.ts";
+import { LARGE_COMPRESSED } from "./secrets/seal.ts";
+import type { Tables } from "./schema/tables.ts";
 
 const LARGEST_WITH_ROW_BYTES = 64 * 1024;
 const LARGE = sql.lit(`\\x${LARGE_COMPRESSED.toString(16).padStart(2, "0")}`);

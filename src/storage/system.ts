@@ -3,7 +3,7 @@
 import type { Kysely } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Database, Transacting } from "./database.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables } from "./schema/tables.ts";
 import { transact } from "./transact.ts";
 
 export type Handle = Kysely<Tables>;

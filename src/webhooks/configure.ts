@@ -6,10 +6,10 @@ import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { WebhookRequest, WebhookView } from "../contract/webhook.ts";
 import { writeAudit } from "../storage/audit-log.ts";
-import { sealSecret } from "../storage/data-keys.ts";
+import { sealSecret } from "../storage/secrets/data-keys.ts";
 import type { Transacting } from "../storage/database.ts";
 import { lockWorkspace } from "../storage/lock-workspace.ts";
-import { type WebhookSecret, webhookSecretPlace } from "../storage/secret-places.ts";
+import { type WebhookSecret, webhookSecretPlace } from "../storage/secrets/secret-places.ts";
 import type { WebhookServices } from "./services.ts";
 import { makeSecret } from "./sign.ts";
 import {

@@ -7,7 +7,7 @@ import type { AttemptOutcome, deliveryList, DeliveryState, DeliveryView } from "
 import { pageOf } from "../lib/list-page.ts";
 import type { Database } from "../storage/database.ts";
 import { asWorkspaceOrSystem } from "../storage/system.ts";
-import type { Tables } from "../storage/tables.ts";
+import type { Tables } from "../storage/schema/tables.ts";
 import { eventBody } from "./event-body.ts";
 
 const SHOWN_ATTEMPTS = 20;

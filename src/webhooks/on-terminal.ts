@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { newId } from "../contract/ids.ts";
 import type { Transacting } from "../storage/database.ts";
-import type { TerminalEvent } from "../storage/webhook-events.ts";
+import type { TerminalEvent } from "./store/webhook-events.ts";
 import { AGAIN_QUEUE, enqueue, FIRST_QUEUE } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
 

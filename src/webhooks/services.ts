@@ -1,7 +1,7 @@
-// The dependencies of the functions of this folder, created once in `app.ts` and passed as their first argument.
+// The dependencies of the functions of this folder, created once in `compose/app.ts` and passed as their first argument.
 import type { Queue } from "../queue/queue.ts";
 import type { Database } from "../storage/database.ts";
-import type { Seal } from "../storage/seal.ts";
+import type { Seal } from "../storage/secrets/seal.ts";
 
 export interface WebhookServices {
   readonly database: Pick<Database, "db" | "transaction" | "inWorkspace">;

@@ -5,10 +5,10 @@ import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { WebhookView } from "../contract/webhook.ts";
 import type { Database, Transacting } from "../storage/database.ts";
-import { readDataKeys } from "../storage/data-keys.ts";
-import type { Seal } from "../storage/seal.ts";
-import { type WebhookSecret, webhookSecretPlace } from "../storage/secret-places.ts";
-import type { Tables } from "../storage/tables.ts";
+import { readDataKeys } from "../storage/secrets/data-keys.ts";
+import type { Seal } from "../storage/secrets/seal.ts";
+import { type WebhookSecret, webhookSecretPlace } from "../storage/secrets/secret-places.ts";
+import type { Tables } from "../storage/schema/tables.ts";
 import type { SigningSecrets } from "./sign.ts";
 
 export type WebhookRow = Selectable<Tables["webhooks"]>;

@@ -6,8 +6,8 @@ import { type CheckpointServices, readCheckpoint, writeCheckpoint } from "../../
 import { verifyAudit } from "../../src/admin/audit/verify-audit.ts";
 import { writeAudit } from "../../src/storage/audit-log.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import { openTestDatabase } from "../harness/database.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { openTestDatabase } from "../harness/postgres/database.ts";
 import { memoryObjects } from "./memory-objects.ts";
 
 const OLD_KEY = Buffer.alloc(32, 1);

@@ -5,9 +5,9 @@ import { sql } from "kysely";
 import { Migrator } from "kysely/migration";
 import { verifyAudit } from "../../src/admin/audit/verify-audit.ts";
 import { writeAudit } from "../../src/storage/audit-log.ts";
-import { migrate } from "../../src/storage/migrate.ts";
+import { migrate } from "../../src/storage/schema/migrate.ts";
 import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
-import { openTestDatabase } from "../harness/database.ts";
+import { openTestDatabase } from "../harness/postgres/database.ts";
 
 test("tenancy.audit-chain: an older audit log is chained by the migration, unchanged, and continues", async () => {
   const database = await openTestDatabase();

@@ -9,9 +9,9 @@ import { verifyAudit } from "../../src/admin/audit/verify-audit.ts";
 import { brand } from "../../src/contract/ids.ts";
 import { writeAudit } from "../../src/storage/audit-log.ts";
 import type { Database, Transacting } from "../../src/storage/database.ts";
-import { createSeal } from "../../src/storage/seal.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { seeded } from "../faults/seeded.ts";
-import { openTestDatabase } from "../harness/database.ts";
+import { openTestDatabase } from "../harness/postgres/database.ts";
 import { ENCRYPTION_KEY } from "../harness/gateway.ts";
 import { memoryObjects } from "./memory-objects.ts";
 

@@ -5,10 +5,10 @@ import { after, before, test } from "node:test";
 import { pino } from "pino";
 import { writeAudit } from "../../src/storage/audit-log.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { createSeal } from "../../src/storage/seal.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { ObjectMissing, type ObjectStore } from "../../src/objects/store.ts";
-import { keepCheckpoints } from "../../src/open-admin.ts";
-import { openTestDatabase } from "../harness/database.ts";
+import { keepCheckpoints } from "../../src/compose/admin-endpoints.ts";
+import { openTestDatabase } from "../harness/postgres/database.ts";
 import { ENCRYPTION_KEY } from "../harness/gateway.ts";
 import { memoryObjects } from "./memory-objects.ts";
 

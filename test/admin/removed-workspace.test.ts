@@ -8,9 +8,9 @@ import { createKey } from "../../src/admin/keys/keys.ts";
 import { deleteWorkspace } from "../../src/admin/workspaces.ts";
 import { GatewayError } from "../../src/contract/errors.ts";
 import { brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
-import { createSeal } from "../../src/storage/seal.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { configureWebhook } from "../../src/webhooks/configure.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 let database: TestDatabase;
 before(async () => {

@@ -5,7 +5,7 @@ import type { Principal, Role } from "../../src/auth/principal.ts";
 import { requireWorkspaceAdmin } from "../../src/auth/require-role.ts";
 import { brand, newId } from "../../src/contract/ids.ts";
 import { GatewayError } from "../../src/contract/errors.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 let database: TestDatabase;
 before(async () => {

@@ -10,11 +10,11 @@ import { createKeyVerifier, type KeyVerifier, type VerifyKeyServices } from "../
 import { brand, newId } from "../../src/contract/ids.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import { findKeys } from "../../src/directory/find-key.ts";
-import { announceChange } from "../../src/storage/announce.ts";
-import { type Changes, listenForChanges } from "../../src/storage/changes.ts";
+import { announceChange } from "../../src/storage/connection/announce.ts";
+import { type Changes, listenForChanges } from "../../src/storage/connection/changes.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { configurationOf, ENCRYPTION_KEY, KEY, PEPPER, standardFile, startGateway } from "../harness/gateway.ts";
 import { get } from "../harness/client.ts";
 

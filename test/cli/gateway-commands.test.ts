@@ -24,7 +24,7 @@ import { deliveryView, webhookView } from "../../src/contract/webhook.ts";
 import { assignableModels } from "../../src/contract/admin/workspace-models.ts";
 import { postForm } from "../harness/client.ts";
 import { TEXT } from "../harness/chat-upstream.ts";
-import { setClock, shiftClock } from "../harness/database.ts";
+import { setClock, shiftClock } from "../harness/postgres/database.ts";
 import { KEY, OTHER_KEY } from "../harness/gateway.ts";
 import { until } from "../harness/until.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { budgetView } from "../../src/contract/admin/budgets.ts";
-import { setClock, shiftClock } from "../harness/database.ts";
+import { setClock, shiftClock } from "../harness/postgres/database.ts";
 import { viewOf } from "../http/admin/admin.ts";
 import {
   assertAccessible,

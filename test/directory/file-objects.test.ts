@@ -12,10 +12,10 @@ import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import { followDirectory } from "../../src/directory/follow-directory.ts";
 import { brand } from "../../src/contract/ids.ts";
 import { errorCode } from "../../src/lib/error-code.ts";
-import { lockBudgets } from "../../src/storage/budgets.ts";
+import { lockBudgets } from "../../src/metering/store/budgets.ts";
 import { readDirectoryVersion } from "../../src/storage/directory-state.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
 
 const seal = createSeal({ keys: [ENCRYPTION_KEY] });

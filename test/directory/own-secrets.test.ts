@@ -11,10 +11,10 @@ import { hashKey } from "../../src/auth/key-format.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import { findKey } from "../../src/directory/find-key.ts";
-import { replacePepper } from "../../src/storage/key-pepper.ts";
-import { OtherSecrets } from "../../src/storage/verify-secrets.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { replacePepper } from "../../src/storage/secrets/key-pepper.ts";
+import { OtherSecrets } from "../../src/storage/secrets/verify-secrets.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
 
 const OTHER_PEPPER = randomBytes(32);

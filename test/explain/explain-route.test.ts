@@ -13,7 +13,7 @@ import { explainRoute, traceView } from "../../src/gateway/dry-run/explain-route
 import { createPriceBook } from "../../src/metering/price.ts";
 import { createCircuits } from "../../src/providers/health.ts";
 import { chatProviders } from "../../src/providers/registry.ts";
-import { createSeal } from "../../src/storage/seal.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { fixture } from "../audio/build-audio.ts";
 import { HELLO } from "../harness/chat-client.ts";
 import { ENCRYPTION_KEY, PEPPER, startGateway } from "../harness/gateway.ts";

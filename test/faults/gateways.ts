@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { type Database } from "../../src/storage/database.ts";
-import { openDatabase } from "../../src/storage/open-database.ts";
+import { openDatabase } from "../../src/storage/connection/open-database.ts";
 import { embeddedUrl } from "../../src/storage/embedded/server.ts";
 import { ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
-import { type PostgresServer, startPostgresServer } from "../harness/postgres-server.ts";
+import { type PostgresServer, startPostgresServer } from "../harness/postgres/postgres-server.ts";
 import { untilServerGone } from "./embedded/server-processes.ts";
 import { createPatchbayProcess, type PatchbayProcess } from "./jobs/patchbay-process.ts";
 

@@ -1,7 +1,7 @@
 // Keyed transcriptions, and checks over all their answers: at most one provider call per key (R1), and one answer that never changes (R2).
 import type { Agent } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
-import { formAround, noiseWav } from "../../bench/wav.ts";
+import { formAround, noiseWav } from "../../bench/upstream/wav.ts";
 import type { Sandbox } from "../../sandbox/server.ts";
 import { askHttp, type HttpAnswer } from "./ask-http.ts";
 

@@ -1,7 +1,7 @@
 // `npm run faults -- [name …] [options]`: crash, race and fault trials, too long for `npm test`, with their results (docs/faults.md). With DATABASE_URL set,
 // trials that do not require their own server use that one.
 import { parseArgs } from "node:util";
-import { commitOf } from "../../bench/report.ts";
+import { commitOf } from "../../bench/measure/report.ts";
 import { COMPILED } from "../harness/compile-cache.ts";
 import type { Fault } from "./fault.ts";
 import { say } from "./progress.ts";

@@ -1,5 +1,5 @@
 // Provides a test server for trials whose gateway runs in this process: that of DATABASE_URL, else one started for the trial.
-import { startPostgresServer } from "../harness/postgres-server.ts";
+import { startPostgresServer } from "../harness/postgres/postgres-server.ts";
 import type { FaultOptions, Trials } from "./fault.ts";
 
 type Run = (options: FaultOptions) => Promise<Trials>;

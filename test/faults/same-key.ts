@@ -3,12 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { createApp } from "../../src/app.ts";
+import { createApp } from "../../src/compose/app.ts";
 import { listen } from "../../src/http/server/listen.ts";
-import { createSeal } from "../../src/storage/seal.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { wav } from "../audio/build-audio.ts";
 import { type Answer, postForm } from "../harness/client.ts";
-import type { TestDatabase } from "../harness/database.ts";
+import type { TestDatabase } from "../harness/postgres/database.ts";
 import { ENCRYPTION_KEY, PEPPER, startGateway, type TestGateway } from "../harness/gateway.ts";
 import type { FaultOptions, Trials } from "./fault.ts";
 

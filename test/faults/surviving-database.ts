@@ -2,10 +2,10 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStorage } from "../../src/storage/open-storage.ts";
+import { openStorage } from "../../src/storage/connection/open-storage.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { TEMPLATE } from "../harness/database.ts";
-import { borrowCopy } from "../harness/server-databases.ts";
+import { TEMPLATE } from "../harness/postgres/database.ts";
+import { borrowCopy } from "../harness/postgres/server-databases.ts";
 
 export interface SurvivingDatabase {
   readonly engine: "embedded" | "postgres";

@@ -1,7 +1,7 @@
 // Every session of the database is terminated between a provider's answer and the commit that stores it [metering.settle-retry]. The gateway survives; under
 // one key the provider is called once, and the slot ends completed or burned.
 import { type Answer, postForm } from "../harness/client.ts";
-import { startPostgresServer } from "../harness/postgres-server.ts";
+import { startPostgresServer } from "../harness/postgres/postgres-server.ts";
 import { type FatalProvider, startFatalProvider } from "./fatal-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
 import { connectionLost, factsOf, fateOf, judgeBooks } from "./kill-points.ts";

@@ -1,7 +1,7 @@
 // Changes a stored key as another process does: the change and its notification are committed, and this process only receives the notification.
 import assert from "node:assert/strict";
 import { sql } from "kysely";
-import { announceChange } from "../../src/storage/announce.ts";
+import { announceChange } from "../../src/storage/connection/announce.ts";
 import type { TestGateway } from "./gateway.ts";
 
 export const REVOKED = { revoked_at: sql<Date>`patchbay_now()` };

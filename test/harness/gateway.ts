@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
-import { type App, type AppOptions, createApp } from "../../src/app.ts";
+import { type App, type AppOptions, createApp } from "../../src/compose/app.ts";
 import type { Configuration } from "../../src/config/configuration.ts";
 import { loadConfiguration } from "../../src/config/load-configuration.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
@@ -13,8 +13,8 @@ import type { GatewayServices } from "../../src/gateway/services.ts";
 import { listen } from "../../src/http/server/listen.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createLogger } from "../../src/lib/logger.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import { openTestDatabase } from "./database.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { openTestDatabase } from "./postgres/database.ts";
 
 /** Deterministic, but random enough to pass the check for weak secrets. */
 const secretOf = (name: string) => createHash("sha256").update(name).digest();

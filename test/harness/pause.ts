@@ -1,6 +1,6 @@
 // Pauses by the operator, in force in this process when the call resolves [admin.pause].
 import { PAUSE_SECONDS } from "../../src/contract/admin/pauses.ts";
-import { putPause } from "../../src/storage/connection-pauses.ts";
+import { putPause } from "../../src/directory/store/connection-pauses.ts";
 import type { TestGateway } from "./gateway.ts";
 
 type Paused = Pick<TestGateway, "app" | "database">;

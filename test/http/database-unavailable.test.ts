@@ -8,11 +8,11 @@ import { after, before, test } from "node:test";
 import { Client } from "pg";
 import { startSandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { openDatabase } from "../../src/storage/open-database.ts";
+import { openDatabase } from "../../src/storage/connection/open-database.ts";
 import { terminateSessions } from "../faults/terminate-sessions.ts";
 import { type Answer, postForm, postJson, speech } from "../harness/client.ts";
 import { KEY, standardFile, startGateway, type TestGateway } from "../harness/gateway.ts";
-import { type PostgresServer, startPostgresServer } from "../harness/postgres-server.ts";
+import { type PostgresServer, startPostgresServer } from "../harness/postgres/postgres-server.ts";
 import { until } from "../harness/until.ts";
 
 const ADMIN_KEY = "test-admin-key-of-acme-000001";

@@ -27,9 +27,9 @@ import {
   type SlotClaim,
   sweepSlots,
 } from "../../src/storage/idempotency-slots.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import type { Tables } from "../../src/storage/tables.ts";
-import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import type { Tables } from "../../src/storage/schema/tables.ts";
+import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
 import { until } from "../harness/until.ts";
 
 const DAY = 86_400;

@@ -11,9 +11,9 @@ import { createSlotJournal } from "../../src/gateway/idempotency/slot-journal.ts
 import { type HeldSlot, withSlot } from "../../src/gateway/idempotency/with-slot.ts";
 import { createLedger, type Ledger } from "../../src/metering/ledger.ts";
 import { type Reservation, type Settlement } from "../../src/metering/ledger-entries.ts";
-import { insertDeletion, releaseDeletions } from "../../src/storage/provider-deletions.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
+import { insertDeletion, releaseDeletions } from "../../src/gateway/store/provider-deletions.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
 import { speechTarget } from "../routing/routing-fixtures.ts";
 
 const seal = createSeal({ keys: [randomBytes(32)] });

@@ -20,9 +20,9 @@ import {
   writeProgress,
   releaseJob,
   renewJobLeases,
-} from "../../src/storage/job-work.ts";
+} from "../../src/jobs/store/job-work.ts";
 import { postForm } from "../harness/client.ts";
-import { setClock, shiftClock } from "../harness/database.ts";
+import { setClock, shiftClock } from "../harness/postgres/database.ts";
 import { KEY, type TestGateway } from "../harness/gateway.ts";
 import { HELD, releaseHeld } from "../harness/held.ts";
 import { cancel, ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
-import { openDatabase } from "../../src/storage/open-database.ts";
-import { shiftClock } from "../harness/database.ts";
+import { openDatabase } from "../../src/storage/connection/open-database.ts";
+import { shiftClock } from "../harness/postgres/database.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
 import { HELD, releaseHeld } from "../harness/held.ts";

@@ -1,7 +1,7 @@
 // One gateway for the tests of a file, which takes jobs and works on none: what is shared outlives the workers beside it. After each
 // test its workers are gone, the clock is right again, and every job that ended has its one event.
 import { after, afterEach } from "node:test";
-import { shiftClock } from "../harness/database.ts";
+import { shiftClock } from "../harness/postgres/database.ts";
 import { startGateway, type TestGateway, type TestGatewayOptions } from "../harness/gateway.ts";
 import { submit } from "../http/jobs/jobs.ts";
 import { assertEvents, jobsFile, REMOTE_KEY } from "./setting.ts";

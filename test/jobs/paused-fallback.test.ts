@@ -4,7 +4,7 @@ import { after, afterEach, before, test } from "node:test";
 import type { GatewayServices } from "../../src/gateway/services.ts";
 import { detailsOf, postForm } from "../harness/client.ts";
 import { OTHER_KEY, standardFile, startGateway, type TestGateway } from "../harness/gateway.ts";
-import { shiftClock } from "../harness/database.ts";
+import { shiftClock } from "../harness/postgres/database.ts";
 import { pauseIn, resumeIn } from "../harness/pause.ts";
 import { until } from "../harness/until.ts";
 import { offerLapsed } from "../../src/jobs/sweep.ts";

@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { requestRecord } from "../../src/contract/requests.ts";
 import { offerLapsed } from "../../src/jobs/sweep.ts";
 import { get } from "../harness/client.ts";
-import { shiftClock } from "../harness/database.ts";
+import { shiftClock } from "../harness/postgres/database.ts";
 import { KEY, type TestGateway } from "../harness/gateway.ts";
 import { pauseIn, resumeIn } from "../harness/pause.ts";
 import { until } from "../harness/until.ts";

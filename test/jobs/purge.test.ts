@@ -12,7 +12,7 @@ import type { Database } from "../../src/storage/database.ts";
 import { vacuumPurged } from "../../src/storage/vacuum.ts";
 import { noise, patch } from "../audio/build-audio.ts";
 import { get, postJson, speech } from "../harness/client.ts";
-import { openTestDatabase } from "../harness/database.ts";
+import { openTestDatabase } from "../harness/postgres/database.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { type RemoteGateway, remoteFile, serve, startRemoteGateway } from "../http/audio-url/setup.ts";
 import { ended, JOBS, submit, submittedOf } from "../http/jobs/jobs.ts";

@@ -5,8 +5,8 @@ import { sql } from "kysely";
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { offerLapsed, purgeJobs, purgeObjects, sweepJobs } from "../../src/jobs/sweep.ts";
-import type { TestDatabase } from "../harness/database.ts";
-import { shiftClock } from "../harness/database.ts";
+import type { TestDatabase } from "../harness/postgres/database.ts";
+import { shiftClock } from "../harness/postgres/database.ts";
 import { KEY, OTHER_KEY, sandboxConnections, type TestGateway } from "../harness/gateway.ts";
 
 /** Of the same app as `KEY`, on the route of the polled provider. */

@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import { JOB_STATUSES, type JobStatus } from "../../src/contract/jobs.ts";
 import { isTerminal, NEXT_STATUSES } from "../../src/jobs/states.ts";
-import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 /** Of a hundred steps. */
 const ROUNDS = 1_000;

@@ -5,7 +5,7 @@ import { afterEach, test } from "node:test";
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
-import { deleteConnection } from "../../src/storage/connections.ts";
+import { deleteConnection } from "../../src/directory/store/connections.ts";
 import { configurationOf, KEY, PEPPER } from "../harness/gateway.ts";
 import { cancel, ended, submit } from "../http/jobs/jobs.ts";
 import { startIdleGateway } from "./idle-gateway.ts";

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import { GatewayError } from "../../src/contract/errors.ts";
 import { createLogger, LOG_FIELDS } from "../../src/lib/logger.ts";
-import { makeTenant, openTestDatabase } from "../harness/database.ts";
+import { makeTenant, openTestDatabase } from "../harness/postgres/database.ts";
 
 const CANARY = "canary-4711-hush";
 

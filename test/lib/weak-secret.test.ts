@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { weaknessOf, weaknessOfKey } from "../../src/lib/weak-secret.ts";
-import { unsafeEnvironment } from "../../src/prepare.ts";
-import { openSecrets } from "../../src/storage/open-secrets.ts";
+import { unsafeEnvironment } from "../../src/start/prepare.ts";
+import { openSecrets } from "../../src/storage/secrets/open-secrets.ts";
 
 const N = 2_000;
 

@@ -1,7 +1,7 @@
 // A chat as it is reserved and settled, for tests of what it is paid from.
 import { newId } from "../../src/contract/ids.ts";
 import type { Reservation, Settlement } from "../../src/metering/ledger-entries.ts";
-import type { makeTenant } from "../harness/database.ts";
+import type { makeTenant } from "../harness/postgres/database.ts";
 
 type Tenant = Awaited<ReturnType<typeof makeTenant>>;
 

@@ -7,9 +7,9 @@ import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import { createLedger, type Ledger } from "../../src/metering/ledger.ts";
 import { type Reservation } from "../../src/metering/ledger-entries.ts";
-import { listenForChanges } from "../../src/storage/changes.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { listenForChanges } from "../../src/storage/connection/changes.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { chatReservation, chatSettlement } from "./chat-reservation.ts";
 
 type Tenant = Awaited<ReturnType<typeof makeTenant>>;

@@ -4,13 +4,13 @@ import { after, afterEach, before, beforeEach, mock, test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import type { Reservation } from "../../src/metering/ledger-entries.ts";
-import { purgeLeases } from "../../src/storage/budget-leases.ts";
-import { upsertBudget } from "../../src/storage/upsert-budget.ts";
-import { purgeWindows } from "../../src/storage/budget-windows.ts";
-import { listAttempts } from "../../src/storage/request-list.ts";
-import { readAttempts } from "../../src/storage/requests.ts";
-import { listenForChanges } from "../../src/storage/changes.ts";
-import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
+import { purgeLeases } from "../../src/metering/store/budget-leases.ts";
+import { upsertBudget } from "../../src/metering/store/upsert-budget.ts";
+import { purgeWindows } from "../../src/metering/store/budget-windows.ts";
+import { listAttempts } from "../../src/requests/store/request-list.ts";
+import { readAttempts } from "../../src/requests/store/requests.ts";
+import { listenForChanges } from "../../src/storage/connection/changes.ts";
+import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
 import { sessionCut } from "../harness/session-cut.ts";
 import { until } from "../harness/until.ts";
 import { chatReservation, chatSettlement } from "./chat-reservation.ts";
@@ -140,7 +140,7 @@ test("metering.lease-shared: many reservations of one app share one durable slic
   );
 });
 
-/** How often others were asked for what they hold, while `work` went on; they give it back in a moment. */
+/** How often others were asked for what they hold, while `start/work` went on; they give it back in a moment. */
 async function asksDuring(others: Leases, work: () => Promise<void>): Promise<readonly (string | null)[]> {
   const asked: (string | null)[] = [];
   returned = Promise.withResolvers();

@@ -9,9 +9,9 @@ import { createLedger, type Ledger } from "../../src/metering/ledger.ts";
 import { type Reservation, type Settled, type Settlement } from "../../src/metering/ledger-entries.ts";
 import { BUILT_IN_PRICES } from "../../src/metering/price.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { upsertBudget } from "../../src/storage/upsert-budget.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
+import { upsertBudget } from "../../src/metering/store/upsert-budget.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
 
 const seal = createSeal({ keys: [randomBytes(32)] });
 let database: TestDatabase;

@@ -7,9 +7,9 @@ import { newId } from "../../src/contract/ids.ts";
 import { createLedger } from "../../src/metering/ledger.ts";
 import { type Reservation } from "../../src/metering/ledger-entries.ts";
 import type { Transacting } from "../../src/storage/database.ts";
-import { PLAN_LIFETIME_MS } from "../../src/storage/prepared.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { PLAN_LIFETIME_MS } from "../../src/storage/connection/prepared.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 const GROWN = 20_000;
 /** The server plans a named statement anew for its first five executions, and may keep the plan of the sixth. */

@@ -5,10 +5,10 @@ import { sql } from "kysely";
 import { createLogger } from "../../src/lib/logger.ts";
 import { reportSoftLimits } from "../../src/metering/report-soft-limits.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { changeWindows } from "../../src/storage/budget-windows.ts";
-import { lockBudgets } from "../../src/storage/budgets.ts";
-import { budgetsByState, findReachedSoftLimits, markSoftLimit } from "../../src/storage/soft-limits.ts";
-import { makeTenant, openTestDatabase, setClock, type TestDatabase } from "../harness/database.ts";
+import { changeWindows } from "../../src/metering/store/budget-windows.ts";
+import { lockBudgets } from "../../src/metering/store/budgets.ts";
+import { budgetsByState, findReachedSoftLimits, markSoftLimit } from "../../src/metering/store/soft-limits.ts";
+import { makeTenant, openTestDatabase, setClock, type TestDatabase } from "../harness/postgres/database.ts";
 
 const USD = 1_000_000_000n;
 const NOTHING = {

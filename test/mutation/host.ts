@@ -47,7 +47,7 @@ registerHooks({
   },
 });
 
-const databases: unknown = await import(pathToFileURL(join(root, "test/harness/server-databases.ts")).href);
+const databases: unknown = await import(pathToFileURL(join(root, "test/harness/postgres/server-databases.ts")).href);
 if (isKeeper(databases)) databases.keepCopies();
 process.on("message", (ask: Ask) => {
   // What keeps this process alive from here on is the test's own.

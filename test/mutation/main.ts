@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { seeded } from "../faults/seeded.ts";
-import { startPostgresServer } from "../harness/postgres-server.ts";
+import { startPostgresServer } from "../harness/postgres/postgres-server.ts";
 import { DOES_NOT_COME } from "../outbound/soon.ts";
 import { mutantsOf } from "./changes.ts";
 import { type Trial, type Tried, tryAll } from "./pool.ts";

@@ -7,11 +7,11 @@ import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { Migrator } from "kysely/migration";
 import { TAR_END, tarHeader, tarPadding } from "../../src/operations/backup/tar.ts";
-import { migrationState } from "../../src/storage/migrate.ts";
+import { migrationState } from "../../src/storage/schema/migrate.ts";
 import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
 import { run } from "../cli/fake-gateway.ts";
-import { fillDataDir, makeTemporary, openEmbedded, removeDataDir } from "../harness/embedded-data.ts";
-import { makeTenant } from "../harness/database.ts";
+import { fillDataDir, makeTemporary, openEmbedded, removeDataDir } from "../harness/postgres/embedded-data.ts";
+import { makeTenant } from "../harness/postgres/database.ts";
 import { bareConfiguration, writeSecrets } from "./installation.ts";
 
 /** Fewer than the newest version has. */

@@ -25,7 +25,7 @@ import { readTar, TAR_END, tarHeader, tarPadding } from "../../src/operations/ba
 import { run } from "../cli/fake-gateway.ts";
 import { envelopeOf, get, postForm } from "../harness/client.ts";
 import { JOBS, submit, ended } from "../http/jobs/jobs.ts";
-import { openEmbedded } from "../harness/embedded-data.ts";
+import { openEmbedded } from "../harness/postgres/embedded-data.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { jobsFile } from "../jobs/setting.ts";
 import { bareConfiguration, type Installation, makeInstallation } from "./installation.ts";

@@ -9,13 +9,13 @@ import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { checkNames } from "../../src/operations/doctor/check-names.ts";
 import { checkWebhooks } from "../../src/operations/doctor/check-webhooks.ts";
 import type { Finding } from "../../src/operations/doctor/finding.ts";
-import { sealSecret } from "../../src/storage/data-keys.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import { webhookSecretPlace } from "../../src/storage/secret-places.ts";
+import { sealSecret } from "../../src/storage/secrets/data-keys.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { webhookSecretPlace } from "../../src/storage/secrets/secret-places.ts";
 import type { Reached } from "../../src/webhooks/receivers.ts";
 import { run, type RunOptions } from "../cli/fake-gateway.ts";
-import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
-import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/embedded-data.ts";
+import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/postgres/embedded-data.ts";
 import { configurationOf } from "../harness/gateway.ts";
 
 const folder = await makeTemporary("patchbay-doctor-network-");

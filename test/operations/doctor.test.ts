@@ -14,8 +14,8 @@ import { checkRoutes } from "../../src/operations/doctor/check-routes.ts";
 import { checkStorage } from "../../src/operations/doctor/check-storage.ts";
 import { writeRunningGateway } from "../../src/config/running-gateway.ts";
 import { answerJson, fakeGateway, run, type RunOptions } from "../cli/fake-gateway.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
-import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/embedded-data.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/postgres/embedded-data.ts";
 import { configurationOf, ENCRYPTION_KEY } from "../harness/gateway.ts";
 import { writeSecrets } from "./installation.ts";
 

@@ -7,7 +7,7 @@ import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { hasEmbeddedDatabase } from "../../src/storage/embedded/server.ts";
-import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/embedded-data.ts";
+import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/postgres/embedded-data.ts";
 import {
   ENCRYPTION_KEY,
   PEPPER,

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Kysely, sql } from "kysely";
-import { listTables } from "../../src/storage/catalogue.ts";
-import { readMoved } from "../../src/storage/moved-database.ts";
-import { openSecrets } from "../../src/storage/open-secrets.ts";
+import { listTables } from "../../src/operations/store/catalogue.ts";
+import { readMoved } from "../../src/storage/connection/moved-database.ts";
+import { openSecrets } from "../../src/storage/secrets/open-secrets.ts";
 import type { Database } from "../../src/storage/database.ts";
-import type { Tables } from "../../src/storage/tables.ts";
+import type { Tables } from "../../src/storage/schema/tables.ts";
 import { envelopeOf, get, postForm } from "../harness/client.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { until } from "../harness/until.ts";
 import { ENCRYPTION_KEY, KEY, PEPPER } from "../harness/gateway.ts";
 import { cancel, ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";

@@ -8,15 +8,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
-import { submitUpload, waitForJob } from "../../bench/job-api.ts";
+import { submitUpload, waitForJob } from "../../bench/jobs/job-api.ts";
 import { askKeyed } from "../faults/keyed-requests.ts";
 import { oneApp } from "../faults/one-app.ts";
 import { createPatchbayProcess, type PatchbayProcess } from "../faults/jobs/patchbay-process.ts";
 import { startBeatClock } from "../harness/beat-clock.ts";
 import { speech } from "../harness/client.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { ENCRYPTION_KEY, KEY, PEPPER } from "../harness/gateway.ts";
-import { findPgBouncer, PGBOUNCER_MISSING, type PgBouncer, startPgBouncer } from "../harness/pgbouncer.ts";
+import { findPgBouncer, PGBOUNCER_MISSING, type PgBouncer, startPgBouncer } from "../harness/postgres/pgbouncer.ts";
 
 const ADMIN = "admin-key-behind-the-pooler-01";
 const [LOOPS, REQUESTS] = [8, 12];

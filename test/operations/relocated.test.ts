@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { readPlacement } from "../../src/storage/embedded/placement.ts";
 import { run } from "../cli/fake-gateway.ts";
-import { makeTenant } from "../harness/database.ts";
-import { fillDataDir, openEmbedded, removeDataDir } from "../harness/embedded-data.ts";
+import { makeTenant } from "../harness/postgres/database.ts";
+import { fillDataDir, openEmbedded, removeDataDir } from "../harness/postgres/embedded-data.ts";
 import { bareConfiguration, writeSecrets } from "./installation.ts";
 
 const skip = process.getuid?.() === 0 ? false : "only root starts the server as another account";

@@ -5,11 +5,11 @@ import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
-import { sealSecret } from "../../src/storage/data-keys.ts";
-import { fillDataDir, makeTemporary, openEmbedded } from "../harness/embedded-data.ts";
+import { sealSecret } from "../../src/storage/secrets/data-keys.ts";
+import { fillDataDir, makeTemporary, openEmbedded } from "../harness/postgres/embedded-data.ts";
 import { PEPPER } from "../harness/gateway.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import { credentialPlace } from "../../src/storage/secret-places.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { credentialPlace } from "../../src/storage/secrets/secret-places.ts";
 import { run } from "../cli/fake-gateway.ts";
 
 const dataDir = await makeTemporary("patchbay-rotate-");

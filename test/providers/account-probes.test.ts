@@ -13,7 +13,7 @@ import { PROVIDER_KINDS, type ProviderKind } from "../../src/providers/provider.
 import { accountProbes } from "../../src/providers/registry.ts";
 import { httpServer, readAll, refusingUrl, socketServer } from "../outbound/loopback.ts";
 import { pretendInternet } from "../outbound/pretend-internet.ts";
-import { assertSaysNothing, PROVIDER_TEXT } from "./failure-suite.ts";
+import { assertSaysNothing, PROVIDER_TEXT } from "./suites/failure-suite.ts";
 import {
   refusedByAssemblyAi,
   refusedByDeepgram,
@@ -21,8 +21,8 @@ import {
   refusedByGemini,
   refusedByGoogleSpeech,
   refusedByOpenAi,
-} from "./refusals.ts";
-import { CREDENTIAL, ioFor } from "./wire-suite.ts";
+} from "./suites/refusals.ts";
+import { CREDENTIAL, ioFor } from "./suites/wire-suite.ts";
 
 interface Subject {
   /** As its documentation has it, below the base URL. */

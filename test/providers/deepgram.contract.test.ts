@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
-import { speechContract } from "./contract-suite.ts";
-import { requestFor } from "./fixtures.ts";
+import { speechContract } from "./suites/contract-suite.ts";
+import { requestFor } from "./suites/fixtures.ts";
 import { DEEPGRAM_GOLDEN } from "./golden/deepgram.ts";
-import { refusedByDeepgram } from "./refusals.ts";
-import { normalised, piece, replyContract } from "./reply-suite.ts";
-import { targetOf } from "./subject.ts";
+import { refusedByDeepgram } from "./suites/refusals.ts";
+import { normalised, piece, replyContract } from "./suites/reply-suite.ts";
+import { targetOf } from "./suites/subject.ts";
 
 const [NOVA_3, , NOVA_3_MEDICAL, NOVA_2] = DEEPGRAM_GOLDEN;
 const NOVA_2_MEETING = DEEPGRAM_GOLDEN.find(({ model }) => model === "nova-2-meeting");

@@ -11,13 +11,13 @@ import { type FailureKind, ProviderError, type RemoteRun } from "../../src/provi
 import { createMemory } from "../../src/providers/memory.ts";
 import type { SpeechAudio, SpeechPlan } from "../../src/providers/provider.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
-import { speechContract } from "./contract-suite.ts";
-import { AUDIO_BYTES, audioFixture, requestFor } from "./fixtures.ts";
+import { speechContract } from "./suites/contract-suite.ts";
+import { AUDIO_BYTES, audioFixture, requestFor } from "./suites/fixtures.ts";
 import { GOOGLE_SPEECH_GOLDEN } from "./golden/google-speech.ts";
-import { refusedByGoogleSpeech } from "./refusals.ts";
-import { piece, replyContract } from "./reply-suite.ts";
-import { targetOf } from "./subject.ts";
-import { ioFor } from "./wire-suite.ts";
+import { refusedByGoogleSpeech } from "./suites/refusals.ts";
+import { piece, replyContract } from "./suites/reply-suite.ts";
+import { targetOf } from "./suites/subject.ts";
+import { ioFor } from "./suites/wire-suite.ts";
 
 const [CHIRP_3, CHIRP_2, LONG, IN_BUCKET] = GOOGLE_SPEECH_GOLDEN;
 assert.ok(CHIRP_3 && CHIRP_2 && LONG && IN_BUCKET);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { audioBytesWithin, jsonWithAudio } from "../../src/providers/wire/json-audio.ts";
-import { audioFixture } from "./fixtures.ts";
+import { audioFixture } from "./suites/fixtures.ts";
 
 async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const list: Uint8Array[] = [];

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openaiCompatible } from "../../src/providers/openai/openai-compatible.ts";
-import { speechContract } from "./contract-suite.ts";
-import { type GoldenModel, requestFor } from "./fixtures.ts";
+import { speechContract } from "./suites/contract-suite.ts";
+import { type GoldenModel, requestFor } from "./suites/fixtures.ts";
 import { COMPATIBLE_GOLDEN } from "./golden/openai-compatible.ts";
-import { refusedByOpenAi } from "./refusals.ts";
-import { piece, replyContract } from "./reply-suite.ts";
-import { targetOf } from "./subject.ts";
+import { refusedByOpenAi } from "./suites/refusals.ts";
+import { piece, replyContract } from "./suites/reply-suite.ts";
+import { targetOf } from "./suites/subject.ts";
 
 const [UNKNOWN, , WHISPER_CPP, SPEACHES, VLLM, GROQ, MISTRAL] = COMPATIBLE_GOLDEN;
 assert.ok(UNKNOWN && WHISPER_CPP && SPEACHES && VLLM?.declared && GROQ && MISTRAL);

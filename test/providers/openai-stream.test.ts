@@ -10,12 +10,12 @@ import { type FailureKind, ProviderError, type StreamingIo } from "../../src/pro
 import type { SpeechEvent, SpeechProvider } from "../../src/providers/provider.ts";
 import { sandbox } from "../../src/providers/sandbox/sandbox.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
-import { PROVIDER_TEXT, STATUSES } from "./failure-suite.ts";
-import { audioFixture, type GoldenModel, requestFor } from "./fixtures.ts";
+import { PROVIDER_TEXT, STATUSES } from "./suites/failure-suite.ts";
+import { audioFixture, type GoldenModel, requestFor } from "./suites/fixtures.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";
 import { SANDBOX_GOLDEN } from "./golden/simulated.ts";
-import { targetOf } from "./subject.ts";
-import { CREDENTIAL, outboundFor } from "./wire-suite.ts";
+import { targetOf } from "./suites/subject.ts";
+import { CREDENTIAL, outboundFor } from "./suites/wire-suite.ts";
 import { testReplies } from "../harness/replies.ts";
 
 const EVENTS = [

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { speechModel } from "../../src/directory/speech-model.ts";
 import { openai } from "../../src/providers/openai/openai.ts";
-import { speechContract } from "./contract-suite.ts";
-import { requestFor } from "./fixtures.ts";
+import { speechContract } from "./suites/contract-suite.ts";
+import { requestFor } from "./suites/fixtures.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";
-import { refusedByOpenAi } from "./refusals.ts";
-import { piece, replyContract } from "./reply-suite.ts";
-import { targetOf } from "./subject.ts";
+import { refusedByOpenAi } from "./suites/refusals.ts";
+import { piece, replyContract } from "./suites/reply-suite.ts";
+import { targetOf } from "./suites/subject.ts";
 
 const [WHISPER_1, GPT_4O, , DIARIZE, GPT_TRANSCRIBE] = OPENAI_GOLDEN;
 assert.ok(WHISPER_1 && GPT_4O && DIARIZE && GPT_TRANSCRIBE);

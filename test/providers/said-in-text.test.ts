@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import type { ProviderWord, SpeechRequest } from "../../src/providers/provider.ts";
 import { saidInText } from "../../src/providers/receipts.ts";
 import { longestTurnMs } from "../hostile/longest-turn.ts";
-import { SILENT_REQUEST } from "./fixtures.ts";
+import { SILENT_REQUEST } from "./suites/fixtures.ts";
 
 const REDACTED: SpeechRequest = { ...SILENT_REQUEST, words: true, redaction: ["pii"] };
 

@@ -23,7 +23,7 @@ import type {
 } from "../../src/providers/provider.ts";
 import { sandbox as sandboxProvider } from "../../src/providers/sandbox/sandbox.ts";
 import { wav } from "../sandbox/wav.ts";
-import { ASKING, audioFixture, type GoldenModel, PREFERRING, requestFor } from "./fixtures.ts";
+import { ASKING, audioFixture, type GoldenModel, PREFERRING, requestFor } from "./suites/fixtures.ts";
 import { ASSEMBLYAI_GOLDEN as RECORDED, ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./golden/deepgram.ts";
 import { GEMINI_GOLDEN } from "./golden/gemini.ts";
@@ -31,7 +31,7 @@ import { ELEVENLABS_GOLDEN } from "./golden/elevenlabs.ts";
 import { COMPATIBLE_GOLDEN } from "./golden/openai-compatible.ts";
 import { GOOGLE_SPEECH_GOLDEN } from "./golden/google-speech.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";
-import { targetOf } from "./subject.ts";
+import { targetOf } from "./suites/subject.ts";
 import { testReplies } from "../harness/replies.ts";
 
 const server = await startSandbox();

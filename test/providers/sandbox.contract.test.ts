@@ -1,6 +1,6 @@
 // Targets on the sandbox: the wire of the provider each stands for, under the sandbox's origin.
 import { sandbox } from "../../src/providers/sandbox/sandbox.ts";
-import { speechContract } from "./contract-suite.ts";
+import { speechContract } from "./suites/contract-suite.ts";
 import { SANDBOX_GOLDEN } from "./golden/simulated.ts";
 import {
   beforeAssemblyAi,
@@ -10,8 +10,8 @@ import {
   refusedByGemini,
   refusedByGoogleSpeech,
   refusedByOpenAi,
-} from "./refusals.ts";
-import type { ContractSubject } from "./subject.ts";
+} from "./suites/refusals.ts";
+import type { ContractSubject } from "./suites/subject.ts";
 
 const WIRES: Readonly<Record<string, Pick<ContractSubject, "refusal" | "before">>> = {
   assemblyai: { refusal: refusedByAssemblyAi, before: beforeAssemblyAi },

@@ -7,13 +7,22 @@ import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
 import type { FailureKind, ProviderError } from "../../src/providers/io.ts";
 import type { SpeechProvider } from "../../src/providers/provider.ts";
 import { sandbox } from "../../src/providers/sandbox/sandbox.ts";
-import { PROVIDER_TEXT, STATUSES } from "./failure-suite.ts";
-import type { GoldenModel } from "./fixtures.ts";
+import { PROVIDER_TEXT, STATUSES } from "./suites/failure-suite.ts";
+import type { GoldenModel } from "./suites/fixtures.ts";
 import { ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN } from "./golden/deepgram.ts";
 import { SANDBOX_GOLDEN } from "./golden/simulated.ts";
-import { ASSEMBLYAI, DEEPGRAM, failure, provider, refusal, type Script, type Subject, say } from "./socket-suite.ts";
-import { outboundFor } from "./wire-suite.ts";
+import {
+  ASSEMBLYAI,
+  DEEPGRAM,
+  failure,
+  provider,
+  refusal,
+  type Script,
+  type Subject,
+  say,
+} from "./suites/socket-suite.ts";
+import { outboundFor } from "./suites/wire-suite.ts";
 
 const streaming = (adapter: SpeechProvider, all: readonly GoldenModel[], like: Subject): readonly Subject[] =>
   all

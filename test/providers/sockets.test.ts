@@ -6,8 +6,8 @@ import type { WebSocket } from "ws";
 import type { FailureKind } from "../../src/providers/io.ts";
 import type { SpeechAudio } from "../../src/providers/provider.ts";
 import { refusingUrl, socketServer } from "../outbound/loopback.ts";
-import { PROVIDER_TEXT, STATUSES } from "./failure-suite.ts";
-import { audioFixture, requestFor } from "./fixtures.ts";
+import { PROVIDER_TEXT, STATUSES } from "./suites/failure-suite.ts";
+import { audioFixture, requestFor } from "./suites/fixtures.ts";
 import {
   ASSEMBLYAI,
   AUDIO,
@@ -21,9 +21,9 @@ import {
   TERMINATION,
   transcript,
   turn,
-} from "./socket-suite.ts";
-import { targetOf } from "./subject.ts";
-import { ioFor } from "./wire-suite.ts";
+} from "./suites/socket-suite.ts";
+import { targetOf } from "./suites/subject.ts";
+import { ioFor } from "./suites/wire-suite.ts";
 
 for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
   const { kind } = subject.provider;

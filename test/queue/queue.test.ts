@@ -5,8 +5,8 @@ import { EventEmitter, once } from "node:events";
 import { after, afterEach, before, test } from "node:test";
 import { sql } from "kysely";
 import { createQueue, type Message, type Queue } from "../../src/queue/queue.ts";
-import { openDatabase } from "../../src/storage/open-database.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { openDatabase } from "../../src/storage/connection/open-database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
 
 let database: TestDatabase;

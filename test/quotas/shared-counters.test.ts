@@ -5,7 +5,7 @@ import { brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import type { Entered, Limit, Verdict } from "../../src/quotas/counters.ts";
 import { createSharedCounters, type SharedCounters } from "../../src/quotas/shared-counters.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { makeTenant, openTestDatabase, shiftClock, type TestDatabase } from "../harness/database.ts";
+import { makeTenant, openTestDatabase, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
 
 let database: TestDatabase;
 let workspaceId: WorkspaceId;

@@ -9,7 +9,7 @@ import { newId } from "../../src/contract/ids.ts";
 import type { Principal } from "../../src/auth/principal.ts";
 import { createRequestLog, type RequestLog } from "../../src/requests/log.ts";
 import { postForm } from "../harness/client.ts";
-import { openTestDatabase, shiftClock, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { sessionCut } from "../harness/session-cut.ts";
 

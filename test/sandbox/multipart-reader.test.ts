@@ -1,7 +1,12 @@
 // The multipart reader: the same parts however the bytes are cut, and a clear no to anything malformed (RFC 7578).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boundaryOf, MalformedMultipart, type MultipartBody, readMultipart } from "../../sandbox/multipart-reader.ts";
+import {
+  boundaryOf,
+  MalformedMultipart,
+  type MultipartBody,
+  readMultipart,
+} from "../../sandbox/wire/multipart-reader.ts";
 
 async function* cut(text: string, size: number): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text, "latin1");

@@ -7,8 +7,8 @@ import { sql } from "kysely";
 import { Client } from "pg";
 import { newId } from "../../src/contract/ids.ts";
 import { createQueue } from "../../src/queue/queue.ts";
-import { openDatabase } from "../../src/storage/open-database.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { openDatabase } from "../../src/storage/connection/open-database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 const SCRIPT = join(import.meta.dirname, "../../compose/roles.sql");
 const NAME = "patchbay_compose";

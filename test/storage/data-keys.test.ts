@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { newId, type WorkspaceId } from "../../src/contract/ids.ts";
-import { isSealedByRing, readDataKeys, sealSecret } from "../../src/storage/data-keys.ts";
-import { countKeyUse, rewrapDataKeys, sealUnderDataKeys } from "../../src/storage/rotate-keys.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import { credentialPlace, type SecretPlace, webhookSecretPlace } from "../../src/storage/secret-places.ts";
-import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { isSealedByRing, readDataKeys, sealSecret } from "../../src/storage/secrets/data-keys.ts";
+import { countKeyUse, rewrapDataKeys, sealUnderDataKeys } from "../../src/storage/secrets/rotate-keys.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { credentialPlace, type SecretPlace, webhookSecretPlace } from "../../src/storage/secrets/secret-places.ts";
+import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 const old = randomBytes(32);
 const fresh = randomBytes(32);

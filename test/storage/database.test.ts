@@ -6,13 +6,13 @@ import { Migrator } from "kysely/migration";
 import { Pool } from "pg";
 import { pino } from "pino";
 import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
-import { migrate } from "../../src/storage/migrate.ts";
-import { followDatabaseClock } from "../../src/storage/database-clock.ts";
-import { watchStatements } from "../../src/storage/statement-watchdog.ts";
+import { migrate } from "../../src/storage/schema/migrate.ts";
+import { followDatabaseClock } from "../../src/storage/connection/database-clock.ts";
+import { watchStatements } from "../../src/storage/connection/statement-watchdog.ts";
 import { markPostCommitFailure, isRolledBack, tagRolledBack } from "../../src/storage/transact.ts";
 import { isServerUnavailable } from "../../src/storage/database-faults.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
-import { makeTenant, openTestDatabase, shiftClock, type TestDatabase } from "../harness/database.ts";
+import { makeTenant, openTestDatabase, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
 
 let database: TestDatabase;
 before(async () => {

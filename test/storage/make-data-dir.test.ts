@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { makeDirectory } from "../../src/lib/make-directory.ts";
-import { createDataDir } from "../../src/storage/make-data-dir.ts";
+import { createDataDir } from "../../src/storage/connection/make-data-dir.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "patchbay-place-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
-import { PIPELINED, PREPARED } from "../../src/storage/prepared.ts";
-import { openTestDatabase } from "../harness/database.ts";
+import { PIPELINED, PREPARED } from "../../src/storage/connection/prepared.ts";
+import { openTestDatabase } from "../harness/postgres/database.ts";
 
 test("storage.transactions: a marked statement answers with its own values each time, and the session has prepared it once", async () => {
   const database = await openTestDatabase();

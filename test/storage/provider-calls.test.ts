@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
-import { type CallGroup, type CallsQuestion, readRecentCalls } from "../../src/storage/provider-calls.ts";
-import { makeTenant, openTestDatabase, setClock, type TestDatabase } from "../harness/database.ts";
+import { type CallGroup, type CallsQuestion, readRecentCalls } from "../../src/metering/store/provider-calls.ts";
+import { makeTenant, openTestDatabase, setClock, type TestDatabase } from "../harness/postgres/database.ts";
 
 const NOON_MS = Date.parse("2026-11-20T12:00:00Z");
 const LIVE = "GET /live";

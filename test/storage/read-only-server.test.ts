@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import type { Database } from "../../src/storage/database.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 let database: TestDatabase;
 before(async () => {

@@ -7,8 +7,8 @@ import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import { createQueue } from "../../src/queue/queue.ts";
 import { type Database } from "../../src/storage/database.ts";
-import { openDatabase } from "../../src/storage/open-database.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { openDatabase } from "../../src/storage/connection/open-database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 let server: TestDatabase;
 before(async () => {

@@ -5,9 +5,9 @@ import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { brand } from "../../src/contract/ids.ts";
 import { loadDirectory } from "../../src/directory/load-directory.ts";
-import { announceChange } from "../../src/storage/announce.ts";
-import { countKeyUse, rewrapDataKeys } from "../../src/storage/rotate-keys.ts";
-import { createSeal } from "../../src/storage/seal.ts";
+import { announceChange } from "../../src/storage/connection/announce.ts";
+import { countKeyUse, rewrapDataKeys } from "../../src/storage/secrets/rotate-keys.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { postForm } from "../harness/client.ts";
 import { ENCRYPTION_KEY, standardFile, startGateway, type TestGateway } from "../harness/gateway.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { createSeal, LARGE_COMPRESSED, plaintextBytes, SEAL_BYTES } from "../../src/storage/seal.ts";
+import { createSeal, LARGE_COMPRESSED, plaintextBytes, SEAL_BYTES } from "../../src/storage/secrets/seal.ts";
 
 const PLACE = ["jobs.result", "ws_1", "job_1"];
 const seal = createSeal({ keys: [randomBytes(32)] });

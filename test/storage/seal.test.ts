@@ -5,9 +5,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { openSecrets } from "../../src/storage/open-secrets.ts";
-import { createSeal, encrypt } from "../../src/storage/seal.ts";
-import { loadOrCreateSecret, parseEncryptionKey } from "../../src/storage/secrets.ts";
+import { openSecrets } from "../../src/storage/secrets/open-secrets.ts";
+import { createSeal, encrypt } from "../../src/storage/secrets/seal.ts";
+import { loadOrCreateSecret, parseEncryptionKey } from "../../src/storage/secrets/secrets.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "patchbay-secrets-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { after, before, test } from "node:test";
 import { EXIT } from "../../src/cli/exit-codes.ts";
-import { openDatabase } from "../../src/storage/open-database.ts";
-import { ServerUnavailable } from "../../src/storage/server-fault.ts";
+import { openDatabase } from "../../src/storage/connection/open-database.ts";
+import { ServerUnavailable } from "../../src/storage/connection/server-fault.ts";
 import { run } from "../cli/fake-gateway.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 const PASSWORD = "hush-hush";
 let database: TestDatabase;

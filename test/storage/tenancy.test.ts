@@ -5,10 +5,10 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type RawBuilder, sql } from "kysely";
 import { newId, type WorkspaceId } from "../../src/contract/ids.ts";
-import { protect } from "../../src/storage/protect.ts";
-import { SHARED_TABLES, SYSTEM_TABLES, TENANT_TABLES } from "../../src/storage/tenant-tables.ts";
+import { protect } from "../../src/storage/schema/protect.ts";
+import { SHARED_TABLES, SYSTEM_TABLES, TENANT_TABLES } from "../../src/storage/schema/tenant-tables.ts";
 import type { Transacting } from "../../src/storage/database.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 interface Column {
   readonly table_name: string;

@@ -11,7 +11,7 @@ import { type FinishedTranscript, finishing } from "../../src/gateway/transcript
 import { runToCompletion } from "../../src/lib/concurrency/cooperative-task.ts";
 import type { ProviderTranscript, SpeechModel, SpeechPlan, SpeechProvider } from "../../src/providers/provider.ts";
 import { type Requirements, requiredFeatures } from "../../src/routing/required-features.ts";
-import { audioFixture, requestFor } from "../providers/fixtures.ts";
+import { audioFixture, requestFor } from "../providers/suites/fixtures.ts";
 import { type Asked, type Conversation, conversations, idOf, type Spoken, textOf } from "./conversation.ts";
 import { holes, withHoles } from "./holes.ts";
 

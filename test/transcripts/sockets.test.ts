@@ -6,7 +6,7 @@ import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
 import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
 import type { StreamingIo } from "../../src/providers/io.ts";
 import type { SpeechEvent, SpeechPlan, SpeechProvider } from "../../src/providers/provider.ts";
-import { audioFixture, requestFor } from "../providers/fixtures.ts";
+import { audioFixture, requestFor } from "../providers/suites/fixtures.ts";
 import { type Asked, type Conversation, conversations } from "./conversation.ts";
 import { catalogued, keepsInvariants, RUNS, SEED, type Teller } from "./invariants.ts";
 import { assemblyAiMessages, deepgramMessages, playing } from "./socket-conversation.ts";

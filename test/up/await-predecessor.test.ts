@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
-import { awaitDataDir, awaitPort } from "../../src/await-predecessor.ts";
+import { awaitDataDir, awaitPort } from "../../src/start/await-predecessor.ts";
 import { writeRunningGateway } from "../../src/config/running-gateway.ts";
 import { lockInstallation, ownerOf } from "../../src/storage/embedded/installation-lock.ts";
 

@@ -8,9 +8,9 @@ import { after, beforeEach, afterEach, test } from "node:test";
 import { loadConfiguration } from "../../src/config/load-configuration.ts";
 import { newId } from "../../src/contract/ids.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
-import { type FirstStart, firstStart } from "../../src/first-start.ts";
-import { createSeal } from "../../src/storage/seal.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { type FirstStart, firstStart } from "../../src/start/first-start.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "patchbay-bootstrap-"));

@@ -11,7 +11,7 @@ import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { ownerOf } from "../../src/storage/embedded/installation-lock.ts";
 import { readPlacement } from "../../src/storage/embedded/placement.ts";
 import { run } from "../cli/fake-gateway.ts";
-import { fillDataDir, makeTemporary, postgresBin, removeDataDir } from "../harness/embedded-data.ts";
+import { fillDataDir, makeTemporary, postgresBin, removeDataDir } from "../harness/postgres/embedded-data.ts";
 import { guardsOn, postmasterOf, processesOn, until } from "../storage/embedded/processes.ts";
 import {
   answering,

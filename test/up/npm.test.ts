@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { isForegroundScript, untilOrphaned } from "../../src/npm-shell.ts";
-import { makeTemporary } from "../harness/embedded-data.ts";
+import { isForegroundScript, untilOrphaned } from "../../src/start/npm-shell.ts";
+import { makeTemporary } from "../harness/postgres/embedded-data.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const folder = await makeTemporary("patchbay-npm-");

@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { EXIT } from "../../src/cli/exit-codes.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { selfCheck } from "../../src/first-start.ts";
-import { markMoved } from "../../src/storage/moved-database.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
-import { makeTemporary } from "../harness/embedded-data.ts";
+import { selfCheck } from "../../src/start/first-start.ts";
+import { markMoved } from "../../src/storage/connection/moved-database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import { makeTemporary } from "../harness/postgres/embedded-data.ts";
 import {
   answering,
   childrenOf,

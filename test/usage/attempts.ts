@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { sql } from "kysely";
 import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { AMOUNT_NAMES, type AmountName } from "../../src/storage/usage-amounts.ts";
+import { AMOUNT_NAMES, type AmountName } from "../../src/requests/store/usage-amounts.ts";
 
 export interface Attempt {
   readonly id: string;

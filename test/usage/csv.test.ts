@@ -6,9 +6,9 @@ import { sql } from "kysely";
 import { USAGE_GROUPS } from "../../src/contract/usage.ts";
 import { parseUsd } from "../../src/metering/money.ts";
 import { usageCsv, usageOf } from "../../src/requests/usage.ts";
-import { AMOUNT_NAMES } from "../../src/storage/usage-amounts.ts";
-import { rollUsage } from "../../src/storage/usage-hours.ts";
-import { openTestDatabase, setClock, type TestDatabase } from "../harness/database.ts";
+import { AMOUNT_NAMES } from "../../src/requests/store/usage-amounts.ts";
+import { rollUsage } from "../../src/requests/store/usage-hours.ts";
+import { openTestDatabase, setClock, type TestDatabase } from "../harness/postgres/database.ts";
 import { countOneByOne, insertAttempts, someAttempt, somePlaces } from "./attempts.ts";
 
 let database: TestDatabase;

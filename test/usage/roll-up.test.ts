@@ -4,10 +4,10 @@ import { after, before, beforeEach, test } from "node:test";
 import * as fc from "fast-check";
 import { sql } from "kysely";
 import { type Database } from "../../src/storage/database.ts";
-import { purgeAttempts, purgeUsage, rollUsage } from "../../src/storage/usage-hours.ts";
-import { AMOUNT_NAMES } from "../../src/storage/usage-amounts.ts";
-import { readUsage } from "../../src/storage/usage.ts";
-import { openTestDatabase, setClock, type TestDatabase } from "../harness/database.ts";
+import { purgeAttempts, purgeUsage, rollUsage } from "../../src/requests/store/usage-hours.ts";
+import { AMOUNT_NAMES } from "../../src/requests/store/usage-amounts.ts";
+import { readUsage } from "../../src/requests/store/usage.ts";
+import { openTestDatabase, setClock, type TestDatabase } from "../harness/postgres/database.ts";
 import { type Attempt, countOneByOne, insertAttempts, someAttempt, somePlaces } from "./attempts.ts";
 
 const NOON = "2026-11-20T12:00:00Z";

@@ -11,7 +11,7 @@ import { deleteWebhook, describeWebhook } from "../../src/webhooks/describe.ts";
 import { sweepWebhooks } from "../../src/webhooks/sweep.ts";
 import { verifyWebhook } from "../../src/webhooks/verify.ts";
 import { newId } from "../../src/contract/ids.ts";
-import { openTestDatabase, shiftClock, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
 import { type Bench, openBench, present, status } from "./harness.ts";
 
 let database: TestDatabase;

@@ -15,7 +15,7 @@ import { sweepWebhooks } from "../../src/webhooks/sweep.ts";
 import { testWebhook } from "../../src/webhooks/test-webhook.ts";
 import { verifyWebhook } from "../../src/webhooks/verify.ts";
 import { newId } from "../../src/contract/ids.ts";
-import { openTestDatabase, shiftClock, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
 import { type Bench, ok, openBench, present, status, URL_OF_RECEIVER } from "./harness.ts";
 
 let database: TestDatabase;

@@ -7,7 +7,7 @@ import { startDeliveries } from "../../src/webhooks/deliver.ts";
 import { deliverOnTerminal } from "../../src/webhooks/on-terminal.ts";
 import { AGAIN_QUEUE, FIRST_QUEUE, PER_RECEIVER, webhookQueues } from "../../src/webhooks/queues.ts";
 import type { ReceiverAnswer, WebhookServices } from "../../src/webhooks/services.ts";
-import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { ok, openBench } from "./harness.ts";
 
 interface Workspace {

@@ -1,6 +1,6 @@
 // The verbs of the webhook on a real database, with receivers of the test's own making and a queue that only notes.
 import type { Precondition } from "../../src/admin/precondition.ts";
-import { createSeal } from "../../src/storage/seal.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import type { EventStatus } from "../../src/contract/webhook.ts";
 import { configureWebhook } from "../../src/webhooks/configure.ts";
@@ -8,7 +8,7 @@ import { deliver, readMessage } from "../../src/webhooks/deliver.ts";
 import { deliverOnTerminal } from "../../src/webhooks/on-terminal.ts";
 import type { DeliveryMessage } from "../../src/webhooks/queues.ts";
 import type { ReceiverAnswer, ReceiverRequest, WebhookServices } from "../../src/webhooks/services.ts";
-import { makeTenant, type TestDatabase } from "../harness/database.ts";
+import { makeTenant, type TestDatabase } from "../harness/postgres/database.ts";
 
 export const URL_OF_RECEIVER = "https://receiver.example/hooks";
 

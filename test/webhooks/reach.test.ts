@@ -2,7 +2,7 @@
 // with real sockets, over which nothing is sent.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { doctorNetwork } from "../../src/open-outbound.ts";
+import { doctorNetwork } from "../../src/compose/outbound.ts";
 import { createOutbound } from "../../src/outbound/dial.ts";
 import type { Resolve } from "../../src/outbound/guard.ts";
 import { systemConnector } from "../../src/outbound/system-network.ts";

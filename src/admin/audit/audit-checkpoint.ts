@@ -3,9 +3,9 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { singleChunk } from "../../lib/buffered-body.ts";
-import { type ChainHead, readHeads } from "../../storage/audit-chain.ts";
+import { type ChainHead, readHeads } from "../store/audit-chain.ts";
 import type { Database } from "../../storage/database.ts";
-import type { Seal } from "../../storage/seal.ts";
+import type { Seal } from "../../storage/secrets/seal.ts";
 import { operatorsSight } from "../../storage/system.ts";
 
 /** The part of the object store that is needed. */

@@ -9,7 +9,7 @@ import {
   readChains,
   readHeads,
   readLinks,
-} from "../../storage/audit-chain.ts";
+} from "../store/audit-chain.ts";
 import type { ReadCheckpoint } from "./audit-checkpoint.ts";
 import { operatorsSight } from "../../storage/system.ts";
 

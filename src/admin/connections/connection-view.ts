@@ -4,7 +4,7 @@ import type { ConnectionView } from "../../contract/admin/connections.ts";
 import { connectionSection, type ParsedConnection } from "../../contract/set-up/connection.ts";
 import { providerKind, storedConnection } from "../../directory/stored.ts";
 import { isSameData } from "../../lib/json/is-same-data.ts";
-import type { ConnectionRow } from "../../storage/tables.ts";
+import type { ConnectionRow } from "../../storage/schema/tables.ts";
 import { shownManager } from "../managed.ts";
 
 export function viewConnection(row: ConnectionRow): ConnectionView {

@@ -6,7 +6,7 @@ import { partsOfKey } from "../../directory/account-key.ts";
 import { PLATFORM } from "../../directory/snapshot.ts";
 import { pageOf } from "../../lib/list-page.ts";
 import { asWorkspaceOrSystem } from "../../storage/system.ts";
-import type { Tables } from "../../storage/tables.ts";
+import type { Tables } from "../../storage/schema/tables.ts";
 import type { AdminServices, Page, PageRequest } from "../services.ts";
 
 export interface DeletionFilter extends PageRequest {

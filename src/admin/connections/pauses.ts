@@ -7,12 +7,12 @@ import { type Adapters, PLATFORM } from "../../directory/snapshot.ts";
 import { providerKind, storedConnection } from "../../directory/stored.ts";
 import { suggest } from "../../lib/text/suggest.ts";
 import type { ReportingCircuits } from "../../providers/health.ts";
-import { announceChange } from "../../storage/announce.ts";
-import { endPauses, listPauses, putPause } from "../../storage/connection-pauses.ts";
-import { readConnection } from "../../storage/connections.ts";
+import { announceChange } from "../../storage/connection/announce.ts";
+import { endPauses, listPauses, putPause } from "../../directory/store/connection-pauses.ts";
+import { readConnection } from "../../directory/store/connections.ts";
 import type { Transacting } from "../../storage/database.ts";
-import { wakeParkedJobs } from "../../storage/job-work.ts";
-import type { ConnectionPauseRow } from "../../storage/tables.ts";
+import { wakeParkedJobs } from "../../jobs/store/job-work.ts";
+import type { ConnectionPauseRow } from "../../storage/schema/tables.ts";
 import { noSuch } from "../refusals.ts";
 import { auditSetUp, changeSetUp, readAs, type SetUpActor, type SetUpServices } from "../set-up-scope.ts";
 

@@ -9,9 +9,9 @@ import { partsOfKey } from "../../directory/account-key.ts";
 import { PLATFORM } from "../../directory/snapshot.ts";
 import { TEST_CIRCUITS } from "../../gateway/calls/resolve-account.ts";
 import type { CircuitReport, ReportingCircuits } from "../../providers/health.ts";
-import { listPauses } from "../../storage/connection-pauses.ts";
+import { listPauses } from "../../directory/store/connection-pauses.ts";
 import type { Database } from "../../storage/database.ts";
-import { type CallGroup, readRecentCalls } from "../../storage/provider-calls.ts";
+import { type CallGroup, readRecentCalls } from "../../metering/store/provider-calls.ts";
 import { operatorsSight } from "../../storage/system.ts";
 import { viewPause } from "./pauses.ts";
 

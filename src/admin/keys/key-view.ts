@@ -2,7 +2,7 @@
 import { type Selectable, sql } from "kysely";
 import type { KeyView } from "../../contract/admin/keys.ts";
 import { SCOPES, type Scope } from "../../contract/scopes.ts";
-import type { Tables } from "../../storage/tables.ts";
+import type { Tables } from "../../storage/schema/tables.ts";
 import { shownSettings } from "../app-settings.ts";
 import { shownManager } from "../managed.ts";
 

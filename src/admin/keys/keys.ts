@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { generateKey, hashKey, KEY_PREFIXES, type KeyKind, visibleParts } from "../../auth/key-format.ts";
 import { newId, type WorkspaceId } from "../../contract/ids.ts";
 import type { KeyView } from "../../contract/admin/keys.ts";
-import { announceChange } from "../../storage/announce.ts";
+import { announceChange } from "../../storage/connection/announce.ts";
 import type { Transacting } from "../../storage/database.ts";
 import { lockWorkspace } from "../../storage/lock-workspace.ts";
 import { auditChange, type Change } from "../audit/audit-change.ts";

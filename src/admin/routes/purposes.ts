@@ -6,7 +6,7 @@ import { purposeSection } from "../../contract/set-up/route.ts";
 import { type StoredRoute, storedRoute } from "../../directory/stored.ts";
 import { isSameData } from "../../lib/json/is-same-data.ts";
 import type { Transacting } from "../../storage/database.ts";
-import { addRouteVersion, publishRouteVersion } from "../../storage/routes.ts";
+import { addRouteVersion, publishRouteVersion } from "../../directory/store/routes.ts";
 import { judgeStoredRoute, parse } from "../judge-set-up.ts";
 import { allowMatch } from "../precondition.ts";
 import { noSuch } from "../refusals.ts";

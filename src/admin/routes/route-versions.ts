@@ -1,7 +1,7 @@
 // Lists all versions of a route [admin.route-versions]: the definition, when it was first published, and whether it is published now.
 import type { RouteVersionView } from "../../contract/admin/routes.ts";
 import { pageOf } from "../../lib/list-page.ts";
-import { listRouteVersions, readRouteVersion } from "../../storage/routes.ts";
+import { listRouteVersions, readRouteVersion } from "../../directory/store/routes.ts";
 import { noSuch } from "../refusals.ts";
 import { viewVersion } from "./route-view.ts";
 import { find, type RouteChange } from "./routes.ts";

@@ -3,7 +3,7 @@ import { inFileForm } from "../../config/print-configuration.ts";
 import type { PurposeList, RouteVersionView, RouteView } from "../../contract/admin/routes.ts";
 import { purposeSection, routeSection } from "../../contract/set-up/route.ts";
 import { type StoredRoute, storedRoute } from "../../directory/stored.ts";
-import type { RouteRow, RouteVersionRow } from "../../storage/tables.ts";
+import type { RouteRow, RouteVersionRow } from "../../storage/schema/tables.ts";
 import { shownManager } from "../managed.ts";
 
 /** `latest`: the version of the row's `latest_version`. */

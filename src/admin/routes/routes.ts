@@ -16,8 +16,8 @@ import {
   publishRouteVersion,
   readRoute,
   readRouteVersion,
-} from "../../storage/routes.ts";
-import type { RouteRow, RouteVersionRow, Tables } from "../../storage/tables.ts";
+} from "../../directory/store/routes.ts";
+import type { RouteRow, RouteVersionRow, Tables } from "../../storage/schema/tables.ts";
 import { judgeRoute, judgeStoredRoute } from "../judge-set-up.ts";
 import { refuseManagedByFile } from "../managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";

@@ -1,7 +1,7 @@
 // The durable tasks to delete what a provider keeps of a run.
 import type { WorkspaceId } from "../../contract/ids.ts";
 import type { Transacting } from "../../storage/database.ts";
-import type { DeletionDuty, DeletionState } from "../../storage/provider-deletions.ts";
+import type { DeletionDuty, DeletionState } from "../store/provider-deletions.ts";
 
 export interface ProviderDeletions {
   /** Stores the task. Awaited before the run's first poll. */

@@ -15,13 +15,13 @@ import {
   readDeletionState,
   readFailedDeletions,
   releaseDeletions,
-} from "../../storage/provider-deletions.ts";
+} from "../store/provider-deletions.ts";
 import { hasAccount, resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
 import { claims, sweeps } from "../../storage/system.ts";
 import type { ProviderDeletions } from "./deletion-duties.ts";
 
-export type { DeletionDuty, DeletionState } from "../../storage/provider-deletions.ts";
+export type { DeletionDuty, DeletionState } from "../store/provider-deletions.ts";
 
 type Services = Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl" | "openIo" | "logger">;
 

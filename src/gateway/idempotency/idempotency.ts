@@ -24,7 +24,7 @@ import {
   sweepSlots,
 } from "../../storage/idempotency-slots.ts";
 import { piecesOf, ValueGone } from "../../storage/read-pieces.ts";
-import { plaintextBytes, type Seal } from "../../storage/seal.ts";
+import { plaintextBytes, type Seal } from "../../storage/secrets/seal.ts";
 import { isDatabaseUnavailable } from "../../storage/database-faults.ts";
 import { claims } from "../../storage/system.ts";
 import type { GatewayReply } from "../reply.ts";

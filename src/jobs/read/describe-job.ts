@@ -3,7 +3,7 @@ import type { ListedJobView } from "../../contract/job-list.ts";
 import type { Job, JobError, SubmittedJob } from "../../contract/jobs.ts";
 import type { PurposeFields, TranscriptionEnvelope } from "../../contract/transcription.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";
-import type { JobSummary, VisibleJob } from "../../storage/jobs.ts";
+import type { JobSummary, VisibleJob } from "../store/jobs.ts";
 import { loadEnvelope } from "./result.ts";
 import type { JobServices } from "../services.ts";
 

@@ -10,7 +10,7 @@ import { runCooperatively } from "../../lib/concurrency/run-cooperatively.ts";
 import type { ExportFormat } from "../../contract/jobs.ts";
 import { DELIVERY_TYPES, factsOf, markOf } from "../../gateway/transcription/envelope.ts";
 import { type GatewayReply, textReply, transcriptReply } from "../../gateway/reply.ts";
-import { type JobOwner, readJobOfWorkspace } from "../../storage/jobs.ts";
+import { type JobOwner, readJobOfWorkspace } from "../store/jobs.ts";
 import { awaitEnd, type Waiting } from "./read-job.ts";
 import { type JobResult, loadEnvelope, withResult } from "./result.ts";
 import type { JobServices } from "../services.ts";

@@ -5,14 +5,14 @@ import type { ListedJobView } from "../../contract/job-list.ts";
 import type { JobList, JobStatus } from "../../contract/jobs.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import { pageOf } from "../../lib/list-page.ts";
-import { type JobOwner, listJobs, readJob, type VisibleJob } from "../../storage/jobs.ts";
+import { type JobOwner, listJobs, readJob, type VisibleJob } from "../store/jobs.ts";
 import { asWorkspaceOrSystem } from "../../storage/system.ts";
 import { describeJob, describeListed, type JobView, summarise } from "./describe-job.ts";
 import { type JobServices, jobTopic } from "../services.ts";
 import { isTerminal } from "../states.ts";
 import { newsOf } from "./wait.ts";
 
-export type { JobOwner } from "../../storage/jobs.ts";
+export type { JobOwner } from "../store/jobs.ts";
 
 /** Interval of the reads that make up for a lost notification. */
 const RECHECK_MS = 5_000;

@@ -5,7 +5,7 @@ import { freeBuffer } from "../../lib/free-buffer.ts";
 import type { ConcurrencyLimits } from "../../lib/concurrency/keyed-semaphore.ts";
 import { singleChunk } from "../../lib/buffered-body.ts";
 import { ObjectMissing } from "../../objects/store.ts";
-import { readResultPieces, type VisibleJob } from "../../storage/jobs.ts";
+import { readResultPieces, type VisibleJob } from "../store/jobs.ts";
 import { type PieceRange, piecesOf } from "../../storage/read-pieces.ts";
 import type { JobServices } from "../services.ts";
 

@@ -5,7 +5,7 @@ import { uncharged } from "../../gateway/calls/call-accounting.ts";
 import type { CallJournal } from "../../gateway/calls/candidate-run.ts";
 import { brand } from "../../contract/ids.ts";
 import type { Reservation } from "../../metering/ledger-entries.ts";
-import { type JobCall, writeCall, writeFailure } from "../../storage/job-work.ts";
+import { type JobCall, writeCall, writeFailure } from "../store/job-work.ts";
 import type { Transacting } from "../../storage/database.ts";
 import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import type { OpenJob } from "../job-request.ts";

@@ -17,7 +17,7 @@ import {
   postpone,
   writeFailure,
   writeProgress,
-} from "../../storage/job-work.ts";
+} from "../store/job-work.ts";
 import { awaitRecording } from "./await-recording.ts";
 import { callTargets } from "./call-targets.ts";
 import { unknownOf } from "./choose-targets.ts";

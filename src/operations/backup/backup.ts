@@ -8,8 +8,8 @@ import { EXIT } from "../../cli/exit-codes.ts";
 import { packageVersion } from "../../cli/package-root.ts";
 import { CliError, say, type Terminal, write } from "../../cli/terminal.ts";
 import type { Configuration } from "../../config/configuration.ts";
-import { openSecrets } from "../../storage/open-secrets.ts";
-import { readSecret } from "../../storage/secrets.ts";
+import { openSecrets } from "../../storage/secrets/open-secrets.ts";
+import { readSecret } from "../../storage/secrets/secrets.ts";
 import {
   type About,
   countRows,

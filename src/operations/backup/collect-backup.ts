@@ -4,9 +4,9 @@ import { dirname, join, posix } from "node:path";
 import type { Configuration } from "../../config/configuration.ts";
 import { errorCode } from "../../lib/error-code.ts";
 import type { Database } from "../../storage/database.ts";
-import { dumpTables, type DumpedTable, readOneMoment } from "../../storage/dump-tables.ts";
-import { listNeededObjects } from "../../storage/job-sweep.ts";
-import { migrationState } from "../../storage/migrate.ts";
+import { dumpTables, type DumpedTable, readOneMoment } from "../store/dump-tables.ts";
+import { listNeededObjects } from "../../jobs/store/job-sweep.ts";
+import { migrationState } from "../../storage/schema/migrate.ts";
 import { installation } from "../../storage/system.ts";
 import { DUMP_FOLDER, SECRET_FILES, statOrNull } from "./data-dir-contents.ts";
 

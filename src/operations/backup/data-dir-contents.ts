@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { errorCode } from "../../lib/error-code.ts";
 import { RUNNING_FILE } from "../../config/running-gateway.ts";
-import { MOVED_FILE } from "../../storage/moved-database.ts";
+import { MOVED_FILE } from "../../storage/connection/moved-database.ts";
 import { ENDPOINT_FILE } from "../../storage/embedded/connection.ts";
 import { CREATION_MARKER } from "../../storage/embedded/installation-state.ts";
 import { PASSWORD_FILE } from "../../storage/embedded/initialize.ts";

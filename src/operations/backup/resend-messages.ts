@@ -7,7 +7,7 @@ import { createQueue, type Queue } from "../../queue/queue.ts";
 import type { Database, Transacting } from "../../storage/database.ts";
 import { AGAIN_QUEUE, enqueue, webhookQueues } from "../../webhooks/queues.ts";
 
-/** Runs `work` with a started queue that `resendMessages` can use. */
+/** Runs `start/work` with a started queue that `resendMessages` can use. */
 export async function withQueue<T>(
   database: Database,
   { limits }: Pick<Configuration, "limits">,

@@ -5,11 +5,11 @@ import { dirname, join, resolve } from "node:path";
 import type { RestoreOptions } from "../../cli/operate/operations-commands.ts";
 import { EXIT } from "../../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../../cli/terminal.ts";
-import { loadTables } from "../../storage/dump-tables.ts";
+import { loadTables } from "../store/dump-tables.ts";
 import { LOCK_FILE } from "../../storage/embedded/installation-lock.ts";
 import { allowPassage, movePointer, readPlacement } from "../../storage/embedded/placement.ts";
-import { migrate, migrationState } from "../../storage/migrate.ts";
-import { unmarkMoved } from "../../storage/moved-database.ts";
+import { migrate, migrationState } from "../../storage/schema/migrate.ts";
+import { unmarkMoved } from "../../storage/connection/moved-database.ts";
 import { errorCode } from "../../lib/error-code.ts";
 import {
   BackupOfOtherVersion,
@@ -34,7 +34,7 @@ import { giveToOwnerOf } from "./keep-owner.ts";
 import { reasonOf } from "../doctor/finding.ts";
 import { RUNNING_FILE } from "../../config/running-gateway.ts";
 import { installation } from "../../storage/system.ts";
-import { openStorage } from "../../storage/open-storage.ts";
+import { openStorage } from "../../storage/connection/open-storage.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { readConfiguration } from "../read-configuration.ts";
 import { resendMessages, withQueue } from "./resend-messages.ts";

@@ -1,9 +1,9 @@
 // `patchbay doctor`, checks of webhooks: connects to every receiver by the same rules and over the same network path as deliveries, and
 // sends nothing. Findings show only the origin of a receiver's URL, because its path may contain tokens.
 import { createKeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
-import { readDataKeys } from "../../storage/data-keys.ts";
-import type { Seal } from "../../storage/seal.ts";
-import { webhookSecretPlace } from "../../storage/secret-places.ts";
+import { readDataKeys } from "../../storage/secrets/data-keys.ts";
+import type { Seal } from "../../storage/secrets/seal.ts";
+import { webhookSecretPlace } from "../../storage/secrets/secret-places.ts";
 import type { Handle } from "../../storage/system.ts";
 import type { Reached } from "../../webhooks/receivers.ts";
 import type { DoctorNetwork } from "./doctor-network.ts";

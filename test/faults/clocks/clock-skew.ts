@@ -1,7 +1,7 @@
 // Gateways on one database whose wall clocks are right, an hour fast and an hour slow, or ten minutes [storage.database-clock]. Keys, replays, jobs with a
 // short deadline, and signed links across gateways behave as if all clocks agreed [idempotency.ttl-clock].
 import { setTimeout as wait } from "node:timers/promises";
-import { formAround, noiseWav } from "../../../bench/wav.ts";
+import { formAround, noiseWav } from "../../../bench/upstream/wav.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { askHttp } from "../ask-http.ts";

@@ -2,7 +2,7 @@
 // that the disk is full, and once there is room again nothing is lost or billed twice [jobs.result-storage-retry].
 import { spawnSync } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
-import { formAround, noiseWav } from "../../../bench/wav.ts";
+import { formAround, noiseWav } from "../../../bench/upstream/wav.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { askHttp, type HttpAnswer } from "../ask-http.ts";

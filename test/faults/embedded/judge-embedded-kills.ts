@@ -1,5 +1,5 @@
 // Checks the result of kills with embedded storage: only answers in transit may be lost.
-import { quantile } from "../../../bench/report.ts";
+import { quantile } from "../../../bench/measure/report.ts";
 import type { SandboxCall } from "../../../sandbox/server.ts";
 import { countCalls, type Ended } from "../failover/keyed-client.ts";
 import type { JobState, Victim } from "./run-embedded-kills.ts";

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { startSandbox } from "../../../sandbox/server.ts";
-import { openDatabase } from "../../../src/storage/open-database.ts";
+import { openDatabase } from "../../../src/storage/connection/open-database.ts";
 import { embeddedUrl } from "../../../src/storage/embedded/server.ts";
 import { askHttp } from "../ask-http.ts";
 import type { FaultOptions, Trials } from "../fault.ts";

@@ -6,7 +6,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { startSandbox } from "../../../sandbox/server.ts";
-import { median } from "../../../bench/report.ts";
+import { median } from "../../../bench/measure/report.ts";
 import { askHttp } from "../ask-http.ts";
 import { KINDS, type Kind, question } from "../failover/keyed-client.ts";
 import type { FaultOptions, Trials } from "../fault.ts";

@@ -1,5 +1,5 @@
 // Checks the result of a failover: no accepted work lost, nothing done twice, no 500, and no key that stays locked although nothing was dispatched under it.
-import { median } from "../../../bench/report.ts";
+import { median } from "../../../bench/measure/report.ts";
 import type { SandboxCall } from "../../../sandbox/server.ts";
 import { countCalls, type Ended } from "./keyed-client.ts";
 import { lateNotified, type Notified } from "./notifications.ts";

@@ -1,7 +1,7 @@
 // A client that submits keyed requests of every kind and follows the answers: it waits for Retry-After and resends the same request with the same key to the
 // next gateway.
 import { setTimeout as wait } from "node:timers/promises";
-import { formAround, noiseWav } from "../../../bench/wav.ts";
+import { formAround, noiseWav } from "../../../bench/upstream/wav.ts";
 import type { SandboxCall } from "../../../sandbox/server.ts";
 import { askHttp, type HttpQuestion } from "../ask-http.ts";
 

@@ -1,6 +1,6 @@
 // Checks database notifications after a failover: a revocation reaches the other gateway, and a job is claimed without waiting for a poll.
 import { setTimeout as wait } from "node:timers/promises";
-import { median } from "../../../bench/report.ts";
+import { median } from "../../../bench/measure/report.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { askHttp } from "../ask-http.ts";
 import type { Gateways } from "../gateways.ts";

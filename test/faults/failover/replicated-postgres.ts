@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "pg";
-import { copyBinaries, type RunAs, ready, run, unprivileged } from "../../harness/postgres-server.ts";
+import { copyBinaries, type RunAs, ready, run, unprivileged } from "../../harness/postgres/postgres-server.ts";
 import { end, freePort } from "../../harness/programs.ts";
 
 export interface ReplicatedPostgres extends AsyncDisposable {

@@ -5,7 +5,7 @@ import type { Database } from "../../../src/storage/database.ts";
 import { askHttp } from "../ask-http.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { type Gateways, startGateways } from "../gateways.ts";
-import { findPgBouncer, PGBOUNCER_MISSING, startPgBouncer } from "../../harness/pgbouncer.ts";
+import { findPgBouncer, PGBOUNCER_MISSING, startPgBouncer } from "../../harness/postgres/pgbouncer.ts";
 import { seeded } from "../seeded.ts";
 import { judgeFailover, type Judged, summarise } from "./judge-failover.ts";
 import { type Ended, KINDS, type Submission, submit } from "./keyed-client.ts";

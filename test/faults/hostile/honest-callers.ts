@@ -1,7 +1,7 @@
 // Measures how a trial affects other tenants: sequential transcriptions, chats and reads, each with its duration.
 import { setTimeout as wait } from "node:timers/promises";
-import { quantile } from "../../../bench/report.ts";
-import { formAround, noiseWav } from "../../../bench/wav.ts";
+import { quantile } from "../../../bench/measure/report.ts";
+import { formAround, noiseWav } from "../../../bench/upstream/wav.ts";
 import { askHttp, type HttpQuestion } from "../ask-http.ts";
 import { beginStretch } from "../processor-time.ts";
 

@@ -1,8 +1,8 @@
 // A tenant's provider answers every call with 64 MiB that cost a reader many times their size, to eight uploads and 24 chats at once. The gateway survives, its
 // memory stays bounded, each call fails in JSON, and other tenants are served meanwhile.
 import { memoryOf } from "../../../bench/cost.ts";
-import { mebibytes } from "../../../bench/sizes.ts";
-import { formAround, noiseWav } from "../../../bench/wav.ts";
+import { mebibytes } from "../../../bench/measure/sizes.ts";
+import { formAround, noiseWav } from "../../../bench/upstream/wav.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { askHttp, type HttpAnswer } from "../ask-http.ts";

@@ -1,5 +1,5 @@
 // A long recording in few bytes: the allowed size of a reply depends on the duration.
-import { noiseWav } from "../../../bench/wav.ts";
+import { noiseWav } from "../../../bench/upstream/wav.ts";
 
 /** A thousand samples of eight bits per second: an hour is 3.6 MB. */
 export function slowWav(seconds: number): Buffer {

@@ -2,7 +2,7 @@
 // race returns `succeeded`.
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
-import { noiseWav } from "../../../bench/wav.ts";
+import { noiseWav } from "../../../bench/upstream/wav.ts";
 import { KEY, sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { seeded } from "../seeded.ts";

@@ -1,7 +1,7 @@
 // Injects faults into job workers, the gateway, the database and the provider during a run. What and when is seeded, but not the state of the processes at that
 // moment.
 import { setTimeout as wait } from "node:timers/promises";
-import type { PostgresServer } from "../../harness/postgres-server.ts";
+import type { PostgresServer } from "../../harness/postgres/postgres-server.ts";
 import { seeded } from "../seeded.ts";
 import type { CountingSandbox } from "./counting-sandbox.ts";
 import { type PatchbayProcess, StuckStart } from "./patchbay-process.ts";

@@ -1,6 +1,6 @@
 // Submits and polls jobs as a careful application does: with an idempotency key, and with retries after every retryable answer and every broken connection.
 import { setTimeout as wait } from "node:timers/promises";
-import { noiseWav } from "../../../bench/wav.ts";
+import { noiseWav } from "../../../bench/upstream/wav.ts";
 
 export interface SubmittedJob {
   readonly jobId: string;

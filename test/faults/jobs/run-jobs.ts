@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { startPostgresServer } from "../../harness/postgres-server.ts";
+import { startPostgresServer } from "../../harness/postgres/postgres-server.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { type Chaos, startChaos } from "./chaos.ts";
 import { startCountingSandbox } from "./counting-sandbox.ts";

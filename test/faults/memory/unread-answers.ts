@@ -3,8 +3,8 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { memoryOf } from "../../../bench/cost.ts";
-import { mebibytes } from "../../../bench/sizes.ts";
-import { formAround } from "../../../bench/wav.ts";
+import { mebibytes } from "../../../bench/measure/sizes.ts";
+import { formAround } from "../../../bench/upstream/wav.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { askHttp } from "../ask-http.ts";

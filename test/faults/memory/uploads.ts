@@ -1,6 +1,6 @@
 // R13: the benchmark `memory` as a trial. N concurrent uploads of 25 MiB to one gateway; each is answered, and resident memory grows by at most 512 MiB.
 import { benchMemory } from "../../../bench/memory.ts";
-import { mebibytes } from "../../../bench/sizes.ts";
+import { mebibytes } from "../../../bench/measure/sizes.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 
 const UPLOAD_BYTES = 25 * 1_048_576;

@@ -1,7 +1,7 @@
 // The network between gateways and their PostgreSQL drops connections silently, resets, cuts, delays and trickles [storage.broken-connection]. No call is
 // repeated, answers never change, and within five seconds of the network's recovery the gateway has recovered.
 import { setTimeout as wait } from "node:timers/promises";
-import { quantile } from "../../../bench/report.ts";
+import { quantile } from "../../../bench/measure/report.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { type FaultProxy, type NetworkFault, startFaultProxy } from "../../harness/fault-proxy.ts";

@@ -1,7 +1,7 @@
 // The load during a rolling restart: every kind of request, over busy connections and over connections that idle for seconds in between.
 import { Agent } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
-import { formAround, noiseWav } from "../../../bench/wav.ts";
+import { formAround, noiseWav } from "../../../bench/upstream/wav.ts";
 import { askHttp, type HttpAnswer, type HttpQuestion } from "../ask-http.ts";
 
 export const KEYS = { fast: "faults-key-of-restarts-fast-0001", slow: "faults-key-of-restarts-slow-0001" } as const;

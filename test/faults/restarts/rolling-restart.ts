@@ -1,7 +1,7 @@
 // R14: two gateways on one PostgreSQL server behind a balancer are stopped and restarted one after the other under requests of every kind. No request fails,
 // every accepted job ends, and a gateway exits within the deadline and five seconds.
 import { setTimeout as wait } from "node:timers/promises";
-import { quantile } from "../../../bench/report.ts";
+import { quantile } from "../../../bench/measure/report.ts";
 import { type Sandbox, startSandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import type { Database } from "../../../src/storage/database.ts";

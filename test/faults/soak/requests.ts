@@ -1,6 +1,6 @@
 // The request mix of the soak test: every kind of answer, callers that disconnect, failing providers, invalid requests and unknown keys. Drawn by share, each
 // with its allowed answers.
-import { formAround, noiseWav } from "../../../bench/wav.ts";
+import { formAround, noiseWav } from "../../../bench/upstream/wav.ts";
 import { generateKey } from "../../../src/auth/key-format.ts";
 import type { HttpQuestion } from "../ask-http.ts";
 

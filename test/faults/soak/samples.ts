@@ -3,7 +3,7 @@
 import { readdir, readlink, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { median } from "../../../bench/report.ts";
+import { median } from "../../../bench/measure/report.ts";
 import { memoryOf, sharedOnceBytes } from "../../../bench/cost.ts";
 import type { Database } from "../../../src/storage/database.ts";
 

@@ -2,14 +2,14 @@
 import { flushCompileCache } from "node:module";
 import { sql } from "kysely";
 import { pino } from "pino";
-import { createApp } from "../../../src/app.ts";
+import { createApp } from "../../../src/compose/app.ts";
 import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
 import { listen } from "../../../src/http/server/listen.ts";
 import { sweepAttempts } from "../../../src/metering/sweep-attempts.ts";
 import { sweepLeases } from "../../../src/metering/sweep-leases.ts";
 import type { Transacting } from "../../../src/storage/database.ts";
-import { createSeal } from "../../../src/storage/seal.ts";
-import { shiftClock } from "../../harness/database.ts";
+import { createSeal } from "../../../src/storage/secrets/seal.ts";
+import { shiftClock } from "../../harness/postgres/database.ts";
 import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../../harness/gateway.ts";
 import { openSurvivingDatabase } from "../surviving-database.ts";
 import type { AppSums, BudgetSetup, FromGateway, ToGateway } from "./budget-protocol.ts";

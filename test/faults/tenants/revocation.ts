@@ -2,8 +2,8 @@
 // (p99 within 1 s, never beyond 5 s) [keys.revoke-bound].
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
-import { quantile } from "../../../bench/report.ts";
-import { announceChange } from "../../../src/storage/announce.ts";
+import { quantile } from "../../../bench/measure/report.ts";
+import { announceChange } from "../../../src/storage/connection/announce.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { seeded, shuffled } from "../seeded.ts";
 import { GATEWAYS, type Gateways, startGateways } from "../gateways.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { quantile } from "../../../bench/report.ts";
+import { quantile } from "../../../bench/measure/report.ts";
 import { startSandbox } from "../../../sandbox/server.ts";
 import { postForm } from "../../harness/client.ts";
 import { wav } from "../../audio/build-audio.ts";

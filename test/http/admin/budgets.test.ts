@@ -9,8 +9,8 @@ import { usageReport } from "../../../src/contract/usage.ts";
 import { workspaceView } from "../../../src/contract/admin/workspaces.ts";
 import { type Answer, detailsOf, get, postForm } from "../../harness/client.ts";
 import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
-import { setClock, shiftClock } from "../../harness/database.ts";
-import { createSeal } from "../../../src/storage/seal.ts";
+import { setClock, shiftClock } from "../../harness/postgres/database.ts";
+import { createSeal } from "../../../src/storage/secrets/seal.ts";
 import { ENCRYPTION_KEY, KEY, PEPPER, type TestGateway } from "../../harness/gateway.ts";
 import { auditRows, call, etagOf, refuses, startAdminGateway, viewOf } from "./admin.ts";
 

@@ -7,7 +7,7 @@ import { brand } from "../../../src/contract/ids.ts";
 import { listOf } from "../../../src/contract/admin/admin.ts";
 import { keyView, type KeyView } from "../../../src/contract/admin/keys.ts";
 import { detailsOf, get } from "../../harness/client.ts";
-import { shiftClock } from "../../harness/database.ts";
+import { shiftClock } from "../../harness/postgres/database.ts";
 import type { TestGateway } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";
 import { auditRows, call, etagOf, OPERATOR_KEY, refuses, startAdminGateway, viewOf } from "./admin.ts";

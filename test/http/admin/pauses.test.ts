@@ -9,8 +9,8 @@ import { routingDecision } from "../../../src/contract/transcription.ts";
 import { detailsOf, get, postForm } from "../../harness/client.ts";
 import { KEY, OTHER_KEY, type TestGateway } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";
-import { sweepPauses } from "../../../src/storage/connection-pauses.ts";
-import { shiftClock } from "../../harness/database.ts";
+import { sweepPauses } from "../../../src/directory/store/connection-pauses.ts";
+import { shiftClock } from "../../harness/postgres/database.ts";
 import { ADMIN_KEY, auditRows, call, OTHER_ADMIN_KEY, refuses, startAdminGateway, viewOf } from "./admin.ts";
 import { ACME, ACME_BY_OPERATOR, connect, PLATFORM } from "./set-up.ts";
 

@@ -5,8 +5,8 @@ import { after, before, test } from "node:test";
 import { listOf } from "../../../src/contract/admin/admin.ts";
 import { brand, type WorkspaceId } from "../../../src/contract/ids.ts";
 import { providerDeletionView } from "../../../src/contract/admin/provider-deletions.ts";
-import { MAX_DELETION_ATTEMPTS } from "../../../src/storage/provider-deletions.ts";
-import { shiftClock } from "../../harness/database.ts";
+import { MAX_DELETION_ATTEMPTS } from "../../../src/gateway/store/provider-deletions.ts";
+import { shiftClock } from "../../harness/postgres/database.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
 import { ADMIN_KEY, call, OPERATOR_KEY, OTHER_ADMIN_KEY, startAdminGateway, viewOf } from "./admin.ts";
 

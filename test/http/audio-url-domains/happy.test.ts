@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
-import { createSeal } from "../../../src/storage/seal.ts";
+import { createSeal } from "../../../src/storage/secrets/seal.ts";
 import { get, postJson } from "../../harness/client.ts";
 import { ENCRYPTION_KEY, OTHER_KEY, PEPPER } from "../../harness/gateway.ts";
 import {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { sql } from "kysely";
 import { get, postJson } from "../../harness/client.ts";
-import { shiftClock } from "../../harness/database.ts";
+import { shiftClock } from "../../harness/postgres/database.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";
 import { offerLapsed } from "../../../src/jobs/sweep.ts";

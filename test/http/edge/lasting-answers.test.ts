@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { brand, newId } from "../../../src/contract/ids.ts";
-import { createSeal } from "../../../src/storage/seal.ts";
+import { createSeal } from "../../../src/storage/secrets/seal.ts";
 import { listen } from "../../../src/webhooks/listen.ts";
 import { startBeatClock } from "../../harness/beat-clock.ts";
 import { changeKey, CHAT_ALONE, EXPIRED, REVOKED } from "../../harness/change-key.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
-import { createSeal } from "../../../src/storage/seal.ts";
+import { createSeal } from "../../../src/storage/secrets/seal.ts";
 import { startBeatClock } from "../../harness/beat-clock.ts";
 import { changeKey, CHAT_ALONE, EXPIRED, REVOKED } from "../../harness/change-key.ts";
 import { configurationOf, ENCRYPTION_KEY, KEY, OTHER_KEY, PEPPER } from "../../harness/gateway.ts";

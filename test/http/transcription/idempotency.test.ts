@@ -6,12 +6,12 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import type { Directory } from "../../../src/directory/snapshot.ts";
 import { loadDirectory } from "../../../src/directory/load-directory.ts";
 import type { GatewayServices } from "../../../src/gateway/services.ts";
-import { announceChange } from "../../../src/storage/announce.ts";
-import { createSeal } from "../../../src/storage/seal.ts";
+import { announceChange } from "../../../src/storage/connection/announce.ts";
+import { createSeal } from "../../../src/storage/secrets/seal.ts";
 import { wav } from "../../audio/build-audio.ts";
 import { judgeRound } from "../../faults/same-key.ts";
 import { type Answer, detailsOf, envelopeOf, postForm, postJson, speech } from "../../harness/client.ts";
-import { setClock, shiftClock } from "../../harness/database.ts";
+import { setClock, shiftClock } from "../../harness/postgres/database.ts";
 import {
   ENCRYPTION_KEY,
   KEY,

@@ -10,7 +10,7 @@ import { HELLO, postChat } from "../../harness/chat-client.ts";
 import { type Answer, detailsOf, postForm, type TranscriptionCall } from "../../harness/client.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { startQuietGateway } from "../../harness/quiet-gateway.ts";
-import { streamForm } from "./streamed.ts";
+import { streamForm } from "./stream/streamed.ts";
 
 function file(sandbox: Sandbox): ConfigurationFile {
   return {

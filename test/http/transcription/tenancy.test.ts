@@ -5,7 +5,7 @@ import { generateKey, hashKey } from "../../../src/auth/key-format.ts";
 import { keyDescription } from "../../../src/contract/account.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
-import { announceChange } from "../../../src/storage/announce.ts";
+import { announceChange } from "../../../src/storage/connection/announce.ts";
 import { type Answer, detailsOf, envelopeOf, get, postForm, speech } from "../../harness/client.ts";
 import { configurationOf, PEPPER, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";

@@ -13,7 +13,7 @@ import type {
 import { geminiChat } from "../../../src/providers/gemini/gemini-chat.ts";
 import type { StreamingIo } from "../../../src/providers/io.ts";
 import { openaiChat } from "../../../src/providers/openai/openai-chat.ts";
-import { ioFor } from "../wire-suite.ts";
+import { ioFor } from "../suites/wire-suite.ts";
 import { chatReplyBound } from "../../../src/providers/wire/reply-bounds.ts";
 
 export const HELLO: ChatRequest = {

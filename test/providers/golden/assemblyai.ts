@@ -1,6 +1,6 @@
 // AssemblyAI's submission per model and feature, from its API reference (POST /v2/transcript, checked 2026-11-20). Members
 // of the JSON body, each value as JSON.
-import type { Change, GoldenModel, Parameter } from "../fixtures.ts";
+import type { Change, GoldenModel, Parameter } from "../suites/fixtures.ts";
 
 const PCI = [
   "account_number",

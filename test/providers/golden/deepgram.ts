@@ -1,5 +1,5 @@
 // Deepgram's query parameters per model and feature, from its API reference (POST /v1/listen, checked 2026-11-20).
-import type { Change, GoldenModel } from "../fixtures.ts";
+import type { Change, GoldenModel } from "../suites/fixtures.ts";
 
 /** What every nova model does in the same way. */
 const SHARED = {

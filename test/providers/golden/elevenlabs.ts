@@ -1,5 +1,5 @@
 // ElevenLabs' form fields per model and feature, from its API reference (POST /v1/speech-to-text, checked 2026-11-20).
-import type { Change, GoldenModel } from "../fixtures.ts";
+import type { Change, GoldenModel } from "../suites/fixtures.ts";
 
 const V1_FEATURES: GoldenModel["features"] = {
   diarization: { added: [["diarize", "true"]] },

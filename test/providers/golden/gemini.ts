@@ -1,7 +1,7 @@
 // Gemini's audio requests: `interactions` of the transcription model and `generateContent` of general ones, from
 // ai.google.dev (checked 2026-11-20). Nested members by their path, values in JSON; the audio is added on the wire.
 import { CHAT_MODELS } from "../../../src/providers/catalog.ts";
-import type { Change, GoldenModel, Parameter } from "../fixtures.ts";
+import type { Change, GoldenModel, Parameter } from "../suites/fixtures.ts";
 
 const CONFIG = "generation_config.transcription_config";
 const WORD_TIMES: Parameter = [`${CONFIG}.mode.timestamp_granularities`, '["word"]'];

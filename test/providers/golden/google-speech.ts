@@ -1,7 +1,7 @@
 // Google Speech-to-Text v2 requests, from its protos and the pages of its models (checked 2026-11-20). Nested members by their
 // path, values in JSON; `content`, or the object's name in `files`, is added on the wire.
 import { GOOGLE_SPEECH_MODELS, withBucket } from "../../../src/providers/google-speech/google-speech-models.ts";
-import type { Change, GoldenModel, Parameter } from "../fixtures.ts";
+import type { Change, GoldenModel, Parameter } from "../suites/fixtures.ts";
 
 const WORDS: Parameter = ["config.features.enableWordTimeOffsets", "true"];
 const PHRASES: Change = {

@@ -1,6 +1,6 @@
 // Multipart fields of self-hosted servers per dialect, from their sources (whisper.cpp 0349811, speaches 06120fb, vLLM 04e47db).
 import type { FeatureSupport, SpeechModel } from "../../../src/providers/provider.ts";
-import type { GoldenModel, Parameter } from "../fixtures.ts";
+import type { GoldenModel, Parameter } from "../suites/fixtures.ts";
 
 const SHOWN: FeatureSupport = { support: "native", grade: "shown" };
 const SENT: FeatureSupport = { support: "native", grade: "sent" };

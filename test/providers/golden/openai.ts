@@ -1,5 +1,5 @@
 // OpenAI's multipart fields per model and feature, from its API reference and guide (audio, checked 2026-11-20).
-import type { Change, GoldenModel, Parameter } from "../fixtures.ts";
+import type { Change, GoldenModel, Parameter } from "../suites/fixtures.ts";
 
 const JSON_FORMAT: Parameter = ["response_format", "json"];
 /** The answer as events; every model but whisper-1, which ignores it. */

@@ -1,5 +1,5 @@
 // Targets on the sandbox: the golden requests of the provider each stands for, under the sandbox's origin.
-import type { GoldenModel } from "../fixtures.ts";
+import type { GoldenModel } from "../suites/fixtures.ts";
 import { ASSEMBLYAI_GOLDEN, ASSEMBLYAI_STREAMING_GOLDEN } from "./assemblyai.ts";
 import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./deepgram.ts";
 import { ELEVENLABS_GOLDEN } from "./elevenlabs.ts";

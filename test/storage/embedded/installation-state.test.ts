@@ -10,8 +10,8 @@ import {
   CREATION_MARKER,
   isBeingCreated,
 } from "../../../src/storage/embedded/installation-state.ts";
-import { openSecrets } from "../../../src/storage/open-secrets.ts";
-import { fillDataDir, makeTemporary, removeDataDir } from "../../harness/embedded-data.ts";
+import { openSecrets } from "../../../src/storage/secrets/open-secrets.ts";
+import { fillDataDir, makeTemporary, removeDataDir } from "../../harness/postgres/embedded-data.ts";
 
 let folder: string;
 let dataDir: string;

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { postgresBin } from "../../harness/embedded-data.ts";
+import { postgresBin } from "../../harness/postgres/embedded-data.ts";
 
 const CHILD = fileURLToPath(new URL("child.ts", import.meta.url));
 

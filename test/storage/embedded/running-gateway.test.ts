@@ -1,8 +1,8 @@
 // The embedded database is killed under a running gateway: it is started again, and requests, jobs, notifications and the lock go on.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { announceChange } from "../../../src/storage/announce.ts";
-import { listenForChanges } from "../../../src/storage/changes.ts";
+import { announceChange } from "../../../src/storage/connection/announce.ts";
+import { listenForChanges } from "../../../src/storage/connection/changes.ts";
 import { InstallationInUse, lockInstallation } from "../../../src/storage/embedded/installation-lock.ts";
 import { readPlacement } from "../../../src/storage/embedded/placement.ts";
 import { envelopeOf, get, postForm } from "../../harness/client.ts";

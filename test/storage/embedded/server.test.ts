@@ -28,8 +28,8 @@ import { InstallationInUse, lockInstallation, ownerOf } from "../../../src/stora
 import { completeNpmBinaries } from "../../../src/storage/embedded/npm-binaries.ts";
 import { readPlacement } from "../../../src/storage/embedded/placement.ts";
 import { embeddedUrl, EmbeddedUnavailable, startEmbeddedServer } from "../../../src/storage/embedded/server.ts";
-import { postgresBin } from "../../harness/embedded-data.ts";
-import { nativeFolder } from "../../harness/postgres-server.ts";
+import { postgresBin } from "../../harness/postgres/embedded-data.ts";
+import { nativeFolder } from "../../harness/postgres/postgres-server.ts";
 import { guardsOn, postmasterOf, processesOn, startOwner, until } from "./processes.ts";
 
 const root = mkdtempSync(join(tmpdir(), "patchbay-embedded-"));

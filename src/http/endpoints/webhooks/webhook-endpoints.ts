@@ -1,4 +1,4 @@
-// Lists the webhook endpoints for `open-public.ts`.
+// Lists the webhook endpoints for `compose/public-endpoints.ts`.
 import type { Principal } from "../../../auth/principal.ts";
 import type { Endpoint } from "../../server/endpoint.ts";
 import { deleteSttWebhook } from "./delete-stt-webhook.ts";

@@ -1,0 +1,107 @@
+// Measures jobs with an instantaneous provider, on embedded storage and on a server: duration of a submission, delay until a job starts, and throughput. One
+// process serves and works, as with `npm start`.
+import { startPostgresServer } from "../../test/harness/postgres/postgres-server.ts";
+import type { Running } from "../measure/child-process.ts";
+import { submitUpload, waitForJob, unfinishedJobs } from "./job-api.ts";
+import { KEY, runLoad, startPatchbay, startStandIn } from "../measure/processes.ts";
+import { quantile, type Report, round } from "../measure/report.ts";
+import { noiseWav, SEED } from "../upstream/wav.ts";
+
+export interface JobsBench {
+  /** Jobs in the burst. */
+  readonly jobs: number;
+  readonly connections: number;
+  /** Jobs submitted alone, one after the other. */
+  readonly singles: number;
+}
+
+const ENGINES = ["embedded", "postgres"] as const;
+const AUDIO_BYTES = 64_044;
+const LONGEST_SECONDS = 600;
+const WARM_UP_JOBS = 50;
+
+interface Figures {
+  readonly engine: string;
+  readonly submitted: number;
+  readonly submitP50Ms: number;
+  readonly submitP99Ms: number;
+  readonly finishedPerSecond: number;
+  readonly pickUpP50Ms: number;
+  readonly pickUpP95Ms: number;
+  readonly loneSubmitP50Ms: number;
+}
+
+export async function benchJobs(options: JobsBench): Promise<Report> {
+  const figures: Figures[] = [];
+  for (const engine of ENGINES) figures.push(await measure(engine, options));
+  return {
+    name: "jobs",
+    rows: figures.map((each) => ({
+      engine: each.engine,
+      "submit p50 ms": each.submitP50Ms,
+      "submit p99 ms": each.submitP99Ms,
+      "finished/s": each.finishedPerSecond,
+      "pick-up p50 ms": each.pickUpP50Ms,
+      "pick-up p95 ms": each.pickUpP95Ms,
+      "lone submit p50 ms": each.loneSubmitP50Ms,
+    })),
+    notes: [
+      `a burst of n = ${options.jobs} jobs of ${AUDIO_BYTES} bytes over ${options.connections} connections, worked off while it comes in; finished/s from the first submission to the last end`,
+      `pick-up: from created_at to started_at of n = ${options.singles} jobs, each alone`,
+    ],
+    data: { ...options, seed: SEED, audioBytes: AUDIO_BYTES, measured: figures },
+  };
+}
+
+async function measure(engine: (typeof ENGINES)[number], options: JobsBench): Promise<Figures> {
+  const postgres = engine === "postgres" ? await startPostgresServer({ commits: "kept" }) : null;
+  try {
+    await using standIn = await startStandIn();
+    await using gateway = await startPatchbay({ providerUrl: standIn.origin, databaseUrl: postgres?.url ?? null });
+    await burst(gateway, WARM_UP_JOBS, options.connections);
+    const single = await alone(gateway, options.singles);
+    const { submitMs, seconds } = await burst(gateway, options.jobs, options.connections);
+    return {
+      engine,
+      submitted: submitMs.length,
+      submitP50Ms: round(quantile(submitMs, 0.5), 1),
+      submitP99Ms: round(quantile(submitMs, 0.99), 1),
+      finishedPerSecond: round(submitMs.length / seconds, 1),
+      pickUpP50Ms: round(quantile(single.pickUpMs, 0.5), 0),
+      pickUpP95Ms: round(quantile(single.pickUpMs, 0.95), 0),
+      loneSubmitP50Ms: round(quantile(single.submitMs, 0.5), 1),
+    };
+  } finally {
+    await postgres?.stop();
+  }
+}
+
+async function burst({ origin }: Running, jobs: number, connections: number) {
+  const startedMs = performance.now();
+  const result = await runLoad({
+    origin,
+    request: { kind: "upload", path: "/v1/transcription/jobs", fileBytes: AUDIO_BYTES },
+    connections,
+    seconds: LONGEST_SECONDS,
+    maxRequests: jobs,
+    key: KEY,
+  });
+  if (result.firstFault !== null) throw new Error(`A submission was refused: ${result.firstFault}`);
+  await unfinishedJobs(origin, KEY, LONGEST_SECONDS);
+  return { submitMs: result.latenciesMs, seconds: (performance.now() - startedMs) / 1000 };
+}
+
+async function alone({ origin }: Running, singles: number) {
+  const pickUpMs: number[] = [];
+  const submitMs: number[] = [];
+  const audio = noiseWav(AUDIO_BYTES);
+  for (let index = 0; index < singles; index += 1) {
+    const sentMs = performance.now();
+    const jobId = await submitUpload(origin, KEY, audio);
+    submitMs.push(performance.now() - sentMs);
+    const job = await waitForJob(origin, KEY, jobId);
+    if (job.status !== "succeeded" || job.started_at === null) throw new Error(`a job ended as ${job.status}`);
+    pickUpMs.push(Date.parse(job.started_at) - Date.parse(job.created_at));
+  }
+  return { pickUpMs, submitMs };
+}

@@ -1,0 +1,192 @@
+// The composition root, together with the `open-*.ts` files: only they choose concrete parts and connect them. They contain no request logic.
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { startSandbox } from "../../sandbox/server.ts";
+import { createDecoder } from "../audio/decode/decoder.ts";
+import { createMeasurer } from "../audio/measure.ts";
+import type { OwnFile } from "../admin/apply-file.ts";
+import { openSpool } from "../audio/spool.ts";
+import type { Configuration } from "../config/configuration.ts";
+import { createProviderDeletions } from "../gateway/calls/provider-deletions.ts";
+import type { GatewayServices } from "../gateway/services.ts";
+import type { RequestLog } from "../requests/log.ts";
+import type { RollUp } from "../requests/roll-up.ts";
+import type { JobServices } from "../jobs/services.ts";
+import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
+import { createDirtyTask } from "../lib/concurrency/dirty-task.ts";
+import { openAccounts, SWEEP_MS } from "./metering.ts";
+import { keepCheckpoints } from "./admin-endpoints.ts";
+import {
+  connectionTestServices,
+  openIoOver,
+  openRemoteAudio,
+  openReplies,
+  sandboxLevers,
+  sandboxUrl,
+  setUpServices,
+} from "./provider-io.ts";
+import { openJobs } from "./jobs.ts";
+import { openOutbound, type OutboundParts } from "./outbound.ts";
+import { openRemembered } from "./caches.ts";
+import { createServers } from "./servers.ts";
+import { openTelemetry } from "./telemetry.ts";
+import { createCircuits } from "../providers/health.ts";
+import { chatProviders, providers } from "../providers/registry.ts";
+import type { Database } from "../storage/database.ts";
+import type { Seal } from "../storage/secrets/seal.ts";
+import { vacuumPurged } from "../storage/vacuum.ts";
+import type { OtlpSettings } from "../telemetry/otlp.ts";
+
+export interface AppOptions {
+  readonly configuration: Configuration;
+  readonly database: Database;
+  readonly seal: Seal;
+  readonly pepper: Buffer;
+  readonly logger: Logger;
+  readonly now?: () => Date;
+  /** Rereads the configuration file. Absent if there is none. */
+  readonly ownFile?: OwnFile | null;
+  /** For tests that inspect, or kill the process, between the gateway's steps. */
+  readonly wrapGateway?: (gateway: GatewayServices) => GatewayServices;
+  /** The program that decodes audio other than WAV. Absent if there is none. */
+  readonly ffmpeg?: string | null;
+  /** Whether this process works on jobs. Default: true. */
+  readonly works?: boolean;
+  /** Whether this process offers the admin API. A worker offers monitoring only. */
+  readonly isAdministered?: boolean;
+  /** The trace collector. Absent: no spans are sent. */
+  readonly otlp?: OtlpSettings | null;
+  readonly network?: OutboundParts["network"];
+}
+
+export interface App {
+  readonly server: FastifyInstance;
+  /** Null: the configuration has no admin listener. */
+  readonly admin: FastifyInstance | null;
+  readonly gateway: GatewayServices;
+  readonly jobs: JobServices;
+  /** Address of the built-in sandbox. */
+  readonly sandboxOrigin: string;
+  /** Resolves once all previously committed changes of connections, routes and prices are in force. */
+  refreshDirectory(): Promise<void>;
+  /** Resolves once all usage of chats so far is recorded. */
+  settled(): Promise<void>;
+  readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
+  readonly usage: Pick<RollUp, "roll">;
+  /** From now on `/readyz` returns 503 and replies close their connection. New work is refused once the listener is closed. */
+  startDraining(): void;
+  /** Stops everything except the database, which the caller owns. Jobs have `graceMs` to finish the calls in flight. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+type Reach = Pick<GatewayServices, "providers" | "chatProviders" | "directory" | "openIo" | "sandboxUrl" | "logger">;
+
+/** `streamIdleMs`: a stream silent for so long is broken. `statusLineMs`: how long the status line of a transcript waits for its first content. */
+const STREAM_TIMES = { streamIdleMs: 60_000, statusLineMs: 15_000 };
+
+export async function createApp(options: AppOptions): Promise<App> {
+  const { configuration, database, seal, logger } = options;
+  const now = options.now ?? (() => new Date());
+  const nowMs = () => now().getTime();
+  let draining = false;
+  const isDraining = () => draining;
+
+  const sandbox = await startSandbox();
+  const outbound = openOutbound(options);
+  const replies = openReplies(configuration);
+  const measurer = createMeasurer();
+  const spoolDirectory = join(configuration.storage.dataDir, "spool");
+  const spool = await openSpool({ directory: spoolDirectory });
+  const circuits = createCircuits(nowMs);
+  const metrics = openTelemetry({ ...options, outbound, circuits, now, directory: () => remembered.directory() });
+  const vacuum = createDirtyTask(() => vacuumPurged(database));
+  const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
+  const { ledger, leases, idempotency, requestLog } = accounts;
+  const remembered = await openRemembered({ ...options, leases, circuits }, nowMs);
+
+  const reach: Reach = {
+    providers,
+    chatProviders,
+    directory: remembered.directory,
+    openIo: openIoOver(configuration, { outbound, replies, nowMs }),
+    sandboxUrl: (kind, dialect) => sandboxUrl(sandbox, kind, dialect),
+    logger,
+  };
+  const deletions = createProviderDeletions(database, reach);
+  await deletions.report();
+  const plain: GatewayServices = {
+    ...reach,
+    limits: configuration.limits,
+    prices: remembered.prices,
+    measurer,
+    decoder: createDecoder({ ffmpeg: options.ffmpeg ?? null, directory: spoolDirectory }),
+    spool,
+    remoteAudio: openRemoteAudio(options, outbound, spool),
+    circuits,
+    observer: metrics,
+    ledger,
+    leases,
+    ...STREAM_TIMES,
+    idempotency,
+    quotas: accounts.quotas,
+    deletions,
+    now,
+  };
+  const gateway = options.wrapGateway?.(plain) ?? plain;
+  const durable = await openJobs({ ...options, ...replies, gateway, outbound, nowMs, metrics, vacuum });
+  const checkpoints = keepCheckpoints({ database, seal, objects: durable.jobs.objects, logger, now });
+  const parts = {
+    gateway,
+    durable,
+    spool,
+    parser: replies.parser,
+    isDraining,
+    nowMs,
+    readCheckpoint: checkpoints.read,
+    metrics,
+    records: accounts.records,
+    keys: remembered.keys,
+    setUp: setUpServices(options, outbound, remembered),
+    connectionTests: connectionTestServices(gateway, options, { outbound, replies }, remembered),
+    health: { circuits, database, now },
+    sandbox: sandboxLevers(sandbox),
+  };
+  const { server, admin } = createServers(options, parts);
+
+  const deletionSweep = createPeriodicTask(SWEEP_MS, logger, "delete at providers", () => deletions.sweep());
+  const drain = (): void => {
+    draining = true;
+    durable.drain();
+  };
+
+  const close = async (graceMs: number): Promise<void> => {
+    drain();
+    await Promise.all([remembered.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop()]);
+    await Promise.all([server.close(), admin?.close()]);
+    await remembered.close();
+    await durable.close(graceMs);
+    await Promise.all([deletionSweep.stop(), deletions.close(), metrics.close()]);
+    await outbound.close();
+    await accounts.close();
+    await Promise.all([measurer.close(), replies.parser.close(), spool.close(), sandbox.close()]);
+  };
+  let closing: Promise<void> | null = null;
+
+  return {
+    server,
+    admin,
+    gateway,
+    jobs: durable.jobs,
+    sandboxOrigin: sandbox.origin,
+    refreshDirectory: () => remembered.refresh(),
+    settled: () => leases.flush(),
+    requestLog,
+    usage: accounts.rollUp,
+    startDraining: drain,
+    close: ({ graceMs = 0 } = {}) => {
+      closing ??= close(graceMs);
+      return closing;
+    },
+  };
+}

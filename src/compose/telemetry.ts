@@ -1,0 +1,100 @@
+// Composes metrics and tracing: counters, spans, and gauges that are read at scrape time.
+import type { Logger } from "pino";
+import { packageVersion } from "../cli/package-root.ts";
+import { accountKey, partsOfKey } from "../directory/account-key.ts";
+import { modelsOf } from "../directory/models-of.ts";
+import { type Directory, PLATFORM } from "../directory/snapshot.ts";
+import type { ExchangeWatch } from "../http/server/edge.ts";
+import type { Sample } from "../lib/metric-registry.ts";
+import type { Outbound } from "../outbound/dial.ts";
+import type { ReportingCircuits } from "../providers/health.ts";
+import { chatProviders, providers } from "../providers/registry.ts";
+import { budgetsByState } from "../metering/store/soft-limits.ts";
+import type { Database } from "../storage/database.ts";
+import { jobsByState } from "../jobs/store/jobs.ts";
+import { createMetrics, type Metrics, WORKSPACE_MODEL } from "../telemetry/metrics.ts";
+import { createOtlpExporter, type OtlpSettings } from "../telemetry/otlp.ts";
+import { createTraces } from "../telemetry/traces.ts";
+import { operatorsSight } from "../storage/system.ts";
+
+export interface OpenTelemetryOptions {
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly outbound: Outbound;
+  /** Null or absent: no collector, so no spans. */
+  readonly otlp?: OtlpSettings | null;
+  readonly circuits: Pick<ReportingCircuits, "report">;
+  readonly directory: () => Directory;
+  readonly now: () => Date;
+}
+
+/** One observer that forwards every event to metrics and to tracing. */
+export interface Telemetry extends Metrics, ExchangeWatch {
+  close(): Promise<void>;
+}
+
+export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
+  const { database, circuits, directory, now, otlp } = options;
+  const version = packageVersion();
+  const metrics = createMetrics({
+    version,
+    jobsByState: () => jobsByState(operatorsSight(database).db),
+    budgetsByState: () => budgetsByState(operatorsSight(database).db),
+    circuits: () => circuitSamples(circuits, directory(), now()),
+  });
+  if (otlp === null || otlp === undefined)
+    return { ...metrics, arrived: () => undefined, traceIdOf: null, close: async () => undefined };
+  const exporter = createOtlpExporter(otlp, { ...options, version });
+  const traces = createTraces(exporter.give);
+  return {
+    ...metrics,
+    arrived: traces.arrived,
+    traceIdOf: traces.traceIdOf,
+    exchanged: (seen) => {
+      metrics.exchanged(seen);
+      traces.exchanged(seen);
+    },
+    recorded: (record) => {
+      metrics.recorded(record);
+      traces.recorded(record);
+    },
+    called: (seen) => {
+      metrics.called(seen);
+      traces.called(seen);
+    },
+    close: exporter.close,
+  };
+}
+
+const [WELL, RESTS, PAUSED] = [0, 1, 2];
+
+/**
+ * By provider and model, over all accounts that were called or are paused; models of workspaces count as one. An open circuit takes precedence over a pause.
+ */
+function circuitSamples(circuits: OpenTelemetryOptions["circuits"], directory: Directory, at: Date): readonly Sample[] {
+  const states = new Map<string, Sample & { value: number }>();
+  const tell = (kind: string, model: string, value: number): void => {
+    const sample = states.get(`${kind}/${model}`) ?? { labels: [kind, model], value: WELL };
+    if (sample.value !== RESTS && value !== WELL) sample.value = value;
+    states.set(`${kind}/${model}`, sample);
+  };
+  for (const { key, isHealthy } of circuits.report()) {
+    const { scope, connection, model } = partsOfKey(key);
+    const kind = directory.account(accountKey(scope, connection))?.kind;
+    if (kind !== undefined) tell(kind, labelOf(scope, model), isHealthy ? WELL : RESTS);
+  }
+  for (const { account: key, model } of directory.pausedAt(at)) {
+    const account = directory.account(key);
+    if (account === undefined) continue;
+    const { scope } = partsOfKey(key);
+    const models = model === null ? modelsOf(account, ADAPTERS).map(({ name }) => name) : [model];
+    for (const each of models) tell(account.kind, labelOf(scope, each), PAUSED);
+  }
+  return [...states.values()];
+}
+
+function labelOf(scope: string, model: string): string {
+  return scope === PLATFORM ? model : WORKSPACE_MODEL;
+}
+
+const ADAPTERS = { speech: providers, chat: chatProviders };

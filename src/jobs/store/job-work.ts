@@ -1,0 +1,187 @@
+// Writes a job's progress for its worker. A claim increments the attempt number, a fencing token that every later write checks together with
+// `processing` [jobs.fenced-writes]: if no row changes, another worker has the job.
+import { type Kysely, sql } from "kysely";
+import type { Transacting } from "../../storage/database.ts";
+import type { JobRow, Tables } from "../../storage/schema/tables.ts";
+
+/** The job and attempt that a write belongs to. */
+export interface Fence {
+  readonly id: string;
+  readonly attempt: number;
+}
+
+export const JOB_LEASE_SECONDS = 30;
+const lease = sql`patchbay_now() + ${sql.lit(JOB_LEASE_SECONDS)} * interval '1 second'`;
+
+/** Null: the job has ended, or another worker has it. */
+export async function claimJob(db: Kysely<Tables>, id: string): Promise<JobRow | null> {
+  const { rows } = await sql<JobRow>`
+    update jobs set status = 'processing', attempt = attempt + 1, lease_until = ${lease}, started_at = coalesce(started_at, patchbay_now())
+    where id = ${id} and (status = 'queued' or (status = 'processing' and lease_until <= patchbay_now()))
+    returning *`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** The lease of a released job: it has lapsed, and a renewal in progress cannot extend it. */
+const releasedLease = sql`'epoch'::timestamptz`;
+
+/** Returns the fences that still hold. A row that is locked at this moment is renewed in the next round. */
+export async function renewJobLeases(db: Kysely<Tables>, fences: readonly Fence[]): Promise<readonly Fence[]> {
+  if (fences.length === 0) return [];
+  const list = sql`jsonb_to_recordset(${JSON.stringify(fences)}::jsonb) as held (id text, attempt int)`;
+  const isHeld = sql`jobs.id = held.id and jobs.attempt = held.attempt and jobs.status = 'processing' and jobs.lease_until > ${releasedLease}`;
+  await sql`update jobs set lease_until = ${lease} where ctid in (
+    select jobs.ctid from jobs join ${list} on ${isHeld} for update of jobs skip locked)`.execute(db);
+  const { rows } = await sql<Fence>`select jobs.id, jobs.attempt from jobs join ${list} on ${isHeld}`.execute(db);
+  return rows;
+}
+
+export interface Progress {
+  readonly stage: JobRow["stage"];
+  readonly fraction: number | null;
+}
+
+/** Null: another worker has the job. `candidates` are stored in the request's record when they were just evaluated. */
+export async function writeProgress(
+  db: Kysely<Tables>,
+  { id, attempt }: Fence,
+  { stage, fraction }: Progress,
+  candidates?: unknown,
+): Promise<{ readonly cancelRequested: boolean } | null> {
+  const { rows } = await sql<{ cancelRequested: boolean }>`
+    update jobs set stage = ${stage}, fraction = ${fraction}::real,
+      candidates = coalesce(${candidates === undefined ? null : JSON.stringify(candidates)}::jsonb, candidates)
+    where id = ${id} and attempt = ${attempt} and status = 'processing'
+    returning cancel_requested as "cancelRequested"`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** Stores the properties and the object key of a fetched URL. */
+export async function writeAudio(
+  db: Kysely<Tables>,
+  { id, attempt }: Fence,
+  audio: unknown,
+  audioKey: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`update jobs set audio = ${JSON.stringify(audio)}::jsonb, audio_key = ${audioKey}
+    where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+export interface JobCall {
+  readonly attemptId: string;
+  readonly position: number;
+  readonly state: NonNullable<JobRow["call_state"]>;
+}
+
+/** Stores the job's call to a provider; null: none. False: another worker has the job, or a cancellation came first. */
+export async function writeCall(
+  tx: Kysely<Tables> | Transacting,
+  { id, attempt }: Fence,
+  call: JobCall | null,
+  remoteRun: unknown = null,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update jobs set call_attempt_id = ${call?.attemptId ?? null}, call_position = ${call?.position ?? null}::int,
+      call_state = ${call?.state ?? null}, remote_run = ${remoteRun === null ? null : JSON.stringify(remoteRun)}::jsonb
+    where id = ${id} and attempt = ${attempt} and status = 'processing' and (not cancel_requested or ${call?.state !== "submitting"})`.execute(
+    tx,
+  );
+  return numAffectedRows === 1n;
+}
+
+/** The announced call was certainly not made, so its reservation is kept for the next call. Null: another worker has the job. */
+export async function withdrawCall(db: Kysely<Tables>, { id, attempt }: Fence): Promise<JobRow | null> {
+  const { rows } = await sql<JobRow>`
+    update jobs set call_state = case call_state when 'submitting' then 'reserved' else call_state end
+    where id = ${id} and attempt = ${attempt} and status = 'processing'
+    returning *`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** Records a failed call and ends it. False: another worker has the job. */
+export async function writeFailure(tx: Transacting, { id, attempt }: Fence, failure: unknown): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update jobs set failures = failures || ${JSON.stringify([failure])}::jsonb, call_attempt_id = null, call_position = null, call_state = null
+    where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(tx);
+  return numAffectedRows === 1n;
+}
+
+/** Ends the lease, so that another worker can claim the job at once. */
+export async function releaseJob(db: Kysely<Tables>, { id, attempt }: Fence): Promise<void> {
+  await sql`update jobs set lease_until = ${releasedLease} where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(
+    db,
+  );
+}
+
+/** Checking costs a worker some milliseconds, and thousands of jobs may be parked. So a pause that was replaced or deleted is noticed this late. */
+const PARKED_CHECK_SECONDS = 300;
+/** Time until every process uses a resumed connection again (`directory/follow-directory`). */
+const RESUMED_EVERYWHERE_SECONDS = 6;
+/** The job is parked and no worker has it: a worker's lease is never so long. */
+const isParked = sql`status = 'processing' and laid_aside > 0 and lease_until > ${lease}`;
+
+/**
+ * Parks a job until the first relevant pause ends, or until the next check, with jitter so that jobs parked together do not wake at once. Never
+ * beyond the deadline. If no pause is left, for one lease. The attempt does not count.
+ */
+export async function parkJob(db: Kysely<Tables>, { id, attempt }: Fence): Promise<void> {
+  const seconds = sql.lit(PARKED_CHECK_SECONDS);
+  const nextCheck = sql`patchbay_now() + (0.8 + 0.2 * random()) * ${seconds} * interval '1 second'`;
+  const firstEnd = sql`(select min(ends_at) from connection_pauses where scope in ('platform', jobs.workspace_id) and ends_at > patchbay_now())`;
+  await sql`update jobs set laid_aside = laid_aside + 1,
+      lease_until = least(deadline_at, greatest(${lease}, least(${nextCheck}, coalesce(${firstEnd}, ${lease}))))
+    where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db);
+}
+
+/** Parks a job for so long, never beyond the deadline. The attempt does not count. */
+export async function postpone(db: Kysely<Tables>, { id, attempt }: Fence, seconds: number): Promise<void> {
+  await sql`update jobs set laid_aside = laid_aside + 1,
+      lease_until = least(deadline_at, patchbay_now() + ${seconds}::float8 * interval '1 second')
+    where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db);
+}
+
+/** Wakes the parked jobs that the transaction can see after a pause was ended. Jobs that wait for another pause are parked again. */
+export async function wakeParkedJobs(tx: Transacting): Promise<void> {
+  await sql`update jobs set lease_until = patchbay_now() + ${sql.lit(RESUMED_EVERYWHERE_SECONDS)} * interval '1 second'
+    where ${isParked}`.execute(tx);
+}
+
+/** Wakes a cancelled job that is parked, because no worker would notice the cancellation. */
+export async function wakeCancelled(tx: Transacting, id: string): Promise<void> {
+  await sql`update jobs set lease_until = ${releasedLease} where id = ${id} and ${isParked}`.execute(tx);
+}
+
+/** Locks the row until the transaction ends. Null: another worker has the job. */
+export async function lockFenced(tx: Transacting, { id, attempt }: Fence): Promise<JobRow | null> {
+  const { rows } = await sql<JobRow>`
+    select * from jobs where id = ${id} and attempt = ${attempt} and status = 'processing' for update`.execute(tx);
+  return rows[0] ?? null;
+}
+
+export interface JobEnding {
+  readonly status: "succeeded" | "failed" | "cancelled";
+  readonly result: Buffer | null;
+  readonly resultKey: string | null;
+  readonly error: unknown;
+  readonly usage: unknown;
+  readonly ttlSeconds: number;
+}
+
+/** The row must be locked, and in a state from which this end is allowed. */
+export async function endRow(
+  tx: Transacting,
+  { id, attempt }: Fence,
+  ending: JobEnding,
+): Promise<{ readonly finishedAt: Date; readonly expiresAt: Date }> {
+  const { rows } = await sql<{ finishedAt: Date; expiresAt: Date }>`
+    update jobs set status = ${ending.status}, stage = 'done', fraction = null, lease_until = null, result = ${ending.result},
+      result_key = ${ending.resultKey}, error = ${ending.error === null ? null : JSON.stringify(ending.error)}::jsonb,
+      usage = ${ending.usage === null ? null : JSON.stringify(ending.usage)}::jsonb,
+      finished_at = patchbay_now(), expires_at = patchbay_now() + ${ending.ttlSeconds}::float8 * interval '1 second'
+    where id = ${id} and attempt = ${attempt}
+    returning finished_at as "finishedAt", expires_at as "expiresAt"`.execute(tx);
+  const [row] = rows;
+  if (row === undefined) throw new Error("a locked job was not there to end");
+  return row;
+}

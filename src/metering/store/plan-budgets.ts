@@ -1,0 +1,39 @@
+// Stores what a workspace's plan grants as budgets of the whole workspace.
+import { sql } from "kysely";
+import type { WorkspaceId } from "../../contract/ids.ts";
+import type { Transacting } from "../../storage/database.ts";
+import { upsertBudget } from "./upsert-budget.ts";
+
+/** What was spent stays spent when the plan changes. A null `planId` means no plan and no credit check. False: there is no such plan. */
+export async function putPlanBudgets(
+  tx: Transacting,
+  workspaceId: WorkspaceId,
+  planId: string | null,
+): Promise<boolean> {
+  if (planId === null) {
+    await tx.deleteFrom("budgets").where("workspace_id", "=", workspaceId).where("kind", "<>", "budget").execute();
+    return true;
+  }
+  const plan = await tx.selectFrom("plans").selectAll().where("id", "=", planId).executeTakeFirst();
+  if (plan === undefined) return false;
+  const included = plan.credits_nano_usd + (await readGranted(tx, workspaceId));
+  const grants = [
+    { kind: "allowance", period: "month", limit_tokens: plan.monthly_chat_tokens, limit_nano_usd: null },
+    { kind: "credits", period: "total", limit_tokens: null, limit_nano_usd: included > 0n ? included : 0n },
+  ] as const;
+  for (const { kind, period, ...limits } of grants) {
+    const name = { id: `${workspaceId}/${kind}`, workspace_id: workspaceId, kind, period };
+    await upsertBudget(tx, { ...name, ...limits, managed_by: "plan" }, limits);
+  }
+  return true;
+}
+
+/** The sum of the operator's credit grants in addition to the plan. Negative if more was taken back. */
+export async function readGranted(tx: Transacting, workspaceId: WorkspaceId): Promise<bigint> {
+  const { granted } = await tx
+    .selectFrom("credit_grants")
+    .select(sql<string>`coalesce(sum(nano_usd), 0)::text`.as("granted"))
+    .where("workspace_id", "=", workspaceId)
+    .executeTakeFirstOrThrow();
+  return BigInt(granted);
+}

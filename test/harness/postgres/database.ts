@@ -1,0 +1,61 @@
+// A migrated database for each test file: a copy of a migrated template on the server of DATABASE_URL, which scripts/test.ts starts.
+import { sql } from "kysely";
+import { newId } from "../../../src/contract/ids.ts";
+import { type Database } from "../../../src/storage/database.ts";
+import { type DatabaseOptions, openDatabase } from "../../../src/storage/connection/open-database.ts";
+import { migrateEmpty, schemaHash } from "./migrated.ts";
+import { borrowCopy, type Template } from "./server-databases.ts";
+
+export interface TestDatabase extends Database {
+  /** A second, independent handle, like that of another process. */
+  readonly openSecond: () => Promise<Database>;
+}
+
+export type TestDatabaseOptions = Pick<DatabaseOptions, "nowMs" | "poolSize">;
+
+/** On the server of DATABASE_URL: migrated and empty. */
+export const TEMPLATE: Template = {
+  name: () => `patchbay_template_${schemaHash()}`,
+  fill: migrateEmpty,
+};
+
+export async function openTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const { databaseUrl, giveBack } = await borrowCopy(TEMPLATE);
+  const database = await openDatabase({ ...options, databaseUrl });
+  const close = async () => {
+    await database.close();
+    await giveBack();
+  };
+  return { ...database, close, openSecond: () => openDatabase({ databaseUrl }) };
+}
+
+/** Shifts this database's `patchbay_now()` by a number of seconds against the real clock; 0 resets it. */
+export async function shiftClock({ db }: Pick<Database, "db">, seconds: number): Promise<void> {
+  await sql
+    .raw(
+      `create or replace function patchbay_now() returns timestamptz language sql stable parallel safe as $$ select now() + interval '${seconds} seconds' $$`,
+    )
+    .execute(db);
+}
+
+/** Stops the clock at a time, for example `2026-03-31T23:59:59Z`. */
+export async function setClock({ db }: Pick<Database, "db">, moment: string): Promise<void> {
+  const at = new Date(moment).toISOString();
+  await sql
+    .raw(
+      `create or replace function patchbay_now() returns timestamptz language sql stable parallel safe as $$ select '${at}'::timestamptz $$`,
+    )
+    .execute(db);
+}
+
+/** A new workspace with one app for each test: tests share a database, but no rows. */
+export async function makeTenant({ db }: Pick<Database, "db">) {
+  const workspaceId = newId("workspace");
+  const appId = newId("app");
+  await db.insertInto("workspaces").values({ id: workspaceId, slug: workspaceId, managed_by: "test" }).execute();
+  await db
+    .insertInto("apps")
+    .values({ id: appId, workspace_id: workspaceId, slug: "app", name: "App", managed_by: "test" })
+    .execute();
+  return { workspaceId, appId };
+}

@@ -1,0 +1,177 @@
+// A provider at the other end of a WebSocket on loopback, played by a script, and what an adapter makes of it.
+import assert from "node:assert/strict";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import type { TestContext } from "node:test";
+import { inspect } from "node:util";
+import { type WebSocket, WebSocketServer } from "ws";
+import { assemblyai } from "../../../src/providers/assemblyai/assemblyai.ts";
+import { deepgram } from "../../../src/providers/deepgram/deepgram.ts";
+import { ProviderError } from "../../../src/providers/io.ts";
+import type { SpeechAudio, SpeechEvent, SpeechProvider, SpeechRequest } from "../../../src/providers/provider.ts";
+import { assertSaysNothing, PROVIDER_TEXT } from "./failure-suite.ts";
+import { audioFixture, type GoldenModel, requestFor } from "./fixtures.ts";
+import { ASSEMBLYAI_STREAMING_GOLDEN } from "../golden/assemblyai.ts";
+import { DEEPGRAM_GOLDEN } from "../golden/deepgram.ts";
+import { targetOf } from "./subject.ts";
+import { CREDENTIAL, ioFor } from "./wire-suite.ts";
+
+export interface Subject {
+  readonly provider: SpeechProvider;
+  readonly golden: GoldenModel | undefined;
+  readonly path: string;
+  readonly authorization: string;
+  /** The text frame that asks for the end. */
+  readonly finish: object;
+  /** A whole conversation's messages. */
+  readonly messages: readonly object[];
+  readonly refusal: object;
+}
+
+export const DEEPGRAM: Subject = {
+  provider: deepgram,
+  golden: DEEPGRAM_GOLDEN[0],
+  path: "/v1/listen",
+  authorization: `Token ${CREDENTIAL}`,
+  finish: { type: "CloseStream" },
+  messages: [
+    {
+      type: "Results",
+      channel_index: [0, 1],
+      start: 0,
+      duration: 1,
+      is_final: true,
+      channel: { alternatives: [{ transcript: "Hello.", words: [{ word: "hello", start: 0.1, end: 0.4 }] }] },
+      metadata: { request_id: "r-1", model_info: { name: "general-nova-3", arch: "nova-3" } },
+    },
+    { type: "Metadata", request_id: "r-1", duration: 1, channels: 1 },
+  ],
+  refusal: { err_code: "some_code", err_msg: `${PROVIDER_TEXT} ${CREDENTIAL}` },
+};
+export const turn = (more: object) => ({
+  type: "Turn",
+  turn_order: 0,
+  turn_is_formatted: true,
+  end_of_turn: true,
+  transcript: "Hello.",
+  words: [{ text: "Hello.", start: 100, end: 400, confidence: 0.9, word_is_final: true }],
+  ...more,
+});
+export const BEGIN = { type: "Begin", id: "s-1", expires_at: 1 };
+export const TERMINATION = { type: "Termination", audio_duration_seconds: 1, session_duration_seconds: 1 };
+export const ASSEMBLYAI: Subject = {
+  provider: assemblyai,
+  golden: ASSEMBLYAI_STREAMING_GOLDEN.find(({ model }) => model === "universal-streaming-english"),
+  path: "/v3/ws",
+  authorization: CREDENTIAL,
+  finish: { type: "Terminate" },
+  messages: [BEGIN, turn({}), TERMINATION],
+  refusal: { error: `${PROVIDER_TEXT} ${CREDENTIAL}` },
+};
+
+/** A second of samples. */
+export const AUDIO: SpeechAudio = audioFixture({
+  durationSeconds: 1,
+  samplesPerSecond: 16_000,
+  open: async function* () {
+    for (let at = 0; at < 32_000; at += 3_200) yield new Uint8Array(3_200);
+  },
+});
+
+export interface Script {
+  /** In the place of the upgrade. */
+  readonly refuse?: (socket: Duplex, request: IncomingMessage) => void;
+  readonly onOpen?: (client: WebSocket) => void;
+  readonly onAudio?: (client: WebSocket) => void;
+  readonly onFinish?: (client: WebSocket, message: unknown) => void;
+}
+
+interface Heard {
+  readonly url: string;
+  readonly authorization: string | undefined;
+  bytes: number;
+}
+
+export async function provider(
+  t: TestContext,
+  played: Script | (() => Script),
+): Promise<{ readonly url: URL; readonly heard: Heard[] }> {
+  const heard: Heard[] = [];
+  const sockets = new WebSocketServer({ noServer: true });
+  const server = createServer();
+  const raw = new Set<Duplex>();
+  server.on("upgrade", (request, socket, head) => {
+    raw.add(socket);
+    socket.on("error", () => undefined);
+    const call: Heard = { url: request.url ?? "", authorization: request.headers.authorization, bytes: 0 };
+    heard.push(call);
+    const script = typeof played === "function" ? played() : played;
+    if (script.refuse !== undefined) return script.refuse(socket, request);
+    sockets.handleUpgrade(request, socket, head, (client) => {
+      script.onOpen?.(client);
+      client.on("message", (data: Buffer, isBinary) => {
+        if (!isBinary) return script.onFinish?.(client, JSON.parse(data.toString()));
+        call.bytes += data.byteLength;
+        script.onAudio?.(client);
+      });
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  t.after(() => {
+    for (const socket of raw) socket.destroy();
+    server.close();
+  });
+  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`), heard };
+}
+
+export const say = (client: WebSocket, messages: readonly object[]): void => {
+  for (const message of messages) client.send(JSON.stringify(message));
+};
+
+export type Options = Parameters<typeof ioFor>[2] & {
+  readonly wishes?: Partial<SpeechRequest>;
+  readonly audio?: SpeechAudio;
+};
+
+export async function transcript(t: TestContext, { provider, golden }: Subject, url: URL, options: Options = {}) {
+  assert.ok(golden && provider.stream);
+  const { wishes = {}, audio = AUDIO, ...rest } = options;
+  const { speech, target } = targetOf(provider, golden);
+  const request = requestFor(speech, { stream: true, ...wishes });
+  const planned = provider.plan(request, target);
+  assert.ok(planned.ok, JSON.stringify(planned));
+  const events: SpeechEvent[] = [];
+  for await (const event of provider.stream(planned.plan, audio, ioFor(t, url, rest))) events.push(event);
+  const end = events.at(-1);
+  assert.ok(end?.type === "end");
+  return { events: events.slice(0, -1), transcript: provider.normalise(end.raw, request, target, audio) };
+}
+
+export async function failure(
+  t: TestContext,
+  subject: Subject,
+  url: URL,
+  options: Options = {},
+): Promise<ProviderError> {
+  const error: unknown = await transcript(t, subject, url, options).then(
+    () => assert.fail("it succeeded"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof ProviderError, inspect(error));
+  assertSaysNothing(error);
+  return error;
+}
+
+export const refusal =
+  (status: number, body: string, headers: readonly string[] = []) =>
+  (socket: Duplex): void => {
+    const lines = [
+      `HTTP/1.1 ${status} No`,
+      `content-length: ${Buffer.byteLength(body)}`,
+      "connection: close",
+      ...headers,
+    ];
+    socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
+  };
