@@ -1,12 +1,12 @@
 // Measures the request log and usage with many rows on a server, through the admin API. Goal: with 1,000,000 requests, a list and 30 days of usage within 100
 // ms at the 95th percentile.
 import { sql } from "kysely";
-import type { Database } from "../src/storage/database.ts";
 import { rollUsage } from "../src/requests/store/usage-hours.ts";
 import { OPERATOR_KEY, adminFile } from "../test/http/admin/admin.ts";
 import { KEY, type TestGateway } from "../test/harness/gateway.ts";
 import { quantile, type Report, round } from "./measure/report.ts";
 import { openServerGateway } from "./measure/server-gateway.ts";
+import { type OpenDatabase } from "../test/harness/postgres/database.ts";
 
 export interface RequestLogBench {
   readonly rows: number;
@@ -83,7 +83,7 @@ export async function benchRequestLog({ rows, asks }: RequestLogBench): Promise<
  * Half of the rows belong to one workspace, the rest to two hundred keys of twenty workspaces, each with a route of two models and two purposes. Every
  * twentieth request was refused, every hundredth failed, and five have a rare code.
  */
-async function fill({ db }: Database, rows: number): Promise<void> {
+async function fill({ db }: OpenDatabase, rows: number): Promise<void> {
   await sql`create table bench_owners as
     select row_number() over (order by app.id) - 1 as number, app.workspace_id, app.id as app_id, key.id as key_id
     from apps as app join api_keys as key on key.app_id = app.id join workspaces as w on w.id = app.workspace_id where w.slug = 'acme'
@@ -107,7 +107,7 @@ async function fill({ db }: Database, rows: number): Promise<void> {
   await sql`analyze requests, attempts`.execute(db);
 }
 
-async function hasRolled({ db }: Database): Promise<boolean> {
+async function hasRolled({ db }: OpenDatabase): Promise<boolean> {
   const { rows } = await sql<{ is: boolean }>`
     select not exists (select from attempts where state = 'settled' and settled_at >= rolled_until) as is from usage_progress`.execute(
     db,
@@ -116,14 +116,14 @@ async function hasRolled({ db }: Database): Promise<boolean> {
 }
 
 /** Runs during a query: the gateway keeps aggregating, as in operation. */
-function settleMore({ db }: Database, turn: number): Promise<void> {
+function settleMore({ db }: OpenDatabase, turn: number): Promise<void> {
   const at = sql`patchbay_now() - (n % 10) * interval '1 second'`;
   const from = 10_000_000 + turn * UNROLLED;
   return insertAttempts(db, { from: from + 1, to: from + UNROLLED, at });
 }
 
 async function insertAttempts(
-  db: Database["db"],
+  db: OpenDatabase["db"],
   { from, to, at }: { readonly from: number; readonly to: number; readonly at: ReturnType<typeof sql> },
 ): Promise<void> {
   await sql`insert into attempts (id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position,

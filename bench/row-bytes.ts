@@ -1,11 +1,11 @@
 // Measures what one request stores in a PostgreSQL server: bytes of rows and indexes per table, and of write-ahead log (docs/scaling.md). `node
 // bench/row-bytes.ts [n]`: n requests of each kind through HTTP, on one gateway.
 import { sql } from "kysely";
-import type { Database } from "../src/storage/database.ts";
 import { wav } from "../test/audio/build-audio.ts";
 import { KEY, standardFile, type TestGateway } from "../test/harness/gateway.ts";
 import { table } from "./measure/report.ts";
 import { openServerGateway } from "./measure/server-gateway.ts";
+import { type OpenDatabase } from "../test/harness/postgres/database.ts";
 
 const N = Number(process.argv[2] ?? "1000");
 const AT_ONCE = 8;
@@ -98,7 +98,7 @@ async function expectSuccess(reply: Promise<Response>): Promise<void> {
 }
 
 /** Waits until jobs have ended and batches are written. */
-async function settled({ db }: Database): Promise<void> {
+async function settled({ db }: OpenDatabase): Promise<void> {
   for (let quiet = 0, last = -1; quiet < 4; ) {
     const { n } = await db
       .selectFrom("jobs")
@@ -116,7 +116,7 @@ async function settled({ db }: Database): Promise<void> {
   }
 }
 
-async function sizes({ db }: Database): Promise<ReadonlyMap<string, number>> {
+async function sizes({ db }: OpenDatabase): Promise<ReadonlyMap<string, number>> {
   const { rows: found } = await sql<{ name: string; bytes: string }>`
     select n.nspname || '.' || c.relname as name, pg_total_relation_size(c.oid) as bytes
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -124,7 +124,7 @@ async function sizes({ db }: Database): Promise<ReadonlyMap<string, number>> {
   return new Map(found.map(({ name, bytes }) => [name.replace(/^public\./u, ""), Number(bytes)]));
 }
 
-async function wal({ db }: Database): Promise<number> {
+async function wal({ db }: OpenDatabase): Promise<number> {
   const { rows: found } = await sql<{
     bytes: string;
   }>`select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as bytes`.execute(db);

@@ -9,7 +9,7 @@ import { announceChange } from "../storage/connection/announce.ts";
 import type { Transacting } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import { putPlanBudgets } from "../metering/store/plan-budgets.ts";
-import { operatorsSight } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 import type { Tables } from "../storage/schema/tables.ts";
 import { auditChange, type Change } from "./audit/audit-change.ts";
 import { changeKeys, type KeyChangeServices } from "./keys/change-keys.ts";
@@ -49,7 +49,7 @@ export async function listWorkspaces(
   { database }: AdminServices,
   { limit, after, plan }: PageRequest & { readonly plan: string | null },
 ): Promise<Page<WorkspaceView>> {
-  let query = operatorsSight(database).db.selectFrom("workspaces").selectAll();
+  let query = bypassRls(database, "operator").db.selectFrom("workspaces").selectAll();
   if (plan !== null) query = query.where("plan", "=", plan);
   if (after !== null) query = query.where("id", "<", after);
   const rows = await query

@@ -2,8 +2,8 @@
 // nothing and costs no statement.
 import { sql } from "kysely";
 import type { KeyId } from "../contract/ids.ts";
-import type { Database } from "../storage/database.ts";
-import { batches } from "../storage/system.ts";
+import type { Database, systemAccess } from "../storage/database.ts";
+import { bypassRls } from "../storage/system.ts";
 
 export interface KeyUse {
   readonly note: (key: KeyId) => void;
@@ -11,8 +11,8 @@ export interface KeyUse {
   flush(): Promise<void>;
 }
 
-export function createKeyUse(database: Pick<Database, "db">): KeyUse {
-  const { db } = batches(database);
+export function createKeyUse(database: Pick<Database, typeof systemAccess>): KeyUse {
+  const { db } = bypassRls(database, "batch");
   let usedKeys = new Set<KeyId>();
   const write = async (keys: readonly KeyId[]): Promise<void> => {
     // In id order, skipping keys that another process has just written, so that processes do not wait for each other.

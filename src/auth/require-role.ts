@@ -2,13 +2,13 @@
 // not exist.
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database, systemAccess } from "../storage/database.ts";
 import type { Principal } from "./principal.ts";
-import { lookUps } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 
 /** `tenantId` is the workspace's slug or id from the path. Throws 403 or 404. */
 export async function requireWorkspaceAdmin(
-  database: Pick<Database, "db">,
+  database: Pick<Database, typeof systemAccess>,
   principal: Principal,
   tenantId: string,
 ): Promise<WorkspaceId> {
@@ -22,8 +22,8 @@ export async function requireWorkspaceAdmin(
   });
 }
 
-async function findWorkspace(database: Pick<Database, "db">, tenantId: string): Promise<WorkspaceId> {
-  const rows = await lookUps(database)
+async function findWorkspace(database: Pick<Database, typeof systemAccess>, tenantId: string): Promise<WorkspaceId> {
+  const rows = await bypassRls(database, "lookup")
     .db.selectFrom("workspaces")
     .select(["id"])
     .where((where) => where.or([where("id", "=", tenantId), where("slug", "=", tenantId)]))

@@ -17,7 +17,7 @@ import { seedAudioUrlDomains, setPlatformDomains } from "./store/audio-url-domai
 import type { Database, Transacting } from "../storage/database.ts";
 import { putPlanBudgets } from "../metering/store/plan-budgets.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
-import { installation } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import { requireKnownSecrets } from "../storage/secrets/verify-secrets.ts";
@@ -54,7 +54,9 @@ export async function applyConfiguration(
   configuration: Configuration,
   options: ApplyOptions,
 ): Promise<AppliedConfiguration> {
-  return transact(installation(services.database), (tx) => applyIn({ ...services, tx }, configuration, options));
+  return transact(bypassRls(services.database, "installation"), (tx) =>
+    applyIn({ ...services, tx }, configuration, options),
+  );
 }
 
 /** Applies a file and returns what changed. `dryRun`: rolls back and returns what would change. */
@@ -63,7 +65,7 @@ export async function applyAndCompare(
   configuration: Configuration,
   { dryRun }: { readonly dryRun: boolean },
 ): Promise<readonly SetUpChangeView[]> {
-  const work = transact(installation(services.database), async (tx) => {
+  const work = transact(bypassRls(services.database, "installation"), async (tx) => {
     await lockDirectory(tx);
     const before = await readSetUpState(tx);
     await applyIn({ ...services, tx }, configuration, { isFile: true });

@@ -4,7 +4,7 @@ import type { KeyInfo, Principal, StoredKey } from "../auth/principal.ts";
 import { brand } from "../contract/ids.ts";
 import { SCOPES, type Scope } from "../contract/scopes.ts";
 import type { Database } from "../storage/database.ts";
-import { lookUps } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 import { settingsOf } from "./stored.ts";
 
 /** Null: the key is unknown, revoked, or expired by the database's clock. */
@@ -25,7 +25,7 @@ export async function findKeys(
 type KeyRow = Awaited<ReturnType<typeof selectKeys>>[number];
 
 function selectKeys(database: Database, secretHashes: readonly Buffer[]) {
-  return lookUps(database)
+  return bypassRls(database, "lookup")
     .db.selectFrom("api_keys as key")
     .innerJoin("workspaces as workspace", "workspace.id", "key.workspace_id")
     .leftJoin("apps as app", "app.id", "key.app_id")

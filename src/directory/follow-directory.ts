@@ -4,7 +4,7 @@ import type { PriceBook } from "../metering/price.ts";
 import { readDirectoryVersion } from "../storage/directory-state.ts";
 import { type DirectoryServices, loadDirectory, loadPrices } from "./load-directory.ts";
 import type { Directory } from "./snapshot.ts";
-import { installation } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 
 export interface FollowedDirectory {
   readonly directory: () => Directory;
@@ -21,12 +21,12 @@ interface Loaded {
 
 export async function followDirectory(services: DirectoryServices): Promise<FollowedDirectory> {
   const { database } = services;
-  let loaded = await loadAll(services, await readDirectoryVersion(installation(database).db));
+  let loaded = await loadAll(services, await readDirectoryVersion(bypassRls(database, "installation").db));
   let running: Promise<void> | null = null;
   let queued: Promise<void> | null = null;
 
   const reloadIfChanged = async (): Promise<void> => {
-    const version = await readDirectoryVersion(installation(database).db);
+    const version = await readDirectoryVersion(bypassRls(database, "installation").db);
     if (version !== loaded.version) loaded = await loadAll(services, version);
   };
   const refresh = (): Promise<void> => {

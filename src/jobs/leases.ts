@@ -1,8 +1,8 @@
 // Renews the leases of all jobs of this process together every 10 s, a third of their duration [jobs.dead-worker]. A renewal also reports which jobs were
 // taken over.
-import type { Database } from "../storage/database.ts";
+import type { Database, systemAccess } from "../storage/database.ts";
 import { type Fence, renewJobLeases } from "./store/job-work.ts";
-import { claims } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 
 export interface Lease {
   /** Aborts when another attempt has the job. */
@@ -17,7 +17,7 @@ export interface Leases {
 }
 
 export interface LeasesOptions {
-  readonly database: Pick<Database, "db">;
+  readonly database: Pick<Database, typeof systemAccess>;
   /** Called when a renewal failed. The next one may succeed before the lease ends. */
   readonly onError: (error: unknown) => void;
 }
@@ -29,7 +29,7 @@ export function createLeases({ database, onError }: LeasesOptions): Leases {
   const renew = async (): Promise<void> => {
     const fences = [...held.keys()];
     const renewed = await renewJobLeases(
-      claims(database).db,
+      bypassRls(database, "claim").db,
       fences.map(({ id, attempt }) => ({ id, attempt })),
     );
     for (const fence of fences) {

@@ -1,7 +1,7 @@
 // Deletes the audio of a job that has ended, immediately or in the next sweep [jobs.audio-retention].
 import { forgetAudio } from "./store/job-sweep.ts";
 import type { JobServices } from "./services.ts";
-import { claims } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 
 /** Returns false if the audio is still in the store. Never throws: the row still names the object, and the sweep deletes it later. */
 export async function removeAudio(
@@ -11,7 +11,7 @@ export async function removeAudio(
 ): Promise<boolean> {
   try {
     await objects.remove(audioKey);
-    await forgetAudio(claims(database).db, jobId);
+    await forgetAudio(bypassRls(database, "claim").db, jobId);
     return true;
   } catch (error) {
     gateway.logger.warn({ job_id: jobId, err: error }, "the audio of a job that has ended could not be removed yet");

@@ -27,7 +27,7 @@ import { type HeldSlot, withSlot } from "../gateway/idempotency/with-slot.ts";
 import type { Reservation } from "../metering/ledger-entries.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
-import type { Database, Transacting } from "../storage/database.ts";
+import type { Transacting, Transactor } from "../storage/database.ts";
 import { completeReservedSlot } from "../storage/idempotency-slots.ts";
 import { insertJob, readJob } from "./store/jobs.ts";
 import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
@@ -149,7 +149,7 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
     const row = await readJob(tx, owner, jobId);
     return row === null ? null : submitted(row.created_at);
   };
-  const transaction: Database["transaction"] = (work) => database.inWorkspace(owner.workspaceId, work);
+  const transaction: Transactor<Transacting>["transaction"] = (work) => database.inWorkspace(owner.workspaceId, work);
   /** After an unconfirmed commit: looks the job up, and inserts it again if it does not exist. */
   const confirm = (reservation: Reservation | null): Promise<GatewayReply> =>
     retryUntilDeadline(

@@ -14,7 +14,7 @@ import {
   spentAudio,
   SWEPT_AT_ONCE,
 } from "./store/job-sweep.ts";
-import { sweeps } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { endLocked } from "./end-job.ts";
 import { deadlinePassed, jobErrorOf } from "./job-error.ts";
@@ -34,7 +34,7 @@ import { removeAudio } from "./spent-audio.ts";
 export const LOOK_FOR_LAPSED_MS = 2_000;
 
 export async function offerLapsed({ database, queue }: Pick<JobServices, "database" | "queue">): Promise<void> {
-  await sweeps(database).transaction(async (tx) => {
+  await bypassRls(database, "sweep").transaction(async (tx) => {
     for (const job of await lapsedJobs(tx)) await enqueueJob(queue, job, { goesFirst: true }, tx);
   });
 }
@@ -54,7 +54,7 @@ export interface Purging {
 
 /** Every 10 s, purges expired data in rows and deletes old rows. Calls no object store. */
 export async function purgeJobs(services: JobServices, { stopping, onPurged }: Purging = {}): Promise<void> {
-  const { db } = sweeps(services.database);
+  const { db } = bypassRls(services.database, "sweep");
   await runInBatches(SWEPT_AT_ONCE, async () => {
     const expired = await expiredJobs(db);
     for (const id of expired) {
@@ -72,7 +72,7 @@ export async function purgeJobs(services: JobServices, { stopping, onPurged }: P
  * again.
  */
 export async function purgeObjects(services: JobServices, { stopping, onPurged }: Purging = {}): Promise<void> {
-  const { db } = sweeps(services.database);
+  const { db } = bypassRls(services.database, "sweep");
   const purgeResult = async ({ id, key }: DueObject): Promise<boolean> => {
     if (!(await removeObject(services, id, key))) return false;
     await purgeJob(db, id);
@@ -105,14 +105,14 @@ async function removeDue(
 }
 
 async function offerForgotten({ database, queue }: JobServices): Promise<void> {
-  await sweeps(database).transaction(async (tx) => {
+  await bypassRls(database, "sweep").transaction(async (tx) => {
     for (const job of await forgottenJobs(tx)) await enqueueJob(queue, job, { goesFirst: true }, tx);
   });
 }
 
 /** Moves a job from queued to processing to failed in one transaction. Returns false if there is none. */
 async function endOverdue(services: JobServices): Promise<boolean> {
-  return transact(sweeps(services.database), async (tx) => {
+  return transact(bypassRls(services.database, "sweep"), async (tx) => {
     const row = await beginOverdueJob(tx);
     if (row === null) return false;
     await endLocked(services, tx, row, failedEnd(services, row, jobErrorOf(deadlinePassed(row.call_state))));
@@ -142,7 +142,7 @@ export async function removeOrphans(services: JobServices, stopping?: AbortSigna
   for (const prefix of ["audio", "results"]) {
     let batch: string[] = [];
     const removeBatch = async (): Promise<void> => {
-      const named = await namedObjects(sweeps(database).db, batch);
+      const named = await namedObjects(bypassRls(database, "sweep").db, batch);
       for (const key of batch) {
         if (stopping?.aborted === true) return;
         if (!named.has(key)) await removeObject(services, key.split("/")[1] ?? "", key);

@@ -6,7 +6,7 @@ import { announceChange } from "../storage/connection/announce.ts";
 import { isHeldElsewhere, type LeaseOwner } from "./store/budget-leases.ts";
 import type { AppOf } from "./store/budgets.ts";
 import type { Database } from "../storage/database.ts";
-import { batches } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import type { BudgetExceeded } from "./budget.ts";
 import { NOTHING, type Slice } from "./grow-lease.ts";
@@ -130,9 +130,9 @@ function createOthers({ database, workspaceId, process, waitForOthers = pauseFor
   let request: Promise<boolean> | null = null;
 
   const requestReturn = async (): Promise<boolean> => {
-    if (!(await isHeldElsewhere(batches(database).db, workspaceId, process))) return false;
+    if (!(await isHeldElsewhere(bypassRls(database, "batch").db, workspaceId, process))) return false;
     requestedAtMs = performance.now();
-    await transact(batches(database), (tx) => announceChange(tx, "leases", workspaceId));
+    await transact(bypassRls(database, "batch"), (tx) => announceChange(tx, "leases", workspaceId));
     await waitForOthers();
     return true;
   };

@@ -4,7 +4,7 @@ import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
-import { batches, sweeps } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 import { transact, transactIdempotently } from "../storage/transact.ts";
 import { isServerUnavailable, isBadData } from "../storage/database-faults.ts";
 import type { BudgetExceeded, BudgetState } from "./budget.ts";
@@ -54,7 +54,7 @@ export function createLedger({ database, seal, reclaimer, nowMs = Date.now }: Le
   const runIn = (tx: Transacting, batch: Partial<LedgerBatch>) =>
     runLedgerBatch(tx, { seal, nowMs: nowMs() }, { reservations: [], settlements: [], ...batch });
   const settleWithRetry = (settlements: readonly Settlement[]) =>
-    transactIdempotently(batches(database), (tx) => runIn(tx, { settlements }));
+    transactIdempotently(bypassRls(database, "batch"), (tx) => runIn(tx, { settlements }));
 
   /** Settlements are retried when the database session ends, so that no paid result is lost. Reservations of the batch fail. */
   const run = async (entries: readonly Entry[]): Promise<readonly Answer[]> => {
@@ -63,7 +63,7 @@ export function createLedger({ database, seal, reclaimer, nowMs = Date.now }: Le
     try {
       const { reserved, settled } = await (reservations.length === 0
         ? settleWithRetry(settlements)
-        : transact(batches(database), (tx) => runIn(tx, { reservations, settlements })));
+        : transact(bypassRls(database, "batch"), (tx) => runIn(tx, { reservations, settlements })));
       return mergeInOrder(entries, reserved.map(asReserved), settled.map(asSettled));
     } catch (error) {
       if (reservations.length === 0 || settlements.length === 0 || !isServerUnavailable(error)) throw error;
@@ -97,7 +97,7 @@ export function createLedger({ database, seal, reclaimer, nowMs = Date.now }: Le
     settleTogether: async (settlements) => (await settleWithRetry(settlements)).settled,
     reserveIn: async (tx, reservation) => requireOnly((await runIn(tx, { reservations: [reservation] })).reserved),
     settleIn: async (tx, settlement) => requireOnly((await runIn(tx, { settlements: [settlement] })).settled),
-    sweepReservations: () => sweeps(database).transaction((tx) => sweepAttempts(tx)),
+    sweepReservations: () => bypassRls(database, "sweep").transaction((tx) => sweepAttempts(tx)),
     judge: (quote) => database.inWorkspace(quote.owner.workspaceId, (tx) => judgeQuote(tx, quote)),
     budgetsOf: (workspaceId, appId) =>
       database.inWorkspace(workspaceId, (tx) => readBudgetStates(tx, workspaceId, appId)),

@@ -3,14 +3,14 @@
 import type { Logger } from "pino";
 import type { Database } from "../storage/database.ts";
 import { findReachedSoftLimits, markSoftLimit, type SoftLimitReached } from "./store/soft-limits.ts";
-import { sweeps } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 import { isSoftlyReached, type Meter, metersOf } from "./budget.ts";
 import { formatUsd } from "./money.ts";
 import { statesOf } from "./read-budgets.ts";
 
 /** The mark is committed before the line is logged: a crash in between loses the line, but a line is never logged twice. */
 export async function reportSoftLimits(database: Database, logger: Logger, stopping?: AbortSignal): Promise<void> {
-  const sweepDatabase = sweeps(database);
+  const sweepDatabase = bypassRls(database, "sweep");
   for (const id of await findReachedSoftLimits(sweepDatabase.db)) {
     if (stopping?.aborted === true) return;
     const reached = await sweepDatabase.transaction((tx) => markSoftLimit(tx, id));

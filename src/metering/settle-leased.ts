@@ -8,7 +8,7 @@ import { lockBudgets } from "./store/budgets.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { PIPELINED, PREPARED } from "../storage/connection/prepared.ts";
 import { columnsBut, insertDeduplicated, type SharingRow, timedBy } from "../storage/insert-deduplicated.ts";
-import { batches } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { move } from "./grow-lease.ts";
 import type { Reservation, Settlement, TokenUsage } from "./ledger-entries.ts";
@@ -57,7 +57,7 @@ export async function settleLeased(
   batch: readonly LeasedAttempt[],
   options: { readonly nowMs: number; readonly mayBeThere: boolean },
 ): Promise<void> {
-  await transact(batches(database), async (tx) => {
+  await transact(bypassRls(database, "batch"), async (tx) => {
     const inserted = await insertSettled(tx, batch, options);
     const leases = await lockLeases(tx, [...new Set(batch.map((item) => item.leaseId))]);
     // A lapsed lease was counted as spent as a whole: its calls are recorded, but not counted again.

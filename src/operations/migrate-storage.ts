@@ -10,6 +10,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { isPostgresUrl, isReadablePostgresUrl, WRITE_ENCODED } from "../lib/postgres-url.ts";
 import { type CopiedTable, copyTables, tablesInUse } from "./store/copy-tables.ts";
 import { type Database } from "../storage/database.ts";
+import { bypassRls } from "../storage/system.ts";
 import { openDatabase } from "../storage/connection/open-database.ts";
 import { MADE_PEPPER } from "../storage/secrets/open-secrets.ts";
 import { markMoved, MOVED_FILE } from "../storage/connection/moved-database.ts";
@@ -41,7 +42,7 @@ export async function migrateStorage(options: MigrateStorageOptions, terminal: T
     opened.defer(() => source.close());
     const target = await openTarget(databaseUrl);
     opened.defer(() => target.close());
-    const nonEmptyTables = await tablesInUse(target.db);
+    const nonEmptyTables = await tablesInUse(bypassRls(target, "installation").db);
     if (nonEmptyTables.length > 0)
       throw new CliError(EXIT.conflict, `The database is in use: there are rows in ${nonEmptyTables.join(", ")}.`, {
         hints: ["name an empty one: nothing is merged and nothing replaced"],
@@ -90,8 +91,8 @@ interface MoveResult {
 
 async function move(from: Database, to: Database, configuration: Configuration): Promise<MoveResult> {
   return withQueue(to, configuration, (queue) =>
-    from.transaction((source) =>
-      to.transaction(async (target) => {
+    bypassRls(from, "installation").transaction((source) =>
+      bypassRls(to, "installation").transaction(async (target) => {
         // A transaction is idle on one side while the other side works.
         for (const side of [source, target]) await sql`set local idle_in_transaction_session_timeout = 0`.execute(side);
         const tables = await copyTables(source, target);

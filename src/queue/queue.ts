@@ -8,7 +8,7 @@ import { listenOnServer } from "../storage/connection/listen-server.ts";
 import { reachServer } from "../storage/connection/pooler.ts";
 import { sessionConfig } from "../storage/connection/server-sessions.ts";
 import type { SilenceTimes } from "../storage/connection/statement-watchdog.ts";
-import { engine } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 import { fromTransaction } from "./boss-database.ts";
 import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher.ts";
 
@@ -152,7 +152,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
 }
 
 function openBoss(database: Database, silence: SilenceTimes | undefined): PgBoss {
-  const { direct } = engine(database);
+  const { direct } = bypassRls(database, "server");
   const common = { schema: SCHEMA, schedule: false, superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 };
   // pg-boss passes its options to its connection pool, which its types do not declare.
   const pooled: object = sessionConfig({ url: direct.databaseUrl, pooling: direct.pooling }, silence);
@@ -174,18 +174,19 @@ interface ListenHandlers {
 
 /** Replaces pg-boss's own listener, which would connect through the pool's URL: that may be a transaction pooler. */
 async function listen(database: Database, handlers: ListenHandlers): Promise<{ close(): Promise<void> }> {
-  const { direct } = engine(database);
+  const { direct } = bypassRls(database, "server");
   const { listenUrl } = direct;
   return listenOnServer({ listenUrl, channel: CHANNEL, applicationName: "patchbay-queue-listener", ...handlers });
 }
 
-function hasOwner({ direct }: Database): boolean {
-  return direct.migrateUrl !== null;
+function hasOwner(database: Database): boolean {
+  return bypassRls(database, "server").direct.migrateUrl !== null;
 }
 
 /** If the schema has a separate owner, that role creates pg-boss's tables and grants this process access. */
 async function prepareAsOwner(database: Database, onError: (error: unknown) => void): Promise<void> {
-  const { direct, db, tenantRole } = engine(database);
+  const { direct, db } = bypassRls(database, "server");
+  const { tenantRole } = database;
   if (direct.migrateUrl === null) return;
   const { pooling } = await reachServer(direct.migrateUrl);
   const pooled: object = sessionConfig({ url: direct.migrateUrl, pooling });

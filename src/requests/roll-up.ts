@@ -6,7 +6,7 @@ import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import { purgeLeases } from "../metering/store/budget-leases.ts";
 import { purgeWindows } from "../metering/store/budget-windows.ts";
 import type { Database } from "../storage/database.ts";
-import { sweeps } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 import { purgeAttempts, purgeUsage, rollUsage } from "./store/usage-hours.ts";
 
 export interface RollUp {
@@ -34,7 +34,7 @@ export function startRollUp({ database, logger, requestDays, usageDays }: RollUp
   };
   const roller = createPeriodicTask(ROLL_EVERY_MS, logger, "add up usage", rollUp);
   const purger = createPeriodicTask(PURGE_EVERY_MS, logger, "purge usage", async (stopping) => {
-    const { db } = sweeps(database);
+    const { db } = bypassRls(database, "sweep");
     await runInBatches(PURGE_BATCH, () => purgeAttempts(db, requestDays, PURGE_BATCH), stopping);
     await runInBatches(PURGE_BATCH, () => purgeLeases(db, { requestDays, usageDays }, PURGE_BATCH), stopping);
     await runInBatches(PURGE_BATCH, () => purgeUsage(db, usageDays, PURGE_BATCH), stopping);

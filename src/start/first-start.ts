@@ -13,7 +13,7 @@ import { transcriptionEnvelope } from "../contract/transcription.ts";
 import { BY_START, OPERATOR_WORKSPACE, OWNER_APP, OWNER_WORKSPACE } from "../directory/bootstrap.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
-import { installation } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 
 export interface FirstStart {
@@ -52,7 +52,7 @@ export async function firstStart(services: FirstStartServices): Promise<FirstSta
   const [hasKeyFile, hasOperatorKeyFile] = [await exists(keyFile), await exists(operatorKeyFile)];
   // An embedded database has only this data directory: if the file is missing, the key's secret is lost.
   const isLost = (isSaved: boolean) => isEmbedded && !isSaved;
-  const created = await transact(installation(database), async (tx) => {
+  const created = await transact(bypassRls(database, "installation"), async (tx) => {
     await lockDirectory(tx);
     const app = isBootstrapped ? await readOwnerApp(tx) : null;
     const appKeys =

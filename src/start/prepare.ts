@@ -23,6 +23,7 @@ import type { Database } from "../storage/database.ts";
 import { followDatabaseClock } from "../storage/connection/database-clock.ts";
 import { findUnreadableAnswers, OUT_OF_REACH } from "../operations/store/unreadable-answers.ts";
 import { createDataDir } from "../storage/connection/make-data-dir.ts";
+import { bypassRls } from "../storage/system.ts";
 import { MOVED, readMoved } from "../storage/connection/moved-database.ts";
 import { InstallationInUse } from "../storage/embedded/installation-lock.ts";
 import { beginInstallation, completeInstallation } from "../storage/embedded/installation-state.ts";
@@ -231,7 +232,7 @@ async function bringUpToDate(
   const { database, seal } = services;
   const applied = await applyConfiguration(services, configuration, how);
   await sealUnderDataKeys(database, seal);
-  const lacking = await findUnreadableAnswers(database, seal);
+  const lacking = await findUnreadableAnswers(bypassRls(database, "installation").db, seal);
   if (lacking.length > 0) inform(`warning: ${OUT_OF_REACH.message(lacking)}; ${OUT_OF_REACH.fix}`);
   return applied;
 }
@@ -248,8 +249,9 @@ export function throwUnavailable(error: unknown): never {
   throw error;
 }
 
-function whereStored({ direct }: Pick<Database, "direct">, { databaseUrl, dataDir }: Configuration["storage"]): string {
+function whereStored(database: Database, { databaseUrl, dataDir }: Configuration["storage"]): string {
   if (databaseUrl === null) return `embedded, in ${dataDir}`;
+  const { direct } = bypassRls(database, "server");
   return direct.pooling === "none" ? "PostgreSQL server" : `PostgreSQL server ${describePooling(direct)}`;
 }
 

@@ -6,23 +6,49 @@ import type { Pooling } from "./connection/pooler.ts";
 import type { TenantRole } from "./schema/protect.ts";
 import type { Tables } from "./schema/tables.ts";
 
+/** Key of the access that bypasses row-level security. Read by `bypassRls` alone. */
+export const systemAccess: unique symbol = Symbol("system access");
+
 export interface Database {
-  /** The system's handle, which sees every workspace's rows. For batches, claims, sweeps, purges and API key lookups. */
-  readonly db: Kysely<Tables>;
+  readonly [systemAccess]: SystemAccess;
   /**
    * Runs a transaction that can read and write the rows of one workspace only, whatever its statements are. Repeated if it was the victim of a
    * deadlock.
    */
-  inWorkspace<T>(workspaceId: WorkspaceId, work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>;
-  /** Runs a transaction that sees every workspace's rows, as `db` does. */
-  transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>;
+  inWorkspace<T>(workspaceId: WorkspaceId, work: (tx: Transacting) => Promise<T>): Promise<T>;
   /** Throws if the database does not answer. */
   ping(): Promise<void>;
   /** The role of transactions bound to a workspace. Null: the database's owner may not create roles. */
   readonly tenantRole: TenantRole;
+  readonly close: () => Promise<void>;
+}
+
+/** Reads and writes the rows of every workspace. */
+export interface SystemAccess {
+  readonly db: SystemHandle;
+  transaction<T>(work: (tx: SystemTransaction) => Promise<T>): Promise<T>;
   /** For the queue, which has its own SQL and connections. */
   readonly direct: DirectAccess;
-  readonly close: () => Promise<void>;
+}
+
+declare const allWorkspaces: unique symbol;
+
+/** A type that no other code can name a value of: it marks handles that bypass row-level security. */
+interface AllWorkspaces {
+  readonly [allWorkspaces]: true;
+}
+
+export type SystemHandle = Kysely<Tables> & AllWorkspaces;
+export type SystemTransaction = Transaction<Tables> & AllWorkspaces;
+
+/** Its guarantee: called by `openDatabase` alone, for the pool that it has opened. */
+export function asSystemHandle(db: Kysely<Tables>): SystemHandle {
+  return db as SystemHandle;
+}
+
+/** Its guarantee: `tx` is a transaction of a `SystemHandle`, not bound to a workspace. */
+export function asSystemTransaction(tx: Transacting): SystemTransaction {
+  return tx as SystemTransaction;
 }
 
 export interface DirectAccess {
@@ -38,3 +64,8 @@ export interface DirectAccess {
 }
 
 export type Transacting = Transaction<Tables>;
+
+/** Runs transactions, bound to a workspace or with access to all. */
+export interface Transactor<Tx extends Transacting> {
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+}

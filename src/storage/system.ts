@@ -1,54 +1,47 @@
-// Grants access to the rows of every workspace, which no other file does, so that everything else is bound to one workspace [tenancy.rls-read].
-// Each function below is one reason for such access, and the import check lists the modules that may use it.
+// The only way around row-level security [tenancy.rls-read]: handles of the types `SystemHandle` and `SystemTransaction` come from `bypassRls` alone, so the
+// compiler finds every use. All other code is bound to one workspace by `database.inWorkspace`.
 import type { Kysely } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
-import type { Database, Transacting } from "./database.ts";
+import { type Database, type SystemAccess, systemAccess, type Transacting } from "./database.ts";
 import type { Tables } from "./schema/tables.ts";
 import { transact } from "./transact.ts";
 
+/** Bound to one workspace, or to none. */
 export type Handle = Kysely<Tables>;
 
-type DatabaseAccess = Pick<Database, "db"> | Pick<Database, "transaction">;
+/**
+ * Why a caller needs the rows of every workspace:
+ * - `batch`: statements about rows of many workspaces, such as settlements, request records, counts and roll-ups;
+ * - `claim`: work that processes claim from each other, by id or as the next due;
+ * - `sweep`: expired rows of any workspace;
+ * - `lookup`: by the hash of a key or token, or by a name the operator gives, because the owner is not known before;
+ * - `installation`: the configuration file, the directory, encryption keys, backups and checks;
+ * - `server`: the database server itself, without rows of workspaces;
+ * - `operator`: what only the operator may read, such as lists of all workspaces.
+ */
+export type BypassReason = "batch" | "claim" | "sweep" | "lookup" | "installation" | "server" | "operator";
 
-function bypassRls<S extends DatabaseAccess>(database: S): S {
-  return database;
+/** The reason documents the call and has no effect. */
+export function bypassRls(database: Pick<Database, typeof systemAccess>, _reason: BypassReason): SystemAccess {
+  return database[systemAccess];
 }
-
-/** Statements that handle rows of many workspaces: reservations, settlements, request records, counts, key usage, roll-ups. */
-export const batches: typeof bypassRls = bypassRls;
-
-/** Work that processes claim from each other, by id or the next due: jobs, deliveries, deletions, slots. */
-export const claims: typeof bypassRls = bypassRls;
-
-/** Sweeps and purges of lapsed and expired rows of any workspace. */
-export const sweeps: typeof bypassRls = bypassRls;
-
-/** Lookups by a key's or token's hash, or by a name the operator gives, because the owner is not known before. */
-export const lookUps: typeof bypassRls = bypassRls;
-
-/** Provisioning of the whole installation: applying the file, reading the directory, encryption keys, backups and checks. */
-export const installation: typeof bypassRls = bypassRls;
-
-/** The database server itself, without workspaces' rows: notifications, the clock, the queue's own tables. */
-export const engine: typeof bypassRls = bypassRls;
-
-/** What only the operator may read: lists of all workspaces, plans, the audit log's chains, numbers of jobs. */
-export const operatorsSight: typeof bypassRls = bypassRls;
 
 /** Reads as a workspace, or with access to all workspaces (null), which only the operator's endpoints may use. */
 export async function asWorkspaceOrSystem<T>(
-  database: Pick<Database, "db" | "inWorkspace">,
+  database: Database,
   workspaceId: WorkspaceId | null,
   work: (db: Handle) => Promise<T>,
 ): Promise<T> {
-  return workspaceId === null ? work(operatorsSight(database).db) : database.inWorkspace(workspaceId, work);
+  return workspaceId === null ? work(bypassRls(database, "operator").db) : database.inWorkspace(workspaceId, work);
 }
 
 /** Like `asWorkspaceOrSystem`, for a change in one transaction. */
 export async function changeAsWorkspaceOrSystem<T>(
-  database: Pick<Database, "transaction" | "inWorkspace">,
+  database: Database,
   workspaceId: WorkspaceId | null,
   work: (tx: Transacting) => Promise<T>,
 ): Promise<T> {
-  return workspaceId === null ? transact(operatorsSight(database), work) : database.inWorkspace(workspaceId, work);
+  return workspaceId === null
+    ? transact(bypassRls(database, "operator"), work)
+    : database.inWorkspace(workspaceId, work);
 }

@@ -2,14 +2,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { errorCode } from "../lib/error-code.ts";
 import { createSymbolSlot } from "../lib/symbol-slot.ts";
-import type { Database, Transacting } from "./database.ts";
+import type { Transacting, Transactor } from "./database.ts";
 import { isTransient, isServerUnavailable } from "./database-faults.ts";
 
 const MAX_TRIES = 3;
 
-export async function transact<T>(
-  database: Pick<Database, "transaction">,
-  work: (tx: Transacting) => Promise<T>,
+export async function transact<Tx extends Transacting, T>(
+  database: Transactor<Tx>,
+  work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -24,9 +24,9 @@ export async function transact<T>(
 const UNAVAILABLE_PAUSE_MS = 50;
 
 /** Also repeats a transaction whose connection broke, when it is unknown whether it was committed. Only for idempotent work. */
-export async function transactIdempotently<T>(
-  database: Pick<Database, "transaction">,
-  work: (tx: Transacting) => Promise<T>,
+export async function transactIdempotently<Tx extends Transacting, T>(
+  database: Transactor<Tx>,
+  work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -41,9 +41,9 @@ export async function transactIdempotently<T>(
 const rolledBack = createSymbolSlot<object, true>("rolled back");
 
 /** Tags the error as rolled back if the transaction failed before COMMIT was sent. After that its outcome is unknown. */
-export async function tagRolledBack<T>(
-  begin: (work: (tx: Transacting) => Promise<T>) => Promise<T>,
-  work: (tx: Transacting) => Promise<T>,
+export async function tagRolledBack<Tx extends Transacting, T>(
+  begin: (work: (tx: Tx) => Promise<T>) => Promise<T>,
+  work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   let isComplete = false;
   try {
@@ -79,10 +79,10 @@ const UNIQUE_VIOLATION = "23505";
  * Exactly once, even if the connection breaks: `done` looks up on another connection whether `start/work` was committed (null: it was not), and
  * `start/work` is repeated only then. `start/work` inserts a row with an id that stays the same.
  */
-export async function transactExactlyOnce<T>(
-  database: Pick<Database, "transaction">,
-  work: (tx: Transacting) => Promise<T>,
-  done: (tx: Transacting) => Promise<T | null>,
+export async function transactExactlyOnce<Tx extends Transacting, T>(
+  database: Transactor<Tx>,
+  work: (tx: Tx) => Promise<T>,
+  done: (tx: Tx) => Promise<T | null>,
 ): Promise<T> {
   let hasBegun = false;
   try {

@@ -38,7 +38,7 @@ export interface ListedDeliveries {
 
 /** For the operator: deliveries of one workspace or, with null, of all. */
 export async function listAllDeliveries(
-  database: Pick<Database, "db" | "inWorkspace">,
+  database: Database,
   workspaceId: WorkspaceId | null,
   request: DeliveryQuery,
 ): Promise<ListedDeliveries> {

@@ -1,10 +1,10 @@
 // The dependencies of the functions of this folder, created once in `compose/app.ts` and passed as their first argument.
 import type { Queue } from "../queue/queue.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database, systemAccess } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 
 export interface WebhookServices {
-  readonly database: Pick<Database, "db" | "transaction" | "inWorkspace">;
+  readonly database: Pick<Database, typeof systemAccess | "inWorkspace">;
   readonly seal: Seal;
   readonly queue: Pick<Queue, "send">;
   readonly receivers: Receivers;

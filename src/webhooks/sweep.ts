@@ -4,7 +4,7 @@ import { brand } from "../contract/ids.ts";
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import { AGAIN_QUEUE, enqueue } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
-import { sweeps } from "../storage/system.ts";
+import { bypassRls } from "../storage/system.ts";
 
 /** Longer than the queue takes to redeliver a message by itself. */
 const OVERDUE_MINUTES = 10;
@@ -16,7 +16,7 @@ export async function sweepWebhooks(
   { database, queue }: Pick<WebhookServices, "database" | "queue">,
   stopping?: AbortSignal,
 ): Promise<void> {
-  await sweeps(database).transaction(async (tx) => {
+  await bypassRls(database, "sweep").transaction(async (tx) => {
     const overdue = await tx
       .updateTable("webhook_deliveries")
       // So that the next sweep does not find it again.
@@ -43,11 +43,11 @@ export async function sweepWebhooks(
     const { numAffectedRows } = await sql`delete from webhook_deliveries where id in (
       select id from webhook_deliveries
       where created_at < patchbay_now() - make_interval(days => ${KEPT_DAYS}) and state <> 'pending' limit ${BATCH})`.execute(
-      sweeps(database).db,
+      bypassRls(database, "sweep").db,
     );
     return Number(numAffectedRows ?? 0n);
   };
   await runInBatches(BATCH, deleteOld, stopping);
   await sql`update webhooks set previous_secret = null, previous_secret_until = null
-    where previous_secret_until <= patchbay_now()`.execute(sweeps(database).db);
+    where previous_secret_until <= patchbay_now()`.execute(bypassRls(database, "sweep").db);
 }

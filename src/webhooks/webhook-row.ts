@@ -1,10 +1,10 @@
 // Reads a workspace's webhook row, whose address and secrets are sealed, and describes it for its owner and the audit log.
-import type { Selectable } from "kysely";
+import type { Kysely, Selectable } from "kysely";
 import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { WebhookView } from "../contract/webhook.ts";
-import type { Database, Transacting } from "../storage/database.ts";
+import type { Transacting } from "../storage/database.ts";
 import { readDataKeys } from "../storage/secrets/data-keys.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import { type WebhookSecret, webhookSecretPlace } from "../storage/secrets/secret-places.ts";
@@ -48,7 +48,7 @@ export interface OpenedWebhook {
 }
 
 export async function openWebhook(
-  db: Pick<Database["db"], "selectFrom">,
+  db: Pick<Kysely<Tables>, "selectFrom">,
   seal: Seal,
   row: CurrentWebhook,
 ): Promise<OpenedWebhook> {

@@ -5,14 +5,13 @@ import { sql } from "kysely";
 import { type CheckpointServices, readCheckpoint, writeCheckpoint } from "../../src/admin/audit/audit-checkpoint.ts";
 import { verifyAudit } from "../../src/admin/audit/verify-audit.ts";
 import { writeAudit } from "../../src/storage/audit-log.ts";
-import type { Database } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
-import { openTestDatabase } from "../harness/postgres/database.ts";
+import { type OpenDatabase, openTestDatabase } from "../harness/postgres/database.ts";
 import { memoryObjects } from "./memory-objects.ts";
 
 const OLD_KEY = Buffer.alloc(32, 1);
 const NEW_KEY = Buffer.alloc(32, 2);
-let database: Database;
+let database: OpenDatabase;
 before(async () => {
   database = await openTestDatabase();
 });

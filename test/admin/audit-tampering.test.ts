@@ -8,10 +8,10 @@ import { type ReadCheckpoint, readCheckpoint, writeCheckpoint } from "../../src/
 import { verifyAudit } from "../../src/admin/audit/verify-audit.ts";
 import { brand } from "../../src/contract/ids.ts";
 import { writeAudit } from "../../src/storage/audit-log.ts";
-import type { Database, Transacting } from "../../src/storage/database.ts";
+import type { Transacting } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { seeded } from "../faults/seeded.ts";
-import { openTestDatabase } from "../harness/postgres/database.ts";
+import { type OpenDatabase, openTestDatabase } from "../harness/postgres/database.ts";
 import { ENCRYPTION_KEY } from "../harness/gateway.ts";
 import { memoryObjects } from "./memory-objects.ts";
 
@@ -23,7 +23,7 @@ const SEALED = 10;
 
 const seal = createSeal({ keys: [ENCRYPTION_KEY] });
 const store = memoryObjects();
-let database: Database;
+let database: OpenDatabase;
 let checkpoint: ReadCheckpoint;
 before(async () => {
   database = await openTestDatabase();

@@ -4,15 +4,14 @@ import { setImmediate as turn } from "node:timers/promises";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
 import { writeAudit } from "../../src/storage/audit-log.ts";
-import type { Database } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { ObjectMissing, type ObjectStore } from "../../src/objects/store.ts";
 import { keepCheckpoints } from "../../src/compose/admin-endpoints.ts";
-import { openTestDatabase } from "../harness/postgres/database.ts";
+import { type OpenDatabase, openTestDatabase } from "../harness/postgres/database.ts";
 import { ENCRYPTION_KEY } from "../harness/gateway.ts";
 import { memoryObjects } from "./memory-objects.ts";
 
-let database: Database;
+let database: OpenDatabase;
 before(async () => {
   database = await openTestDatabase();
 });

@@ -12,15 +12,14 @@ import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import { findKeys } from "../../src/directory/find-key.ts";
 import { announceChange } from "../../src/storage/connection/announce.ts";
 import { type Changes, listenForChanges } from "../../src/storage/connection/changes.ts";
-import type { Database } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
-import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import { makeTenant, type OpenDatabase, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { configurationOf, ENCRYPTION_KEY, KEY, PEPPER, standardFile, startGateway } from "../harness/gateway.ts";
 import { get } from "../harness/client.ts";
 
 let database: TestDatabase;
 /** As another process has it. */
-let elsewhere: Database;
+let elsewhere: OpenDatabase;
 const open: Changes[] = [];
 before(async () => {
   database = await openTestDatabase();

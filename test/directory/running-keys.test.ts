@@ -150,13 +150,13 @@ test("tenancy.rotate-answers: the key that a stored answer needs is known before
   await insertSlot(database.db, { ref, endpoint: "x", fingerprint: Buffer.alloc(32), ttlSeconds: 60 });
   await dispatchSlots(database.db, [ref]);
   assert.ok(await completeSlot(database.db, seal, ref, { status: 200, headers: {}, body: "{}" }));
-  assert.deepEqual(await findUnreadableAnswers(database, createSeal({ keys: [fresh] })), [OLD]);
-  assert.deepEqual(await findUnreadableAnswers(database, createSeal({ keys: [fresh, old] })), []);
+  assert.deepEqual(await findUnreadableAnswers(database.db, createSeal({ keys: [fresh] })), [OLD]);
+  assert.deepEqual(await findUnreadableAnswers(database.db, createSeal({ keys: [fresh, old] })), []);
   await database.db
     .updateTable("idempotency_slots")
     .set({ expires_at: new Date(Date.now() - 1_000) })
     .execute();
-  assert.deepEqual(await findUnreadableAnswers(database, createSeal({ keys: [fresh] })), []);
+  assert.deepEqual(await findUnreadableAnswers(database.db, createSeal({ keys: [fresh] })), []);
 });
 
 test("tenancy.rotate-answers: a job's result needs its key while it can be returned, and no longer, purged or not", async () => {
@@ -176,7 +176,7 @@ test("tenancy.rotate-answers: a job's result needs its key while it can be retur
       .execute();
   };
   await finish(-1_000);
-  assert.deepEqual(await findUnreadableAnswers(database, createSeal({ keys: [fresh] })), []);
+  assert.deepEqual(await findUnreadableAnswers(database.db, createSeal({ keys: [fresh] })), []);
   await finish(60_000);
-  assert.deepEqual(await findUnreadableAnswers(database, createSeal({ keys: [fresh] })), [OLD]);
+  assert.deepEqual(await findUnreadableAnswers(database.db, createSeal({ keys: [fresh] })), [OLD]);
 });

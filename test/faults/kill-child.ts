@@ -8,9 +8,8 @@ import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import type { GatewayServices } from "../../src/gateway/services.ts";
 import { listen } from "../../src/http/server/listen.ts";
 import { removeOrphans } from "../../src/jobs/sweep.ts";
-import type { Database } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
-import { setClock } from "../harness/postgres/database.ts";
+import { type OpenDatabase, setClock } from "../harness/postgres/database.ts";
 import { configurationOf, ENCRYPTION_KEY, KEY, PEPPER } from "../harness/gateway.ts";
 import { openSurvivingDatabase } from "./surviving-database.ts";
 import { terminateSessions } from "./terminate-sessions.ts";
@@ -23,7 +22,7 @@ let committing: InnerPoint | SubmitPoint | null = null;
 
 const innerDatabase = await openSurvivingDatabase(setup, 4);
 // Dies before the commit of a transaction, if its step is armed.
-const database: Database = {
+const database: OpenDatabase = {
   ...innerDatabase,
   transaction: (work) => killing((run) => innerDatabase.transaction(run), work),
   inWorkspace: (workspaceId, work) => killing((run) => innerDatabase.inWorkspace(workspaceId, run), work),

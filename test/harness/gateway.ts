@@ -11,10 +11,9 @@ import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import type { GatewayServices } from "../../src/gateway/services.ts";
 import { listen } from "../../src/http/server/listen.ts";
-import type { Database } from "../../src/storage/database.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
-import { openTestDatabase } from "./postgres/database.ts";
+import { type OpenDatabase, openTestDatabase } from "./postgres/database.ts";
 
 /** Deterministic, but random enough to pass the check for weak secrets. */
 const secretOf = (name: string) => createHash("sha256").update(name).digest();
@@ -31,7 +30,7 @@ export interface TestGateway {
   readonly adminOrigin: string;
   /** Replaces the providers of every connection of `standardFile`. */
   readonly sandbox: Sandbox;
-  readonly database: Database;
+  readonly database: OpenDatabase;
   readonly configuration: Configuration;
   readonly dataDir: string;
   readonly logs: readonly string[];

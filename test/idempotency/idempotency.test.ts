@@ -11,7 +11,6 @@ import {
   type Idempotency,
   type SlotRef,
 } from "../../src/gateway/idempotency/idempotency.ts";
-import type { Database } from "../../src/storage/database.ts";
 import {
   burnLapsedSlot,
   burnSlots,
@@ -29,13 +28,20 @@ import {
 } from "../../src/storage/idempotency-slots.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
 import type { Tables } from "../../src/storage/schema/tables.ts";
-import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
+import {
+  makeTenant,
+  type OpenDatabase,
+  openTestDatabase,
+  setClock,
+  shiftClock,
+  type TestDatabase,
+} from "../harness/postgres/database.ts";
 import { until } from "../harness/until.ts";
 
 const DAY = 86_400;
 const seal = createSeal({ keys: [randomBytes(32)] });
 let database: TestDatabase;
-let second: Database;
+let second: OpenDatabase;
 let here: Idempotency;
 let there: Idempotency;
 let tenant: { workspaceId: WorkspaceId; appId: AppId };

@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
-import { openDatabase } from "../../src/storage/connection/open-database.ts";
-import { shiftClock } from "../harness/postgres/database.ts";
+import { openSystemDatabase, shiftClock } from "../harness/postgres/database.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
 import { HELD, releaseHeld } from "../harness/held.ts";
@@ -20,7 +19,7 @@ test("jobs.database-outage: half-open connections to the database lose no job, p
   direct.pathname = `/${rows[0]?.name}`;
   const proxy = await startFaultProxy(direct.href);
   t.after(() => proxy.close());
-  const behind = await openDatabase({ databaseUrl: proxy.url });
+  const behind = await openSystemDatabase({ databaseUrl: proxy.url });
   const cutOff = await startGateway({ file: jobsFile, beside: { ...gateway, database: behind } });
 
   // One call in flight, and one run that is polled.

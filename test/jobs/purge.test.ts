@@ -8,11 +8,10 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { startSandbox } from "../../sandbox/server.ts";
-import type { Database } from "../../src/storage/database.ts";
 import { vacuumPurged } from "../../src/storage/vacuum.ts";
 import { noise, patch } from "../audio/build-audio.ts";
 import { get, postJson, speech } from "../harness/client.ts";
-import { openTestDatabase } from "../harness/postgres/database.ts";
+import { type OpenDatabase, openTestDatabase } from "../harness/postgres/database.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { type RemoteGateway, remoteFile, serve, startRemoteGateway } from "../http/audio-url/setup.ts";
 import { ended, JOBS, submit, submittedOf } from "../http/jobs/jobs.ts";
@@ -98,7 +97,7 @@ test("jobs.encrypted-at-rest, jobs.result-retention, jobs.audio-retention: trans
 });
 
 /** Of every value that is kept sealed, a piece from its middle. */
-async function sealedBytes({ db }: Database): Promise<readonly Buffer[]> {
+async function sealedBytes({ db }: OpenDatabase): Promise<readonly Buffer[]> {
   const { rows } = await sql<{ one: Buffer | null; other: Buffer | null }>`
     select request as one, result as other from jobs union all select body, null from idempotency_slots`.execute(db);
   return rows
@@ -122,7 +121,7 @@ function filesIn(folder: string): readonly string[] {
 }
 
 /** The server of the tests runs on this machine. */
-async function serverFolders({ db }: Database): Promise<readonly string[]> {
+async function serverFolders({ db }: OpenDatabase): Promise<readonly string[]> {
   const { rows } = await sql<{ folder: string; oid: string }>`
     select current_setting('data_directory') as folder, oid::text as oid from pg_database where datname = current_database()`.execute(
     db,

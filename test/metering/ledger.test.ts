@@ -8,14 +8,20 @@ import { createIdempotency, type Idempotency, type SlotRef } from "../../src/gat
 import { createLedger, type Ledger } from "../../src/metering/ledger.ts";
 import { type Reservation, type Settled, type Settlement } from "../../src/metering/ledger-entries.ts";
 import { BUILT_IN_PRICES } from "../../src/metering/price.ts";
-import type { Database } from "../../src/storage/database.ts";
 import { upsertBudget } from "../../src/metering/store/upsert-budget.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
-import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
+import {
+  makeTenant,
+  type OpenDatabase,
+  openTestDatabase,
+  setClock,
+  shiftClock,
+  type TestDatabase,
+} from "../harness/postgres/database.ts";
 
 const seal = createSeal({ keys: [randomBytes(32)] });
 let database: TestDatabase;
-let second: Database;
+let second: OpenDatabase;
 let ledger: Ledger;
 let elsewhere: Ledger;
 let slots: Idempotency;
@@ -302,7 +308,7 @@ for (const [what, settle] of WAYS)
     test(`metering.settle-retry: a session cut ${moment} the commit of ${what} loses no answer: it is settled on another, once`, async () => {
       await addBudget({ usd: 5_000n });
       let cuts = 0;
-      const cutOnce: Database = {
+      const cutOnce: OpenDatabase = {
         ...database,
         transaction: async (work) => {
           if (cuts > 0) return database.transaction(work);
@@ -353,7 +359,7 @@ test("metering.reserve-no-retry-when-away: a session cut under both settles what
   await ledger.reserve(paid);
   let cuts = 0;
   const cut = Object.assign(new Error("terminating connection due to administrator command"), { code: "57P01" });
-  const cutOnce: Database = {
+  const cutOnce: OpenDatabase = {
     ...database,
     transaction: (work) => {
       cuts += 1;

@@ -4,11 +4,16 @@ import { after, before, beforeEach, test } from "node:test";
 import { sql } from "kysely";
 import { createLogger } from "../../src/lib/logger.ts";
 import { reportSoftLimits } from "../../src/metering/report-soft-limits.ts";
-import type { Database } from "../../src/storage/database.ts";
 import { changeWindows } from "../../src/metering/store/budget-windows.ts";
 import { lockBudgets } from "../../src/metering/store/budgets.ts";
 import { budgetsByState, findReachedSoftLimits, markSoftLimit } from "../../src/metering/store/soft-limits.ts";
-import { makeTenant, openTestDatabase, setClock, type TestDatabase } from "../harness/postgres/database.ts";
+import {
+  makeTenant,
+  type OpenDatabase,
+  openTestDatabase,
+  setClock,
+  type TestDatabase,
+} from "../harness/postgres/database.ts";
 
 const USD = 1_000_000_000n;
 const NOTHING = {
@@ -23,7 +28,7 @@ const NOVEMBER = new Date("2026-11-01T00:00:00Z");
 const DECEMBER = new Date("2026-12-01T00:00:00Z");
 
 let database: TestDatabase;
-let second: Database;
+let second: OpenDatabase;
 let tenant: Awaited<ReturnType<typeof makeTenant>>;
 let lines: Record<string, unknown>[] = [];
 const logger = createLogger(
@@ -80,7 +85,7 @@ function spend(budgetId: string, more: Partial<typeof NOTHING>, windowStart = NO
   });
 }
 
-const look = (on: Database = database) => reportSoftLimits(on, logger);
+const look = (on: OpenDatabase = database) => reportSoftLimits(on, logger);
 
 test("budgets.soft-limit-log: when spend reaches the soft limit one line names the budget, its owner, spend and limit", async () => {
   const id = await budget({ usd: 50n * USD, audioSeconds: "100", tokens: 1_000n });
@@ -144,7 +149,7 @@ test("budgets.soft-limit-log: of two processes that both saw a budget reach its 
   const id = await budget({ tokens: 10n });
   await spend(id, { spentTokens: 8n });
   assert.deepEqual([await findReachedSoftLimits(database.db), await findReachedSoftLimits(second.db)], [[id], [id]]);
-  const mark = (on: Database) => on.transaction((tx) => markSoftLimit(tx, id));
+  const mark = (on: OpenDatabase) => on.transaction((tx) => markSoftLimit(tx, id));
   const marked = await Promise.all([mark(database), mark(second)]);
   assert.deepEqual(
     marked.flatMap((reached) => reached?.id ?? []),

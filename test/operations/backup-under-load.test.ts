@@ -9,7 +9,6 @@ import type { Configuration } from "../../src/config/configuration.ts";
 import { loadConfiguration } from "../../src/config/load-configuration.ts";
 import { collectBackup } from "../../src/operations/backup/collect-backup.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import type { Database } from "../../src/storage/database.ts";
 import { listNeededObjects } from "../../src/jobs/store/job-sweep.ts";
 import { run } from "../cli/fake-gateway.ts";
 import { openEmbedded } from "../harness/postgres/embedded-data.ts";
@@ -18,6 +17,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { ended, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, jobsFile, pass } from "../jobs/setting.ts";
 import { bareConfiguration, type Installation, makeInstallation } from "./installation.ts";
+import { type OpenDatabase } from "../harness/postgres/database.ts";
 
 let installation: Installation;
 before(async () => {
@@ -94,7 +94,7 @@ test("storage.backup-consistent: a backup under load is of one moment: rows, mon
   }
 });
 
-async function assertFitting(database: Database, dataDir: string): Promise<void> {
+async function assertFitting(database: OpenDatabase, dataDir: string): Promise<void> {
   const { rows } = await sql<{ spent: string; reserved: string; charged: string; open: string }>`
     select sum(spent_nano_usd)::text as spent, sum(reserved_nano_usd)::text as reserved,
       (select coalesce(sum(charge_nano_usd), 0)::text from attempts where state = 'settled' and windows <> '[]') as charged,
@@ -125,7 +125,7 @@ test("storage.backup-consistent: where an object was removed before it was linke
       .executeTakeFirstOrThrow();
     rmSync(join(dataDir, "objects", job.result_key ?? ""));
     let snapshots = 0;
-    const observed: Database = {
+    const observed: OpenDatabase = {
       ...database,
       transaction: async (work) => {
         const result = await database.transaction(work);

@@ -6,10 +6,9 @@ import { type Kysely, sql } from "kysely";
 import { listTables } from "../../src/operations/store/catalogue.ts";
 import { readMoved } from "../../src/storage/connection/moved-database.ts";
 import { openSecrets } from "../../src/storage/secrets/open-secrets.ts";
-import type { Database } from "../../src/storage/database.ts";
 import type { Tables } from "../../src/storage/schema/tables.ts";
 import { envelopeOf, get, postForm } from "../harness/client.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import { type OpenDatabase, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { until } from "../harness/until.ts";
 import { ENCRYPTION_KEY, KEY, PEPPER } from "../harness/gateway.ts";
 import { cancel, ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
@@ -213,7 +212,7 @@ test("storage.migrate-storage: a server that fails in the middle is reported, ex
 });
 
 /** One that waits for its next attempt. */
-async function addDelivery({ db }: Database, workspaceId: string): Promise<void> {
+async function addDelivery({ db }: OpenDatabase, workspaceId: string): Promise<void> {
   await sql`insert into webhook_deliveries (id, workspace_id, event_id, job_id, job_status, occurred_at, next_attempt_at)
     select 'whd_of_the_test', ${workspaceId}, 'evt_of_the_test', id, status, finished_at, patchbay_now() + interval '1 day'
     from jobs where finished_at is not null limit 1`.execute(db);

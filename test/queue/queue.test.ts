@@ -5,8 +5,7 @@ import { EventEmitter, once } from "node:events";
 import { after, afterEach, before, test } from "node:test";
 import { sql } from "kysely";
 import { createQueue, type Message, type Queue } from "../../src/queue/queue.ts";
-import { openDatabase } from "../../src/storage/connection/open-database.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import { openSystemDatabase, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
 
 let database: TestDatabase;
@@ -57,7 +56,7 @@ test("jobs.queue-wakeup: a backlog is processed without a poll between two messa
 test("jobs.queue-connection: the queue detects that a connection of its own fell silent, and goes on over another", async (t) => {
   const proxy = await startFaultProxy(database.direct.databaseUrl);
   t.after(() => proxy.close());
-  const behind = await openDatabase({ databaseUrl: proxy.url });
+  const behind = await openSystemDatabase({ databaseUrl: proxy.url });
   t.after(() => behind.close());
   const queue = createQueue({
     database: behind,
@@ -235,7 +234,7 @@ test("jobs.queue-connection: a process that does not own the schema sends and wo
   const lesser = new URL(direct.databaseUrl);
   lesser.username = role;
   lesser.password = password;
-  const opened = await openDatabase({ databaseUrl: lesser.href, migrateUrl: direct.databaseUrl });
+  const opened = await openSystemDatabase({ databaseUrl: lesser.href, migrateUrl: direct.databaseUrl });
   const errors: unknown[] = [];
   const queue = createQueue({
     database: opened,

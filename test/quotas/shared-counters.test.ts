@@ -4,8 +4,13 @@ import { after, before, test } from "node:test";
 import { brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import type { Entered, Limit, Verdict } from "../../src/quotas/counters.ts";
 import { createSharedCounters, type SharedCounters } from "../../src/quotas/shared-counters.ts";
-import type { Database } from "../../src/storage/database.ts";
-import { makeTenant, openTestDatabase, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
+import {
+  makeTenant,
+  type OpenDatabase,
+  openTestDatabase,
+  shiftClock,
+  type TestDatabase,
+} from "../harness/postgres/database.ts";
 
 let database: TestDatabase;
 let workspaceId: WorkspaceId;
@@ -237,7 +242,7 @@ async function startProcesses(count: number): Promise<Processes> {
   for (let index = 0; index < count; index += 1) {
     const own = await database.openSecond();
     opened.defer(() => own.close());
-    const counted: Database = {
+    const counted: OpenDatabase = {
       ...own,
       transaction: (work) => {
         transactions += 1;

@@ -7,8 +7,7 @@ import { sql } from "kysely";
 import { Client } from "pg";
 import { newId } from "../../src/contract/ids.ts";
 import { createQueue } from "../../src/queue/queue.ts";
-import { openDatabase } from "../../src/storage/connection/open-database.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import { openSystemDatabase, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 const SCRIPT = join(import.meta.dirname, "../../compose/roles.sql");
 const NAME = "patchbay_compose";
@@ -43,7 +42,7 @@ test("storage.roles: a gateway runs as a role that owns nothing and migrates as 
   await client.query(asPsqlReadsIt(readFileSync(SCRIPT, "utf8")));
   await client.end();
 
-  const database = await openDatabase({
+  const database = await openSystemDatabase({
     databaseUrl: urlOf("patchbay_runtime"),
     migrateUrl: urlOf("patchbay_owner"),
     poolSize: 3,
@@ -66,7 +65,7 @@ test("storage.roles: a gateway runs as a role that owns nothing and migrates as 
     await database.close();
   }
   // A later start finds everything as it left it.
-  const again = await openDatabase({
+  const again = await openSystemDatabase({
     databaseUrl: urlOf("patchbay_runtime"),
     migrateUrl: urlOf("patchbay_owner"),
     poolSize: 1,

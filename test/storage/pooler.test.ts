@@ -9,11 +9,10 @@ import { checkStorage } from "../../src/operations/doctor/check-storage.ts";
 import { createQueue } from "../../src/queue/queue.ts";
 import { announceChange } from "../../src/storage/connection/announce.ts";
 import { listenForChanges } from "../../src/storage/connection/changes.ts";
-import { openDatabase } from "../../src/storage/connection/open-database.ts";
 import { PoolerRefused, reachServer, requireListening } from "../../src/storage/connection/pooler.ts";
 import { PREPARED } from "../../src/storage/connection/prepared.ts";
 import { readRunningKeys } from "../../src/storage/secrets/running-keys.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import { openSystemDatabase, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
 import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
 import { findPgBouncer, PGBOUNCER_MISSING, startPgBouncer } from "../harness/postgres/pgbouncer.ts";
@@ -49,7 +48,7 @@ test("storage.pooler-detection: a direct connection, a session pooler and a tran
 test("storage.pooler-detection: a transaction pooler is detected while other processes use all of its sessions", async (t) => {
   await using bouncer = await pooled(t, "transaction", 4);
   if (bouncer === null) return;
-  const busy = await openDatabase({ databaseUrl: bouncer.url, asItIs: true, poolSize: 8 });
+  const busy = await openSystemDatabase({ databaseUrl: bouncer.url, asItIs: true, poolSize: 8 });
   const ended = new AbortController();
   const load = Array.from({ length: 8 }, async () => {
     while (!ended.signal.aborted) await sql`select 1`.execute(busy.db);
@@ -76,7 +75,7 @@ test("storage.listen-url: a process that listens is refused behind a transaction
   await using bouncer = await pooled(t, "transaction");
   if (bouncer === null) return;
   const open = (options: { listenUrl?: string }) =>
-    openDatabase({ databaseUrl: bouncer.url, listens: true, ...options });
+    openSystemDatabase({ databaseUrl: bouncer.url, listens: true, ...options });
   const { host } = new URL(bouncer.url);
   await assert.rejects(open({}), (error) => {
     assert(error instanceof PoolerRefused);
@@ -100,7 +99,7 @@ test("storage.listen-url: a process that listens is refused behind a transaction
 test("storage.pooler-statements: through a transaction pooler statements have no names, and each transaction has the settings that a session would keep", async (t) => {
   await using bouncer = await pooled(t, "transaction", 2);
   if (bouncer === null) return;
-  const pooledDatabase = await openDatabase({ databaseUrl: bouncer.url, asItIs: true, poolSize: 6 });
+  const pooledDatabase = await openSystemDatabase({ databaseUrl: bouncer.url, asItIs: true, poolSize: 6 });
   try {
     const answers = await Promise.all(
       Array.from({ length: 60 }, async (_, index) =>
@@ -130,7 +129,7 @@ test("storage.pooler-notifications: behind a transaction pooler changes are noti
   await using bouncer = await pooled(t, "transaction");
   if (bouncer === null) return;
   await using opened = new AsyncDisposableStack();
-  const pooledDatabase = await openDatabase({ databaseUrl: bouncer.url, listenUrl: databaseUrl, listens: true });
+  const pooledDatabase = await openSystemDatabase({ databaseUrl: bouncer.url, listenUrl: databaseUrl, listens: true });
   opened.defer(() => pooledDatabase.close());
   const fail = (error: unknown) => assert.fail(String(error));
   const changes = await listenForChanges(pooledDatabase, { keyIds: ["0000abcd"], onError: fail });
@@ -188,7 +187,7 @@ test("storage.pooler-detection, storage.listen-url: doctor names a transaction p
 test("storage.pooler-detection: through a session pooler connections are as they are without one", async (t) => {
   await using bouncer = await pooled(t, "session");
   if (bouncer === null) return;
-  const opened = await openDatabase({ databaseUrl: bouncer.url, listens: true, poolSize: 2 });
+  const opened = await openSystemDatabase({ databaseUrl: bouncer.url, listens: true, poolSize: 2 });
   try {
     const { rows } = await sql<{ jit: string }>`${PREPARED} select current_setting('jit') as jit`.execute(opened.db);
     assert.deepEqual(rows, [{ jit: "off" }]);

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
-import type { Database } from "../../src/storage/database.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import { type OpenDatabase, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 let database: TestDatabase;
 before(async () => {
@@ -15,8 +14,8 @@ const CONNECTIONS = 4;
 
 /** Of every connection that the pool opens for so much at once. */
 const onEach = <T>(
-  handle: Database,
-  ask: (connection: Parameters<Parameters<Database["transaction"]>[0]>[0]) => Promise<T>,
+  handle: OpenDatabase,
+  ask: (connection: Parameters<Parameters<OpenDatabase["transaction"]>[0]>[0]) => Promise<T>,
 ) => {
   const all = Promise.withResolvers<void>();
   let open = 0;
@@ -32,7 +31,7 @@ const onEach = <T>(
   );
 };
 
-const write = (handle: Database, model: string) =>
+const write = (handle: OpenDatabase, model: string) =>
   handle.db.insertInto("prices").values({ provider: "read-only", model, definition: "{}" }).execute();
 
 test("storage.failover: one write that a read-only server refuses replaces every connection of the pool, also one in use", async () => {

@@ -6,9 +6,12 @@ import { after, before, test, type TestContext } from "node:test";
 import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import { createQueue } from "../../src/queue/queue.ts";
-import { type Database } from "../../src/storage/database.ts";
-import { openDatabase } from "../../src/storage/connection/open-database.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import {
+  type OpenDatabase,
+  openSystemDatabase,
+  openTestDatabase,
+  type TestDatabase,
+} from "../harness/postgres/database.ts";
 
 let server: TestDatabase;
 before(async () => {
@@ -71,9 +74,9 @@ test("storage.roles: with storage.migrate_url the process's login owns nothing, 
 test("storage.roles: a login that owns nothing and names no owner does not start", async (context) => {
   const setting = await anInstallation(context, "createrole");
   if (setting === null) return;
-  await (await openDatabase({ databaseUrl: setting.owner.url(setting.name) })).close();
+  await (await openSystemDatabase({ databaseUrl: setting.owner.url(setting.name) })).close();
   const login = await makeLogin("");
-  await assert.rejects(openDatabase({ databaseUrl: login.url(setting.name), poolSize: 1 }));
+  await assert.rejects(openSystemDatabase({ databaseUrl: login.url(setting.name), poolSize: 1 }));
 });
 
 test("storage.roles, tenancy.rls-roles: two installations on one server share no role", async (context) => {
@@ -82,10 +85,10 @@ test("storage.roles, tenancy.rls-roles: two installations on one server share no
   await using first = await open(one.owner.url(one.name));
   await using second = await open(other.owner.url(other.name));
   assert.notEqual(first.database.tenantRole, second.database.tenantRole);
-  await assert.rejects(openDatabase({ databaseUrl: one.owner.url(other.name), poolSize: 1 }));
+  await assert.rejects(openSystemDatabase({ databaseUrl: one.owner.url(other.name), poolSize: 1 }));
 });
 
-async function assertWall(database: Database): Promise<void> {
+async function assertWall(database: OpenDatabase): Promise<void> {
   const [first, second] = [newId("workspace"), newId("workspace")];
   for (const id of [first, second])
     await database.inWorkspace(id, (tx) =>
@@ -102,7 +105,7 @@ async function assertWall(database: Database): Promise<void> {
 }
 
 async function open(databaseUrl: string, migrateUrl?: string) {
-  const database = await openDatabase({ databaseUrl, migrateUrl, poolSize: 3 });
+  const database = await openSystemDatabase({ databaseUrl, migrateUrl, poolSize: 3 });
   return { database, [Symbol.asyncDispose]: () => database.close() };
 }
 

@@ -2,8 +2,8 @@
 import * as fc from "fast-check";
 import { sql } from "kysely";
 import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
-import type { Database } from "../../src/storage/database.ts";
 import { AMOUNT_NAMES, type AmountName } from "../../src/requests/store/usage-amounts.ts";
+import { type OpenDatabase } from "../harness/postgres/database.ts";
 
 export interface Attempt {
   readonly id: string;
@@ -55,7 +55,7 @@ export function someAttempt(places: readonly Place[], times: fc.Arbitrary<Date>)
     .map(({ place, ...rest }) => ({ id: newId("attempt"), ...place, ...rest }));
 }
 
-export async function insertAttempts({ db }: Pick<Database, "db">, attempts: readonly Attempt[]): Promise<void> {
+export async function insertAttempts({ db }: Pick<OpenDatabase, "db">, attempts: readonly Attempt[]): Promise<void> {
   if (attempts.length === 0) return;
   await db
     .insertInto("attempts")

@@ -3,11 +3,10 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import * as fc from "fast-check";
 import { sql } from "kysely";
-import { type Database } from "../../src/storage/database.ts";
 import { purgeAttempts, purgeUsage, rollUsage } from "../../src/requests/store/usage-hours.ts";
 import { AMOUNT_NAMES } from "../../src/requests/store/usage-amounts.ts";
 import { readUsage } from "../../src/requests/store/usage.ts";
-import { openTestDatabase, setClock, type TestDatabase } from "../harness/postgres/database.ts";
+import { type OpenDatabase, openTestDatabase, setClock, type TestDatabase } from "../harness/postgres/database.ts";
 import { type Attempt, countOneByOne, insertAttempts, someAttempt, somePlaces } from "./attempts.ts";
 
 const NOON = "2026-11-20T12:00:00Z";
@@ -69,7 +68,7 @@ const rolled = async (): Promise<number> =>
     (await sql<{ n: bigint }>`select coalesce(sum(attempts), 0)::bigint as n from usage_hours`.execute(database.db))
       .rows[0]?.n,
   );
-async function rollAll(of: Database = database): Promise<void> {
+async function rollAll(of: OpenDatabase = database): Promise<void> {
   while (await rollUsage(of));
 }
 /** Transactions of other test files on the same server hold the roll-up up, too: until all before `time` is in the hours. */
@@ -142,7 +141,7 @@ test("usage.once: a process that dies while it rolls up leaves nothing behind, a
   const attempts = fc.sample(someAttempt(somePlaces(2), beforeNoon), 50);
   await insertAttempts(database, attempts);
   await rollAll();
-  const dying: Database = {
+  const dying: OpenDatabase = {
     ...database,
     transaction: (work) =>
       database.transaction(async (tx) => {

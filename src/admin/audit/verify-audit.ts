@@ -1,7 +1,7 @@
 // Verifies the audit log for `patchbay audit verify` and GET /admin/v1/audit/verification [tenancy.audit-tampering]: walks each chain from its first row to
 // its head, and compares it with the last signed checkpoint outside the database.
 import type { AuditFinding, AuditFindingKind, AuditVerification } from "../../contract/admin/audit.ts";
-import type { Database } from "../../storage/database.ts";
+import type { Database, SystemHandle, systemAccess } from "../../storage/database.ts";
 import {
   type ChainHead,
   type ChainLink,
@@ -11,7 +11,7 @@ import {
   readLinks,
 } from "../store/audit-chain.ts";
 import type { ReadCheckpoint } from "./audit-checkpoint.ts";
-import { operatorsSight } from "../../storage/system.ts";
+import { bypassRls } from "../../storage/system.ts";
 
 export interface VerifyAudit {
   /** A workspace's id or `platform`. Null: all chains. */
@@ -24,10 +24,10 @@ const MAX_FINDINGS = 100;
 const BATCH = 1_000;
 
 export async function verifyAudit(
-  database: Pick<Database, "db">,
+  database: Pick<Database, typeof systemAccess>,
   { chain: onlyChain, checkpoint }: VerifyAudit,
 ): Promise<AuditVerification> {
-  const { db } = operatorsSight(database);
+  const { db } = bypassRls(database, "operator");
   const findings: AuditFinding[] = [];
   const add = (finding: AuditFinding): void => {
     if (findings.length < MAX_FINDINGS) findings.push(finding);
@@ -58,12 +58,12 @@ export async function verifyAudit(
  * Null: it never existed, because a misspelt name must not pass for an intact log.
  */
 export async function chainOf(
-  database: Pick<Database, "db">,
+  database: Pick<Database, typeof systemAccess>,
   workspace: string,
   checkpoint: ReadCheckpoint,
 ): Promise<string | null> {
   if (workspace === PLATFORM_CHAIN) return workspace;
-  const { db } = operatorsSight(database);
+  const { db } = bypassRls(database, "operator");
   const row = await db
     .selectFrom("workspaces")
     .select("id")
@@ -82,7 +82,7 @@ interface Walk {
 
 /** Returns the number of rows. */
 async function walkChain(
-  db: Database["db"],
+  db: SystemHandle,
   { chain, head, mark }: Walk,
   add: (finding: AuditFinding) => void,
 ): Promise<number> {

@@ -12,7 +12,7 @@ import type { CircuitReport, ReportingCircuits } from "../../providers/health.ts
 import { listPauses } from "../../directory/store/connection-pauses.ts";
 import type { Database } from "../../storage/database.ts";
 import { type CallGroup, readRecentCalls } from "../../metering/store/provider-calls.ts";
-import { operatorsSight } from "../../storage/system.ts";
+import { bypassRls } from "../../storage/system.ts";
 import { viewPause } from "./pauses.ts";
 
 export interface ProviderHealthServices {
@@ -25,7 +25,7 @@ export async function describeProviderHealth(
   { circuits, database, now }: ProviderHealthServices,
   minutes: number,
 ): Promise<ProviderHealth> {
-  const { since, isCut, groups } = await readRecentCalls(operatorsSight(database).db, {
+  const { since, isCut, groups } = await readRecentCalls(bypassRls(database, "operator").db, {
     minutes,
     maxCalls: HEALTH_LIMITS.calls,
     latest: HEALTH_LIMITS.errors,
@@ -39,7 +39,7 @@ export async function describeProviderHealth(
     object: "provider_health",
     checked_at: now().toISOString(),
     circuits: accountCircuits(circuits).map(describeCircuit),
-    pauses: (await listPauses(operatorsSight(database).db, null)).map(viewPause),
+    pauses: (await listPauses(bypassRls(database, "operator").db, null)).map(viewPause),
     since: since.toISOString(),
     sampled: isCut,
     models: [...models.values()]

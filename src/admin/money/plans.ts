@@ -10,7 +10,7 @@ import { formatUsd, parseUsd } from "../../metering/money.ts";
 import type { Transacting } from "../../storage/database.ts";
 import { lockDirectory } from "../../storage/directory-state.ts";
 import { putPlanBudgets } from "../../metering/store/plan-budgets.ts";
-import { operatorsSight } from "../../storage/system.ts";
+import { bypassRls } from "../../storage/system.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 import { auditChange, type Change } from "../audit/audit-change.ts";
 import { refuseManagedByFile, shownManager } from "../managed.ts";
@@ -34,7 +34,7 @@ export async function createPlan(
   input: GivenPlan,
 ): Promise<PlanView> {
   const columns = columnsOf(input);
-  return operatorsSight(database).transaction(async (tx) => {
+  return bypassRls(database, "operator").transaction(async (tx) => {
     await lockDirectory(tx);
     const row = await tx
       .insertInto("plans")
@@ -49,7 +49,7 @@ export async function createPlan(
 }
 
 export async function listPlans({ database }: AdminServices, { limit, after }: PageRequest): Promise<Page<PlanView>> {
-  const all = operatorsSight(database).db.selectFrom("plans").selectAll();
+  const all = bypassRls(database, "operator").db.selectFrom("plans").selectAll();
   const rows = await (after === null ? all : all.where("id", ">", after))
     .orderBy("id")
     .limit(limit + 1)
@@ -59,7 +59,7 @@ export async function listPlans({ database }: AdminServices, { limit, after }: P
 }
 
 export async function describePlan({ database }: AdminServices, plan: string): Promise<PlanView> {
-  const row = await operatorsSight(database)
+  const row = await bypassRls(database, "operator")
     .db.selectFrom("plans")
     .selectAll()
     .where("id", "=", plan)
@@ -75,7 +75,7 @@ export async function replacePlan(
   input: GivenPlan,
 ): Promise<PlanView> {
   const columns = columnsOf(input);
-  return operatorsSight(database).transaction(async (tx) => {
+  return bypassRls(database, "operator").transaction(async (tx) => {
     await lockDirectory(tx);
     const before = await lockPlan(tx, plan);
     requireMatch(precondition, view(before));
@@ -98,7 +98,7 @@ export async function deletePlan(
   { actor, plan }: OfPlan,
   precondition: Precondition,
 ): Promise<void> {
-  await operatorsSight(database).transaction(async (tx) => {
+  await bypassRls(database, "operator").transaction(async (tx) => {
     await lockDirectory(tx);
     const before = await lockPlan(tx, plan);
     allowMatch(precondition, view(before));

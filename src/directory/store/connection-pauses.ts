@@ -1,7 +1,7 @@
 // Stores manual pauses of provider accounts: at most one per model of an account, and one for the whole account [admin.pause].
 import { type Kysely, sql } from "kysely";
-import type { Database, Transacting } from "../../storage/database.ts";
-import { sweeps } from "../../storage/system.ts";
+import type { Database, Transacting, systemAccess } from "../../storage/database.ts";
+import { bypassRls } from "../../storage/system.ts";
 import type { ConnectionPauseRow, Tables } from "../../storage/schema/tables.ts";
 
 /** A null `model` means all models of the connection. */
@@ -66,6 +66,6 @@ export async function endPauses(
 }
 
 /** Deletes expired pauses, which stay in the audit log. */
-export async function sweepPauses(database: Pick<Database, "db">): Promise<void> {
-  await sweeps(database).db.deleteFrom("connection_pauses").where("ends_at", "<=", now).execute();
+export async function sweepPauses(database: Pick<Database, typeof systemAccess>): Promise<void> {
+  await bypassRls(database, "sweep").db.deleteFrom("connection_pauses").where("ends_at", "<=", now).execute();
 }

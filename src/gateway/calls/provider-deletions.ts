@@ -18,7 +18,7 @@ import {
 } from "../store/provider-deletions.ts";
 import { hasAccount, resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
-import { claims, sweeps } from "../../storage/system.ts";
+import { bypassRls } from "../../storage/system.ts";
 import type { ProviderDeletions } from "./deletion-duties.ts";
 
 export type { DeletionDuty, DeletionState } from "../store/provider-deletions.ts";
@@ -37,8 +37,8 @@ export function createProviderDeletions(database: Database, services: Services):
 
   async function sweep(): Promise<number> {
     if (closing.signal.aborted) return 0;
-    const due = await claimDeletions(claims(database).db, BATCH);
-    if (due.length === 0) await purgeDeletions(sweeps(database).db, PURGE_BATCH);
+    const due = await claimDeletions(bypassRls(database, "claim").db, BATCH);
+    if (due.length === 0) await purgeDeletions(bypassRls(database, "sweep").db, PURGE_BATCH);
     await Promise.all(due.map((each) => deleteOne(database, services, each, closing.signal)));
     return due.length;
   }
@@ -49,9 +49,9 @@ export function createProviderDeletions(database: Database, services: Services):
     running.add(settled);
   }
   return {
-    owe: (duty, tx) => insertDeletion(tx ?? claims(database).db, duty),
+    owe: (duty, tx) => insertDeletion(tx ?? bypassRls(database, "claim").db, duty),
     release: async (workspaceId, subject, tx) => {
-      if (await releaseDeletions(tx ?? claims(database).db, workspaceId, subject)) {
+      if (await releaseDeletions(tx ?? bypassRls(database, "claim").db, workspaceId, subject)) {
         // In the background: the answer is stored, and the provider may be slow.
         if (tx === undefined) inBackground(sweep());
       }
@@ -59,7 +59,7 @@ export function createProviderDeletions(database: Database, services: Services):
     state: (workspaceId, subject) =>
       database.inWorkspace(workspaceId, (tx) => readDeletionState(tx, workspaceId, subject)),
     report: async () => {
-      const failed = await readFailedDeletions(claims(database).db, REPORTED);
+      const failed = await readFailedDeletions(bypassRls(database, "claim").db, REPORTED);
       for (const { id, subject, account, provider, runId, lastFailure, finishedAt } of failed) {
         const facts = { deletion_id: id, subject, account, provider, provider_id: runId, failure: lastFailure };
         services.logger.warn({ ...facts, since: finishedAt.toISOString() }, "the provider still keeps a recording");
@@ -81,7 +81,7 @@ async function deleteOne(
   signal: AbortSignal,
 ): Promise<void> {
   const failure = await tryDelete(services, claimed, signal);
-  const state = await claims(database).transaction((tx) => endDeletion(tx, claimed, failure));
+  const state = await bypassRls(database, "claim").transaction((tx) => endDeletion(tx, claimed, failure));
   if (failure === null || state === null) return;
   const facts = {
     deletion_id: claimed.id,

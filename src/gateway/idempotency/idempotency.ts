@@ -5,7 +5,7 @@ import type { AppId, WorkspaceId } from "../../contract/ids.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import { freeBuffer } from "../../lib/free-buffer.ts";
 import { createKeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
-import type { Database } from "../../storage/database.ts";
+import type { Database, systemAccess } from "../../storage/database.ts";
 import {
   burnLapsedSlot,
   burnSlots,
@@ -26,7 +26,7 @@ import {
 import { piecesOf, ValueGone } from "../../storage/read-pieces.ts";
 import { plaintextBytes, type Seal } from "../../storage/secrets/seal.ts";
 import { isDatabaseUnavailable } from "../../storage/database-faults.ts";
-import { claims } from "../../storage/system.ts";
+import { bypassRls } from "../../storage/system.ts";
 import type { GatewayReply } from "../reply.ts";
 import { createUnfinishedSlots, type SlotEnding } from "./unfinished-slots.ts";
 
@@ -66,7 +66,7 @@ export interface Idempotency {
 }
 
 export interface IdempotencyOptions {
-  readonly database: Pick<Database, "db">;
+  readonly database: Pick<Database, typeof systemAccess>;
   readonly seal: Seal;
   /** `sync_idempotency_ttl_seconds`. */
   readonly ttlSeconds: number;
@@ -83,7 +83,7 @@ const MOST_LARGE_READS = { total: 4, perKind: 4, perOwner: 2 };
 
 export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const { seal, ttlSeconds } = options;
-  const { db } = claims(options.database);
+  const { db } = bypassRls(options.database, "claim");
   const heldSlots = new Map<string, SlotRef>();
   const largeReads = createKeyedSemaphore(MOST_LARGE_READS);
   const unfinished = createUnfinishedSlots(db);

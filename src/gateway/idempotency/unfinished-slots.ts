@@ -1,7 +1,7 @@
 // Retries in the background the ends of idempotency slots that could not be written while the database was unavailable, so that a key is free before its lease
 // lapses.
 import { setTimeout as wait } from "node:timers/promises";
-import type { Database } from "../../storage/database.ts";
+import type { SystemHandle } from "../../storage/database.ts";
 import { burnSlots, releaseSlots, type SlotRef } from "../../storage/idempotency-slots.ts";
 
 export type SlotEnding = "release" | "burn";
@@ -24,7 +24,7 @@ interface Unfinished {
 }
 
 /** The owner is a fencing token: a late end does not change a slot that another request has taken over. */
-export function createUnfinishedSlots(db: Database["db"], retryMs = RETRY_MS): UnfinishedSlots {
+export function createUnfinishedSlots(db: SystemHandle, retryMs = RETRY_MS): UnfinishedSlots {
   const unfinished = new Map<string, Unfinished>();
   const closed = new AbortController();
   let retrying: Promise<void> | null = null;

@@ -2,7 +2,7 @@
 // the database while this process is frozen would each delay the app.
 import { createKeyedSemaphore, type KeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
 import type { Database, Transacting } from "../../storage/database.ts";
-import { claims } from "../../storage/system.ts";
+import { bypassRls } from "../../storage/system.ts";
 import { transact } from "../../storage/transact.ts";
 
 export type AppMutex = Pick<KeyedSemaphore, "run">;
@@ -16,5 +16,5 @@ export function withAppMutex<T>(
   appId: string,
   work: (tx: Transacting) => Promise<T>,
 ): Promise<T> {
-  return appTurns.run(appId, new AbortController().signal, () => transact(claims(database), work));
+  return appTurns.run(appId, new AbortController().signal, () => transact(bypassRls(database, "claim"), work));
 }

@@ -11,7 +11,7 @@ import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import { openRecording, type Recording } from "./recording.ts";
 import type { JobServices } from "../services.ts";
 import { JobStop } from "../stop.ts";
-import { claims } from "../../storage/system.ts";
+import { bypassRls } from "../../storage/system.ts";
 
 export interface ReadyAudio {
   readonly speech: SpeechAudio;
@@ -65,7 +65,7 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
     () => true,
   );
   const isWritten = await retryUntilDeadline(retryPolicy, () =>
-    writeAudio(claims(services.database).db, job, audio, audioKey),
+    writeAudio(bypassRls(services.database, "claim").db, job, audio, audioKey),
   );
   if (!isWritten) throw new JobStop("lost");
   return readyAudio(services, audio, audioKey);

@@ -33,7 +33,7 @@ import { enqueueJob, type WorkerServices } from "../services.ts";
 import { cancelled, cancelledEnd, failedEnd } from "./settle-open.ts";
 import { JobStop, type StopReason } from "../stop.ts";
 import { withAppMutex } from "./app-mutex.ts";
-import { claims } from "../../storage/system.ts";
+import { bypassRls } from "../../storage/system.ts";
 
 /** How long a claim is retried while the database is unavailable. A claim that is given up delays the job until it is offered again. */
 const CLAIM_WITHIN_MS = 10_000;
@@ -43,7 +43,7 @@ export async function runJob(services: WorkerServices, jobId: string, graceOver:
   const { now } = services.gateway;
   const deadlineAt = new Date(now().getTime() + CLAIM_WITHIN_MS);
   const row = await retryUntilDeadline({ signal: graceOver, deadlineAt, now }, () =>
-    claimJob(claims(services.database).db, jobId),
+    claimJob(bypassRls(services.database, "claim").db, jobId),
   );
   if (row === null) return;
   const job = openJob(services.seal, row);
@@ -169,7 +169,7 @@ async function storeSuccess(
   const retryPolicy = retryPolicyFor(job, services, signal);
   // The transaction that ends the job decides about a cancellation: whichever commits first counts.
   const stored = await storeResult(services, job, result, retryPolicy, () =>
-    writeProgress(claims(services.database).db, job, { stage: "storing", fraction: null }),
+    writeProgress(bypassRls(services.database, "claim").db, job, { stage: "storing", fraction: null }),
   );
   await retryUntilDeadline(retryPolicy, () =>
     endJob(services, job, (locked) =>
@@ -197,12 +197,12 @@ async function stopJob(
     case "lost":
       return;
     case "handed_back":
-      await releaseJob(claims(services.database).db, job);
+      await releaseJob(bypassRls(services.database, "claim").db, job);
       return enqueueJob(services.queue, job, { goesFirst: true });
     case "paused":
-      return parkJob(claims(services.database).db, job);
+      return parkJob(bypassRls(services.database, "claim").db, job);
     case "url_fetches":
-      return postpone(claims(services.database).db, job, waitSeconds + spreadSeconds(job));
+      return postpone(bypassRls(services.database, "claim").db, job, waitSeconds + spreadSeconds(job));
     case "cancelled":
       await retryUntilDeadline(retryPolicyFor(job, services, signal), () =>
         endJob(services, job, (locked) => cancelledEnd(services, locked)),

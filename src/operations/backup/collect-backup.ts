@@ -7,7 +7,7 @@ import type { Database } from "../../storage/database.ts";
 import { dumpTables, type DumpedTable, readOneMoment } from "../store/dump-tables.ts";
 import { listNeededObjects } from "../../jobs/store/job-sweep.ts";
 import { migrationState } from "../../storage/schema/migrate.ts";
-import { installation } from "../../storage/system.ts";
+import { bypassRls } from "../../storage/system.ts";
 import { DUMP_FOLDER, SECRET_FILES, statOrNull } from "./data-dir-contents.ts";
 
 export interface CollectedBackup {
@@ -29,7 +29,7 @@ export async function collectBackup(
   await links?.addFolder("");
   for (let snapshots = 1; snapshots <= MAX_SNAPSHOTS; snapshots += 1) {
     // An object is written before its row and removed after the job's end. So what is missing in the next snapshot too was lost earlier.
-    const collected = await installation(database).transaction(async (tx) => {
+    const collected = await bypassRls(database, "installation").transaction(async (tx) => {
       await readOneMoment(tx);
       if (links !== null && !(await links.addAll(await listNeededObjects(tx)))) return null;
       return {

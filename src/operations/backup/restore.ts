@@ -33,7 +33,7 @@ import { holdDataDir } from "../hold-data-dir.ts";
 import { giveToOwnerOf } from "./keep-owner.ts";
 import { reasonOf } from "../doctor/finding.ts";
 import { RUNNING_FILE } from "../../config/running-gateway.ts";
-import { installation } from "../../storage/system.ts";
+import { bypassRls } from "../../storage/system.ts";
 import { openStorage } from "../../storage/connection/open-storage.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { readConfiguration } from "../read-configuration.ts";
@@ -138,7 +138,7 @@ async function loadDatabase(
   const storage = { ...configuration.storage, dataDir: staged };
   const database = await openStorage(storage, { asItIs: true, embedded: "own", path: terminal.env["PATH"] });
   try {
-    const unrestricted = installation(database);
+    const unrestricted = bypassRls(database, "installation");
     const { db } = unrestricted;
     // First the schema that the rows were written with, then the later migrations.
     await migrate(db, undefined, manifest.migrations);

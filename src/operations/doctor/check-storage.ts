@@ -18,7 +18,8 @@ import { openStorage } from "../../storage/connection/open-storage.ts";
 import { ServerUnavailable } from "../../storage/connection/server-fault.ts";
 import { askReadiness } from "./check-network.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
-import { type Handle, installation } from "../../storage/system.ts";
+import type { SystemHandle } from "../../storage/database.ts";
+import { bypassRls } from "../../storage/system.ts";
 
 /** Leases last seconds, and every process compares them with the database's clock. */
 const NOTICEABLE_MS = 2_000;
@@ -29,7 +30,7 @@ const HARMFUL_MS = 60_000;
 export async function checkStorage(
   { storage }: Configuration,
   { env }: Pick<Terminal, "env">,
-  look: (db: Handle) => Promise<readonly Finding[]> = async () => [],
+  look: (db: SystemHandle) => Promise<readonly Finding[]> = async () => [],
 ): Promise<readonly Finding[]> {
   const isEmbedded = storage.databaseUrl === null;
   if (isEmbedded) {
@@ -63,7 +64,7 @@ export async function checkStorage(
     ...(isEmbedded ? await checkOwner(storage.dataDir) : []),
     schema,
     await checkClock(database),
-    ...(schema.level === "ok" ? await look(installation(database).db) : []),
+    ...(schema.level === "ok" ? await look(bypassRls(database, "installation").db) : []),
   ];
 }
 
@@ -86,7 +87,7 @@ async function checkOwner(dataDir: string): Promise<readonly Finding[]> {
 }
 
 async function describe(database: Database, isEmbedded: boolean): Promise<readonly Finding[]> {
-  const { db } = installation(database);
+  const { db } = bypassRls(database, "installation");
   const { rows } = await sql<{ version: string }>`select current_setting('server_version') as version`.execute(db);
   const version = rows[0]?.version ?? "?";
   return [
@@ -117,7 +118,7 @@ async function checkPlacement({ dataDir, runAs }: Configuration["storage"]): Pro
 
 /** Reports no finding without a pooler and without a separate listen URL. */
 async function checkPooler(database: Database, { listenUrl }: Configuration["storage"]): Promise<readonly Finding[]> {
-  const { direct, db } = installation(database);
+  const { direct, db } = bypassRls(database, "installation");
   if (direct.pooling === "none" && listenUrl === null) return [];
   const { databaseUrl, pooling } = direct;
   try {
@@ -144,7 +145,7 @@ async function checkPooler(database: Database, { listenUrl }: Configuration["sto
 }
 
 async function checkSchema(database: Database): Promise<Finding> {
-  const { db } = installation(database);
+  const { db } = bypassRls(database, "installation");
   const { pending, unknown } = await migrationState(db);
   if (unknown.length > 0)
     return fail(
@@ -158,7 +159,7 @@ async function checkSchema(database: Database): Promise<Finding> {
 }
 
 async function checkClock(database: Database): Promise<Finding> {
-  const { db } = installation(database);
+  const { db } = bypassRls(database, "installation");
   const before = Date.now();
   const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(db);
   const after = Date.now();

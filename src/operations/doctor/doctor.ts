@@ -12,7 +12,7 @@ import { findUnreadableAnswers, OUT_OF_REACH } from "../store/unreadable-answers
 import { ownerOf } from "../../storage/embedded/installation-lock.ts";
 import { compareSecrets, type OwnSecrets } from "../../storage/secrets/verify-secrets.ts";
 import { createSeal } from "../../storage/secrets/seal.ts";
-import type { Handle } from "../../storage/system.ts";
+import type { SystemHandle } from "../../storage/database.ts";
 import { checkDataDir, checkDecoder, checkDisk, checkRuntime, checkSecrets } from "./check-files.ts";
 import { checkConnections, checkPorts, checkPublicUrl } from "./check-network.ts";
 import { checkNames } from "./check-names.ts";
@@ -93,8 +93,8 @@ async function secretsOf(configuration: Configuration): Promise<OwnSecrets> {
   return { pepper, seal: createSeal({ keys: encryptionKeys }) };
 }
 
-async function checkAnswers(db: Handle, seal: OwnSecrets["seal"]): Promise<readonly Finding[]> {
-  const lacking = await findUnreadableAnswers({ db }, seal);
+async function checkAnswers(db: SystemHandle, seal: OwnSecrets["seal"]): Promise<readonly Finding[]> {
+  const lacking = await findUnreadableAnswers(db, seal);
   return lacking.length === 0 ? [] : [warn("secrets", OUT_OF_REACH.message(lacking), OUT_OF_REACH.fix)];
 }
 

@@ -25,7 +25,7 @@ import { chatProviders } from "../../providers/registry.ts";
 import type { Database } from "../../storage/database.ts";
 import { readRequest } from "../../requests/store/requests.ts";
 import { createSeal } from "../../storage/secrets/seal.ts";
-import { installation } from "../../storage/system.ts";
+import { bypassRls } from "../../storage/system.ts";
 import { noDraft, type Question } from "./explain-question.ts";
 import { readSecrets } from "../read-configuration.ts";
 
@@ -65,7 +65,7 @@ export async function explainHere(
 
 /** The recorded decision of an earlier request. */
 export async function recordedHere({ database }: Pick<Installed, "database">, id: string): Promise<RouteTraceView> {
-  const { db } = installation(database);
+  const { db } = bypassRls(database, "installation");
   const row = await readRequest(db, { workspaceId: null, appId: null }, id);
   if (row === null) throw new CliError(EXIT.notFound, "There is no record of such a request.");
   const { asked, purpose, route, route_version: routeVersion, refusal, candidates } = row;

@@ -1,19 +1,14 @@
 // Finds stored answers and job results whose encryption key this process lacks [tenancy.rotate-needed]. The process starts, because they will
 // expire, but warns, because a retry or poll that needs one of them fails with an internal error until then.
 import { sql } from "kysely";
-import type { Database } from "../../storage/database.ts";
+import type { SystemHandle } from "../../storage/database.ts";
 import type { Seal } from "../../storage/secrets/seal.ts";
-import { installation } from "../../storage/system.ts";
 
 /** Rows to check at each end: the first to expire show a key removed too early, the last show a newer key. Checking all could mean millions. */
 const SAMPLE_SIZE = sql.lit(100);
 
 /** Returns the missing keys' ids, in the form of `Seal.keyIds`. */
-export async function findUnreadableAnswers(
-  database: Pick<Database, "db">,
-  seal: Pick<Seal, "keyIds">,
-): Promise<readonly string[]> {
-  const { db } = installation(database);
+export async function findUnreadableAnswers(db: SystemHandle, seal: Pick<Seal, "keyIds">): Promise<readonly string[]> {
   const ends = ["asc", "desc"].flatMap((order) => [
     sql`(select encode(substring(body from 2 for 4), 'hex') as key from idempotency_slots where body is not null
       and expires_at > patchbay_now() order by expires_at ${sql.raw(order)} limit ${SAMPLE_SIZE})`,

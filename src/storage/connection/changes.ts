@@ -3,7 +3,7 @@ import { CHANGE_TOPICS, CHANGES_CHANNEL, type ChangeTopic } from "./announce.ts"
 import type { Database } from "../database.ts";
 import { listenOnServer } from "./listen-server.ts";
 import { announceKeys } from "../secrets/running-keys.ts";
-import { engine } from "../system.ts";
+import { bypassRls } from "../system.ts";
 
 export interface Changes {
   /** `detail` is null if notifications may have been missed. Returns a function that unsubscribes. */
@@ -29,7 +29,7 @@ export async function listenForChanges(database: Database, options: ListenOption
     if (change === null) missed();
     else notify(change.topic, change.detail);
   };
-  const { direct } = engine(database);
+  const { direct } = bypassRls(database, "server");
   const connection = await listenOnServer({
     listenUrl: direct.listenUrl,
     channel: CHANGES_CHANNEL,

@@ -10,7 +10,14 @@ import { type ServerAddress, sessionConfig, TRANSACTION_SETTINGS } from "./serve
 import type { Tables } from "../schema/tables.ts";
 import type { WorkspaceId } from "../../contract/ids.ts";
 import { tagRolledBack, transact } from "../transact.ts";
-import type { Database, Transacting } from "../database.ts";
+import {
+  asSystemHandle,
+  asSystemTransaction,
+  type Database,
+  type SystemAccess,
+  systemAccess,
+  type Transacting,
+} from "../database.ts";
 
 export interface DatabaseOptions {
   readonly databaseUrl: string;
@@ -102,7 +109,7 @@ export function int8As(read: (text: string) => bigint | number): CustomTypesConf
 }
 
 export async function migrated(
-  { db, direct }: Pick<Database, "db" | "direct">,
+  { db, direct }: { readonly db: Kysely<Tables>; readonly direct: SystemAccess["direct"] },
   prepare: () => Promise<TenantRole | undefined>,
   end: () => Promise<void>,
 ): Promise<Database> {
@@ -114,18 +121,17 @@ export async function migrated(
     throw error;
   }
   let closing: Promise<void> | null = null;
-  const transaction: Database["transaction"] = (work) => tagRolledBack((run) => db.transaction().execute(run), work);
+  const transaction: SystemAccess["transaction"] = (work) =>
+    tagRolledBack((run) => db.transaction().execute((tx) => run(asSystemTransaction(tx))), work);
   return {
-    db,
-    direct,
+    [systemAccess]: { db: asSystemHandle(db), transaction, direct },
     tenantRole: role ?? null,
     inWorkspace: (workspaceId, work) =>
       transact({ transaction }, async (tx) => {
-        if (role === undefined) throw new Error("a database opened as it is binds nobody");
+        if (role === undefined) throw new Error("a database opened as it is cannot be bound to a workspace");
         await bind(tx, workspaceId, role);
         return work(tx);
       }),
-    transaction,
     ping: async () => {
       await sql`select 1`.execute(db);
     },

@@ -3,9 +3,9 @@ import { createHmac } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { announceChange } from "../connection/announce.ts";
 import { writeAudit } from "../audit-log.ts";
-import type { Database, Transacting } from "../database.ts";
+import type { Database, Transacting, systemAccess } from "../database.ts";
 import { lockDirectory } from "../directory-state.ts";
-import { installation } from "../system.ts";
+import { bypassRls } from "../system.ts";
 import type { Tables } from "../schema/tables.ts";
 import { transact } from "../transact.ts";
 
@@ -45,10 +45,10 @@ export async function storePepper(tx: Transacting, pepper: Buffer): Promise<void
  * the database's pepper already.
  */
 export async function replacePepper(
-  database: Pick<Database, "transaction">,
+  database: Pick<Database, typeof systemAccess>,
   pepper: Buffer,
 ): Promise<{ readonly revokedKeys: number } | null> {
-  return transact(installation(database), async (tx) => {
+  return transact(bypassRls(database, "installation"), async (tx) => {
     await lockDirectory(tx);
     if ((await comparePepper(tx, pepper)) === "own") return null;
     const { numUpdatedRows } = await tx

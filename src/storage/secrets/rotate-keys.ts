@@ -1,12 +1,12 @@
 // Rotates the key that wraps data keys: secrets stay as they are, and only their data keys are wrapped again, one by one while requests are
 // served. An old key may be removed once nothing counted here needs it [tenancy.rotate].
 import { sql } from "kysely";
-import type { Database, Transacting } from "../database.ts";
+import type { Database, Transacting, systemAccess } from "../database.ts";
 import { isSealedByRing, readDataKeys, sealSecret, wrappingPlace } from "./data-keys.ts";
 import { lockDirectory } from "../directory-state.ts";
 import type { Seal } from "./seal.ts";
 import { credentialPlace, webhookSecretPlace } from "./secret-places.ts";
-import { installation } from "../system.ts";
+import { bypassRls } from "../system.ts";
 import { transact } from "../transact.ts";
 
 /** How many stored values need one key of the ring. */
@@ -19,8 +19,8 @@ export interface KeyUse {
 }
 
 /** Returns how many were wrapped again. Throws if a data key's wrapping key is not in the ring. */
-export async function rewrapDataKeys(database: Pick<Database, "db">, ring: Seal): Promise<number> {
-  const { db } = installation(database);
+export async function rewrapDataKeys(database: Pick<Database, typeof systemAccess>, ring: Seal): Promise<number> {
+  const { db } = bypassRls(database, "installation");
   const rows = await db.selectFrom("data_keys").select(["scope", "version", "wrapped"]).execute();
   let count = 0;
   for (const { scope, version, wrapped } of rows) {
@@ -38,8 +38,11 @@ export async function rewrapDataKeys(database: Pick<Database, "db">, ring: Seal)
   return count;
 }
 
-export async function countKeyUse(database: Pick<Database, "db">, ring: Seal): Promise<readonly KeyUse[]> {
-  const { db } = installation(database);
+export async function countKeyUse(
+  database: Pick<Database, typeof systemAccess>,
+  ring: Seal,
+): Promise<readonly KeyUse[]> {
+  const { db } = bypassRls(database, "installation");
   const keyOf = (column: string) => sql.raw(`encode(substring(${column} from 2 for 4), 'hex')`);
   const { rows } = await sql<{ key: string; kind: "dataKeys" | "answers"; count: bigint }>`
     select ${keyOf("wrapped")} as key, 'dataKeys' as kind, count(*) as count from data_keys group by 1
@@ -60,16 +63,16 @@ export async function countKeyUse(database: Pick<Database, "db">, ring: Seal): P
 }
 
 /** Large results are in the object store. Their rows do not record which key they need. */
-export async function countLargeResults(database: Pick<Database, "db">): Promise<number> {
-  const { db } = installation(database);
+export async function countLargeResults(database: Pick<Database, typeof systemAccess>): Promise<number> {
+  const { db } = bypassRls(database, "installation");
   const { rows } = await sql<{ count: bigint }>`
     select count(*) as count from jobs where result_key is not null`.execute(db);
   return Number(rows[0]?.count ?? 0n);
 }
 
 /** Seals with data keys what the ring itself sealed, and what was not sealed, in earlier versions. Returns how many. */
-export async function sealUnderDataKeys(database: Pick<Database, "transaction">, ring: Seal): Promise<number> {
-  return transact(installation(database), async (tx) => {
+export async function sealUnderDataKeys(database: Pick<Database, typeof systemAccess>, ring: Seal): Promise<number> {
+  return transact(bypassRls(database, "installation"), async (tx) => {
     await lockDirectory(tx);
     return (await resealCredentials(tx, ring)) + (await resealWebhooks(tx, ring)) + (await sealAddresses(tx, ring));
   });

@@ -4,7 +4,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { startSandbox } from "../../../sandbox/server.ts";
-import { openDatabase } from "../../../src/storage/connection/open-database.ts";
 import { embeddedUrl } from "../../../src/storage/embedded/server.ts";
 import { askHttp } from "../ask-http.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
@@ -14,6 +13,7 @@ import { startKeyedLoad } from "./keyed-load.ts";
 import { killHard, serverProcesses, untilServerGone } from "./server-processes.ts";
 import { type OwnGateway, prepareOwnGateway } from "./own-gateway.ts";
 import { speechAndChat } from "../speech-and-chat.ts";
+import { openSystemDatabase } from "../../harness/postgres/database.ts";
 
 export const VICTIMS = [
   "gateway",
@@ -182,7 +182,7 @@ export interface JobState {
 }
 
 async function untilJobsEnd(dataDir: string): Promise<readonly JobState[]> {
-  const database = await openDatabase({ databaseUrl: (await embeddedUrl(dataDir)) ?? "", poolSize: 2 });
+  const database = await openSystemDatabase({ databaseUrl: (await embeddedUrl(dataDir)) ?? "", poolSize: 2 });
   const lastMs = performance.now() + JOBS_END_MS;
   try {
     for (;;) {

@@ -1,10 +1,10 @@
 // Checks database notifications after a failover: a revocation reaches the other gateway, and a job is claimed without waiting for a poll.
 import { setTimeout as wait } from "node:timers/promises";
 import { median } from "../../../bench/measure/report.ts";
-import type { Database } from "../../../src/storage/database.ts";
 import { askHttp } from "../ask-http.ts";
 import type { Gateways } from "../gateways.ts";
 import { submit } from "./keyed-client.ts";
+import { type OpenDatabase } from "../../harness/postgres/database.ts";
 
 export interface Notified {
   readonly revokedMs: number;
@@ -66,7 +66,7 @@ async function revoke([first = "", second = ""]: readonly string[], { admin }: S
   return performance.now() - startedMs;
 }
 
-async function pickUps({ db }: Database, since: Date): Promise<readonly number[]> {
+async function pickUps({ db }: OpenDatabase, since: Date): Promise<readonly number[]> {
   const lastMs = performance.now() + GIVEN_UP_MS;
   for (;;) {
     const jobs = await db

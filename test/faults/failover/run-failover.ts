@@ -1,7 +1,6 @@
 // R16: two gateways on a primary with a synchronous standby, behind one address. The primary is killed under keyed submissions, the standby is promoted, and
 // the address is switched. Nothing is lost, billed twice or answered with 500; gateways and keys are usable at once [storage.failover].
 import { setTimeout as wait } from "node:timers/promises";
-import type { Database } from "../../../src/storage/database.ts";
 import { askHttp } from "../ask-http.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { type Gateways, startGateways } from "../gateways.ts";
@@ -13,6 +12,7 @@ import { measureNotified } from "./notifications.ts";
 import { startReplicatedPostgres } from "./replicated-postgres.ts";
 import { startSwitchingProxy } from "./switching-proxy.ts";
 import { speechAndChat } from "../speech-and-chat.ts";
+import { type OpenDatabase } from "../../harness/postgres/database.ts";
 
 const SECRET = "faults-key-of-the-failover-app-1";
 const ADMIN_SECRET = "faults-admin-key-of-the-failover";
@@ -143,7 +143,7 @@ export interface JobState {
   readonly error: unknown;
 }
 
-async function untilJobsEnd({ db }: Database): Promise<readonly JobState[]> {
+async function untilJobsEnd({ db }: OpenDatabase): Promise<readonly JobState[]> {
   const lastMs = performance.now() + JOBS_END_MS;
   for (;;) {
     const jobs = await db.selectFrom("jobs").select(["id", "status", "error"]).execute();

@@ -8,10 +8,8 @@ import { sql } from "kysely";
 import { JOB_QUEUES } from "../../../src/jobs/services.ts";
 import { offerLapsed } from "../../../src/jobs/sweep.ts";
 import { createQueue, type Queue } from "../../../src/queue/queue.ts";
-import { type Database } from "../../../src/storage/database.ts";
-import { openDatabase } from "../../../src/storage/connection/open-database.ts";
 import { JOB_LEASE_SECONDS } from "../../../src/jobs/store/job-work.ts";
-import { shiftClock } from "../../harness/postgres/database.ts";
+import { type OpenDatabase, openSystemDatabase, shiftClock } from "../../harness/postgres/database.ts";
 import { startPostgresServer } from "../../harness/postgres/postgres-server.ts";
 import type { FaultOptions } from "../fault.ts";
 import { seeded } from "../seeded.ts";
@@ -33,7 +31,7 @@ const QUIET_MS = 60_000;
 const LONGEST_MS = { short: 300_000, long: 1_140_000 };
 
 interface Field {
-  readonly database: Database;
+  readonly database: OpenDatabase;
   readonly queue: Queue;
   readonly sandbox: CountingSandbox;
   readonly client: JobClientOptions;
@@ -117,7 +115,7 @@ async function openField(resources: AsyncDisposableStack, workerCount: number): 
     resources.defer(() => each.kill());
     await each.start();
   }
-  const database = await openDatabase({ databaseUrl: postgres.url, poolSize: 4 });
+  const database = await openSystemDatabase({ databaseUrl: postgres.url, poolSize: 4 });
   resources.defer(() => database.close());
   const queue = createQueue({ database, queues: JOB_QUEUES, onError: () => undefined });
   await queue.start();
@@ -165,12 +163,12 @@ interface Unfinished {
   readonly id: string;
 }
 
-async function unfinishedJobs({ db }: Database): Promise<readonly Unfinished[]> {
+async function unfinishedJobs({ db }: OpenDatabase): Promise<readonly Unfinished[]> {
   return db.selectFrom("jobs").select(["id"]).where("status", "in", ["queued", "processing"]).execute();
 }
 
 async function trialsAmong(
-  { db }: Database,
+  { db }: OpenDatabase,
   worker: PatchbayProcess,
   heldJobs: readonly Omit<Trial, "worker">[],
 ): Promise<readonly Trial[]> {
@@ -215,7 +213,7 @@ async function countGivenUp({ folder, workers }: Field, trials: readonly Trial[]
 }
 
 /** Until the condition holds, or nothing has ended for a while. */
-async function untilStill(database: Database, holds: (jobs: readonly Unfinished[]) => boolean): Promise<void> {
+async function untilStill(database: OpenDatabase, holds: (jobs: readonly Unfinished[]) => boolean): Promise<void> {
   let [count, sinceMs] = [-1, 0];
   await until(QUIET_MS, async () => {
     const jobs = await unfinishedJobs(database);
@@ -224,7 +222,7 @@ async function untilStill(database: Database, holds: (jobs: readonly Unfinished[
   });
 }
 
-async function untilFinished(database: Database): Promise<number> {
+async function untilFinished(database: OpenDatabase): Promise<number> {
   await until(QUIET_MS, async () => (await unfinishedJobs(database)).length === 0);
   return (await unfinishedJobs(database)).length;
 }

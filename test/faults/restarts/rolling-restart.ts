@@ -4,12 +4,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import { quantile } from "../../../bench/measure/report.ts";
 import { type Sandbox, startSandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
-import type { Database } from "../../../src/storage/database.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { startGateways } from "../gateways.ts";
 import { seeded } from "../seeded.ts";
 import { startBalancer } from "./balancer.ts";
 import { KEYS, type Kind, runLoad, SLOW_MS } from "./load.ts";
+import { type OpenDatabase } from "../../harness/postgres/database.ts";
 
 const RESTARTS = { long: 20, short: 2 };
 /** Duration of one restart: connections drain until each was used once more, the slowest request ends, the next process starts. */
@@ -124,7 +124,7 @@ function configuration(fast: Sandbox, slow: Sandbox): ConfigurationFile {
   };
 }
 
-async function untilJobsEnd(database: Database) {
+async function untilJobsEnd(database: OpenDatabase) {
   const read = () => database.db.selectFrom("jobs").select(["id", "status", "attempt", "error"]).execute();
   let jobs = await read();
   const isOpen = ({ status }: (typeof jobs)[number]) => status === "queued" || status === "processing";

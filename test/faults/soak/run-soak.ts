@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { type FaultRule, type Sandbox, startSandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
-import type { Database } from "../../../src/storage/database.ts";
 import { DATA_FOLDER } from "../../../src/storage/embedded/placement.ts";
 import { startFlags } from "../../harness/node-flags.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
@@ -14,6 +13,7 @@ import { seeded } from "../seeded.ts";
 import { startSoakLoad } from "./load.ts";
 import { APPS, type AppName, KEYS } from "./requests.ts";
 import { judgeSamples, type Sample, sampleTable, takeSample, type Watched } from "./samples.ts";
+import { type OpenDatabase } from "../../harness/postgres/database.ts";
 
 const MINUTES = { long: 60, short: 3 };
 const SAMPLE_MS = 10_000;
@@ -123,7 +123,7 @@ async function untilIdle(watched: Watched, sent: number): Promise<Sample> {
   }
 }
 
-async function untilJobsEnd({ db }: Database, accepted: ReadonlySet<string>) {
+async function untilJobsEnd({ db }: OpenDatabase, accepted: ReadonlySet<string>) {
   const lastMs = performance.now() + JOBS_END_MS;
   const read = () => db.selectFrom("jobs").select(["id", "status"]).execute();
   const isOpen = ({ status }: { readonly status: string }) => status === "queued" || status === "processing";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { median } from "../../../bench/measure/report.ts";
 import { memoryOf, sharedOnceBytes } from "../../../bench/cost.ts";
-import type { Database } from "../../../src/storage/database.ts";
+import { type OpenDatabase } from "../../harness/postgres/database.ts";
 
 export interface Sample {
   readonly seconds: number;
@@ -22,7 +22,7 @@ export interface Sample {
 
 export interface Watched {
   readonly pid: number;
-  readonly database: Database;
+  readonly database: OpenDatabase;
   readonly folder: string;
   /** The data files of the gateway's own server. Null: a separate server. */
   readonly embedded: string | null;
@@ -45,7 +45,7 @@ export async function takeSample(
   };
 }
 
-async function walOfServer({ db }: Database): Promise<number> {
+async function walOfServer({ db }: OpenDatabase): Promise<number> {
   const { rows } = await sql<{ bytes: string }>`select sum(size)::text as bytes from pg_ls_waldir()`.execute(db);
   return Number(rows[0]?.bytes);
 }

@@ -7,15 +7,13 @@ import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import { brand, newId } from "../../../src/contract/ids.ts";
 import { createQueue, type Queue } from "../../../src/queue/queue.ts";
-import { type Database } from "../../../src/storage/database.ts";
-import { openDatabase } from "../../../src/storage/connection/open-database.ts";
 import { createSeal } from "../../../src/storage/secrets/seal.ts";
 import { deliverOnTerminal } from "../../../src/webhooks/on-terminal.ts";
 import { PER_RECEIVER, webhookQueues } from "../../../src/webhooks/queues.ts";
 import { makeSecret } from "../../../src/webhooks/sign.ts";
 import { sealSecret } from "../../../src/storage/secrets/data-keys.ts";
 import { webhookSecretPlace } from "../../../src/storage/secrets/secret-places.ts";
-import { makeTenant } from "../../harness/postgres/database.ts";
+import { makeTenant, type OpenDatabase, openSystemDatabase } from "../../harness/postgres/database.ts";
 import { ENCRYPTION_KEY } from "../../harness/gateway.ts";
 import { startPostgresServer } from "../../harness/postgres/postgres-server.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
@@ -37,7 +35,7 @@ export async function runWebhooks({ n, workers, seed, isShort, say }: FaultOptio
   await using resources = new AsyncDisposableStack();
   const postgres = await startPostgresServer();
   resources.defer(() => postgres.stop());
-  const database = await openDatabase({ databaseUrl: postgres.url, poolSize: 4 });
+  const database = await openSystemDatabase({ databaseUrl: postgres.url, poolSize: 4 });
   resources.defer(() => database.close());
   const queue = createQueue({ database, queues: webhookQueues(TIMEOUT_MS), onError: () => undefined });
   await queue.start();
@@ -70,7 +68,7 @@ interface Workspace {
   readonly appId: string;
 }
 
-async function makeWebhooks(database: Database, secret: string): Promise<readonly Workspace[]> {
+async function makeWebhooks(database: OpenDatabase, secret: string): Promise<readonly Workspace[]> {
   const seal = createSeal({ keys: [ENCRYPTION_KEY] });
   const tenants: Workspace[] = [];
   for (let index = 0; index < RECEIVERS; index += 1) {
@@ -94,7 +92,7 @@ async function makeWebhooks(database: Database, secret: string): Promise<readonl
 
 /** Ends the wanted number of jobs, spread over the time of the kills. */
 async function endJobs(
-  database: Database,
+  database: OpenDatabase,
   queue: Queue,
   workspaces: readonly Workspace[],
   n: number,
@@ -172,7 +170,7 @@ function killAtRandom(
   return { done: run(), isOver: () => over };
 }
 
-async function untilQuiet({ db }: Database, say: (text: string) => void): Promise<number> {
+async function untilQuiet({ db }: OpenDatabase, say: (text: string) => void): Promise<number> {
   const lastMs = performance.now() + QUIET_MS;
   for (;;) {
     const { count } = await db
@@ -187,7 +185,7 @@ async function untilQuiet({ db }: Database, say: (text: string) => void): Promis
 }
 
 async function judge(run: {
-  readonly database: Database;
+  readonly database: OpenDatabase;
   readonly receiver: FlakyReceiver;
   readonly events: readonly string[];
   readonly pending: number;
@@ -213,7 +211,7 @@ async function judge(run: {
   return violations;
 }
 
-async function figuresOf(database: Database, receiver: FlakyReceiver, kills: number) {
+async function figuresOf(database: OpenDatabase, receiver: FlakyReceiver, kills: number) {
   const { rows } = await sql<{ state: string; count: number }>`
     select state, count(*)::int as count from webhook_deliveries group by state`.execute(database.db);
   const records = [...receiver.events.values()];

@@ -1,14 +1,18 @@
 // A migrated database for each test file: a copy of a migrated template on the server of DATABASE_URL, which scripts/test.ts starts.
 import { sql } from "kysely";
 import { newId } from "../../../src/contract/ids.ts";
-import { type Database } from "../../../src/storage/database.ts";
+import { type Database, type SystemAccess, systemAccess } from "../../../src/storage/database.ts";
+import { bypassRls } from "../../../src/storage/system.ts";
 import { type DatabaseOptions, openDatabase } from "../../../src/storage/connection/open-database.ts";
 import { migrateEmpty, schemaHash } from "./migrated.ts";
 import { borrowCopy, type Template } from "./server-databases.ts";
 
-export interface TestDatabase extends Database {
+/** A database whose rows of all workspaces a test may read. */
+export type OpenDatabase = Database & SystemAccess;
+
+export interface TestDatabase extends Database, SystemAccess {
   /** A second, independent handle, like that of another process. */
-  readonly openSecond: () => Promise<Database>;
+  readonly openSecond: () => Promise<OpenDatabase>;
 }
 
 export type TestDatabaseOptions = Pick<DatabaseOptions, "nowMs" | "poolSize">;
@@ -26,11 +30,24 @@ export async function openTestDatabase(options: TestDatabaseOptions = {}): Promi
     await database.close();
     await giveBack();
   };
-  return { ...database, close, openSecond: () => openDatabase({ databaseUrl }) };
+  return { ...withSystemAccess(database), close, openSecond: () => openSystemDatabase({ databaseUrl }) };
+}
+
+export async function openSystemDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
+  return withSystemAccess(await openDatabase(options));
+}
+
+/** With the members of `access`, if given, in place of its own. */
+export function withSystemAccess<D extends Database>(
+  database: D,
+  access: Partial<SystemAccess> = {},
+): D & SystemAccess {
+  const system = { ...bypassRls(database, "installation"), ...access };
+  return { ...database, ...system, [systemAccess]: system };
 }
 
 /** Shifts this database's `patchbay_now()` by a number of seconds against the real clock; 0 resets it. */
-export async function shiftClock({ db }: Pick<Database, "db">, seconds: number): Promise<void> {
+export async function shiftClock({ db }: Pick<SystemAccess, "db">, seconds: number): Promise<void> {
   await sql
     .raw(
       `create or replace function patchbay_now() returns timestamptz language sql stable parallel safe as $$ select now() + interval '${seconds} seconds' $$`,
@@ -39,7 +56,7 @@ export async function shiftClock({ db }: Pick<Database, "db">, seconds: number):
 }
 
 /** Stops the clock at a time, for example `2026-03-31T23:59:59Z`. */
-export async function setClock({ db }: Pick<Database, "db">, moment: string): Promise<void> {
+export async function setClock({ db }: Pick<SystemAccess, "db">, moment: string): Promise<void> {
   const at = new Date(moment).toISOString();
   await sql
     .raw(
@@ -49,7 +66,7 @@ export async function setClock({ db }: Pick<Database, "db">, moment: string): Pr
 }
 
 /** A new workspace with one app for each test: tests share a database, but no rows. */
-export async function makeTenant({ db }: Pick<Database, "db">) {
+export async function makeTenant({ db }: Pick<SystemAccess, "db">) {
   const workspaceId = newId("workspace");
   const appId = newId("app");
   await db.insertInto("workspaces").values({ id: workspaceId, slug: workspaceId, managed_by: "test" }).execute();

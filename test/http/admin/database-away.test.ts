@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
-import type { Database } from "../../../src/storage/database.ts";
 import { tagRolledBack } from "../../../src/storage/transact.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
 import { call, startAdminGateway } from "./admin.ts";
+import { type OpenDatabase } from "../../harness/postgres/database.ts";
 
 const away = () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 /** When the database leaves, of the transactions from now on. */
@@ -15,7 +15,7 @@ let leaves: "never" | "before" | "at commit" = "never";
 class Away extends DummyDriver {
   override acquireConnection = () => Promise.reject(away());
 }
-const nobody: Database["db"] = new Kysely({
+const nobody: OpenDatabase["db"] = new Kysely({
   dialect: {
     createAdapter: () => new PostgresAdapter(),
     createDriver: () => new Away(),
@@ -26,8 +26,8 @@ const nobody: Database["db"] = new Kysely({
 let shared: TestGateway;
 let gateway: TestGateway;
 
-function leaving(database: Database): Database {
-  const through = (begin: Database["transaction"]): Database["transaction"] => {
+function leaving(database: OpenDatabase): OpenDatabase {
+  const through = (begin: OpenDatabase["transaction"]): OpenDatabase["transaction"] => {
     if (leaves === "before") return (work) => tagRolledBack(() => Promise.reject(away()), work);
     if (leaves === "never") return begin;
     leaves = "before";

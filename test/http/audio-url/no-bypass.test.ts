@@ -30,7 +30,7 @@ const WAYS_OUT: Planted = [
 
 /** A reason of `storage/system.ts` that the file has not been given, however it is imported. */
 const SIGHT: Planted = [
-  ["src/jobs/run/open-audio.ts", 'import { sweeps } from "../storage/system.ts";'],
+  ["src/jobs/run/open-audio.ts", 'import { bypassRls } from "../storage/system.ts";'],
   ["src/jobs/run/open-audio.ts", 'import { type Handle, claims, sweeps as more } from "../storage/system.ts";'],
   ["src/jobs/run/open-audio.ts", 'import * as system from "../storage/system.ts";'],
 ];

@@ -6,13 +6,13 @@ import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { removeOrphans } from "../../../src/jobs/sweep.ts";
 import type { Ledger } from "../../../src/metering/ledger.ts";
-import type { Database } from "../../../src/storage/database.ts";
 import { postForm } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { sessionCut } from "../../harness/session-cut.ts";
 import { until } from "../../harness/until.ts";
 import { jobsFile } from "../../jobs/setting.ts";
 import { ended, JOBS, submit, submittedOf } from "./jobs.ts";
+import { type OpenDatabase } from "../../harness/postgres/database.ts";
 
 let gateway: TestGateway;
 before(async () => {
@@ -60,7 +60,7 @@ for (const [when, isCommitted] of [
       cuts += 1;
       throw sessionCut();
     };
-    const inWorkspace: Database["inWorkspace"] = (workspaceId, work) =>
+    const inWorkspace: OpenDatabase["inWorkspace"] = (workspaceId, work) =>
       isCommitted
         ? database.inWorkspace(workspaceId, work).then(cutOnce)
         : database.inWorkspace(workspaceId, async (tx) => cutOnce(await work(tx)));
@@ -89,7 +89,7 @@ for (const isCutAgain of [false, true]) {
     const { database } = gateway;
     const [reached, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let calls = 0;
-    const inWorkspace: Database["inWorkspace"] = async (workspaceId, work) => {
+    const inWorkspace: OpenDatabase["inWorkspace"] = async (workspaceId, work) => {
       const wrapped: typeof work = async (tx) => {
         const result = await work(tx);
         if (!isSubmission(result)) return result;
@@ -142,7 +142,7 @@ for (const key of [null, "never-confirmed"]) {
     const { database } = gateway;
     let isAway = false;
     let nowMs = Date.now();
-    const inWorkspace: Database["inWorkspace"] = async (workspaceId, work) => {
+    const inWorkspace: OpenDatabase["inWorkspace"] = async (workspaceId, work) => {
       if (isAway) nowMs += 31_000;
       if (isAway) throw sessionCut();
       const result = await database.inWorkspace(workspaceId, work);
