@@ -1,11 +1,8 @@
 // Fails on circular imports in src, including type imports.
-import { globSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { readImports } from "./source-imports.ts";
 
-const IMPORT = /(?:from|import)\s*\(?\s*"(\.[^"]+)"/gu;
-
-const files = globSync("src/**/*.ts").map((path) => path.replaceAll("\\", "/"));
-const imports = new Map(files.map((file) => [file, importsOf(file)]));
+const imports = new Map([...readImports()].map(([file, each]) => [file, each.map(({ target }) => target)]));
+const files = [...imports.keys()];
 const cycles = files.flatMap((file) => {
   const wayBack = pathBetween(file, file);
   // Reported once, by the first file of the circle.
@@ -14,12 +11,6 @@ const cycles = files.flatMap((file) => {
 for (const cycle of cycles) console.error(`cycle: ${cycle.join(" → ")}`);
 if (cycles.length > 0) process.exitCode = 1;
 else console.log(`cycles: none among ${files.length} files`);
-
-function importsOf(file: string): readonly string[] {
-  return [...readFileSync(file, "utf8").matchAll(IMPORT)].map(([, specifier = ""]) =>
-    normalize(join(dirname(file), specifier)).replaceAll("\\", "/"),
-  );
-}
 
 /** The shortest import path, without its end. Null: none. */
 function pathBetween(from: string, to: string): readonly string[] | null {
