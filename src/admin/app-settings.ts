@@ -8,7 +8,7 @@ import type { Transacting } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 
 /** The output of the API's schemas, in which purposes and quotas are already in camel case. */
-export interface GivenSettings {
+export interface AppSettingsInput {
   readonly route: string | null;
   readonly audio_input_override: string | null;
   readonly audio_purpose_policy: "fallback" | "strict" | null;
@@ -18,7 +18,7 @@ export interface GivenSettings {
 }
 
 /** Returns the JSON that is stored. */
-export function settingsToStore(input: GivenSettings): string {
+export function settingsToStore(input: AppSettingsInput): string {
   return JSON.stringify({
     route: input.route,
     audioInputOverride: input.audio_input_override,
@@ -59,7 +59,7 @@ export function shownSettings(stored: unknown): SettingsView {
 export async function refuseUnknownRoutes(
   tx: Transacting,
   workspaceId: WorkspaceId,
-  input: GivenSettings,
+  input: AppSettingsInput,
 ): Promise<void> {
   const references = [
     { param: "route", route: input.route },

@@ -1,6 +1,6 @@
 // Applies the gateway's own configuration file while it runs [configuration.apply-own-file]: does what a start does with its objects, and returns the
 // difference.
-import type { Applied } from "../contract/admin/apply.ts";
+import type { ApplyResult } from "../contract/admin/apply.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { formatFault } from "../config/fault.ts";
 import type { LoadResult } from "../config/load-configuration.ts";
@@ -24,7 +24,7 @@ export interface ApplyFileServices extends ApplyServices {
 export async function applyFile(
   services: ApplyFileServices,
   { file, dryRun }: { readonly file: string | null; readonly dryRun: boolean },
-): Promise<Applied> {
+): Promise<ApplyResult> {
   const { ownFile } = services;
   if (ownFile === null)
     throw new GatewayError("NOT_FOUND", { message: "This gateway runs without a configuration file." });

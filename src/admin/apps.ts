@@ -9,32 +9,32 @@ import type { Transacting } from "../storage/database.ts";
 import { lockWorkspace } from "../storage/lock-workspace.ts";
 import type { Tables } from "../storage/schema/tables.ts";
 import { auditChange, type Change } from "./audit/audit-change.ts";
-import { type GivenSettings, refuseUnknownRoutes, settingsToStore, shownSettings } from "./app-settings.ts";
+import { type AppSettingsInput, refuseUnknownRoutes, settingsToStore, shownSettings } from "./app-settings.ts";
 import { changeKeys, type KeyChangeServices } from "./keys/change-keys.ts";
 import { refuseManagedByFile, shownManager } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
-import { noSuch, taken } from "./refusals.ts";
-import type { Acting, AdminServices, Page, PageRequest } from "./services.ts";
+import { noSuch, alreadyExists } from "./refusals.ts";
+import type { AdminActor, AdminServices, Page, PageRequest } from "./services.ts";
 
 type AppRow = Selectable<Tables["apps"]>;
 
-export interface OfWorkspace extends Acting {
+export interface WorkspaceRef extends AdminActor {
   readonly workspaceId: WorkspaceId;
 }
 
-export interface OfApp extends OfWorkspace {
+export interface AppRef extends WorkspaceRef {
   /** The app's slug or id. */
   readonly app: string;
 }
 
-export interface GivenApp extends GivenSettings {
+export interface AppInput extends AppSettingsInput {
   readonly name: string | null;
 }
 
 export async function createApp(
   { database }: AdminServices,
-  { workspaceId, actor }: OfWorkspace,
-  input: GivenApp & { readonly slug: string },
+  { workspaceId, actor }: WorkspaceRef,
+  input: AppInput & { readonly slug: string },
 ): Promise<AppView> {
   return database.inWorkspace(workspaceId, async (tx) => {
     await refuseUnknownRoutes(tx, workspaceId, input);
@@ -52,7 +52,7 @@ export async function createApp(
       .onConflict((conflict) => conflict.columns(["workspace_id", "slug"]).doNothing())
       .returningAll()
       .executeTakeFirst();
-    if (row === undefined) throw taken("app");
+    if (row === undefined) throw alreadyExists("app");
     await record(tx, { workspaceId, actor, action: "app.created", before: null, after: row });
     return view(row);
   });
@@ -74,15 +74,15 @@ export async function listApps(
   return { data: page.map(view), end: nextCursor };
 }
 
-export async function describeApp({ database }: AdminServices, { workspaceId, app }: OfApp): Promise<AppView> {
+export async function describeApp({ database }: AdminServices, { workspaceId, app }: AppRef): Promise<AppView> {
   return view(await database.inWorkspace(workspaceId, (tx) => findApp(tx, workspaceId, app)));
 }
 
 export async function replaceApp(
   services: KeyChangeServices,
-  { workspaceId, actor, app }: OfApp,
+  { workspaceId, actor, app }: AppRef,
   precondition: Precondition,
-  input: GivenApp,
+  input: AppInput,
 ): Promise<AppView> {
   return changeKeys(services, workspaceId, async (tx) => {
     await refuseUnknownRoutes(tx, workspaceId, input);
@@ -104,7 +104,7 @@ export async function replaceApp(
 
 export async function deleteApp(
   services: KeyChangeServices,
-  { workspaceId, actor, app }: OfApp,
+  { workspaceId, actor, app }: AppRef,
   precondition: Precondition,
 ): Promise<AppView> {
   return changeKeys(services, workspaceId, async (tx) => {

@@ -15,7 +15,7 @@ export interface AudioUrlCheckServices {
   readonly places: KeyedSemaphore;
 }
 
-export interface AskedUrl {
+export interface AudioUrlQuery {
   readonly workspaceId: WorkspaceId;
   readonly url: string;
   readonly isOperator: boolean;
@@ -37,7 +37,7 @@ const TEXTS: Readonly<Record<AudioUrlRule, string>> = {
 
 export async function checkAudioUrl(
   { database, remoteAudio, places }: AudioUrlCheckServices,
-  { workspaceId, url, isOperator, signal }: AskedUrl,
+  { workspaceId, url, isOperator, signal }: AudioUrlQuery,
 ): Promise<AudioUrlCheck> {
   const examine = () => remoteAudio.examine({ workspaceId, url, signal });
   const { host, listedAs, addresses, findings } = await places.run("checks", signal, examine, workspaceId);

@@ -5,9 +5,9 @@ export function noSuch(what: string): GatewayError {
   return new GatewayError("NOT_FOUND", { message: `There is no such ${what}.` });
 }
 
-export function taken(what: string): GatewayError {
+export function alreadyExists(what: string): GatewayError {
   return new GatewayError("CONFLICT", {
-    message: `The name is taken by another ${what}. Choose another one.`,
+    message: `The name is alreadyExists by another ${what}. Choose another one.`,
     details: { reason: "exists" },
   });
 }

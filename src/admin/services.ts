@@ -7,7 +7,7 @@ export interface AdminServices {
 }
 
 /** The acting key, as stored in the audit log. */
-export interface Acting {
+export interface AdminActor {
   readonly actor: KeyId;
 }
 

@@ -15,8 +15,8 @@ import { auditChange, type Change } from "./audit/audit-change.ts";
 import { changeKeys, type KeyChangeServices } from "./keys/change-keys.ts";
 import { refuseManagedByFile, shownManager } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
-import { noSuch, taken } from "./refusals.ts";
-import type { Acting, AdminServices, Page, PageRequest } from "./services.ts";
+import { noSuch, alreadyExists } from "./refusals.ts";
+import type { AdminActor, AdminServices, Page, PageRequest } from "./services.ts";
 
 type WorkspaceRow = Selectable<Tables["workspaces"]>;
 
@@ -27,7 +27,7 @@ export interface NewWorkspace {
 
 export async function createWorkspace(
   { database }: AdminServices,
-  { actor, slug, plan }: Acting & NewWorkspace,
+  { actor, slug, plan }: AdminActor & NewWorkspace,
 ): Promise<WorkspaceView> {
   const workspaceId = newId("workspace");
   return database.inWorkspace(workspaceId, async (tx) => {
@@ -38,7 +38,7 @@ export async function createWorkspace(
       .onConflict((conflict) => conflict.column("slug").doNothing())
       .returningAll()
       .executeTakeFirst();
-    if (row === undefined) throw taken("workspace");
+    if (row === undefined) throw alreadyExists("workspace");
     await putPlan(tx, workspaceId, plan);
     await audit(tx, { workspaceId, actor, action: "workspace.created", before: null, after: row });
     return view(row);
@@ -68,7 +68,7 @@ export async function describeWorkspace({ database }: AdminServices, workspaceId
   return view(row);
 }
 
-export interface WorkspaceChange extends Acting {
+export interface WorkspaceChange extends AdminActor {
   readonly workspaceId: WorkspaceId;
   readonly precondition: Precondition;
 }

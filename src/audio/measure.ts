@@ -2,7 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { GatewayError } from "../contract/errors.ts";
-import { createRoundRobin, type Waiting } from "../lib/concurrency/round-robin.ts";
+import { createRoundRobin, type Waiter } from "../lib/concurrency/round-robin.ts";
 import { threadUrl } from "../lib/thread-url.ts";
 import { type Measurement, measureInPlace } from "./measure-source.ts";
 import type { WorkerAnswer, WorkerJob } from "./measure-worker.ts";
@@ -32,7 +32,7 @@ export type MeasurerOptions = {
   readonly workerUrl?: URL;
 };
 
-type Job = Waiting & { readonly source: AudioSource; readonly settle: (outcome: Measurement | Error) => void };
+type Job = Waiter & { readonly source: AudioSource; readonly settle: (outcome: Measurement | Error) => void };
 type Slot = {
   worker: Worker | null;
   job: Job | null;

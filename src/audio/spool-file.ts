@@ -1,6 +1,6 @@
 // The file of an upload that is too large for memory: written in the background, and read once per sending.
 import { type FileHandle, open, rm } from "node:fs/promises";
-import { noRoom } from "./no-room.ts";
+import { diskFullError } from "./no-room.ts";
 
 /** For each of 200 concurrent uploads: twice these sizes took 100 MiB more (docs/decisions/0006-memory-of-uploads.md). */
 const READ_BYTES = 65_536;
@@ -83,7 +83,7 @@ export function createSpoolFile(path: string): SpoolFile {
 }
 
 function writeError(cause: unknown): Error {
-  return noRoom(cause) ?? new Error("the spool file could not be written", { cause });
+  return diskFullError(cause) ?? new Error("the spool file could not be written", { cause });
 }
 
 export async function* readSpoolFile(path: string, pieces?: "passing"): AsyncGenerator<Uint8Array> {

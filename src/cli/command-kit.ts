@@ -65,12 +65,12 @@ export function workspaceOption(): Option {
 }
 
 /** Options of commands that use an app's key. */
-export function connected(command: Command): Command {
+export function withConnectionOptions(command: Command): Command {
   return command.addOption(jsonOption()).addOption(urlOption()).addOption(apiKeyOption());
 }
 
 /** Options of commands for a workspace's administrator, or the operator on its behalf. */
-export function administered(command: Command): Command {
+export function withAdminOptions(command: Command): Command {
   return command
     .addOption(workspaceOption())
     .addOption(jsonOption())
@@ -79,7 +79,7 @@ export function administered(command: Command): Command {
 }
 
 /** Each occurrence adds a value. */
-export function repeatable(flags: string, description: string, choices?: readonly string[]): Option {
+export function repeatableOption(flags: string, description: string, choices?: readonly string[]): Option {
   const option = new Option(flags, `${description} Repeatable.`);
   // `choices` installs a parser that replaces earlier values; only its list of choices is kept.
   return (choices === undefined ? option : option.choices(choices)).argParser(

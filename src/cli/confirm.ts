@@ -1,7 +1,7 @@
 // Asks for confirmation before an irreversible action: on a terminal only; elsewhere `--yes` is required.
 import { createInterface } from "node:readline/promises";
 import { EXIT } from "./exit-codes.ts";
-import { CliError, type Terminal, visible } from "./terminal.ts";
+import { CliError, type Terminal, stripControlCharacters } from "./terminal.ts";
 
 export async function confirm(question: string, terminal: Terminal, signal: AbortSignal): Promise<void> {
   if (terminal.stdin.isTTY !== true)
@@ -10,7 +10,7 @@ export async function confirm(question: string, terminal: Terminal, signal: Abor
     });
   const reader = createInterface({ input: terminal.stdin, output: terminal.stderr });
   try {
-    const answer = await reader.question(`${visible(question)} [y/N] `, { signal });
+    const answer = await reader.question(`${stripControlCharacters(question)} [y/N] `, { signal });
     if (!/^y(es)?$/iu.test(answer.trim())) throw new CliError(EXIT.usage, "Nothing was changed.");
   } finally {
     reader.close();

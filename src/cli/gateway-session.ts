@@ -7,7 +7,7 @@ import { callGateway, type GatewayRequest } from "./gateway-client.ts";
 import { endpointUrl, gatewayUrl } from "./gateway-url.ts";
 import { parseIgnoringUnknownKeys } from "../lib/json/parse-ignoring-unknown-keys.ts";
 import { readText } from "./read-answer.ts";
-import { CliError, type Terminal, visible } from "./terminal.ts";
+import { CliError, type Terminal, stripControlCharacters } from "./terminal.ts";
 
 export interface GatewayOptions {
   readonly url?: string;
@@ -46,7 +46,7 @@ export function openSession(
           : { body: JSON.stringify(json), headers: { "content-type": "application/json" } },
       signal,
       onRetry: (message, delaySeconds) =>
-        terminal.stderr.write(`${visible(message)} Trying again in ${delaySeconds} s.\n`),
+        terminal.stderr.write(`${stripControlCharacters(message)} Trying again in ${delaySeconds} s.\n`),
       ...callOptions,
       headers: { accept: "application/json", ...headers, authorization: `Bearer ${apiKey}` },
     });
@@ -86,7 +86,7 @@ export async function readDocument(response: Response): Promise<unknown> {
 }
 
 /** Validates a document against this version's schema. `what` as in "is no list of jobs". */
-export function understood<T extends z.ZodType>(schema: T, document: unknown, what: string): z.output<T> {
+export function parseReply<T extends z.ZodType>(schema: T, document: unknown, what: string): z.output<T> {
   const parsed = parseIgnoringUnknownKeys(schema, document);
   if (parsed.success) return parsed.data;
   throw new CliError(EXIT.upstream, `The gateway's answer is no ${what} that this version knows.`);

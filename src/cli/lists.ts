@@ -1,8 +1,8 @@
 // Prints paginated lists of the API as a table or as one JSON document of the same shape.
 import { z } from "zod";
-import { queryOf, type Session, understood } from "./gateway-session.ts";
+import { queryOf, type Session, parseReply } from "./gateway-session.ts";
 import { printJson, table } from "./print.ts";
-import { say, type Terminal, write } from "./terminal.ts";
+import { printLine, type Terminal, write } from "./terminal.ts";
 
 const PAGE = 100;
 /** Default of `--limit`. */
@@ -37,7 +37,7 @@ export async function* readPages<T>(
   let cursor: string | null = null;
   do {
     const query = queryOf({ ...request.query, limit: Math.min(PAGE, remaining), cursor: cursor ?? undefined });
-    const page: ListPage<T> = understood(schema, await session.document(`${request.path}${query}`), request.what);
+    const page: ListPage<T> = parseReply(schema, await session.document(`${request.path}${query}`), request.what);
     yield page;
     remaining -= page.data.length;
     cursor = page.next_cursor;
@@ -69,7 +69,7 @@ export async function printList<T>(
   options: ListOptions,
 ): Promise<void> {
   if (options.json === true) return printJson(terminal, { object: "list", ...list });
-  if (list.data.length === 0) return say(terminal, nothing);
+  if (list.data.length === 0) return printLine(terminal, nothing);
   await write(terminal.stdout, table(head, list.data.map(row)));
-  if (list.next_cursor !== null) await say(terminal, `There are more: --limit ${list.data.length * 2}`);
+  if (list.next_cursor !== null) await printLine(terminal, `There are more: --limit ${list.data.length * 2}`);
 }

@@ -5,7 +5,7 @@ import { dirname, resolve } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
 import { decodeUtf8 } from "../lib/text/utf8.ts";
 import { EXIT } from "./exit-codes.ts";
-import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
+import { CliError, printLine, type Terminal, stripControlCharacters, write } from "./terminal.ts";
 
 const GAP = "  ";
 const NUMBER = /^-?\d+(\.\d+)?$/u;
@@ -29,7 +29,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 }
 
 /** `name  text` for each fact; facts without text are skipped. */
-export function facts(rows: readonly (readonly [name: string, text: string | null])[]): string {
+export function formatFields(rows: readonly (readonly [name: string, text: string | null])[]): string {
   const visibleRows = rows.flatMap(([name, text]) => (text === null ? [] : [[name, oneLine(text)] as const]));
   const width = Math.max(...visibleRows.map(([name]) => name.length));
   return visibleRows.map(([name, text]) => `${name.padEnd(width)}${GAP}${text}`.trimEnd() + "\n").join("");
@@ -42,7 +42,8 @@ export function printJson(terminal: Terminal, document: unknown, output?: string
 
 /** Writes a result to the file of `-o`, else to stdout; control characters are removed on a terminal. */
 export async function printResult(terminal: Terminal, text: string, output: string | undefined): Promise<void> {
-  if (output === undefined) await write(terminal.stdout, terminal.stdout.isTTY === true ? visible(text) : text);
+  if (output === undefined)
+    await write(terminal.stdout, terminal.stdout.isTTY === true ? stripControlCharacters(text) : text);
   else await writeResult(resolve(terminal.cwd, output), text, terminal);
 }
 
@@ -51,8 +52,8 @@ export async function printBytes(terminal: Terminal, bytes: Uint8Array, output: 
   if (output !== undefined) return writeResult(resolve(terminal.cwd, output), bytes, terminal);
   if (terminal.stdout.isTTY !== true) return write(terminal.stdout, bytes);
   const text = decodeUtf8(bytes);
-  if (text !== null && !text.includes("\0")) return write(terminal.stdout, visible(text));
-  await say(terminal, `not shown: ${bytes.length} bytes that are no text; to have them in a file: -o FILE`);
+  if (text !== null && !text.includes("\0")) return write(terminal.stdout, stripControlCharacters(text));
+  await printLine(terminal, `not shown: ${bytes.length} bytes that are no text; to have them in a file: -o FILE`);
 }
 
 /** Checked before the request: a paid result must not be lost because it cannot be written. */
@@ -60,10 +61,10 @@ export async function requireWritable(output: string | undefined, terminal: Term
   if (output === undefined) return;
   const path = resolve(terminal.cwd, output);
   const place = await placeOf(path);
-  const facts = await factsOf(path);
-  if (facts?.isDirectory() === true) throw unwritable(path, "it is a directory");
+  const formatFields = await factsOf(path);
+  if (formatFields?.isDirectory() === true) throw unwritable(path, "it is a directory");
   try {
-    await access(isNoFile(facts) ? path : dirname(place), constants.W_OK);
+    await access(isNoFile(formatFields) ? path : dirname(place), constants.W_OK);
   } catch (error) {
     throw unwritable(path, reasonOf(place, error));
   }
@@ -83,7 +84,7 @@ async function writeResult(path: string, text: string | Uint8Array, terminal: Te
     await rm(draft, { force: true });
     throw unwritable(path, reasonOf(place, error));
   }
-  await say(terminal, `wrote ${path}`);
+  await printLine(terminal, `wrote ${path}`);
 }
 
 /** The file that a path resolves to, even if it does not exist yet. */
@@ -100,8 +101,8 @@ function factsOf(path: string): Promise<Stats | null> {
   return stat(path).catch(() => null);
 }
 
-function isNoFile(facts: Stats | null): boolean {
-  return facts !== null && !facts.isFile() && !facts.isDirectory();
+function isNoFile(formatFields: Stats | null): boolean {
+  return formatFields !== null && !formatFields.isFile() && !formatFields.isDirectory();
 }
 
 function unwritable(path: string, reason: string): CliError {
@@ -118,5 +119,5 @@ function isBlankOrNumber(text: string): boolean {
 }
 
 function oneLine(text: string): string {
-  return visible(text).replaceAll(/\s+/gu, " ");
+  return stripControlCharacters(text).replaceAll(/\s+/gu, " ");
 }

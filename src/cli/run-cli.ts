@@ -4,7 +4,15 @@ import { examples, type Run } from "./command-kit.ts";
 import { type Behind, commandsFor } from "./commands.ts";
 import { EXIT, EXIT_CODE_HELP } from "./exit-codes.ts";
 import { packageVersion } from "./package-root.ts";
-import { CliError, red, say, shown, type Terminal, visible, write } from "./terminal.ts";
+import {
+  CliError,
+  inRed,
+  printLine,
+  withCommandName,
+  type Terminal,
+  stripControlCharacters,
+  write,
+} from "./terminal.ts";
 
 export interface CliDependencies extends Behind {
   readonly env: Terminal["env"];
@@ -73,8 +81,9 @@ async function buildProgram(
     .exitOverride()
     .showSuggestionAfterError(true)
     .configureOutput({
-      writeOut: (text) => pendingWrites.push(write(terminal.stdout, shown(terminal, text))),
-      writeErr: (text) => pendingWrites.push(write(terminal.stderr, visible(shown(terminal, text)))),
+      writeOut: (text) => pendingWrites.push(write(terminal.stdout, withCommandName(terminal, text))),
+      writeErr: (text) =>
+        pendingWrites.push(write(terminal.stderr, stripControlCharacters(withCommandName(terminal, text)))),
     })
     .addHelpText(
       "before",
@@ -126,8 +135,11 @@ async function reportFailure(error: unknown, argv: readonly string[], run: Run):
     error instanceof CliError
       ? error
       : new CliError(EXIT.unexpected, error instanceof Error ? error.message : "unknown");
-  await write(terminal.stderr, `${red(terminal, "error")} ${visible(shown(terminal, failure.message))}\n`);
-  for (const hint of failure.hints) await say(terminal, `  ${hint}`);
+  await write(
+    terminal.stderr,
+    `${inRed(terminal, "error")} ${stripControlCharacters(withCommandName(terminal, failure.message))}\n`,
+  );
+  for (const hint of failure.hints) await printLine(terminal, `  ${hint}`);
   if (argv.includes("--json")) await printError(terminal, failure.document);
   return failure.exitCode;
 }

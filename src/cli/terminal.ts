@@ -50,20 +50,20 @@ export function writeTo(stream: Writable, text: string | Uint8Array): Promise<bo
 }
 
 /** Replaces the commands in a text by how they are called here. */
-export function shown({ command = "patchbay" }: Pick<Terminal, "command">, text: string): string {
+export function withCommandName({ command = "patchbay" }: Pick<Terminal, "command">, text: string): string {
   return showCommands(text, command);
 }
 
 /** Prints a line on stderr. It may quote a server. */
-export function say(terminal: Terminal, line: string): Promise<void> {
-  return write(terminal.stderr, `${visible(shown(terminal, line))}\n`);
+export function printLine(terminal: Terminal, line: string): Promise<void> {
+  return write(terminal.stderr, `${stripControlCharacters(withCommandName(terminal, line))}\n`);
 }
 
 /**
  * Removes control characters from foreign text such as transcripts: on a terminal, control sequences would act, a lone carriage return would overwrite the line,
  * and bidirectional controls would reorder it.
  */
-export function visible(text: string): string {
+export function stripControlCharacters(text: string): string {
   return text.replaceAll(
     // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
     /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\r(?!\n)/g,
@@ -71,7 +71,7 @@ export function visible(text: string): string {
   );
 }
 
-export function red(terminal: Terminal, text: string): string {
+export function inRed(terminal: Terminal, text: string): string {
   const isColoured =
     terminal.stderr.isTTY === true && (terminal.env["NO_COLOR"] ?? "") === "" && terminal.env["TERM"] !== "dumb";
   return isColoured ? `\u001b[31m${text}\u001b[39m` : text;

@@ -1,12 +1,12 @@
 // The return value of a call: a promise of the parsed answer that can also give access to the response.
-import type { Answered } from "./call.ts";
+import type { ClientReply } from "./call.ts";
 
 export interface AnswerPromise<T> extends Promise<T> {
   /** The answer with its request id and its response, for the headers. */
-  withResponse(): Promise<Answered<T>>;
+  withResponse(): Promise<ClientReply<T>>;
 }
 
-export function answerPromise<T>(pendingAnswer: Promise<Answered<T>>): AnswerPromise<T> {
+export function answerPromise<T>(pendingAnswer: Promise<ClientReply<T>>): AnswerPromise<T> {
   const data = pendingAnswer.then((answer) => answer.data);
   return Object.assign(data, {
     withResponse: () => {

@@ -1,14 +1,14 @@
 // A streamed answer [client.stream-events]: yields events as they arrive, up to the one that contains the whole answer.
-import { type Answered, answerWithin, type Call, connectionError, deadlineOf } from "./call.ts";
+import { type ClientReply, answerWithin, type Call, connectionError, deadlineOf } from "./call.ts";
 import type { ClientConfiguration } from "./configuration.ts";
 import type { Deadline } from "./deadline.ts";
 import { PatchbayError } from "./errors.ts";
 import { readEvents } from "./read-events.ts";
-import { streamedError, unexpected } from "./read-refusal.ts";
+import { streamedError, unexpectedReply } from "./read-refusal.ts";
 
 export interface AnswerStream<Event> extends AsyncIterable<Event> {
   /** Resolves once the first event arrives; `data` are the events. */
-  withResponse(): Promise<Answered<AsyncIterable<Event>>>;
+  withResponse(): Promise<ClientReply<AsyncIterable<Event>>>;
 }
 
 export interface StreamedEvent {
@@ -37,7 +37,7 @@ export function answerStream<Event extends StreamedEvent>(
 interface OpenStream {
   readonly call: Call;
   readonly deadline: Deadline;
-  readonly answer: Answered<ReadableStream<Uint8Array>>;
+  readonly answer: ClientReply<ReadableStream<Uint8Array>>;
 }
 
 async function openStream(configuration: ClientConfiguration, makeCall: () => Promise<Call>): Promise<OpenStream> {
@@ -47,7 +47,7 @@ async function openStream(configuration: ClientConfiguration, makeCall: () => Pr
     const answer = await answerWithin(configuration, call, deadline, async (response) => {
       const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
       if (isStream && response.body !== null) return response.body;
-      throw new PatchbayError({ ...unexpected(response), retryable: false });
+      throw new PatchbayError({ ...unexpectedReply(response), retryable: false });
     });
     return { call, deadline, answer };
   } catch (error) {

@@ -24,7 +24,7 @@ export interface Call {
   readonly options: CallOptions;
 }
 
-export interface Answered<T> {
+export interface ClientReply<T> {
   readonly data: T;
   /** `X-Request-Id`, which identifies the gateway's record of the request. */
   readonly requestId: string;
@@ -41,7 +41,7 @@ export async function callGateway<T>(
   configuration: ClientConfiguration,
   call: Call,
   read: (response: Response) => Promise<T>,
-): Promise<Answered<T>> {
+): Promise<ClientReply<T>> {
   const deadline = deadlineOf(configuration, call);
   try {
     return await answerWithin(configuration, call, deadline, read);
@@ -63,7 +63,7 @@ export async function answerWithin<T>(
   call: Call,
   { signal }: Deadline,
   read: (response: Response) => Promise<T>,
-): Promise<Answered<T>> {
+): Promise<ClientReply<T>> {
   const { maxRetries = configuration.maxRetries } = call.options;
   for (let retries = 0, tries = 1; ; tries += 1) {
     try {
@@ -85,7 +85,7 @@ async function tryOnce<T>(
   call: Call,
   signal: AbortSignal,
   read: (response: Response) => Promise<T>,
-): Promise<Answered<T>> {
+): Promise<ClientReply<T>> {
   const { method, path, body, idempotencyKey, accept = "application/json" } = call;
   // Outside the try block: an invalid header is not a connection failure.
   const headers = new Headers({ authorization: `Bearer ${apiKey}`, accept });

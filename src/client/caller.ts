@@ -4,7 +4,7 @@ import { type AnswerStream, answerStream, type StreamedEvent } from "./answer-st
 import { type Call, callGateway, type RequestBody } from "./call.ts";
 import type { CallOptions, ClientConfiguration, PaidCallOptions } from "./configuration.ts";
 import { PatchbayError } from "./errors.ts";
-import { unexpected } from "./read-refusal.ts";
+import { unexpectedReply } from "./read-refusal.ts";
 import { uniqueText } from "./unique-text.ts";
 
 type MakeBody = () => RequestBody | Promise<RequestBody>;
@@ -21,7 +21,7 @@ export function askText(configuration: ClientConfiguration, question: Question):
 }
 
 /** Calls that may be billed, with one idempotency key for all tries. */
-export function pay<T>(
+export function callBilled<T>(
   configuration: ClientConfiguration,
   path: string,
   makeBody: MakeBody,
@@ -73,6 +73,6 @@ async function readJson<T>(response: Response): Promise<T> {
   try {
     return JSON.parse(text) as T;
   } catch (cause) {
-    throw new PatchbayError({ ...unexpected(response), status: response.status, retryable: false, cause });
+    throw new PatchbayError({ ...unexpectedReply(response), status: response.status, retryable: false, cause });
   }
 }

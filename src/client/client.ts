@@ -8,7 +8,7 @@ import type { UsageReport } from "../contract/usage.ts";
 import type { AnswerPromise } from "./answer-promise.ts";
 import type { AnswerStream } from "./answer-stream.ts";
 import { type AudioSource, audioBody } from "./audio-body.ts";
-import { ask, jsonBody, pay, queryOf, stream } from "./caller.ts";
+import { ask, jsonBody, callBilled, queryOf, stream } from "./caller.ts";
 import {
   type CallOptions,
   type ClientConfiguration,
@@ -30,7 +30,7 @@ import type {
 export type { AnswerPromise } from "./answer-promise.ts";
 export type { AnswerStream } from "./answer-stream.ts";
 export type { AudioSource } from "./audio-body.ts";
-export type { Answered } from "./call.ts";
+export type { ClientReply } from "./call.ts";
 export type { CallOptions, PaidCallOptions, PatchbayOptions } from "./configuration.ts";
 export { type ClientErrorCode, PatchbayConnectionError, PatchbayError, type PatchbayErrorCode } from "./errors.ts";
 export type { Jobs, JobWaitOptions } from "./jobs.ts";
@@ -65,7 +65,7 @@ export class Patchbay {
     call?: PaidCallOptions,
   ): AnswerPromise<TranscriptionEnvelope>;
   transcribe(audio: AudioSource, options: TranscriptionOptions = {}, call: PaidCallOptions = {}) {
-    return pay<TranscriptionEnvelope | RoutingDecision>(
+    return callBilled<TranscriptionEnvelope | RoutingDecision>(
       this.#configuration,
       TRANSCRIPTION,
       () => audioBody(audio, options),
@@ -95,7 +95,7 @@ export class Patchbay {
     call?: PaidCallOptions,
   ): AnswerPromise<TranscriptionEnvelope>;
   translate(audio: AudioSource, options: TranslationOptions = {}, call: PaidCallOptions = {}) {
-    return pay<TranscriptionEnvelope | RoutingDecision>(
+    return callBilled<TranscriptionEnvelope | RoutingDecision>(
       this.#configuration,
       TRANSLATION,
       () => audioBody(audio, options),
@@ -107,7 +107,7 @@ export class Patchbay {
   chat(request: ChatOptions & DryRun, call?: PaidCallOptions): AnswerPromise<RoutingDecision>;
   chat(request: ChatOptions, call?: PaidCallOptions): AnswerPromise<ChatAnswer>;
   chat(request: ChatOptions, call: PaidCallOptions = {}) {
-    return pay<ChatAnswer | RoutingDecision>(this.#configuration, CHAT, () => jsonBody(request), call);
+    return callBilled<ChatAnswer | RoutingDecision>(this.#configuration, CHAT, () => jsonBody(request), call);
   }
 
   /** Answers a conversation and yields text as it is generated. */

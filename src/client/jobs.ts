@@ -4,7 +4,7 @@ import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcr
 import type { AnswerPromise } from "./answer-promise.ts";
 import { type AudioSource, audioBody } from "./audio-body.ts";
 import { delayMs } from "./call.ts";
-import { ask, askText, pay, queryOf } from "./caller.ts";
+import { ask, askText, callBilled, queryOf } from "./caller.ts";
 import type { CallOptions, ClientConfiguration, PaidCallOptions } from "./configuration.ts";
 import { openDeadline } from "./deadline.ts";
 import { PatchbayConnectionError, PatchbayError } from "./errors.ts";
@@ -38,7 +38,7 @@ export class Jobs {
   submit(audio: AudioSource, options: JobOptions & DryRun, call?: PaidCallOptions): AnswerPromise<RoutingDecision>;
   submit(audio: AudioSource, options?: JobOptions, call?: PaidCallOptions): AnswerPromise<SubmittedJob>;
   submit(audio: AudioSource, options: JobOptions = {}, call: PaidCallOptions = {}) {
-    return pay<SubmittedJob | RoutingDecision>(this.#configuration, PATH, () => audioBody(audio, options), call);
+    return callBilled<SubmittedJob | RoutingDecision>(this.#configuration, PATH, () => audioBody(audio, options), call);
   }
 
   get(id: string, options: CallOptions = {}): AnswerPromise<Job> {

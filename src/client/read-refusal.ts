@@ -21,7 +21,7 @@ export async function readRefusal(
   // Without an answer of the gateway, it is unknown whether the request ran.
   const isAway = error === null && GATEWAY_AWAY.has(status) && isPaidEachTime !== true;
   return new PatchbayError({
-    ...(error === null ? unexpected(response) : factsOf(error)),
+    ...(error === null ? unexpectedReply(response) : factsOf(error)),
     // Three sources of one value, because a proxy may have removed the header or the body.
     retryable: shouldRetry === null ? isAway || error?.retryable === true : shouldRetry === "true",
     status,
@@ -48,7 +48,7 @@ export function streamedError(data: string, requestId: string | null): PatchbayE
 }
 
 /** The error for a success status with an unreadable body. */
-export function unexpected({ status, url }: Response): {
+export function unexpectedReply({ status, url }: Response): {
   readonly code: "UNEXPECTED_ANSWER";
   readonly message: string;
 } {

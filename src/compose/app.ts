@@ -28,7 +28,7 @@ import {
 } from "./provider-io.ts";
 import { openJobs } from "./jobs.ts";
 import { openOutbound, type OutboundParts } from "./outbound.ts";
-import { openRemembered } from "./caches.ts";
+import { openCaches } from "./caches.ts";
 import { createServers } from "./servers.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { createCircuits } from "../providers/health.ts";
@@ -103,7 +103,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const vacuum = createDirtyTask(() => vacuumPurged(database));
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
   const { ledger, leases, idempotency, requestLog } = accounts;
-  const remembered = await openRemembered({ ...options, leases, circuits }, nowMs);
+  const remembered = await openCaches({ ...options, leases, circuits }, nowMs);
 
   const reach: Reach = {
     providers,

@@ -19,7 +19,7 @@ const DIRECTORY_REFRESH_MS = 4_000;
 const KEY_USE_MS = 30_000;
 const NOTE_USE = "note which keys were used";
 
-export interface Remembered extends FollowedDirectory {
+export interface Caches extends FollowedDirectory {
   readonly keys: KeyVerifier;
   /** Stops the timers that refresh caches and record key use; notifications of changes are still received. */
   stopRefreshing(): Promise<void>;
@@ -35,10 +35,10 @@ export interface RememberedOptions {
   readonly circuits: Pick<ReportingCircuits, "close">;
 }
 
-export async function openRemembered(
+export async function openCaches(
   { database, seal, pepper, logger, leases, circuits }: RememberedOptions,
   nowMs: () => number,
-): Promise<Remembered> {
+): Promise<Caches> {
   const changes = await listenForChanges(database, {
     keyIds: seal.keyIds,
     onError: (err) =>

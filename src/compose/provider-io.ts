@@ -19,7 +19,7 @@ import { createIo, type IoOptions } from "../providers/wire/make-io.ts";
 import type { ReplyServices } from "../providers/wire/reply-terms.ts";
 import { createMemory } from "../providers/memory.ts";
 import { accountProbes } from "../providers/registry.ts";
-import type { Remembered } from "./caches.ts";
+import type { Caches } from "./caches.ts";
 import { readAudioUrlDomains } from "../directory/store/audio-url-domains.ts";
 import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
@@ -61,7 +61,7 @@ export function connectionTestServices(
   gateway: GatewayServices,
   { configuration }: Pick<OpenOptions, "configuration">,
   way: Pick<IoOptions, "outbound" | "replies">,
-  { refresh }: Pick<Remembered, "refresh">,
+  { refresh }: Pick<Caches, "refresh">,
 ): ConnectionTestServices {
   const { directory, providers, chatProviders, sandboxUrl: urlOf, now } = gateway;
   return {
@@ -140,7 +140,7 @@ export function openRemoteAudio(
 export function setUpServices(
   { configuration, database, seal }: Omit<OpenOptions, "logger">,
   outbound: Outbound,
-  { refresh }: Pick<Remembered, "refresh">,
+  { refresh }: Pick<Caches, "refresh">,
 ): SetUpServices {
   return {
     database,

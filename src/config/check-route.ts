@@ -26,7 +26,7 @@ function checkTarget(target: Entry, scope: SetUpScope): readonly SchemaFault[] {
   if (id === undefined) return [];
   const connection = scope.connections.get(id);
   if (connection === undefined)
-    return [dangling([...target.path, "connection"], "connection", id, scope.connections.keys())];
+    return [danglingReference([...target.path, "connection"], "connection", id, scope.connections.keys())];
   const kind = text(connection.value, "kind");
   // An unknown kind is reported once, not again for every target.
   if (model === undefined || kind === undefined || !isKind(kind)) return [];
@@ -95,9 +95,9 @@ export function takesAudio(route: Entry, scope: SetUpScope): boolean {
 export function checkReference(owner: Entry, name: string, known: ReadonlyMap<string, Entry>): readonly SchemaFault[] {
   const id = text(owner.value, name);
   if (id === undefined || known.has(id)) return [];
-  return [dangling([...owner.path, name], name === "plan" ? "plan" : "route", id, known.keys())];
+  return [danglingReference([...owner.path, name], name === "plan" ? "plan" : "route", id, known.keys())];
 }
 
-export function dangling(path: FaultPath, what: string, id: string, known: Iterable<string>): SchemaFault {
+export function danglingReference(path: FaultPath, what: string, id: string, known: Iterable<string>): SchemaFault {
   return { path, message: `there is no ${what} \`${id}\``, ...suggestion(suggest(id, known)) };
 }

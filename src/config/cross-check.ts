@@ -1,9 +1,16 @@
 // Validates what a schema cannot express [configuration.references]: dangling references, duplicate names and secrets, incomplete pairs. Works on the raw
 // data, however broken, so that these faults are reported together with the schema's.
 import { checkConnection } from "./check-connection.ts";
-import { checkPurposes, checkReference, checkRoute, dangling, type SetUpScope, takesAudio } from "./check-route.ts";
+import {
+  checkPurposes,
+  checkReference,
+  checkRoute,
+  danglingReference,
+  type SetUpScope,
+  takesAudio,
+} from "./check-route.ts";
 import { checkKeySecrets } from "./check-secrets.ts";
-import { duplicates, entries, type Entry, field, text, unique } from "./raw-data.ts";
+import { findDuplicates, entries, type Entry, field, text, unique } from "./raw-data.ts";
 import type { SchemaFault } from "./schema-faults.ts";
 
 export interface CrossCheck {
@@ -21,7 +28,7 @@ export function crossCheck(data: unknown): CrossCheck {
   for (const list of ["connections", "routes", "workspaces", "plans", "operator_keys"])
     faults.push(...unique(entries(data, [list]), "id"));
   faults.push(
-    ...duplicates(
+    ...findDuplicates(
       entries(data, ["prices"]),
       (price) => `${text(price.value, "provider") ?? ""}/${text(price.value, "model") ?? ""}`,
       "this model has a price already",
@@ -126,7 +133,7 @@ function checkDefaultPurpose(app: Entry, scope: SetUpScope, faults: SchemaFault[
       entries(owner.value, ["purposes"]).flatMap((purpose) => text(purpose.value, "purpose") ?? []),
     ),
   );
-  if (!labels.has(label)) faults.push(dangling([...app.path, "default_purpose"], "purpose", label, labels));
+  if (!labels.has(label)) faults.push(danglingReference([...app.path, "default_purpose"], "purpose", label, labels));
 }
 
 /** With a server database, secrets in the data directory of one process would be missing on the others. */

@@ -37,10 +37,14 @@ export function unique(list: readonly Entry[], name: string): readonly SchemaFau
   const namedEntries = list
     .filter((entry) => text(entry.value, name) !== undefined)
     .map((entry) => ({ ...entry, path: [...entry.path, name] }));
-  return duplicates(namedEntries, (entry) => text(entry.value, name) ?? "", "this name is taken by an earlier entry");
+  return findDuplicates(
+    namedEntries,
+    (entry) => text(entry.value, name) ?? "",
+    "this name is taken by an earlier entry",
+  );
 }
 
-export function duplicates(
+export function findDuplicates(
   list: readonly Entry[],
   nameOf: (entry: Entry) => string,
   message: string,

@@ -1,5 +1,5 @@
 // Rereads the gateway's configuration file: shows the differences first, and applies them after a confirmation.
-import type { Applied } from "../contract/admin/apply.ts";
+import type { ApplyResult } from "../contract/admin/apply.ts";
 import { failureView } from "../page/error-view.ts";
 import { button, element, table } from "../page/element.ts";
 import { confirmed } from "./dialog.ts";
@@ -7,7 +7,7 @@ import { toldIn } from "./told.ts";
 import type { Visit } from "./visit.ts";
 import { mark, part, type Tone } from "./words.ts";
 
-type Change = Applied["changes"][number];
+type Change = ApplyResult["changes"][number];
 
 const ACTIONS: Readonly<Record<Change["action"], readonly [tone: Tone, word: string]>> = {
   created: ["good", "made"],
@@ -19,7 +19,7 @@ const PATH = "/configuration/apply";
 
 export function applyPart(visit: Visit): HTMLElement {
   const result = element("div", {});
-  const ask = (dryRun: boolean) => visit.ask<Applied>("POST", PATH, { body: { dry_run: dryRun } });
+  const ask = (dryRun: boolean) => visit.ask<ApplyResult>("POST", PATH, { body: { dry_run: dryRun } });
   const compare = button("Compare with the file", async () => {
     const outcome = await toldIn(result, () => ask(true));
     if (!outcome.ok) return;

@@ -1,6 +1,6 @@
 // Jobs as the operator and a workspace's administrators list them [admin.jobs].
 import { z } from "zod";
-import { type EndpointBelow, json, listOf, mirrored, operatorEndpoint, pageFields } from "./admin/admin.ts";
+import { type EndpointTemplate, json, listOf, mirrorForOperator, operatorEndpoint, pageFields } from "./admin/admin.ts";
 import type { EndpointContract } from "./endpoints/endpoint.ts";
 import { job, JOB_STATUSES } from "./jobs.ts";
 
@@ -29,7 +29,7 @@ export const jobsQuery = z.strictObject({
   workspace: id.describe("Slug or id of the workspace.").optional(),
 });
 
-const LIST: Omit<EndpointBelow, "operationId" | "summary" | "query"> = {
+const LIST: Omit<EndpointTemplate, "operationId" | "summary" | "query"> = {
   method: "GET",
   path: "/jobs",
   description:
@@ -45,7 +45,7 @@ export const listAllJobsContract: EndpointContract = operatorEndpoint({
   query: jobsQuery,
   errors: ["NOT_FOUND"],
 });
-export const workspaceJobsContracts = mirrored({
+export const workspaceJobsContracts = mirrorForOperator({
   ...LIST,
   operationId: "listWorkspaceJobs",
   summary: "List jobs of a workspace's apps",

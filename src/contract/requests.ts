@@ -25,7 +25,7 @@ export const recordedPurpose = z.strictObject({
   reason: z.string().nullable().describe("Why it was not applied."),
 });
 
-export const recordedAsked = z.strictObject({
+export const recordedOptions = z.strictObject({
   capability: z.enum(CAPABILITIES),
   features: z.array(z.string()),
   preferences: z.array(z.string()),
@@ -106,7 +106,7 @@ export const requestRecord = z.strictObject({
   summary: z.string().describe("One line for people; its wording may change."),
   test_mode: z.boolean(),
   duration_seconds: seconds,
-  asked: recordedAsked.nullable(),
+  asked: recordedOptions.nullable(),
   purpose: recordedPurpose.nullable(),
   decision: z
     .strictObject({

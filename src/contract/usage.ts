@@ -1,7 +1,7 @@
 // Usage and cost by day, purpose, model and more, for an app, a workspace or the operator; never two billing classes in one sum [usage.classes-separate].
 import { z } from "zod";
 import { limitsReport } from "./account.ts";
-import { mirrored, operatorEndpoint } from "./admin/admin.ts";
+import { mirrorForOperator, operatorEndpoint } from "./admin/admin.ts";
 import { BILLING_CLASSES } from "./billing-class.ts";
 import { budgetForecast } from "./admin/budget-forecast.ts";
 import type { EndpointContract } from "./endpoints/endpoint.ts";
@@ -147,7 +147,7 @@ export const getUsageContract: EndpointContract = {
   errors: ["FORBIDDEN", "NOT_ACCEPTABLE"],
 };
 
-export const workspaceUsageContracts = mirrored({
+export const workspaceUsageContracts = mirrorForOperator({
   method: "GET",
   path: "/usage",
   operationId: "getWorkspaceUsage",

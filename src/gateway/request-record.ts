@@ -12,7 +12,7 @@ import { isCapable, type PurposePolicy, type Target } from "../routing/types.ts"
 /** How the idempotency key was used. `unused`: it was ignored, or the request was refused before the key was claimed. */
 export type KeyUse = "not_sent" | "unused" | "first" | "replayed" | "reused" | "in_progress" | "unavailable";
 
-export interface Asked {
+export interface RequestedOptions {
   readonly capability: Capability;
   readonly features: readonly string[];
   readonly preferences: readonly string[];
@@ -46,7 +46,7 @@ export interface RecordedPurpose {
 
 /** Filled in by the steps of a call, each method at most once. */
 export interface Recorder {
-  decided(decision: RouteDecision<unknown, Missing>, asked: Asked, policy: PurposePolicy | null): void;
+  decided(decision: RouteDecision<unknown, Missing>, asked: RequestedOptions, policy: PurposePolicy | null): void;
   measured(durationSeconds: number): void;
   keyUsed(use: KeyUse): void;
   jobMade(id: JobId): void;
@@ -80,7 +80,7 @@ export interface RequestRecord {
   readonly endedAtMs: number;
   readonly status: number;
   readonly code: ErrorCode | null;
-  readonly asked: Asked | null;
+  readonly asked: RequestedOptions | null;
   readonly purpose: RecordedPurpose | null;
   readonly route: string | null;
   /** The version that was live. Null if the route does not exist. */
@@ -158,7 +158,11 @@ const UNDECIDED = {
   candidates: null,
 } as const;
 
-function recordDecision(decision: RouteDecision<unknown, Missing>, asked: Asked, policy: PurposePolicy | null) {
+function recordDecision(
+  decision: RouteDecision<unknown, Missing>,
+  asked: RequestedOptions,
+  policy: PurposePolicy | null,
+) {
   const { purpose, considered, route } = decision;
   return {
     asked,

@@ -3,7 +3,7 @@
 import { newId, type JobId } from "../contract/ids.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { JobRequestFields } from "../contract/jobs.ts";
-import { noRoom } from "../audio/no-room.ts";
+import { diskFullError } from "../audio/no-room.ts";
 import { objectBody } from "../audio/spool.ts";
 import {
   type AudioCall,
@@ -23,7 +23,7 @@ import { unpricedFor } from "../gateway/calls/resolve-account.ts";
 import { takenOver } from "../gateway/idempotency/taken-over.ts";
 import { explain } from "../gateway/dry-run/explain.ts";
 import type { AudioRequest } from "../gateway/transcription/with-audio.ts";
-import { type HeldSlot, withSlot } from "../gateway/idempotency/with-slot.ts";
+import { type ClaimedSlot, withSlot } from "../gateway/idempotency/with-slot.ts";
 import type { Reservation } from "../metering/ledger-entries.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
@@ -64,7 +64,7 @@ export async function submitJob(services: JobServices, call: JobCall): Promise<G
   return withSlot(services.gateway, claim, call.recorder, (slot) => acceptJob(services, call, slot));
 }
 
-async function acceptJob(services: JobServices, call: JobCall, slot: HeldSlot | null): Promise<GatewayReply> {
+async function acceptJob(services: JobServices, call: JobCall, slot: ClaimedSlot | null): Promise<GatewayReply> {
   const { gateway, objects } = services;
   const jobId = newId("job");
   if (call.audio.kind === "url") {
@@ -78,7 +78,7 @@ async function acceptJob(services: JobServices, call: JobCall, slot: HeldSlot | 
   await mapDatabaseUnavailable(gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
   const audioKey = `audio/${jobId}`;
   await objects.put(audioKey, objectBody(call.audio.spooled), call.audio.spooled.sizeBytes).catch((error: unknown) => {
-    throw noRoom(error) ?? error;
+    throw diskFullError(error) ?? error;
   });
   try {
     const sha256 = await call.audio.spooled.sha256();
@@ -100,7 +100,7 @@ interface Acceptance {
   readonly decision: SuccessfulDecision;
   readonly audio: { readonly measured: MeasuredAudio; readonly sha256: string } | null;
   readonly audioKey: string | null;
-  readonly slot: HeldSlot | null;
+  readonly slot: ClaimedSlot | null;
 }
 
 async function commit(services: JobServices, call: JobCall, acceptance: Acceptance): Promise<GatewayReply> {

@@ -45,7 +45,7 @@ export async function sweepJobs(services: JobServices, stopping?: AbortSignal): 
   await runInBatches(1, async () => ((await endOverdue(services)) ? 1 : 0), stopping);
 }
 
-export interface Purging {
+export interface PurgeServices {
   /** Aborts a purge between two items: a shutdown waits neither for an object store nor for all that has expired. */
   readonly stopping?: AbortSignal;
   /** Called after each purged item, since more may follow. */
@@ -53,7 +53,7 @@ export interface Purging {
 }
 
 /** Every 10 s, purges expired data in rows and deletes old rows. Calls no object store. */
-export async function purgeJobs(services: JobServices, { stopping, onPurged }: Purging = {}): Promise<void> {
+export async function purgeJobs(services: JobServices, { stopping, onPurged }: PurgeServices = {}): Promise<void> {
   const { db } = bypassRls(services.database, "sweep");
   await runInBatches(SWEPT_AT_ONCE, async () => {
     const expired = await expiredJobs(db);
@@ -71,7 +71,7 @@ export async function purgeJobs(services: JobServices, { stopping, onPurged }: P
  * Every 10 s, as a task of its own, so that nothing else waits for an object store. The object is deleted first, because a row that still names it is found
  * again.
  */
-export async function purgeObjects(services: JobServices, { stopping, onPurged }: Purging = {}): Promise<void> {
+export async function purgeObjects(services: JobServices, { stopping, onPurged }: PurgeServices = {}): Promise<void> {
   const { db } = bypassRls(services.database, "sweep");
   const purgeResult = async ({ id, key }: DueObject): Promise<boolean> => {
     if (!(await removeObject(services, id, key))) return false;

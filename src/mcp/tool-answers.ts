@@ -2,7 +2,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { jsonBytes } from "../lib/json/write-json.ts";
 import { asRecord, asString } from "../lib/json/json-guards.ts";
-import { Refused, type ToolAnswer, type ToolGateway } from "./tool-gateway.ts";
+import { RefusedToolCall, type ToolAnswer, type ToolGateway } from "./tool-gateway.ts";
 
 export type Parts = CallToolResult["content"];
 
@@ -17,7 +17,7 @@ export async function documentOf(
   try {
     return await parse(text, signal);
   } catch (cause) {
-    throw new Refused(["The answer is not JSON; is a gateway at this address?"], { cause });
+    throw new RefusedToolCall(["The answer is not JSON; is a gateway at this address?"], { cause });
   }
 }
 

@@ -37,7 +37,7 @@ export interface ToolGateway {
 }
 
 /** A refusal by the gateway, in its own words with what to do about it, for the model to act on. */
-export class Refused extends Error {
+export class RefusedToolCall extends Error {
   constructor(lines: readonly string[], options?: ErrorOptions) {
     super(lines.join("\n"), options);
     this.name = "Refused";

@@ -14,7 +14,7 @@ import { postTranscriptionContract } from "../contract/endpoints/endpoint-transc
 import { parseIgnoringUnknownKeys } from "../lib/json/parse-ignoring-unknown-keys.ts";
 import { asRecord, asString } from "../lib/json/json-guards.ts";
 import { documentOf, jobParts, jsonPart, type Parts, transcriptParts } from "./tool-answers.ts";
-import { type Recording, Refused, type ToolCall, type ToolGateway } from "./tool-gateway.ts";
+import { type Recording, RefusedToolCall, type ToolCall, type ToolGateway } from "./tool-gateway.ts";
 import { jobInput, requestInput, submitInput, transcribeInput, waitedJobInput } from "./tool-inputs.ts";
 
 const READS = { readOnlyHint: true, openWorldHint: false };
@@ -59,7 +59,8 @@ function addLookUps(server: McpServer, gateway: ToolGateway): void {
     { description: "The routing labels that `purpose` may name with this key.", annotations: READS },
     answering(gateway, async (context: ServerContext) => {
       const described = parseIgnoringUnknownKeys(keyDescription, await ask(gateway, { path: "/v1/me" }, context));
-      if (!described.success) throw new Refused(["The answer is no description of a key that this version knows."]);
+      if (!described.success)
+        throw new RefusedToolCall(["The answer is no description of a key that this version knows."]);
       return [await jsonPart(described.data.purposes)];
     }),
   );
@@ -98,7 +99,7 @@ async function resultOf(
   const path = asString(elsewhere);
   if (result !== null || path === null) return result;
   // Only a path on the gateway itself: the key is sent to no other host.
-  if (!path.startsWith("/v1/")) throw new Refused(["The result's address is none of the gateway's."]);
+  if (!path.startsWith("/v1/")) throw new RefusedToolCall(["The result's address is none of the gateway's."]);
   return ask(gateway, { path }, context);
 }
 
@@ -178,7 +179,7 @@ function answering<Args extends readonly unknown[]>(
 }
 
 function wordsOf(gateway: ToolGateway, error: unknown): string {
-  return error instanceof Refused ? error.message : gateway.onFault(error);
+  return error instanceof RefusedToolCall ? error.message : gateway.onFault(error);
 }
 
 function jobPath(id: string): string {

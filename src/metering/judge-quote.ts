@@ -1,6 +1,6 @@
 // Checks whether a quote fits its budgets now, without reserving anything [budgets.dry-run].
 import type { Kysely } from "kysely";
-import { sumHeld } from "./store/budget-leases.ts";
+import { sumLeased } from "./store/budget-leases.ts";
 import { type AppOf, readBudgets } from "./store/budgets.ts";
 import type { Tables } from "../storage/schema/tables.ts";
 import { type Amounts, type BudgetExceeded, judgeBudget } from "./budget.ts";
@@ -15,7 +15,7 @@ export interface Quote {
 export async function judgeQuote(db: Kysely<Tables>, { owner, amounts }: Quote): Promise<BudgetExceeded | null> {
   const budgets = await withWindows(db, await readBudgets(db, [owner]));
   if (budgets.length === 0) return null;
-  const leaseSums = await sumHeld(db, owner.workspaceId);
+  const leaseSums = await sumLeased(db, owner.workspaceId);
   const verdicts = budgets.map((budget) => {
     const leaseSum = leaseSums.find(
       (sum) => sum.budget_id === budget.id && sum.window_start.getTime() === budget.windowStart.getTime(),

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { announceChange } from "../storage/connection/announce.ts";
-import { isHeldElsewhere, type LeaseOwner } from "./store/budget-leases.ts";
+import { isLeasedElsewhere, type LeaseOwner } from "./store/budget-leases.ts";
 import type { AppOf } from "./store/budgets.ts";
 import type { Database } from "../storage/database.ts";
 import { bypassRls } from "../storage/system.ts";
@@ -130,7 +130,7 @@ function createOthers({ database, workspaceId, process, waitForOthers = pauseFor
   let request: Promise<boolean> | null = null;
 
   const requestReturn = async (): Promise<boolean> => {
-    if (!(await isHeldElsewhere(bypassRls(database, "batch").db, workspaceId, process))) return false;
+    if (!(await isLeasedElsewhere(bypassRls(database, "batch").db, workspaceId, process))) return false;
     requestedAtMs = performance.now();
     await transact(bypassRls(database, "batch"), (tx) => announceChange(tx, "leases", workspaceId));
     await waitForOthers();

@@ -9,7 +9,7 @@ import { closeHeld, type Slice } from "./grow-lease.ts";
 import type { Lease } from "./lease.ts";
 import { createLeasePool, type LeasePool, type Taken } from "./lease-pool.ts";
 import type { Funding } from "./ledger.ts";
-import type { Reservation, Reserved, Settled, Settlement } from "./ledger-entries.ts";
+import type { Reservation, ReservationVerdict, SettlementResult, Settlement } from "./ledger-entries.ts";
 import { createLeaseReclaimer, type LeaseReclaimer } from "./lease-reclaimer.ts";
 import { renewLeases } from "./store/budget-leases.ts";
 import { spentTokens } from "./settle-batch.ts";
@@ -21,8 +21,8 @@ import { bypassRls } from "../storage/system.ts";
 
 export interface Leases {
   /** Synchronous if the lease has enough. */
-  reserve(item: Reservation): MaybePromise<Reserved>;
-  settle(item: Settlement): Settled;
+  reserve(item: Reservation): MaybePromise<ReservationVerdict>;
+  settle(item: Settlement): SettlementResult;
   /** Resolves when everything settled so far is durable. */
   flush(): Promise<void>;
   /** Resolves when the settlements of this request are durable. */
@@ -115,12 +115,12 @@ export function createLeases({ database, nowMs = Date.now, waitForOthers, onErro
   const timer = setInterval(() => void renew().catch(reportError), RENEW_EVERY_MS);
   timer.unref();
 
-  const recordReservation = (item: Reservation, result: Taken): Reserved => {
+  const recordReservation = (item: Reservation, result: Taken): ReservationVerdict => {
     if (!result.ok) return result;
     open.set(item.attemptId, { reservation: item, lease: result.lease, reservedAtMs: nowMs() });
     return OK;
   };
-  const reserveWhenWritten = async (item: Reservation): Promise<Reserved> => {
+  const reserveWhenWritten = async (item: Reservation): Promise<ReservationVerdict> => {
     while (queue.size() >= MAX_UNWRITTEN) await queue.nextWrite();
     return recordReservation(item, await poolOf(item).take(needOf(item)));
   };

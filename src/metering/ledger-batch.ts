@@ -3,11 +3,11 @@
 import { changeWindows, windowId } from "./store/budget-windows.ts";
 import { type AppOf, lockBudgetsOf } from "./store/budgets.ts";
 import type { Transacting } from "../storage/database.ts";
-import type { HeldWindows } from "./store/held-budgets.ts";
+import type { LockedWindows } from "./store/held-budgets.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
-import type { Reservation, Reserved, Settled, Settlement } from "./ledger-entries.ts";
+import type { Reservation, ReservationVerdict, SettlementResult, Settlement } from "./ledger-entries.ts";
 import { statesOf, withWindows } from "./read-budgets.ts";
-import { type HeldBudgets, insertAttempts, judgeReservations } from "./reserve-batch.ts";
+import { type LockedBudgets, insertAttempts, judgeReservations } from "./reserve-batch.ts";
 import { finishSettling, settleAndHold, type Settling } from "./settle-batch.ts";
 
 export interface LedgerBatch {
@@ -20,7 +20,7 @@ export async function runLedgerBatch(
   tx: Transacting,
   { seal, nowMs }: { readonly seal: Seal; readonly nowMs: number },
   { reservations, settlements }: LedgerBatch,
-): Promise<{ readonly reserved: readonly Reserved[]; readonly settled: readonly Settled[] }> {
+): Promise<{ readonly reserved: readonly ReservationVerdict[]; readonly settled: readonly SettlementResult[] }> {
   const apps = [...new Map(reservations.map((item) => [`${item.appId} ${item.funding}`, item])).values()];
   const { settling, held: prefetched } = await settleAndHold(tx, settlements, apps);
   const held = prefetched === null ? await readHeld(tx, apps, settling) : withPrefetched(prefetched);
@@ -37,9 +37,9 @@ export async function runLedgerBatch(
   return { reserved: reserving.verdicts, settled: await finishSettling(tx, seal, settling) };
 }
 
-type Held = HeldBudgets & { readonly hasWindows: boolean };
+type Held = LockedBudgets & { readonly hasWindows: boolean };
 
-function withPrefetched({ rows, windows }: HeldWindows): Held {
+function withPrefetched({ rows, windows }: LockedWindows): Held {
   return { rows, states: statesOf(rows, windows), hasWindows: true };
 }
 

@@ -48,7 +48,7 @@ export interface Reservation {
   readonly slot?: SlotRef;
 }
 
-export type Reserved =
+export type ReservationVerdict =
   | { readonly ok: true }
   | { readonly ok: false; readonly exceeded: BudgetExceeded }
   | { readonly ok: false; readonly slotLost: true };
@@ -78,7 +78,7 @@ export interface Settlement {
   readonly slot?: SlotEnd;
 }
 
-export interface Settled {
+export interface SettlementResult {
   /**
    * False: it was settled before (by this very call, if a connection was lost after its commit) or never reserved. Nothing changed, except that a slot still
    * running is burned.

@@ -13,18 +13,18 @@ import { readBudgetStates } from "./read-budgets.ts";
 import { type LedgerBatch, runLedgerBatch } from "./ledger-batch.ts";
 import type { LeaseReclaimer } from "./lease-reclaimer.ts";
 import { sweepAttempts } from "./sweep-attempts.ts";
-import type { Reservation, Reserved, Settlement, Settled } from "./ledger-entries.ts";
+import type { Reservation, ReservationVerdict, Settlement, SettlementResult } from "./ledger-entries.ts";
 
 export type { Funding } from "../storage/schema/tables-metering.ts";
 
 export interface Ledger {
-  reserve(reservation: Reservation): Promise<Reserved>;
-  settle(settlement: Settlement): Promise<Settled>;
+  reserve(reservation: Reservation): Promise<ReservationVerdict>;
+  settle(settlement: Settlement): Promise<SettlementResult>;
   /** Settles several attempts atomically, in one transaction. */
-  settleTogether(settlements: readonly Settlement[]): Promise<readonly Settled[]>;
+  settleTogether(settlements: readonly Settlement[]): Promise<readonly SettlementResult[]>;
   /** Reserves in the caller's transaction, which must lock nothing of the ledger before and must be repeatable after a deadlock. */
-  reserveIn(tx: Transacting, reservation: Reservation): Promise<Reserved>;
-  settleIn(tx: Transacting, settlement: Settlement): Promise<Settled>;
+  reserveIn(tx: Transacting, reservation: Reservation): Promise<ReservationVerdict>;
+  settleIn(tx: Transacting, settlement: Settlement): Promise<SettlementResult>;
   /** Settles attempts that a crash left open, without a charge to the app, and marks them unresolved. Returns how many. */
   sweepReservations(): Promise<number>;
   /** The refusal that this reservation would get now. Null: it fits. */
@@ -48,7 +48,10 @@ export interface LedgerOptions {
 
 /** A reservation or a settlement of a batch. */
 type Entry = { readonly reservation: Reservation } | { readonly settlement: Settlement };
-type Answer = { readonly reserved: Reserved } | { readonly settled: Settled } | { readonly error: unknown };
+type Answer =
+  | { readonly reserved: ReservationVerdict }
+  | { readonly settled: SettlementResult }
+  | { readonly error: unknown };
 
 export function createLedger({ database, seal, reclaimer, nowMs = Date.now }: LedgerOptions): Ledger {
   const runIn = (tx: Transacting, batch: Partial<LedgerBatch>) =>
@@ -81,7 +84,7 @@ export function createLedger({ database, seal, reclaimer, nowMs = Date.now }: Le
     isItemFault: isBadData,
   });
 
-  const reserve = async (reservation: Reservation): Promise<Reserved> => {
+  const reserve = async (reservation: Reservation): Promise<ReservationVerdict> => {
     const answer = await enqueue({ reservation });
     if ("reserved" in answer) return answer.reserved;
     throw "error" in answer ? answer.error : new Error("a reservation was answered as a settlement");
@@ -104,8 +107,8 @@ export function createLedger({ database, seal, reclaimer, nowMs = Date.now }: Le
   };
 }
 
-const asReserved = (reserved: Reserved): Answer => ({ reserved });
-const asSettled = (settled: Settled): Answer => ({ settled });
+const asReserved = (reserved: ReservationVerdict): Answer => ({ reserved });
+const asSettled = (settled: SettlementResult): Answer => ({ settled });
 
 function mergeInOrder(
   entries: readonly Entry[],

@@ -1,7 +1,7 @@
 // Reads an app's budgets with the usage of their current windows.
 import type { Kysely } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
-import { sumHeld } from "./store/budget-leases.ts";
+import { sumLeased } from "./store/budget-leases.ts";
 import { readWindows, windowId, type WindowRow } from "./store/budget-windows.ts";
 import { type BudgetRow, readBudgets, readBudgetsOfApps } from "./store/budgets.ts";
 import type { Tables } from "../storage/schema/tables.ts";
@@ -21,7 +21,7 @@ async function withLeased(
   budgets: readonly BudgetState[],
 ): Promise<readonly BudgetState[]> {
   const leasedByWindow = new Map(
-    (await sumHeld(db, workspaceId)).map((sum) => [
+    (await sumLeased(db, workspaceId)).map((sum) => [
       windowId({ budgetId: sum.budget_id, windowStart: sum.window_start }),
       { nanoUsd: sum.nano_usd, tokens: sum.tokens },
     ]),

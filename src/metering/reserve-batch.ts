@@ -6,21 +6,21 @@ import { addAmounts, type WindowChange, windowKeyJson } from "./store/budget-win
 import type { BudgetRow } from "./store/budgets.ts";
 import { dispatchSlots } from "../storage/idempotency-slots.ts";
 import { addReserved, type Amounts, type BudgetExceeded, type BudgetState, judgeBudget } from "./budget.ts";
-import type { Reservation, Reserved } from "./ledger-entries.ts";
+import type { Reservation, ReservationVerdict } from "./ledger-entries.ts";
 import { storePrice } from "./price.ts";
 
 type Verdict = { readonly budgets: readonly BudgetState[] } | { readonly exceeded: BudgetExceeded };
 
 /** The result of a batch of reservations. Slots of admitted ones are dispatched. */
-export interface Reserving {
-  readonly verdicts: readonly Reserved[];
+export interface ReservationOutcome {
+  readonly verdicts: readonly ReservationVerdict[];
   readonly admitted: readonly Admitted[];
   /** Changes of the budget windows by the admitted reservations. */
   readonly moves: readonly WindowChange[];
 }
 
 /** Locked rows and their states, in the same order. */
-export interface HeldBudgets {
+export interface LockedBudgets {
   readonly rows: readonly BudgetRow[];
   readonly states: readonly BudgetState[];
 }
@@ -34,9 +34,9 @@ interface Admitted {
 export async function judgeReservations(
   tx: Transacting,
   batch: readonly Reservation[],
-  held: HeldBudgets,
+  held: LockedBudgets,
   before: readonly WindowChange[],
-): Promise<Reserving> {
+): Promise<ReservationOutcome> {
   const ledgers = budgetsOf(held, before);
   const lostItems = new Set<Reservation>();
   let verdicts: ReadonlyMap<Reservation, Verdict>;
@@ -86,7 +86,7 @@ interface Ledgers {
   readonly idsOf: (item: Reservation) => readonly string[];
 }
 
-function budgetsOf({ rows, states: initialStates }: HeldBudgets, before: readonly WindowChange[]): Ledgers {
+function budgetsOf({ rows, states: initialStates }: LockedBudgets, before: readonly WindowChange[]): Ledgers {
   const states = initialStates.map((state) => addMoves(state, before));
   const isApplicable = (row: BudgetRow, item: Reservation) =>
     row.workspace_id === item.workspaceId &&

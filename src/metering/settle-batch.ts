@@ -4,11 +4,19 @@ import { sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
 import { readWindowKeys, type WindowChange } from "./store/budget-windows.ts";
 import type { AppOf } from "./store/budgets.ts";
-import { allHeld, COUNTED, HELD, type HeldRow, type HeldWindows, holdBudgets, holding } from "./store/held-budgets.ts";
+import {
+  lockedWindowsOf,
+  WANTED_COUNT,
+  LOCKED_COLUMNS,
+  type LockedRow,
+  type LockedWindows,
+  lockBudgetWindows,
+  lockingQueries,
+} from "./store/held-budgets.ts";
 import { burnSlots, completeSlot, dispatchSlots, releaseSlots } from "../storage/idempotency-slots.ts";
 import { PREPARED } from "../storage/connection/prepared.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
-import type { Settled, Settlement, SlotEnd, TokenUsage } from "./ledger-entries.ts";
+import type { SettlementResult, Settlement, SlotEnd, TokenUsage } from "./ledger-entries.ts";
 
 export interface OpenAttempt {
   readonly id: string;
@@ -27,12 +35,12 @@ export interface Settling {
 }
 
 /** For a batch without settlements and apps. */
-const NONE: HeldWindows = { rows: [], windows: [] };
+const NONE: LockedWindows = { rows: [], windows: [] };
 
 export interface SettledAndHeld {
   readonly settling: Settling;
   /** The budgets of the apps and those that the settlements change. Null as in `holdBudgets`. */
-  readonly held: HeldWindows | null;
+  readonly held: LockedWindows | null;
 }
 
 /** Writes the outcomes, which locks the attempts, and then locks the budgets, in one statement and each in id order. */
@@ -52,7 +60,11 @@ export async function settleAndHold(
 }
 
 /** The caller has locked the budgets, and has updated their windows or will do so. */
-export async function finishSettling(tx: Transacting, seal: Seal, settling: Settling): Promise<readonly Settled[]> {
+export async function finishSettling(
+  tx: Transacting,
+  seal: Seal,
+  settling: Settling,
+): Promise<readonly SettlementResult[]> {
   const { batch, changed } = settling;
   const endedSlots = new Set<Settlement>();
   const slots = [...changed].flatMap((item) => (item.slot === undefined ? [] : [{ item, slot: item.slot }]));
@@ -118,8 +130,9 @@ async function writeOutcomes(
   tx: Transacting,
   items: readonly Settlement[],
   apps: readonly AppOf[],
-): Promise<{ readonly open: ReadonlyMap<string, OpenAttempt>; readonly held: HeldWindows | null }> {
-  if (items.length === 0) return { open: new Map(), held: apps.length === 0 ? NONE : await holdBudgets(tx, apps) };
+): Promise<{ readonly open: ReadonlyMap<string, OpenAttempt>; readonly held: LockedWindows | null }> {
+  if (items.length === 0)
+    return { open: new Map(), held: apps.length === 0 ? NONE : await lockBudgetWindows(tx, apps) };
   const values = items.map((item) => ({
     id: item.attemptId,
     outcome: item.outcome,
@@ -138,7 +151,7 @@ async function writeOutcomes(
   const movedBudgets = sql`select jsonb_array_elements(attempt_windows) ->> 'budget_id' as id from settled`;
   // `provider_seconds_flag` is set above a difference of 2 % or 1 s [metering.provider-seconds]. Attempts are selected by id only, because an index of open
   // attempts would be scanned as a whole.
-  const { rows } = await sql<SettledRow & HeldRow>`${PREPARED}
+  const { rows } = await sql<SettledRow & LockedRow>`${PREPARED}
     with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as given (id text, outcome text,
         provider_ms bigint, audio_ms bigint, billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb, provider_failure jsonb,
         input_tokens bigint, output_tokens bigint, cached_input_tokens bigint, usage_source text)),
@@ -154,11 +167,11 @@ async function writeOutcomes(
         from open join given using (id) where attempts.id = open.id
         returning open.id as attempt_id, open.audio_ms as attempt_audio_ms, open.reserved_nano_usd as attempt_nano_usd,
           open.reserved_tokens as attempt_tokens, open.windows as attempt_windows),
-      ${holding(apps, movedBudgets)}
-    select settled.*, ${HELD} from ${COUNTED} left join (settled full join held on false) on true
+      ${lockingQueries(apps, movedBudgets)}
+    select settled.*, ${LOCKED_COLUMNS} from ${WANTED_COUNT} left join (settled full join held on false) on true
       order by held.id`.execute(tx);
   const open = rows.flatMap((row) => (row.attempt_id === null ? [] : [openAttemptOf(row)]));
-  return { open: new Map(open.map((attempt) => [attempt.id, attempt])), held: allHeld(rows) };
+  return { open: new Map(open.map((attempt) => [attempt.id, attempt])), held: lockedWindowsOf(rows) };
 }
 
 async function endSlot(tx: Transacting, seal: Seal, slot: SlotEnd): Promise<boolean> {

@@ -7,7 +7,7 @@ import { changeWindows, readWindowKeys } from "./store/budget-windows.ts";
 import { lockBudgets } from "./store/budgets.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { PIPELINED, PREPARED } from "../storage/connection/prepared.ts";
-import { columnsBut, insertDeduplicated, type SharingRow, timedBy } from "../storage/insert-deduplicated.ts";
+import { columnsBut, insertDeduplicated, type SharingRow, coarseTimestamp } from "../storage/insert-deduplicated.ts";
 import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { move } from "./grow-lease.ts";
@@ -145,7 +145,7 @@ async function insertSettled(
 ): Promise<readonly LeasedAttempt[]> {
   // `settled_at` is the time of this insert, on which the usage roll-up depends.
   const insert = sql`${mayBeThere ? PREPARED : PIPELINED} insert into attempts (${COLUMNS}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
-    select ${COLUMNS}, 0, 'settled', ${timedBy(nowMs, "reserved_at_ms")}, patchbay_now(), patchbay_now(), 0 from ${insertDeduplicated(batch, OWN, SHARED)}`;
+    select ${COLUMNS}, 0, 'settled', ${coarseTimestamp(nowMs, "reserved_at_ms")}, patchbay_now(), patchbay_now(), 0 from ${insertDeduplicated(batch, OWN, SHARED)}`;
   if (!mayBeThere) {
     await insert.execute(tx);
     return batch;

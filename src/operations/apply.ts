@@ -1,10 +1,10 @@
 // `patchbay apply`: writes the configuration file's objects into the database, reports the difference and notifies every running process.
 import { EXIT } from "../cli/exit-codes.ts";
 import type { ApplyFileOptions } from "../cli/operate/operations-commands.ts";
-import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
+import { CliError, printLine, type Terminal, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { findFile } from "../config/find-file.ts";
-import type { Applied } from "../contract/admin/apply.ts";
+import type { ApplyResult } from "../contract/admin/apply.ts";
 import { applyAndCompare } from "../directory/apply-configuration.ts";
 import type { Database } from "../storage/database.ts";
 import { createSeal } from "../storage/secrets/seal.ts";
@@ -28,7 +28,7 @@ async function applyToDatabase(
   configuration: Configuration,
   file: string,
   { dryRun = false }: ApplyFileOptions,
-): Promise<Applied> {
+): Promise<ApplyResult> {
   await using opened = new AsyncDisposableStack();
   opened.defer(() => database.close());
   const { encryptionKeys, pepper } = await readSecrets(configuration);
@@ -39,14 +39,14 @@ async function applyToDatabase(
   return { object: "configuration_applied", file, dry_run: dryRun, changes: [...changes] };
 }
 
-const MARKS: Readonly<Record<Applied["changes"][number]["action"], string>> = {
+const MARKS: Readonly<Record<ApplyResult["changes"][number]["action"], string>> = {
   created: "+",
   changed: "~",
   released: "o",
   removed: "-",
 };
 
-async function report(result: Applied, options: ApplyFileOptions, terminal: Terminal): Promise<void> {
+async function report(result: ApplyResult, options: ApplyFileOptions, terminal: Terminal): Promise<void> {
   if (options.json === true) {
     await write(terminal.stdout, `${JSON.stringify(result)}\n`);
     return;
@@ -57,5 +57,5 @@ async function report(result: Applied, options: ApplyFileOptions, terminal: Term
       `${MARKS[action]} ${kind} ${name}${action === "released" ? " (no longer in the file; it stays, and the API may change it)" : ""}\n`,
     );
   const count = result.changes.length === 1 ? "1 change" : `${result.changes.length} changes`;
-  await say(terminal, result.dry_run ? `${count}, none of them made (--dry-run).` : `${count} in force.`);
+  await printLine(terminal, result.dry_run ? `${count}, none of them made (--dry-run).` : `${count} in force.`);
 }

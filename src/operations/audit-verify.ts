@@ -3,7 +3,7 @@ import { readCheckpoint } from "../admin/audit/audit-checkpoint.ts";
 import { chainOf, verifyAudit } from "../admin/audit/verify-audit.ts";
 import type { AuditVerifyOptions } from "../cli/operate/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
-import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
+import { CliError, printLine, type Terminal, write } from "../cli/terminal.ts";
 import type { AuditVerification } from "../contract/admin/audit.ts";
 import { objectStoreSettings, openObjectStore } from "../objects/store.ts";
 import { wholeObjects } from "../objects/whole-objects.ts";
@@ -38,10 +38,10 @@ async function report(verification: AuditVerification, options: AuditVerifyOptio
   for (const { chain, message } of verification.findings) await write(terminal.stdout, `${chain}: ${message}\n`);
   const { chains, entries, checkpoint_at: at, findings } = verification;
   const verdict = verification.ok ? "nothing was changed" : `${findings.length} findings`;
-  await say(terminal, `${entries} entries in ${chains} chains: ${verdict}.`);
+  await printLine(terminal, `${entries} entries in ${chains} chains: ${verdict}.`);
   // A checkpoint that does not match exists, and the findings above report it.
   if (findings.some(({ kind }) => kind === "checkpoint")) return;
-  await say(
+  await printLine(
     terminal,
     at === null
       ? "There is no signed checkpoint yet: an end that was cut off, or a log written wholly anew, cannot be seen."

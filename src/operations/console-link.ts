@@ -5,7 +5,7 @@ import { EXIT } from "../cli/exit-codes.ts";
 import { callGateway } from "../cli/gateway-client.ts";
 import { adminUrl, endpointUrl } from "../cli/gateway-url.ts";
 import type { ConsoleOptions } from "../cli/operate/operations-commands.ts";
-import { CliError, say, type Terminal, visible, write } from "../cli/terminal.ts";
+import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { ownAdminUrl } from "./own-listener.ts";
 import { readConfiguration } from "./read-configuration.ts";
@@ -26,7 +26,7 @@ export async function consoleLink(options: ConsoleOptions, terminal: Terminal, s
     return EXIT.ok;
   }
   await write(terminal.stdout, `${link ?? url}\n`);
-  await say(
+  await printLine(
     terminal,
     link === null ? "It asks for the operator's key." : "Whoever has this link is the operator: it holds the key.",
   );
@@ -70,7 +70,7 @@ async function verifyAccess(gateway: URL, key: string | null, terminal: Terminal
     makeBody: () => ({ body: null, headers: {} }),
     signal,
     onRetry: (message, delaySeconds) =>
-      terminal.stderr.write(`${visible(message)} Trying again in ${delaySeconds} s.\n`),
+      terminal.stderr.write(`${stripControlCharacters(message)} Trying again in ${delaySeconds} s.\n`),
   });
   await response.body?.cancel();
 }

@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { confirm } from "../cli/confirm.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import type { DownOptions } from "../cli/operate/operations-commands.ts";
-import { CliError, say, type Terminal, visible, write } from "../cli/terminal.ts";
+import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../cli/terminal.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { hostname } from "node:os";
 import { ownerOf } from "../storage/embedded/installation-lock.ts";
@@ -29,9 +29,9 @@ export async function down(options: DownOptions, terminal: Terminal, signal: Abo
     );
   const contents = options.purge === true ? await contentsOf(dataDir) : { ours: [], others: [], relocated: [] };
   if (contents.ours.length > 0 && options.yes !== true) {
-    await say(terminal, "This deletes for good, with every key, job, transcript and figure of the installation:");
+    await printLine(terminal, "This deletes for good, with every key, job, transcript and figure of the installation:");
     for (const path of [...contents.relocated, ...contents.ours.map((name) => join(dataDir, name))])
-      await say(terminal, `  ${path}`);
+      await printLine(terminal, `  ${path}`);
     await confirm("Delete all of it?", terminal, signal);
   }
   const stopped = await stop(dataDir, terminal, signal);
@@ -42,11 +42,11 @@ export async function down(options: DownOptions, terminal: Terminal, signal: Abo
     await write(terminal.stdout, `${JSON.stringify({ object: "down", stopped, removed, left: keptPaths })}\n`);
     return EXIT.ok;
   }
-  await say(terminal, stopped === null ? `No gateway runs on ${dataDir}.` : `Process ${stopped} has ended.`);
-  await write(terminal.stdout, visible(removed.map((path) => `${path}\n`).join("")));
-  for (const path of keptPaths) await say(terminal, `left, for it is none of ours: ${path}`);
+  await printLine(terminal, stopped === null ? `No gateway runs on ${dataDir}.` : `Process ${stopped} has ended.`);
+  await write(terminal.stdout, stripControlCharacters(removed.map((path) => `${path}\n`).join("")));
+  for (const path of keptPaths) await printLine(terminal, `left, for it is none of ours: ${path}`);
   if (removed.length > 0 && storage.objects.kind === "s3")
-    await say(terminal, "Objects are kept in S3 and are still there: empty the bucket yourself.");
+    await printLine(terminal, "Objects are kept in S3 and are still there: empty the bucket yourself.");
   return EXIT.ok;
 }
 
@@ -69,7 +69,7 @@ async function stop(dataDir: string, terminal: Terminal, signal: AbortSignal): P
         hints: ["be the user that started it, or stop it with what did"],
       });
   }
-  await say(terminal, `stopping process ${pid}`);
+  await printLine(terminal, `stopping process ${pid}`);
   while ((await ownerOf(dataDir))?.pid === pid) await wait(LOOK_MS, undefined, { signal });
   return pid;
 }

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import type { MigrateStorageOptions } from "../cli/operate/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
-import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
+import { CliError, printLine, type Terminal, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { isPostgresUrl, isReadablePostgresUrl, WRITE_ENCODED } from "../lib/postgres-url.ts";
 import { type CopiedTable, copyTables, tablesInUse } from "./store/copy-tables.ts";
@@ -138,5 +138,5 @@ async function report(
         ]
       : []),
   ];
-  for (const line of next) await say(terminal, line);
+  for (const line of next) await printLine(terminal, line);
 }

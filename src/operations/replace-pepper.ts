@@ -6,7 +6,7 @@ import { CLI_KEY_FILE, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
 import { confirm } from "../cli/confirm.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import type { ReplacePepperOptions } from "../cli/operate/operations-commands.ts";
-import { say, type Terminal, write } from "../cli/terminal.ts";
+import { printLine, type Terminal, write } from "../cli/terminal.ts";
 import { replacePepper as replace } from "../storage/secrets/key-pepper.ts";
 import { openToChange } from "./open-installation.ts";
 import { readConfiguration, readSecrets } from "./read-configuration.ts";
@@ -31,9 +31,10 @@ export async function replacePepper(
       terminal.stdout,
       `${JSON.stringify({ object: "pepper_replaced", is_new: replaced !== null, revoked_keys: revokedKeys })}\n`,
     );
-  else if (replaced === null) await say(terminal, "It is the pepper of this database already; nothing was changed.");
+  else if (replaced === null)
+    await printLine(terminal, "It is the pepper of this database already; nothing was changed.");
   else
-    await say(
+    await printLine(
       terminal,
       `${revokedKeys} keys ended. The next start makes those of the configuration anew; give every process this pepper.`,
     );

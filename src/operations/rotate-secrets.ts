@@ -2,7 +2,7 @@
 // the old key after it. Afterwards only expiring data needs the old key, which may be removed later [tenancy.rotate].
 import type { RotateSecretsOptions } from "../cli/operate/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
-import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
+import { CliError, printLine, type Terminal, write } from "../cli/terminal.ts";
 import type { Database } from "../storage/database.ts";
 import {
   countKeyUse,
@@ -60,7 +60,7 @@ interface Rotation {
 }
 
 async function report({ wrapped, keys, largeResults }: Rotation, ring: Seal, terminal: Terminal): Promise<void> {
-  await say(terminal, `${wrapped} data keys wrapped anew with key ${ring.keyIds[0]}.`);
+  await printLine(terminal, `${wrapped} data keys wrapped anew with key ${ring.keyIds[0]}.`);
   for (const key of keys) {
     const { status, data_keys: dataKeys, answers } = describeKey(key, ring);
     const needs = `${dataKeys} data keys, ${answers} stored answers and job contents`;
@@ -68,7 +68,7 @@ async function report({ wrapped, keys, largeResults }: Rotation, ring: Seal, ter
   }
   const unusedKeys = keys.filter((key) => key.keyId !== ring.keyIds[0] && key.dataKeys + key.answers === 0);
   for (const { keyId } of unusedKeys)
-    await say(
+    await printLine(
       terminal,
       largeResults === 0
         ? `Nothing needs key ${keyId}: once every process has ${ring.keyIds[0]} first, it may be taken out of secrets.encryption_keys.`

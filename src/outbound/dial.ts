@@ -4,7 +4,7 @@ import { Agent } from "undici";
 import { type CallerRequest, type CallerSocketRequest, type CallerWay, createCallerWay } from "./caller-way.ts";
 import { createGuard, type GuardOptions } from "./guard.ts";
 import { HTTP_OPTIONS } from "./http-options.ts";
-import { type Opened, openSocket, type WireSocketRequest } from "./socket.ts";
+import { type SocketOutcome, openSocket, type WireSocketRequest } from "./socket.ts";
 import { type OutboundStream, StreamReply, type StreamTimes } from "./stream-reply.ts";
 import { type OutboundReply, WholeReply } from "./whole-reply.ts";
 import type { WireRequest } from "./wire-call.ts";
@@ -37,7 +37,7 @@ export interface Outbound extends Pick<CallerWay, "examine" | "vet" | "reach" | 
   /** Streams a reply to `read` and closes the connection when `read` returns. */
   receive<T>(request: CallerRequest & StreamTimes, read: (reply: OutboundStream) => Promise<T>): Promise<T>;
   /** A WebSocket, or the reply to its upgrade request. */
-  connect(request: SocketRequest | CallerSocketRequest): Promise<Opened>;
+  connect(request: SocketRequest | CallerSocketRequest): Promise<SocketOutcome>;
   /** Requests whose first byte was sent, since the start. */
   dispatched(): number;
   /** Waits for pending exchanges. */

@@ -1,6 +1,6 @@
 // A process-wide memory budget in bytes for replies of other servers, reserved before they are read. A reply without room waits and its socket is not read
 // meanwhile. Waiting owners are served round-robin, and no single owner gets the last quarter.
-import { createRoundRobin, type Waiting } from "../lib/concurrency/round-robin.ts";
+import { createRoundRobin, type Waiter } from "../lib/concurrency/round-robin.ts";
 
 export interface ReplyMemory {
   /** Opens a lease for one reply. */
@@ -26,7 +26,7 @@ export interface ReplyMemoryOptions {
   readonly waitMs?: number;
 }
 
-interface Claim extends Waiting {
+interface Claim extends Waiter {
   readonly bytes: number;
   readonly settle: (isGranted: boolean) => void;
 }

@@ -39,7 +39,7 @@ export interface OutboundSocket {
   close(): void;
 }
 
-export type Opened =
+export type SocketOutcome =
   | { readonly ok: true; readonly socket: OutboundSocket }
   /** The upgrade request got an ordinary HTTP reply. */
   | { readonly ok: false; readonly reply: UpgradeReply };
@@ -63,13 +63,13 @@ const MESSAGES_PER_SECOND = 100;
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 const BYTES_PER_SECOND = 512 * 1024;
 
-export async function openSocket(request: WireSocketRequest, count: () => void): Promise<Opened> {
+export async function openSocket(request: WireSocketRequest, count: () => void): Promise<SocketOutcome> {
   if (request.signal?.aborted === true) throw new OutboundError("aborted", false, null);
   return new ClientSocket(request, count).opened;
 }
 
 class ClientSocket implements OutboundSocket {
-  readonly opened: Promise<Opened>;
+  readonly opened: Promise<SocketOutcome>;
   headers: Readonly<Record<string, string>> = {};
   readonly #request: WireSocketRequest;
   readonly #count: () => void;
@@ -104,8 +104,8 @@ class ClientSocket implements OutboundSocket {
     this.opened = this.#open();
   }
 
-  #open(): Promise<Opened> {
-    const opening = Promise.withResolvers<Opened>();
+  #open(): Promise<SocketOutcome> {
+    const opening = Promise.withResolvers<SocketOutcome>();
     const socket = this.#socket;
     socket.once("upgrade", (reply) => {
       this.headers = singleValues(reply.headers);
@@ -128,7 +128,7 @@ class ClientSocket implements OutboundSocket {
     return opening.promise;
   }
 
-  async #refused(reply: IncomingMessage): Promise<Opened> {
+  async #refused(reply: IncomingMessage): Promise<SocketOutcome> {
     const text = await readRefusal(reply);
     this.close();
     return { ok: false, reply: { status: reply.statusCode ?? 0, headers: singleValues(reply.headers), text } };

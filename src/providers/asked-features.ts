@@ -47,6 +47,6 @@ function supportsLanguage(languages: readonly string[] | undefined, language: La
   return isKnown && languages.includes(primarySubtag(language.tag));
 }
 
-export function takes({ speech }: SpeechTarget, preference: Preference): boolean {
+export function supportsPreference({ speech }: SpeechTarget, preference: Preference): boolean {
   return speech.preferences.includes(preference);
 }

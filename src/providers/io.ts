@@ -1,6 +1,6 @@
 // The side effects of an adapter: HTTP exchanges and sockets on one account, and the kinds of failure.
 import type { OpenBytes } from "../lib/open-bytes.ts";
-import type { Remembered } from "./memory.ts";
+import type { CachedValue } from "./memory.ts";
 import type { ProviderFailure } from "./wire/provider-failure.ts";
 import type { WireReply } from "./wire/wire-reply.ts";
 
@@ -118,7 +118,7 @@ export interface Io {
   /** Sleeps. The attempt's signal or deadline ends it early and throws as in `send`. */
   readonly pause: (milliseconds: number) => Promise<void>;
   /** The result of `make` for this account, shared by its calls in this process until it expires. */
-  readonly remember: (name: string, make: () => Promise<Remembered>) => Promise<string>;
+  readonly remember: (name: string, make: () => Promise<CachedValue>) => Promise<string>;
   readonly forget: (name: string) => void;
   /** The current time, for timestamps that a provider is sent. */
   readonly nowMs: () => number;

@@ -2,14 +2,14 @@
 // no list of secrets exists.
 import { createHash } from "node:crypto";
 
-export interface Remembered {
+export interface CachedValue {
   readonly value: string;
   readonly forMs: number;
 }
 
 export interface Memory {
   /** Concurrent callers share one `make`. If it fails, only its own caller fails, and each of the others tries again. */
-  get(key: string, make: () => Promise<Remembered>): Promise<string>;
+  get(key: string, make: () => Promise<CachedValue>): Promise<string>;
   forget(key: string): void;
 }
 
@@ -17,9 +17,9 @@ const MAX_ENTRIES = 1_000;
 
 export function createMemory(nowMs: () => number = Date.now): Memory {
   const entries = new Map<string, { readonly value: string; readonly untilMs: number }>();
-  const flights = new Map<string, Promise<Remembered>>();
+  const flights = new Map<string, Promise<CachedValue>>();
 
-  function keep(digest: string, { value, forMs }: Remembered): void {
+  function keep(digest: string, { value, forMs }: CachedValue): void {
     const now = nowMs();
     for (const [each, { untilMs }] of entries) if (untilMs <= now) entries.delete(each);
     const oldest = entries.keys().next();

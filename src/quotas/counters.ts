@@ -10,18 +10,18 @@ export interface Limit extends CountKey {
   readonly periodMs: number;
 }
 
-export interface Refused {
+export interface LimitExceeded {
   readonly ok: false;
   readonly limit: Limit;
   /** Time until it would fit. 0: unknown. */
   readonly waitMs: number;
 }
 
-export type Verdict = { readonly ok: true } | Refused;
-export type Entered = { readonly ok: true; readonly leave: () => void } | Refused;
+export type Verdict = { readonly ok: true } | LimitExceeded;
+export type SlotVerdict = { readonly ok: true; readonly leave: () => void } | LimitExceeded;
 
 /** State of a limit as far as this process knows, without reading the database. */
-export interface Standing {
+export interface LimitState {
   readonly left: number;
   /** Time until more is available. Null: unknown, or nothing was taken. */
   readonly moreInMs: number | null;
@@ -34,9 +34,9 @@ export interface Counters {
   /** Corrects an earlier amount: more is counted whatever room there is, less becomes available again. */
   correct(limits: readonly Limit[], difference: number): void;
   /** Takes a slot of each limit. */
-  enter(limits: readonly Limit[]): MaybePromise<Entered>;
+  enter(limits: readonly Limit[]): MaybePromise<SlotVerdict>;
   /** Null: this process has taken nothing of it yet. */
-  standing(limit: Limit): Standing | null;
+  standing(limit: Limit): LimitState | null;
   /** Returns unused amounts. */
   close(): Promise<void>;
 }

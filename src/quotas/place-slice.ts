@@ -1,7 +1,7 @@
 // This process's share of a limit on concurrent requests [quotas.concurrent-reuse]. A slot that becomes free serves the next request here, and is returned if
 // none arrives within a second.
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
-import type { Limit, Standing, Verdict } from "./counters.ts";
+import type { Limit, LimitState, Verdict } from "./counters.ts";
 import type { PlaceAsk } from "./draw.ts";
 
 interface Waiter {
@@ -80,7 +80,7 @@ export class PlaceSlice {
     this.#askAgain();
   }
 
-  standing({ limit }: Limit): Standing | null {
+  standing({ limit }: Limit): LimitState | null {
     return this.#others === null ? null : { left: limit - this.#others - this.#running, moreInMs: null };
   }
 

@@ -4,7 +4,7 @@ import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { CountUnit } from "./store/quota-counts.ts";
-import type { Counters, Limit, Refused } from "./counters.ts";
+import type { Counters, Limit, LimitExceeded } from "./counters.ts";
 import { type LimitStanding, rateLimitFields } from "./rate-limit-fields.ts";
 import { UNITS } from "./units.ts";
 
@@ -152,7 +152,11 @@ function runOnce(leave: () => void): () => void {
   };
 }
 
-function limitReached(unit: CountUnit, { limit: refusedLimit, waitMs }: Refused, countedAmount: number): GatewayError {
+function limitReached(
+  unit: CountUnit,
+  { limit: refusedLimit, waitMs }: LimitExceeded,
+  countedAmount: number,
+): GatewayError {
   const { scale, words } = UNITS[unit];
   const { limit, periodMs } = refusedLimit;
   const quota = limit / scale;

@@ -1,8 +1,8 @@
 // The RateLimit fields of a response [quotas.rate-limit-fields] (draft-ietf-httpapi-ratelimit-headers): one item for each quota that applies.
-import type { Limit, Standing } from "./counters.ts";
+import type { Limit, LimitState } from "./counters.ts";
 import { UNITS } from "./units.ts";
 
-export interface LimitStanding extends Omit<Standing, "left"> {
+export interface LimitStanding extends Omit<LimitState, "left"> {
   readonly limit: Limit;
   /** Null: this process has not read it yet. Then only the policy is reported. */
   readonly left: number | null;

@@ -1,7 +1,7 @@
 // This process's share of a quota per minute or hour [quotas.unused-returned]: spent in memory, drawn ahead of need while plenty is left, and returned if it
 // is not used.
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
-import type { Limit, Refused, Standing, Verdict } from "./counters.ts";
+import type { Limit, LimitExceeded, LimitState, Verdict } from "./counters.ts";
 import type { WindowAsk, WindowDrawn } from "./draw.ts";
 import { type Slots, slotsAt, standingOf } from "./window.ts";
 
@@ -125,7 +125,7 @@ export class WindowSlice {
   }
 
   /** An upper bound, because what other processes drew since the last draw is not known here. */
-  standing(limit: Limit): Standing | null {
+  standing(limit: Limit): LimitState | null {
     if (this.#row === null) return null;
     const { slots, nowMs, seenAtMs } = this.#row;
     const dbNowMs = nowMs + this.#nowMs() - seenAtMs;
@@ -181,7 +181,7 @@ export class WindowSlice {
     return this.#takes > 1 ? Math.max(this.#taken, this.#takenBefore) : this.#takenBefore;
   }
 
-  #lately(amount: number): Refused | null {
+  #lately(amount: number): LimitExceeded | null {
     if (this.#refused === null || amount < this.#refused.amount) return null;
     const sinceMs = this.#nowMs() - this.#refused.atMs;
     const { waitMs } = this.#refused;

@@ -6,7 +6,7 @@ import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } from "../contract/requests.ts";
 import { appOf } from "../gateway/account/app-of.ts";
 import type { ProviderDeletions } from "../gateway/calls/deletion-duties.ts";
-import type { Asked, KeyUse, RecordedCandidate, RecordedPurpose } from "../gateway/request-record.ts";
+import type { RequestedOptions, KeyUse, RecordedCandidate, RecordedPurpose } from "../gateway/request-record.ts";
 import { formatUsd } from "../metering/money.ts";
 import type { Database } from "../storage/database.ts";
 import { readAttempts, readRecordedJob, readRequest, type RecordedJob, type RequestScope } from "./store/requests.ts";
@@ -46,7 +46,7 @@ async function readRecorded(
   { database, deletions, written }: RecordServices,
   scope: RequestScope,
   id: string,
-): Promise<Recorded> {
+): Promise<RequestWithAttempts> {
   await written(id);
   const recorded = await asWorkspaceOrSystem(database, scope.workspaceId, async (db) => {
     const row = await readRequest(db, scope, id);
@@ -66,7 +66,7 @@ async function readRecorded(
   return { ...found, deletion: owner === null ? "none" : await deletions.state(owner.workspaceId, subject) };
 }
 
-export interface Recorded {
+export interface RequestWithAttempts {
   readonly row: RequestRow;
   readonly attempts: readonly AttemptRow[];
   readonly job: RecordedJob | null;
@@ -77,7 +77,10 @@ export interface Recorded {
 type Visibility = "positions" | "names" | "all";
 
 /** The casts are safe: only the request log and the job workers write the JSON columns. */
-function describeRequest({ row, attempts, job, deletion }: Recorded, visibility: Visibility): RequestRecordView {
+function describeRequest(
+  { row, attempts, job, deletion }: RequestWithAttempts,
+  visibility: Visibility,
+): RequestRecordView {
   const showNames = visibility !== "positions";
   const candidates = row.candidates as readonly RecordedCandidate[] | null;
   const jobCandidates = (job?.candidates ?? []) as readonly RecordedCandidate[];
@@ -95,7 +98,7 @@ function describeRequest({ row, attempts, job, deletion }: Recorded, visibility:
     code: row.code,
     test_mode: row.test_mode,
     duration_seconds: toSeconds(row.duration_ms),
-    asked: row.asked as RequestRecordView["asked"] & Asked,
+    asked: row.asked as RequestRecordView["asked"] & RequestedOptions,
     purpose: row.purpose as RecordedPurpose | null,
     decision: decisionOf(row, keyUse),
     ...(showNames ? { route: row.route, route_version: row.route_version } : {}),

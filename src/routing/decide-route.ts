@@ -95,7 +95,7 @@ export function decideSpeech(
 
 /** Judges targets of a route that was decided earlier. */
 export function audioJudge(wanted: Requirements, audio: AudioFacts | null): Judge<Verdict> {
-  return ({ speech }, route) => judgeTarget(given(speech), wanted, audio, route);
+  return ({ speech }, route) => judgeTarget(requireModel(speech), wanted, audio, route);
 }
 
 export function decide<Wanted, V extends Missing>(
@@ -157,7 +157,7 @@ function commonLacks(candidates: readonly Candidate<Missing>[]): readonly string
 }
 
 /** Throws if the target has no such model. Only capable targets are judged. */
-export function given<Model>(model: Model | null): Model {
+export function requireModel<Model>(model: Model | null): Model {
   if (model === null) throw new Error("a target was judged for work its model does not take");
   return model;
 }

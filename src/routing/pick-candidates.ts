@@ -24,7 +24,7 @@ export type Unavailability =
   | { readonly kind: "paused"; readonly until: Date; readonly secondsLeft: number };
 
 /** The workspace's plan pays for priced models only, and this one has no price. */
-export interface Unpriced {
+export interface UnpricedTarget {
   readonly kind: "unpriced";
 }
 
@@ -32,10 +32,10 @@ export interface Unpriced {
 export const UNPRICED = "price";
 
 /** Null: available. */
-export type UnavailabilityOf = (target: Target, capability: Capability) => Unavailability | Unpriced | null;
+export type UnavailabilityOf = (target: Target, capability: Capability) => Unavailability | UnpricedTarget | null;
 export type Judge<V extends Missing> = (target: Target, route: Route, settings: Readonly<Record<string, unknown>>) => V;
 
-export interface Picked<V extends Missing> {
+export interface CandidateSelection<V extends Missing> {
   readonly candidates: readonly Candidate<V>[];
   readonly warnings: readonly Warning[];
 }
@@ -47,7 +47,7 @@ export function pickCandidates<V extends Missing>(
   profile: Profile | null,
   judge: Judge<V>,
   unavailabilityOf: UnavailabilityOf,
-): Picked<V> {
+): CandidateSelection<V> {
   const capable = route.targets.filter((target) => isCapable(target, capability));
   const serving = profile === null ? capable : capable.filter((target) => servesProfile(target, profile));
   const profileApplied = profile !== null && serving.length > 0;

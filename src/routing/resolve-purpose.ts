@@ -52,7 +52,7 @@ export function resolvePurpose(
   // A default purpose was not requested explicitly, so it falls back under both policies [routing.purpose-default]. Chat always falls back
   // [routing.purpose-chat].
   const judgesPolicy = capability === "audio_input" && requested !== null;
-  if (judgesPolicy && strictest(context.audioPurposePolicy, request.policy) === "strict") {
+  if (judgesPolicy && combinePolicies(context.audioPurposePolicy, request.policy) === "strict") {
     return { ok: false, reason: usable.reason, fields: fallbackFields };
   }
   return {
@@ -95,7 +95,7 @@ function usablePurpose(
   return { ok: true, purpose, route };
 }
 
-export function strictest(one: PurposePolicy, other: PurposePolicy | null): PurposePolicy {
+export function combinePolicies(one: PurposePolicy, other: PurposePolicy | null): PurposePolicy {
   return one === "strict" || other === "strict" ? "strict" : "fallback";
 }
 

@@ -1,7 +1,7 @@
 // Lets a restart wait for its data directory and port while the previous process finishes its work, up to a time limit.
 import { setTimeout as wait } from "node:timers/promises";
 import { readRunningGateway } from "../config/running-gateway.ts";
-import { whyNotListen } from "../http/server/check-port.ts";
+import { listenProblem } from "../http/server/check-port.ts";
 import { ownerOf } from "../storage/embedded/installation-lock.ts";
 
 const WAIT_MS = 60_000;
@@ -9,18 +9,18 @@ const WAIT_MS = 60_000;
 const NOTICE_MS = 1_000;
 const LOOK_MS = 100;
 
-export interface Waiting {
+export interface PredecessorWait {
   readonly wait: (ms: number) => Promise<unknown>;
   readonly nowMs: () => number;
   readonly step: (text: string) => void;
 }
 
-export function realTime(step: Waiting["step"]): Waiting {
+export function realTime(step: PredecessorWait["step"]): PredecessorWait {
   return { wait, nowMs: () => performance.now(), step };
 }
 
 /** Waits until the embedded database is free. Returns at once if its gateway is not stopping: opening the database then reports the owner. */
-export async function awaitDataDir(dataDir: string, waiting: Waiting): Promise<void> {
+export async function awaitDataDir(dataDir: string, waiting: PredecessorWait): Promise<void> {
   await awaitEnd(dataDir, async () => (await ownerOf(dataDir)) === null, waiting);
 }
 
@@ -28,12 +28,12 @@ export async function awaitDataDir(dataDir: string, waiting: Waiting): Promise<v
 export async function awaitPort(
   dataDir: string,
   { host, port }: { readonly host: string; readonly port: number },
-  waiting: Waiting,
+  waiting: PredecessorWait,
 ): Promise<void> {
-  if (port !== 0) await awaitEnd(dataDir, async () => (await whyNotListen(host, port)) !== "EADDRINUSE", waiting);
+  if (port !== 0) await awaitEnd(dataDir, async () => (await listenProblem(host, port)) !== "EADDRINUSE", waiting);
 }
 
-async function awaitEnd(dataDir: string, isFree: () => Promise<boolean>, waiting: Waiting): Promise<void> {
+async function awaitEnd(dataDir: string, isFree: () => Promise<boolean>, waiting: PredecessorWait): Promise<void> {
   const startedMs = waiting.nowMs();
   let isSaid = false;
   while (!(await isFree())) {

@@ -53,7 +53,7 @@ export interface PrepareOptions {
   readonly isQuiet?: boolean;
 }
 
-export interface Prepared {
+export interface PreparedProcess {
   readonly configuration: Configuration;
   /** Null: there is no file, and the defaults apply. */
   readonly file: string | null;
@@ -80,7 +80,7 @@ export interface Prepared {
 }
 
 /** Returns the exit code as a number if it failed; the error has been printed. */
-export async function prepare(options: PrepareOptions): Promise<Prepared | number> {
+export async function prepare(options: PrepareOptions): Promise<PreparedProcess | number> {
   const started = performance.now();
   // The reader of stderr may be gone; a failed print must not end the process.
   process.stderr.on("error", () => undefined);

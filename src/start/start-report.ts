@@ -1,7 +1,7 @@
 // Prints what a start reports once it listens: new keys, the self-check, the addresses of its pages, and a command to try.
 import { type FirstStart, selfCheck } from "./first-start.ts";
 
-export interface Started {
+export interface StartReport {
   readonly first: FirstStart;
   readonly url: string;
   /** Null: there is no admin listener. */
@@ -12,7 +12,7 @@ export interface Started {
   readonly configFlag: string;
 }
 
-export async function reportStart(say: (text: string) => void, started: Started): Promise<void> {
+export async function reportStart(say: (text: string) => void, started: StartReport): Promise<void> {
   const { first, url, adminUrl, flags, configFlag } = started;
   const { appKeys, keyFile } = first;
   if (appKeys !== null) {

@@ -10,7 +10,7 @@ import { reachableHost } from "../config/reachable-host.ts";
 import { removeRunningGateway, type RunningGateway, writeRunningGateway } from "../config/running-gateway.ts";
 import { drain } from "../http/server/drain.ts";
 import { type FirstStart, firstStart } from "./first-start.ts";
-import { type Prepared, prepare } from "./prepare.ts";
+import { type PreparedProcess, prepare } from "./prepare.ts";
 import { reportStart } from "./start-report.ts";
 import { stopSignal } from "./stop-signal.ts";
 
@@ -67,7 +67,7 @@ interface Listeners {
 
 type Place = Omit<RunningGateway, "pid" | "isStopping">;
 
-async function openListeners(app: App, prepared: Prepared, processNumber: number): Promise<Listeners> {
+async function openListeners(app: App, prepared: PreparedProcess, processNumber: number): Promise<Listeners> {
   const { configuration, step } = prepared;
   const { host, port, admin } = configuration.server;
   step(`sandbox      ${app.sandboxOrigin} (simulated providers, loopback only)`);
@@ -81,7 +81,7 @@ async function openListeners(app: App, prepared: Prepared, processNumber: number
 
 async function listenOr(
   server: App["server"],
-  { configuration, step }: Prepared,
+  { configuration, step }: PreparedProcess,
   at: ListenAt,
   elsewhere: string,
 ): Promise<string> {
@@ -110,7 +110,7 @@ function reachable(address: string): string {
 }
 
 async function report(
-  { applied, file, isFoundFromHere, say }: Prepared,
+  { applied, file, isFoundFromHere, say }: PreparedProcess,
   first: FirstStart,
   { url, adminUrl }: Listeners,
   isRecorded: boolean,
@@ -128,7 +128,7 @@ async function report(
 
 async function untilStopped(
   app: App,
-  { database, configuration, say, endLog }: Prepared,
+  { database, configuration, say, endLog }: PreparedProcess,
   { stopped, place }: { readonly stopped: Promise<NodeJS.Signals>; readonly place: Place | null },
 ): Promise<number> {
   const { dataDir } = configuration.storage;

@@ -4,7 +4,7 @@ import { listen } from "../http/server/listen.ts";
 import { type App, createApp } from "../compose/app.ts";
 import type { WorkerOptions } from "../cli/operate/process-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
-import { type Prepared, prepare } from "./prepare.ts";
+import { type PreparedProcess, prepare } from "./prepare.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 /** Runs until SIGTERM or SIGINT; resolves with the exit code. */
@@ -34,7 +34,7 @@ export async function work(options: WorkerOptions, orphaned: Promise<void> | nul
 /** Next to a gateway on the same machine the file's port is taken: the worker runs without it, unless the port was requested explicitly. */
 async function listenForWatchers(
   { admin }: App,
-  { configuration, say, step }: Prepared,
+  { configuration, say, step }: PreparedProcess,
   port: number | undefined,
 ): Promise<boolean> {
   const configured = configuration.server.admin;

@@ -60,7 +60,7 @@ export function columnsBut(but: string, ...columns: readonly Readonly<Record<str
 }
 
 /** Converts a column in milliseconds of this process's clock, which now shows `nowMs`, to the database's clock. */
-export function timedBy(nowMs: number, column: string): RawBuilder<unknown> {
+export function coarseTimestamp(nowMs: number, column: string): RawBuilder<unknown> {
   return sql`patchbay_now() - greatest(0, ${nowMs}::float8 - ${sql.raw(column)}) * interval '1 millisecond'`;
 }
 

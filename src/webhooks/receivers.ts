@@ -50,7 +50,7 @@ export function createReceivers(outbound: Pick<Outbound, "exchange" | "vet">, po
 }
 
 /** `not_resolved` is reported separately only to the operator. Everyone else sees the same answer as for a forbidden address. */
-export type Reached =
+export type ReachOutcome =
   | { readonly kind: "reached" }
   | {
       readonly kind: Exclude<ReceiverAnswer["kind"], "answer"> | "not_resolved";
@@ -64,7 +64,7 @@ export async function reachReceiver(
   policy: TargetPolicy,
   url: string,
   signal: AbortSignal,
-): Promise<Reached> {
+): Promise<ReachOutcome> {
   try {
     await outbound.reach(url, policy, signal);
     return { kind: "reached" };

@@ -6,7 +6,7 @@ import { access, mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/p
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { noRoom } from "../../src/audio/no-room.ts";
+import { diskFullError } from "../../src/audio/no-room.ts";
 import { openSpool, type Spool, type SpooledAudio } from "../../src/audio/spool.ts";
 import { spoolFileName } from "../../src/audio/spool-leftovers.ts";
 import { GatewayError } from "../../src/contract/errors.ts";
@@ -202,6 +202,6 @@ test("measuring.spool-cleanup, measuring.spool-full: a file that cannot be writt
 
 test("measuring.spool-full: a disk without room is reported as a gateway that is full, any other failure of a write as an internal error", () => {
   const failure = (code: string) => Object.assign(new Error(code), { code });
-  for (const code of ["ENOSPC", "EDQUOT", "EFBIG"]) assert.equal(noRoom(failure(code))?.code, "OVERLOADED");
-  assert.equal(noRoom(failure("EIO")), null);
+  for (const code of ["ENOSPC", "EDQUOT", "EFBIG"]) assert.equal(diskFullError(failure(code))?.code, "OVERLOADED");
+  assert.equal(diskFullError(failure("EIO")), null);
 });

@@ -8,7 +8,7 @@ import { GatewayError } from "../../src/contract/errors.ts";
 import { createIdempotency, type Idempotency, type SlotRef } from "../../src/gateway/idempotency/idempotency.ts";
 import type { GatewayReply } from "../../src/gateway/reply.ts";
 import { createSlotJournal } from "../../src/gateway/idempotency/slot-journal.ts";
-import { type HeldSlot, withSlot } from "../../src/gateway/idempotency/with-slot.ts";
+import { type ClaimedSlot, withSlot } from "../../src/gateway/idempotency/with-slot.ts";
 import { createLedger, type Ledger } from "../../src/metering/ledger.ts";
 import { type Reservation, type Settlement } from "../../src/metering/ledger-entries.ts";
 import { insertDeletion, releaseDeletions } from "../../src/gateway/store/provider-deletions.ts";
@@ -57,7 +57,7 @@ const request = (changes: { key?: string; fingerprint?: Buffer } = {}) => ({
 });
 
 function ask(
-  work: (slot: HeldSlot) => Promise<GatewayReply>,
+  work: (slot: ClaimedSlot) => Promise<GatewayReply>,
   changes: Parameters<typeof request>[0] = {},
   by: Partial<Idempotency> = {},
 ): Promise<GatewayReply> {
@@ -117,7 +117,7 @@ function settlement({ attemptId }: Pick<Reservation, "attemptId">): Settlement {
 const attemptState = async ({ attemptId }: Pick<Reservation, "attemptId">) =>
   (await database.db.selectFrom("attempts").select("state").where("id", "=", attemptId).executeTakeFirst())?.state;
 
-function keeperFor(slot: HeldSlot | null, by: Partial<Ledger> = {}) {
+function keeperFor(slot: ClaimedSlot | null, by: Partial<Ledger> = {}) {
   const requestId = newId("request");
   const payer = { ...tenant, requestId, endpoint: "e", keyId: null, purpose: null, testMode: true, hasPlan: false };
   const released: string[] = [];
@@ -272,12 +272,12 @@ test("idempotency.database-errors: while the database is unavailable a failed re
   await assert.rejects(ask(refuse, { key: "away" }, failWith(AWAY)), refused);
   assert.equal(await stateOf("away"), "reserved");
   await assert.rejects(ask(refuse, { key: "broken" }, failWith(BROKEN)), BROKEN);
-  const burning = async (slot: HeldSlot) => {
+  const burning = async (slot: ClaimedSlot) => {
     await slot.burn();
     return REPLY;
   };
   await assert.rejects(ask(burning, { key: "burn" }, failWith(BROKEN)), BROKEN);
-  const faulty = async (slot: HeldSlot) => {
+  const faulty = async (slot: ClaimedSlot) => {
     slot.markDispatched();
     throw new Error("a fault of ours");
   };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { JsonMeter, MAX_JSON_DEPTH, weigh } from "../../src/lib/json/json-meter.ts";
+import { JsonMeter, MAX_JSON_DEPTH, measureJson } from "../../src/lib/json/json-meter.ts";
 
 function meterOf(text: string, pieceBytes = Number.POSITIVE_INFINITY): JsonMeter {
   const meter = new JsonMeter();
@@ -36,7 +36,7 @@ test("api.hostile-json: R17, lists of small values are counted one by one, and d
   assert.ok(meterOf(`[${"{},".repeat(1_000)}{}]`).values > 1_000);
   assert.equal(meterOf("[".repeat(MAX_JSON_DEPTH)).isTooDeep, false);
   assert.equal(meterOf("[".repeat(MAX_JSON_DEPTH + 1)).isTooDeep, true);
-  assert.equal(weigh(`[${"1,".repeat(3_000)}1]`, 2_000), "too_many_values");
-  assert.equal(weigh("[".repeat(5_000), 9_000), "too_deep");
-  assert.equal(weigh("[".repeat(100), 5_000), "light");
+  assert.equal(measureJson(`[${"1,".repeat(3_000)}1]`, 2_000), "too_many_values");
+  assert.equal(measureJson("[".repeat(5_000), 9_000), "too_deep");
+  assert.equal(measureJson("[".repeat(100), 5_000), "light");
 });

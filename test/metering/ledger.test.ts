@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { type AppId, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import { createIdempotency, type Idempotency, type SlotRef } from "../../src/gateway/idempotency/idempotency.ts";
 import { createLedger, type Ledger } from "../../src/metering/ledger.ts";
-import { type Reservation, type Settled, type Settlement } from "../../src/metering/ledger-entries.ts";
+import { type Reservation, type SettlementResult, type Settlement } from "../../src/metering/ledger-entries.ts";
 import { BUILT_IN_PRICES } from "../../src/metering/price.ts";
 import { upsertBudget } from "../../src/metering/store/upsert-budget.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
@@ -296,7 +296,7 @@ test("metering.reserve-with-slot, metering.settle-atomic: reserving marks the sl
   assert.equal(await stateOf(slot), "completed");
 });
 
-const WAYS: readonly (readonly [string, (own: Ledger, item: Settlement) => Promise<Settled | undefined>])[] = [
+const WAYS: readonly (readonly [string, (own: Ledger, item: Settlement) => Promise<SettlementResult | undefined>])[] = [
   ["a settlement", (own, item) => own.settle(item)],
   ["settlements that go together", async (own, item) => (await own.settleTogether([item]))[0]],
 ];

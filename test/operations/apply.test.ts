@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { applied } from "../../src/contract/admin/apply.ts";
+import { applyResult } from "../../src/contract/admin/apply.ts";
 import { postForm } from "../harness/client.ts";
 import { configurationOf, type TestGateway } from "../harness/gateway.ts";
 import { until } from "../harness/until.ts";
@@ -49,7 +49,7 @@ test("configuration.apply-running: while a gateway runs on the embedded database
   assert.equal(await servedBy(), "nova-3");
   const done = await installation.patchbay("apply", "--json");
   assert.equal(done.exitCode, 0, done.stderr);
-  const { changes, dry_run } = applied.parse(JSON.parse(done.stdout));
+  const { changes, dry_run } = applyResult.parse(JSON.parse(done.stdout));
   assert.deepEqual([dry_run, changes], [false, [{ action: "changed", kind: "route", name: "platform/speech" }]]);
   await until(async () => (await servedBy()) === "nova-2");
   const again = await installation.patchbay("apply");

@@ -12,7 +12,7 @@ import type { Finding } from "../../src/operations/doctor/finding.ts";
 import { sealSecret } from "../../src/storage/secrets/data-keys.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { webhookSecretPlace } from "../../src/storage/secrets/secret-places.ts";
-import type { Reached } from "../../src/webhooks/receivers.ts";
+import type { ReachOutcome } from "../../src/webhooks/receivers.ts";
 import { run, type RunOptions } from "../cli/fake-gateway.ts";
 import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/postgres/embedded-data.ts";
@@ -131,7 +131,7 @@ async function emptied(): Promise<TestDatabase["db"]> {
 
 test("cli.doctor-network, webhooks.doctor: each receiver is connected to, and each way to fail has its own words and its own fix", async () => {
   const db = await emptied();
-  const outcomes: readonly (readonly [string, Reached, Finding["level"], RegExp, RegExp])[] = [
+  const outcomes: readonly (readonly [string, ReachOutcome, Finding["level"], RegExp, RegExp])[] = [
     ["https://up.example/token-a", { kind: "reached" }, "ok", /takes connections; nothing was sent/u, /^$/u],
     [
       "https://gone.example/token-b",

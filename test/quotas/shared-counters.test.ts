@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
-import type { Entered, Limit, Verdict } from "../../src/quotas/counters.ts";
+import type { SlotVerdict, Limit, Verdict } from "../../src/quotas/counters.ts";
 import { createSharedCounters, type SharedCounters } from "../../src/quotas/shared-counters.ts";
 import {
   makeTenant,
@@ -280,11 +280,11 @@ async function all<T>(count: number, ask: (turn: number) => T | Promise<T>): Pro
   return Promise.all(Array.from({ length: count }, async (_, turn) => ask(turn)));
 }
 
-function passedOf(verdicts: readonly (Verdict | Entered)[]): number {
+function passedOf(verdicts: readonly (Verdict | SlotVerdict)[]): number {
   return verdicts.filter((verdict) => verdict.ok).length;
 }
 
-function leaveAll(entered: readonly Entered[]): void {
+function leaveAll(entered: readonly SlotVerdict[]): void {
   for (const each of entered) if (each.ok) each.leave();
 }
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { EXIT } from "../../src/cli/exit-codes.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { whyNotListen } from "../../src/http/server/check-port.ts";
+import { listenProblem } from "../../src/http/server/check-port.ts";
 import { startFlags } from "../harness/node-flags.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
@@ -148,7 +148,7 @@ export async function endedJob(origin: string, id: string): Promise<{ readonly s
 export async function twoFreePorts(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const reasons = await Promise.all([port, port + 1].map((each) => whyNotListen("127.0.0.1", each)));
+    const reasons = await Promise.all([port, port + 1].map((each) => listenProblem("127.0.0.1", each)));
     if (reasons.every((reason) => reason === null)) return port;
   }
 }

@@ -2,9 +2,9 @@
 import type { WorkspaceId } from "../../contract/ids.ts";
 import { writeAudit } from "../../storage/audit-log.ts";
 import type { Transacting } from "../../storage/database.ts";
-import type { Acting } from "../services.ts";
+import type { AdminActor } from "../services.ts";
 
-export interface Change<Row> extends Acting {
+export interface Change<Row> extends AdminActor {
   /** Null: a shared object. */
   readonly workspaceId: WorkspaceId | null;
   readonly action: string;

@@ -16,7 +16,7 @@ import { connectionFacts, isSameConnection, viewConnection } from "./connection-
 import { judgeConnection, storedRouteFaults } from "../judge-set-up.ts";
 import { refuseManagedByFile } from "../managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
-import { inUse, noSuch, taken } from "../refusals.ts";
+import { inUse, noSuch, alreadyExists } from "../refusals.ts";
 import type { Page, PageRequest } from "../services.ts";
 import {
   auditSetUp,
@@ -61,7 +61,7 @@ export async function createConnection(
   await refuseAddress(services, change, wanted);
   return changeSetUp(services, change, async (tx) => {
     const name = { scope: change.scope, id: wanted.id };
-    if ((await readConnection(tx, name)) !== null) throw taken("connection");
+    if ((await readConnection(tx, name)) !== null) throw alreadyExists("connection");
     await refuseBrokenRoutes(tx, change, wanted);
     return saveConnection(services, tx, change, { before: null, wanted, action: "connection.created" });
   });

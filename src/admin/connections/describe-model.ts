@@ -9,7 +9,7 @@ export interface ModelAbilities {
   readonly weak_features: string[];
 }
 
-export function whatModelDoes({ name, speech, chat }: AccountModel): ModelAbilities {
+export function describeAbilities({ name, speech, chat }: AccountModel): ModelAbilities {
   const supportOf = (feature: (typeof FEATURES)[number]) => speech?.features[feature]?.support;
   const audio = FEATURES.filter((feature) => supportOf(feature) !== undefined);
   return {

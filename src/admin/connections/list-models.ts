@@ -11,7 +11,7 @@ import { billingClassOf } from "../../gateway/calls/quote.ts";
 import { type PlanFunds, readPlanFunds } from "../../metering/plan-funds.ts";
 import type { PriceBook } from "../../metering/price.ts";
 import type { Database } from "../../storage/database.ts";
-import { whatModelDoes } from "./describe-model.ts";
+import { describeAbilities } from "./describe-model.ts";
 import { workspaceOf } from "../set-up-scope.ts";
 
 export interface ModelListServices {
@@ -88,7 +88,7 @@ function describeCommon(model: AccountModel, provider: ProviderKind) {
   const { maxBytes, maxSeconds, maxChannels, formats } = speech?.limits ?? {};
   return {
     provider,
-    ...whatModelDoes(model),
+    ...describeAbilities(model),
     limits: {
       max_bytes: maxBytes ?? null,
       max_seconds: maxSeconds ?? null,

@@ -12,7 +12,7 @@ import type { AccountAnswer, AccountProbe, ListedModels } from "../../providers/
 import { PLAIN_REPLY } from "../../providers/wire/reply-bounds.ts";
 import { ProviderError } from "../../providers/io.ts";
 import type { ProviderKind } from "../../providers/provider.ts";
-import { whatModelDoes } from "./describe-model.ts";
+import { describeAbilities } from "./describe-model.ts";
 import { noSuch } from "../refusals.ts";
 import type { SetUpActor, SetUpServices } from "../set-up-scope.ts";
 import { judgeTest } from "./judge-test.ts";
@@ -25,7 +25,7 @@ export interface ConnectionTestServices
   readonly places: KeyedSemaphore;
 }
 
-export interface Tested extends Pick<SetUpActor, "scope"> {
+export interface ConnectionToTest extends Pick<SetUpActor, "scope"> {
   readonly id: string;
   readonly signal: AbortSignal;
 }
@@ -37,7 +37,7 @@ export const MOST_TESTS = { total: 16, perOwner: 4 } as const;
 
 export async function testConnection(
   services: ConnectionTestServices,
-  { scope, id, signal }: Tested,
+  { scope, id, signal }: ConnectionToTest,
 ): Promise<ConnectionTest> {
   // Refreshed first, because another process may have created the connection a moment ago.
   await mapDatabaseUnavailable(services.refreshDirectory());
@@ -52,7 +52,7 @@ export async function testConnection(
   const names = listed === null ? null : namesIn(listed);
   const isListed = ({ name }: AccountModel) =>
     names?.has(name) === true ? true : listed?.isWhole === true ? false : null;
-  const models = declaredModels.map((model) => ({ ...whatModelDoes(model), found: isListed(model) }));
+  const models = declaredModels.map((model) => ({ ...describeAbilities(model), found: isListed(model) }));
   const undeclared = listed === null ? null : undeclaredIn(listed, declaredModels);
   return {
     object: "connection_test",

@@ -4,17 +4,17 @@ import type { WorkspaceId } from "../../contract/ids.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { Scope } from "../../contract/scopes.ts";
 import type { Transacting } from "../../storage/database.ts";
-import type { GivenSettings } from "../app-settings.ts";
+import type { AppSettingsInput } from "../app-settings.ts";
 import { holdApp } from "../apps.ts";
 import { type KeyRow, stateOf } from "./key-view.ts";
 
-export interface GivenKey extends GivenSettings {
+export interface KeyInput extends AppSettingsInput {
   readonly name: string | null;
   readonly scopes: readonly Scope[];
   readonly expires_at: string | null;
 }
 
-export interface NewKey extends GivenKey {
+export interface NewKey extends KeyInput {
   readonly app: string | null;
   readonly role: "member" | "admin";
   readonly mode: "live" | "test";

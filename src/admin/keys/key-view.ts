@@ -33,7 +33,7 @@ export const KEY_COLUMNS = [
 export const DATABASE_NOW = sql<Date>`patchbay_now()`.as("now");
 
 /** The audited part of a key: nothing secret, and nothing that changes by itself. */
-export function audited(row: KeyRow) {
+export function toAuditRecord(row: KeyRow) {
   return {
     app_id: row.app_id,
     name: row.name,

@@ -9,10 +9,10 @@ import type { Transacting } from "../../storage/database.ts";
 import { lockWorkspace } from "../../storage/lock-workspace.ts";
 import { auditChange, type Change } from "../audit/audit-change.ts";
 import { refuseUnknownRoutes, settingsToStore } from "../app-settings.ts";
-import type { OfWorkspace } from "../apps.ts";
+import type { WorkspaceRef } from "../apps.ts";
 import { changeKeys, type KeyChangeServices } from "./change-keys.ts";
-import { appOf, type GivenKey, type NewKey, refuseEnded, refuseMisfit, refusePast } from "./judge-key.ts";
-import { audited, DATABASE_NOW, isOfWorkspace, KEY_COLUMNS, type KeyRow, keyView } from "./key-view.ts";
+import { appOf, type KeyInput, type NewKey, refuseEnded, refuseMisfit, refusePast } from "./judge-key.ts";
+import { toAuditRecord, DATABASE_NOW, isOfWorkspace, KEY_COLUMNS, type KeyRow, keyView } from "./key-view.ts";
 import { refuseManagedByFile } from "../managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { noSuch } from "../refusals.ts";
@@ -22,13 +22,13 @@ export interface KeyServices extends KeyChangeServices {
   readonly pepper: Buffer;
 }
 
-export interface OfKey extends OfWorkspace {
+export interface KeyRef extends WorkspaceRef {
   readonly key: string;
 }
 
 export async function createKey(
   { database, pepper }: KeyServices,
-  { workspaceId, actor }: OfWorkspace,
+  { workspaceId, actor }: WorkspaceRef,
   input: NewKey,
 ): Promise<KeyView> {
   refuseMisfit(input);
@@ -53,7 +53,7 @@ export async function createKey(
   });
 }
 
-export async function describeKey({ database }: AdminServices, { workspaceId, key }: OfKey): Promise<KeyView> {
+export async function describeKey({ database }: AdminServices, { workspaceId, key }: KeyRef): Promise<KeyView> {
   const row = await database.inWorkspace(workspaceId, (tx) => selectById(tx, workspaceId, key).executeTakeFirst());
   if (row === undefined) throw noSuch("key");
   return keyView(row);
@@ -61,9 +61,9 @@ export async function describeKey({ database }: AdminServices, { workspaceId, ke
 
 export async function replaceKey(
   services: KeyChangeServices,
-  { workspaceId, actor, key }: OfKey,
+  { workspaceId, actor, key }: KeyRef,
   precondition: Precondition,
-  input: GivenKey,
+  input: KeyInput,
 ): Promise<KeyView> {
   return changeKeys(services, workspaceId, async (tx) => {
     await refuseUnknownRoutes(tx, workspaceId, input);
@@ -84,7 +84,7 @@ export async function replaceKey(
       .returning([...KEY_COLUMNS, DATABASE_NOW])
       .executeTakeFirstOrThrow();
     refusePast(after);
-    if (JSON.stringify(audited(before)) !== JSON.stringify(audited(after)))
+    if (JSON.stringify(toAuditRecord(before)) !== JSON.stringify(toAuditRecord(after)))
       await record(tx, { workspaceId, actor, action: "key.changed", before, after });
     return keyView(after);
   });
@@ -93,7 +93,7 @@ export async function replaceKey(
 /** The new key copies the old one's settings. The old one expires after the overlap, and never later than it would have. */
 export async function rotateKey(
   services: KeyServices,
-  { workspaceId, actor, key }: OfKey,
+  { workspaceId, actor, key }: KeyRef,
   precondition: Precondition,
   overlapSeconds: number,
 ): Promise<KeyView> {
@@ -128,7 +128,7 @@ export async function rotateKey(
 /** Idempotent: a key that is revoked already stays unchanged. */
 export async function revokeKey(
   services: KeyChangeServices,
-  { workspaceId, actor, key }: OfKey,
+  { workspaceId, actor, key }: KeyRef,
   precondition: Precondition,
 ): Promise<KeyView> {
   return changeKeys(services, workspaceId, async (tx) => {
@@ -201,6 +201,6 @@ async function record(
   tx: Transacting,
   change: Omit<Change<KeyRow>, "object"> & { readonly after: KeyRow },
 ): Promise<void> {
-  await auditChange(tx, { ...change, object: change.after.id }, audited);
+  await auditChange(tx, { ...change, object: change.after.id }, toAuditRecord);
   await announceChange(tx, "keys", change.after.id);
 }

@@ -12,7 +12,7 @@ import type { Transacting } from "../../storage/database.ts";
 import { upsertBudget } from "../../metering/store/upsert-budget.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 import { auditChange } from "../audit/audit-change.ts";
-import { findApp, holdApp, type OfApp } from "../apps.ts";
+import { findApp, holdApp, type AppRef } from "../apps.ts";
 import { refuseManagedByFile, shownManager } from "../managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { noSuch } from "../refusals.ts";
@@ -21,11 +21,11 @@ import type { AdminServices } from "../services.ts";
 type BudgetRow = Selectable<Tables["budgets"]>;
 export type Period = BudgetView["period"];
 
-export interface OfBudget extends OfApp {
+export interface BudgetRef extends AppRef {
   readonly period: Period;
 }
 
-export interface GivenLimits {
+export interface LimitsInput {
   readonly limit_usd: string | null;
   readonly limit_audio_seconds: number | null;
   readonly limit_tokens: number | null;
@@ -34,7 +34,7 @@ export interface GivenLimits {
 
 export async function listBudgets(
   { database }: AdminServices,
-  { workspaceId, app }: OfApp,
+  { workspaceId, app }: AppRef,
 ): Promise<readonly BudgetView[]> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const { id } = await findApp(tx, workspaceId, app);
@@ -44,7 +44,7 @@ export async function listBudgets(
 
 export async function describeBudget(
   { database }: AdminServices,
-  { workspaceId, app, period }: OfBudget,
+  { workspaceId, app, period }: BudgetRef,
 ): Promise<BudgetView> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const { id } = await findApp(tx, workspaceId, app);
@@ -56,9 +56,9 @@ export async function describeBudget(
 
 export async function putBudget(
   { database }: AdminServices,
-  { workspaceId, actor, app, period }: OfBudget,
+  { workspaceId, actor, app, period }: BudgetRef,
   precondition: Precondition,
-  input: GivenLimits,
+  input: LimitsInput,
 ): Promise<{ readonly view: BudgetView; readonly isNew: boolean }> {
   const limits = limitsOf(input);
   return database.inWorkspace(workspaceId, async (tx) => {
@@ -90,7 +90,7 @@ export async function putBudget(
 
 export async function deleteBudget(
   { database }: AdminServices,
-  { workspaceId, actor, app, period }: OfBudget,
+  { workspaceId, actor, app, period }: BudgetRef,
   precondition: Precondition,
 ): Promise<string> {
   return database.inWorkspace(workspaceId, async (tx) => {
@@ -121,7 +121,7 @@ function selectBudgets(tx: Transacting, workspaceId: WorkspaceId, appId: string)
     .where("kind", "=", sql<"budget">`'budget'`);
 }
 
-function limitsOf({ limit_usd: usd, limit_audio_seconds, limit_tokens, soft_limit }: GivenLimits) {
+function limitsOf({ limit_usd: usd, limit_audio_seconds, limit_tokens, soft_limit }: LimitsInput) {
   if (usd === null && limit_audio_seconds === null && limit_tokens === null)
     throw invalidRequest(
       "limit_usd",

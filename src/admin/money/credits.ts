@@ -11,7 +11,7 @@ import { readWindows } from "../../metering/store/budget-windows.ts";
 import type { Transacting } from "../../storage/database.ts";
 import { lockDirectory } from "../../storage/directory-state.ts";
 import { putPlanBudgets, readGranted } from "../../metering/store/plan-budgets.ts";
-import type { OfWorkspace } from "../apps.ts";
+import type { WorkspaceRef } from "../apps.ts";
 import { DATABASE_NOW } from "../keys/key-view.ts";
 import { noSuch } from "../refusals.ts";
 import type { AdminServices } from "../services.ts";
@@ -23,7 +23,7 @@ export interface Grant {
   readonly idempotencyKey: string | null;
 }
 
-export interface Granted {
+export interface CreditGrant {
   readonly view: CreditsView;
   /** True: the grant was made earlier, and nothing was granted now. */
   readonly isReplay: boolean;
@@ -32,9 +32,9 @@ export interface Granted {
 /** Allowed for workspaces of the configuration file too, because grants are not part of the file. */
 export async function grantCredits(
   { database }: AdminServices,
-  { workspaceId, actor }: OfWorkspace,
+  { workspaceId, actor }: WorkspaceRef,
   { amount_usd: amount, note, idempotencyKey }: Grant,
-): Promise<Granted> {
+): Promise<CreditGrant> {
   const isDeduction = amount.startsWith("-");
   const size = parseUsd(isDeduction ? amount.slice(1) : amount);
   if (size === null || size === 0n) throw invalidRequest("amount_usd", "`amount_usd` must be an amount other than 0.");

@@ -15,23 +15,23 @@ import type { Tables } from "../../storage/schema/tables.ts";
 import { auditChange, type Change } from "../audit/audit-change.ts";
 import { refuseManagedByFile, shownManager } from "../managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
-import { noSuch, taken } from "../refusals.ts";
-import type { Acting, AdminServices, Page, PageRequest } from "../services.ts";
+import { noSuch, alreadyExists } from "../refusals.ts";
+import type { AdminActor, AdminServices, Page, PageRequest } from "../services.ts";
 
 type PlanRow = Selectable<Tables["plans"]>;
 
-export interface GivenPlan {
+export interface PlanInput {
   readonly monthly_chat_tokens: number;
   readonly credits_usd: string;
 }
-export interface OfPlan extends Acting {
+export interface PlanRef extends AdminActor {
   readonly plan: string;
 }
 
 export async function createPlan(
   { database }: AdminServices,
-  { actor, plan }: OfPlan,
-  input: GivenPlan,
+  { actor, plan }: PlanRef,
+  input: PlanInput,
 ): Promise<PlanView> {
   const columns = columnsOf(input);
   return bypassRls(database, "operator").transaction(async (tx) => {
@@ -42,7 +42,7 @@ export async function createPlan(
       .onConflict((conflict) => conflict.column("id").doNothing())
       .returningAll()
       .executeTakeFirst();
-    if (row === undefined) throw taken("plan");
+    if (row === undefined) throw alreadyExists("plan");
     await record(tx, { actor, plan, action: "plan.created", before: null, after: row });
     return view(row);
   });
@@ -70,9 +70,9 @@ export async function describePlan({ database }: AdminServices, plan: string): P
 
 export async function replacePlan(
   { database }: AdminServices,
-  { actor, plan }: OfPlan,
+  { actor, plan }: PlanRef,
   precondition: Precondition,
-  input: GivenPlan,
+  input: PlanInput,
 ): Promise<PlanView> {
   const columns = columnsOf(input);
   return bypassRls(database, "operator").transaction(async (tx) => {
@@ -95,7 +95,7 @@ export async function replacePlan(
 
 export async function deletePlan(
   { database }: AdminServices,
-  { actor, plan }: OfPlan,
+  { actor, plan }: PlanRef,
   precondition: Precondition,
 ): Promise<void> {
   await bypassRls(database, "operator").transaction(async (tx) => {
@@ -121,7 +121,7 @@ async function lockPlan(tx: Transacting, plan: string): Promise<PlanRow> {
   return row;
 }
 
-function columnsOf({ monthly_chat_tokens, credits_usd }: GivenPlan) {
+function columnsOf({ monthly_chat_tokens, credits_usd }: PlanInput) {
   const credits_nano_usd = parseUsd(credits_usd);
   if (credits_nano_usd === null) throw invalidRequest("credits_usd", "`credits_usd` is no amount that can be counted.");
   return { monthly_chat_tokens, credits_nano_usd };
@@ -129,7 +129,7 @@ function columnsOf({ monthly_chat_tokens, credits_usd }: GivenPlan) {
 
 async function record(
   tx: Transacting,
-  { plan, ...change }: OfPlan & Pick<Change<PlanRow>, "action" | "before" | "after">,
+  { plan, ...change }: PlanRef & Pick<Change<PlanRow>, "action" | "before" | "after">,
 ): Promise<void> {
   await auditChange(tx, { ...change, workspaceId: null, object: plan }, (row) => {
     const { monthly_chat_tokens, credits_usd } = view(row);

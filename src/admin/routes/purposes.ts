@@ -11,7 +11,7 @@ import { judgeStoredRoute, parse } from "../judge-set-up.ts";
 import { allowMatch } from "../precondition.ts";
 import { noSuch } from "../refusals.ts";
 import { viewPurposes } from "./route-view.ts";
-import { find, type RouteChange, take } from "./routes.ts";
+import { find, type RouteChange, requireEditableRoute } from "./routes.ts";
 import { auditSetUp, changeSetUp, readAs, readSetUp, type SetUpServices } from "../set-up-scope.ts";
 
 export async function listPurposes(
@@ -56,7 +56,7 @@ async function changePurposes(
   edit: (purposes: Purposes) => Purposes,
 ): Promise<PurposeList> {
   return changeSetUp(services, change, async (tx) => {
-    const before = await take(tx, change);
+    const before = await requireEditableRoute(tx, change);
     if (before.version === null) throw unpublished();
     const stored = storedRoute.parse(before.definition);
     const currentView = viewPurposes(before.version, stored);

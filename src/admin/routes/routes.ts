@@ -21,7 +21,7 @@ import type { RouteRow, RouteVersionRow, Tables } from "../../storage/schema/tab
 import { judgeRoute, judgeStoredRoute } from "../judge-set-up.ts";
 import { refuseManagedByFile } from "../managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
-import { inUse, noSuch, taken } from "../refusals.ts";
+import { inUse, noSuch, alreadyExists } from "../refusals.ts";
 import { viewRoute } from "./route-view.ts";
 import type { Page, PageRequest } from "../services.ts";
 import {
@@ -66,7 +66,7 @@ export async function createRoute(
   return changeSetUp(services, change, async (tx) => {
     const { id, ...definition } = judgeRoute(body, await readSetUpWithRoute(tx, change.scope, body));
     const name = { scope: change.scope, id };
-    if ((await readRoute(tx, name)) !== null) throw taken("route");
+    if ((await readRoute(tx, name)) !== null) throw alreadyExists("route");
     await refuseOtherScope(tx, name);
     return addDraft(tx, { ...change, id }, definition, "route.created");
   });
@@ -77,7 +77,7 @@ export async function reviseRoute(
   { body, ...change }: RouteChange & { readonly body: object },
 ): Promise<RouteView> {
   return changeSetUp(services, change, async (tx) => {
-    const before = await take(tx, change);
+    const before = await requireEditableRoute(tx, change);
     const latest = await latestOf(tx, before);
     const currentView = viewRoute(before, latest);
     requireMatch(change.precondition, currentView);
@@ -97,7 +97,7 @@ export async function publishRoute(
   { version, ...change }: RouteChange & { readonly version: number | null },
 ): Promise<RouteView> {
   return changeSetUp(services, change, async (tx) => {
-    const before = await take(tx, change);
+    const before = await requireEditableRoute(tx, change);
     allowMatch(change.precondition, viewRoute(before, await latestOf(tx, before)));
     return publish(tx, change, before, {
       version: version ?? before.latest_version,
@@ -113,7 +113,7 @@ export async function rollBackRoute(
   { version, ...change }: RouteChange & { readonly version: number | null },
 ): Promise<RouteView> {
   return changeSetUp(services, change, async (tx) => {
-    const before = await take(tx, change);
+    const before = await requireEditableRoute(tx, change);
     allowMatch(change.precondition, viewRoute(before, await latestOf(tx, before)));
     const target = version ?? before.previous_version;
     if (target === null) {
@@ -132,7 +132,7 @@ export async function rollBackRoute(
 
 export async function removeRoute(services: SetUpServices, change: RouteChange): Promise<void> {
   await changeSetUp(services, change, async (tx) => {
-    const before = await take(tx, change);
+    const before = await requireEditableRoute(tx, change);
     allowMatch(change.precondition, viewRoute(before, await latestOf(tx, before)));
     const users = await usersOfRoute(tx, change.scope, change.id);
     if (users.length > 0) throw inUse("route", `${namesOf(users)} would be left without it`, { used_by: users });
@@ -221,7 +221,7 @@ async function refuseOtherScope(tx: Transacting, { scope, id }: RouteName): Prom
 }
 
 /** Throws 404, and 409 for objects of the file. The caller holds the directory's lock. */
-export async function take(tx: Transacting, routeName: RouteName): Promise<RouteRow> {
+export async function requireEditableRoute(tx: Transacting, routeName: RouteName): Promise<RouteRow> {
   const row = await find(tx, routeName);
   refuseManagedByFile(row);
   return row;

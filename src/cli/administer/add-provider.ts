@@ -3,11 +3,11 @@
 import { connectionView } from "../../contract/admin/connections.ts";
 import { needsCredential, type ProviderKind } from "../../contract/provider-kinds.ts";
 import { EXIT } from "../exit-codes.ts";
-import { openPlace, type PlaceOptions, understood } from "../gateway-session.ts";
+import { openPlace, type PlaceOptions, parseReply } from "../gateway-session.ts";
 import { adminUrl } from "../gateway-url.ts";
 import { printJson } from "../print.ts";
 import { readObjectFile, readTextArgument } from "../read-argument.ts";
-import { CliError, say, type Terminal, write } from "../terminal.ts";
+import { CliError, printLine, type Terminal, write } from "../terminal.ts";
 import { testCommand } from "./test-provider.ts";
 
 export interface ProviderAddOptions extends PlaceOptions {
@@ -43,8 +43,8 @@ export async function addProvider(
   };
   const document = await session.document(`${path}/connections`, { method: "POST", json, isRepeatable: false });
   if (options.json === true) return printJson(terminal, document);
-  const connection = understood(connectionView, document, "connection");
+  const connection = parseReply(connectionView, document, "connection");
   const lastDigits = connection.credential_last4 === null ? "" : `  \u2026${connection.credential_last4}`;
   await write(terminal.stdout, `${connection.id}  ${connection.kind}${lastDigits}\n`);
-  await say(terminal, `next: ${testCommand(connection.id, options)}`);
+  await printLine(terminal, `next: ${testCommand(connection.id, options)}`);
 }

@@ -4,13 +4,13 @@ import { ROLES } from "../../contract/set-up/app.ts";
 import { SCOPES } from "../../contract/scopes.ts";
 import { USAGE_GROUPS } from "../../contract/usage.ts";
 import {
-  administered,
+  withAdminOptions,
   examples,
   jsonOption,
   limitOption,
   outputOption,
   parseSeconds,
-  repeatable,
+  repeatableOption,
   type Run,
   urlOption,
   yesOption,
@@ -72,20 +72,20 @@ export function addKeys(program: Command, run: Run): void {
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
-  administered(keys.command("list").alias("ls").description("List keys, newest first, without their secrets."))
+  withAdminOptions(keys.command("list").alias("ls").description("List keys, newest first, without their secrets."))
     .addOption(new Option("--app <app>", "Only this app's, by slug or id."))
     .addOption(new Option("--role <role>", "Only keys of this role.").choices(ROLES))
     .addOption(new Option("--state <state>", "Only keys in this state.").choices(["active", "expired", "revoked"]))
     .addOption(limitOption())
     .action((options: KeyListOptions) => run.interruptibly(() => listKeys(options, run.terminal, run.signal)));
-  administered(keys.command("create").description("Make a key; it is printed this once, alone on stdout."))
+  withAdminOptions(keys.command("create").description("Make a key; it is printed this once, alone on stdout."))
     .addOption(new Option("--app <app>", "Slug or id of its app; not given: a key of an administrator."))
     .addOption(
       new Option("--role <role>", "`admin` also administers the workspace; member unless given.").choices(ROLES),
     )
     .addOption(new Option("--mode <mode>", "`test`: the sandbox answers, nothing is spent.").choices(["live", "test"]))
     .addOption(new Option("--name <name>", "What people call it."))
-    .addOption(repeatable("--scope <scope>", "What it may do; transcribe, chat and jobs unless given.", SCOPES))
+    .addOption(repeatableOption("--scope <scope>", "What it may do; transcribe, chat and jobs unless given.", SCOPES))
     .addOption(new Option("--expires-at <time>", "When it stops working, such as 2027-01-31T00:00:00Z."))
     .addOption(new Option("--route <route>", "Route instead of the app's."))
     .addOption(new Option("--audio-input-override <route>", "Route of audio requests instead of the app's."))
@@ -97,7 +97,7 @@ export function addKeys(program: Command, run: Run): void {
       ),
     )
     .action((options: KeyCreateOptions) => run.interruptibly(() => createKey(options, run.terminal, run.signal)));
-  administered(
+  withAdminOptions(
     keys
       .command("rotate")
       .description("Make a key that takes over from another; it is printed this once, alone on stdout.")
@@ -112,7 +112,7 @@ export function addKeys(program: Command, run: Run): void {
     .action((id: string, options: KeyRotateOptions) =>
       run.interruptibly(() => rotateKey(id, options, run.terminal, run.signal)),
     );
-  administered(
+  withAdminOptions(
     keys.command("revoke").description("Revoke a key: within 5 s nothing takes it.").argument("<id>", "The key's id."),
   )
     .addOption(yesOption())

@@ -12,7 +12,7 @@ import { printBytes, printJson, requireWritable } from "../print.ts";
 import { readBody, readBytes } from "../read-answer.ts";
 import { readTextArgument } from "../read-argument.ts";
 import { sayHowToResume } from "../use/send-audio.ts";
-import { CliError, type Terminal, visible, write, writeTo } from "../terminal.ts";
+import { CliError, type Terminal, stripControlCharacters, write, writeTo } from "../terminal.ts";
 
 export interface ApiOptions extends GatewayOptions {
   /** JSON, `@FILE`, or `-`. */
@@ -50,7 +50,7 @@ export async function callApi(
     makeBody: () => ({ body, headers: body === null ? {} : { "content-type": "application/json" } }),
     isRepeatable,
     ...(options.include === true
-      ? { onAnswer: (answer: Response) => write(terminal.stderr, visible(head(answer))) }
+      ? { onAnswer: (answer: Response) => write(terminal.stderr, stripControlCharacters(head(answer))) }
       : {}),
   };
   const response = await sessionFor(path, options, terminal, signal)
@@ -79,7 +79,7 @@ async function printStream(body: ReadableStream<Uint8Array>, terminal: Terminal)
   });
   for await (const chunk of readBody(body)) {
     const text = decoder.decode(chunk, { stream: true });
-    if (!(await writeTo(terminal.stdout, terminal.stdout.isTTY === true ? visible(text) : text))) return;
+    if (!(await writeTo(terminal.stdout, terminal.stdout.isTTY === true ? stripControlCharacters(text) : text))) return;
     parser.feed(text);
   }
   if (failure !== null) throw failure;

@@ -1,9 +1,9 @@
 // `patchbay keys list|create|rotate|revoke`: API keys of a workspace, for its administrators and the operator [cli.keys].
 import { type KeyView, keyView } from "../../contract/admin/keys.ts";
 import { confirm } from "../confirm.ts";
-import { type GatewayOptions, openSession, type Session, understood, workspacePath } from "../gateway-session.ts";
+import { type GatewayOptions, openSession, type Session, parseReply, workspacePath } from "../gateway-session.ts";
 import { type ListOptions, printList, readList } from "../lists.ts";
-import { facts, printJson } from "../print.ts";
+import { formatFields, printJson } from "../print.ts";
 import { readObjectFile } from "../read-argument.ts";
 import { type Terminal, write } from "../terminal.ts";
 
@@ -112,20 +112,20 @@ export async function revokeKey(
   const { session, path } = await open(options, terminal, signal);
   const one = `${path}/${encodeURIComponent(id)}`;
   if (options.yes !== true) {
-    const key = understood(keyView, await session.document(one), "key");
+    const key = parseReply(keyView, await session.document(one), "key");
     await confirm(`Revoke the key ${key.name} (${key.prefix}…${key.last4})? It cannot be undone.`, terminal, signal);
   }
   const document = await session.document(one, { method: "DELETE" });
   if (options.json === true) return printJson(terminal, document);
-  await write(terminal.stdout, `${understood(keyView, document, "key").state}\n`);
+  await write(terminal.stdout, `${parseReply(keyView, document, "key").state}\n`);
 }
 
 async function printNew(document: unknown, options: AdminOptions, terminal: Terminal): Promise<void> {
   if (options.json === true) return printJson(terminal, document);
-  const key = understood(keyView, document, "key");
+  const key = parseReply(keyView, document, "key");
   await write(
     terminal.stderr,
-    facts([
+    formatFields([
       ["key", key.id],
       ["name", key.name],
       ["app", key.app_id],

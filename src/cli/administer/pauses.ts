@@ -1,10 +1,10 @@
 // `patchbay providers pause|resume`: pauses a provider account, or one model on it, for a time, and resumes it [cli.providers-pause].
 import { type PauseView, pauseView, resumption } from "../../contract/admin/pauses.ts";
 import { readDuration } from "../duration.ts";
-import { openPlace, type PlaceOptions, understood } from "../gateway-session.ts";
+import { openPlace, type PlaceOptions, parseReply } from "../gateway-session.ts";
 import { adminUrl } from "../gateway-url.ts";
 import { printJson, table } from "../print.ts";
-import { say, type Terminal, write } from "../terminal.ts";
+import { printLine, type Terminal, write } from "../terminal.ts";
 
 export interface ResumeOptions extends PlaceOptions {
   readonly model?: string;
@@ -30,8 +30,8 @@ export async function pauseProvider(
   };
   const document = await ask(id, "pause", json, options, terminal, signal);
   if (options.json === true) return printJson(terminal, document);
-  await write(terminal.stdout, pauseTable([understood(pauseView, document, "pause")]));
-  await say(terminal, `sooner: ${commandOf(id, options)}`);
+  await write(terminal.stdout, pauseTable([parseReply(pauseView, document, "pause")]));
+  await printLine(terminal, `sooner: ${commandOf(id, options)}`);
 }
 
 export async function resumeProvider(
@@ -42,16 +42,16 @@ export async function resumeProvider(
 ): Promise<void> {
   const document = await ask(id, "resume", modelOf(options), options, terminal, signal);
   if (options.json === true) return printJson(terminal, document);
-  const { ended, still_paused: remaining } = understood(resumption, document, "resumption");
+  const { ended, still_paused: remaining } = parseReply(resumption, document, "resumption");
   const what = options.model === undefined ? id : `${options.model} on ${id}`;
   if (remaining.length > 0) {
     await write(terminal.stdout, pauseTable(remaining));
-    return say(
+    return printLine(
       terminal,
       `${what} is still paused, with all of ${id}. End that: ${commandOf(id, { ...options, model: "" })}`,
     );
   }
-  await say(terminal, `${what} may be called again${ended.length === 0 ? "; nothing was paused" : ""}.`);
+  await printLine(terminal, `${what} may be called again${ended.length === 0 ? "; nothing was paused" : ""}.`);
 }
 
 const HEAD = ["CONNECTION", "OF", "MODEL", "UNTIL", "BY", "REASON"];

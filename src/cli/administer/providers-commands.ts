@@ -5,7 +5,7 @@ import { PROVIDER_KINDS } from "../../contract/provider-kinds.ts";
 import { addProvider, type ProviderAddOptions } from "./add-provider.ts";
 import {
   adminKeyOption,
-  administered,
+  withAdminOptions,
   adminUrlOption,
   examples,
   jsonOption,
@@ -38,7 +38,7 @@ export function addProviders(program: Command, run: Run): void {
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
-  administered(
+  withAdminOptions(
     providers
       .command("list")
       .alias("ls")

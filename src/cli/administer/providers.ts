@@ -4,14 +4,14 @@ import { needsCredential } from "../../contract/provider-kinds.ts";
 import type { ProviderHealth } from "../../contract/admin/provider-health.ts";
 import { type AssignableModel, assignableModels } from "../../contract/admin/workspace-models.ts";
 import { EXIT } from "../exit-codes.ts";
-import { type GatewayOptions, openSession, type Session, understood, workspacePath } from "../gateway-session.ts";
+import { type GatewayOptions, openSession, type Session, parseReply, workspacePath } from "../gateway-session.ts";
 import { adminUrl } from "../gateway-url.ts";
 import type { AdminOptions } from "./keys.ts";
 import { printList, readList } from "../lists.ts";
 import { pauseTable } from "./pauses.ts";
 import { printJson, table } from "../print.ts";
 import { readHealth, stateOf } from "../inspect/provider-health.ts";
-import { CliError, say, type Terminal, write } from "../terminal.ts";
+import { CliError, printLine, type Terminal, write } from "../terminal.ts";
 
 export interface ProviderListOptions extends AdminOptions {
   readonly capability?: AssignableModel["capabilities"][number];
@@ -32,7 +32,7 @@ export async function listProviders(
 ): Promise<void> {
   const session = openSession(options, terminal, signal, "operator");
   const document = await session.document(`${await workspacePath(session, options.workspace)}/models`);
-  const { data } = understood(assignableModels, document, "list of models");
+  const { data } = parseReply(assignableModels, document, "list of models");
   const { capability, provider, all } = options;
   const visibleModels = data.filter(
     (model) =>
@@ -75,7 +75,7 @@ export async function checkProviders(
   if (options.json !== true) {
     const rows = rowsOf(connections, { circuits, pauses });
     if (pauses.length > 0) await write(terminal.stdout, `paused by hand\n${pauseTable(pauses)}\n`);
-    if (rows.length === 0) await say(terminal, "There are no connections: see patchbay.example.yaml.");
+    if (rows.length === 0) await printLine(terminal, "There are no connections: see patchbay.example.yaml.");
     else await write(terminal.stdout, table(HEAD, rows));
   }
   if (faults.length > 0)

@@ -1,7 +1,7 @@
 // `patchbay purposes …`: commands, options and help.
 import { type Command, Option } from "commander";
 import { PROFILES } from "../../contract/features.ts";
-import { connected, examples, type Run } from "../command-kit.ts";
+import { withConnectionOptions, examples, type Run } from "../command-kit.ts";
 import { EXIT_CODE_HELP } from "../exit-codes.ts";
 import { listPurposes, type PurposeOptions, testPurpose, type PurposeTestOptions } from "./purposes.ts";
 
@@ -19,10 +19,10 @@ export function addPurposes(program: Command, run: Run): void {
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
-  connected(purposes.command("list").alias("ls").description("List the purposes of the key's routes.")).action(
-    (options: PurposeOptions) => run.interruptibly(() => listPurposes(options, run.terminal, run.signal)),
-  );
-  connected(
+  withConnectionOptions(
+    purposes.command("list").alias("ls").description("List the purposes of the key's routes."),
+  ).action((options: PurposeOptions) => run.interruptibly(() => listPurposes(options, run.terminal, run.signal)));
+  withConnectionOptions(
     purposes
       .command("test")
       .description(

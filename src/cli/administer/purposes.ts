@@ -2,9 +2,9 @@
 import { keyDescription, type PublishedPurpose } from "../../contract/account.ts";
 import { type RoutingDecision, routingDecision } from "../../contract/transcription.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
-import { type GatewayOptions, openSession, readDocument, understood } from "../gateway-session.ts";
+import { type GatewayOptions, openSession, readDocument, parseReply } from "../gateway-session.ts";
 import { printList } from "../lists.ts";
-import { facts, printJson } from "../print.ts";
+import { formatFields, printJson } from "../print.ts";
 import { sendAudio } from "../use/send-audio.ts";
 import { CliError, type Terminal, write } from "../terminal.ts";
 
@@ -19,7 +19,7 @@ export interface PurposeTestOptions extends PurposeOptions {
 
 export async function listPurposes(options: PurposeOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const document = await openSession(options, terminal, signal).document("/v1/me");
-  const { purposes: data } = understood(keyDescription, document, "description of a key");
+  const { purposes: data } = parseReply(keyDescription, document, "description of a key");
   const columns = {
     head: ["PURPOSE", "STATE", "CONTEXTS", "DESCRIPTION"],
     row: ({ purpose, is_enabled: isEnabled, contexts, description }: PublishedPurpose) => [
@@ -43,7 +43,7 @@ export async function testPurpose(
 ): Promise<void> {
   if (options.chat === true && file !== undefined) throw new CliError(EXIT.usage, "Give a FILE or --chat, not both.");
   const document = await (options.chat === true ? askChat : askAudio)(purpose, file, options, terminal, signal);
-  const decision = understood(routingDecision, document, "routing decision");
+  const decision = parseReply(routingDecision, document, "routing decision");
   if (options.json !== true) await write(terminal.stdout, describe(decision));
   const { outcome, purpose: applied } = decision;
   if (outcome.code !== null)
@@ -103,7 +103,7 @@ function fieldsOf(purpose: string, { purposePolicy, responseProfile }: PurposeTe
 
 function describe({ outcome, purpose, candidates, estimated_cost_usd: cost, audio_seconds: seconds }: RoutingDecision) {
   const { svc_requested_purpose: requestedPurpose, svc_applied_purpose: applied, svc_purpose_source: source } = purpose;
-  return facts([
+  return formatFields([
     ["purpose", `${requestedPurpose ?? "none"} -> ${applied ?? "none"} (${source})`],
     ...candidates.map((candidate) => ["target", describeCandidate(candidate)] as const),
     ["outcome", outcome.code === null ? `target ${outcome.position ?? "?"} would serve` : `refused: ${outcome.code}`],

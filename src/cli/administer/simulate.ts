@@ -6,10 +6,10 @@ import {
   SIMULATED_DROPS,
 } from "../../contract/admin/sandbox-faults.ts";
 import { EXIT } from "../exit-codes.ts";
-import { type GatewayOptions, openSession, understood } from "../gateway-session.ts";
+import { type GatewayOptions, openSession, parseReply } from "../gateway-session.ts";
 import { adminUrl } from "../gateway-url.ts";
 import { printJson, table } from "../print.ts";
-import { CliError, say, type Terminal, write } from "../terminal.ts";
+import { CliError, printLine, type Terminal, write } from "../terminal.ts";
 
 export interface SimulateOptions extends Omit<GatewayOptions, "url"> {
   readonly adminUrl?: string;
@@ -36,18 +36,18 @@ export async function simulate(
   const newFault = fault === undefined || fault === "off" ? null : faultOf(fault, options);
   const session = openSession({ ...options, url: adminUrl(options.adminUrl, terminal) }, terminal, signal, "operator");
   const inForce = async (): Promise<SandboxFaults> =>
-    understood(sandboxFaults, await session.document(PATH), "list of faults");
+    parseReply(sandboxFaults, await session.document(PATH), "list of faults");
   const replace = async (faults: SandboxFaults["faults"]): Promise<SandboxFaults> =>
-    understood(sandboxFaults, await session.document(PATH, { method: "PUT", json: { faults } }), "list of faults");
+    parseReply(sandboxFaults, await session.document(PATH, { method: "PUT", json: { faults } }), "list of faults");
   const now =
     fault === undefined
       ? await inForce()
       : await replace(newFault === null ? [] : [...(await inForce()).faults, newFault]);
   if (options.json === true) return printJson(terminal, now);
-  if (now.faults.length === 0) return say(terminal, "The simulated providers do nothing wrong.");
+  if (now.faults.length === 0) return printLine(terminal, "The simulated providers do nothing wrong.");
   await write(terminal.stdout, table(["FAULT", "PROVIDER", "MODEL", "CALLS LEFT"], now.faults.map(cells)));
-  await say(terminal, "next: patchbay transcribe --sample, then patchbay requests show with its request id");
-  await say(terminal, "take it back: patchbay simulate off");
+  await printLine(terminal, "next: patchbay transcribe --sample, then patchbay requests show with its request id");
+  await printLine(terminal, "take it back: patchbay simulate off");
 }
 
 function faultOf(name: string, { provider, model, times, seconds, feature }: SimulateOptions): SandboxFault {

@@ -1,10 +1,10 @@
 // `patchbay providers test`: checks whether an account's credential works, and for which models, before a call is paid for [cli.providers-add].
 import { type ConnectionTest, connectionTest, type TestOutcome } from "../../contract/admin/connection-test.ts";
 import { EXIT } from "../exit-codes.ts";
-import { openPlace, type PlaceOptions, understood } from "../gateway-session.ts";
+import { openPlace, type PlaceOptions, parseReply } from "../gateway-session.ts";
 import { adminUrl } from "../gateway-url.ts";
 import { printJson } from "../print.ts";
-import { CliError, say, type Terminal, visible, write } from "../terminal.ts";
+import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../terminal.ts";
 
 export interface ProviderTestOptions extends PlaceOptions {
   readonly json?: boolean;
@@ -22,7 +22,7 @@ export async function testProvider(
   const { session, place } = openPlace(sessionOptions, terminal, signal);
   const path = `${place}/connections/${encodeURIComponent(id)}`;
   const document = await session.document(`${path}/test`, { method: "POST" });
-  const test = understood(connectionTest, document, "test of a connection");
+  const test = parseReply(connectionTest, document, "test of a connection");
   if (!test.ok) {
     const hints = hintOf(test.outcome, path);
     throw new CliError(EXIT.upstream, `${id} (${test.kind}): ${test.outcome.replaceAll("_", " ")}. ${test.message}`, {
@@ -32,7 +32,7 @@ export async function testProvider(
   }
   if (options.json === true) return printJson(terminal, document);
   await write(terminal.stdout, textOf(test));
-  await say(terminal, nextOf(test, place));
+  await printLine(terminal, nextOf(test, place));
 }
 
 export function testCommand(id: string, { workspace }: Pick<PlaceOptions, "workspace">): string {
@@ -55,7 +55,9 @@ function textOf(test: ConnectionTest): string {
   // Most models of a provider have the same abilities.
   const alike = Map.groupBy(models, abilitiesOf);
   const known = [...alike].map(([abilities, those]) => `\n${abilities}\n  ${those.map(nameOf).join(", ")}\n`).join("");
-  return visible(`${head}${known}${more === null || more.length === 0 ? "" : `\nalso listed\n  ${shortened(more)}\n`}`);
+  return stripControlCharacters(
+    `${head}${known}${more === null || more.length === 0 ? "" : `\nalso listed\n  ${shortened(more)}\n`}`,
+  );
 }
 
 type TestedModel = ConnectionTest["models"][number];

@@ -3,7 +3,7 @@ import { verifyWebhook, type WebhookVerdict } from "../../webhooks/verify.ts";
 import { EXIT } from "../exit-codes.ts";
 import { printJson } from "../print.ts";
 import { readBytesArgument } from "../read-argument.ts";
-import { CliError, type Terminal, visible, write } from "../terminal.ts";
+import { CliError, type Terminal, stripControlCharacters, write } from "../terminal.ts";
 
 export interface VerifyOptions {
   readonly header?: readonly string[];
@@ -56,7 +56,7 @@ export async function verifyDelivery(
   const { event, id } = verdict;
   await write(
     terminal.stdout,
-    visible(`OK: ${event.type}  ${event.job_id}  ${event.occurred_at}${id === null ? "" : `  ${id}`}\n`),
+    stripControlCharacters(`OK: ${event.type}  ${event.job_id}  ${event.occurred_at}${id === null ? "" : `  ${id}`}\n`),
   );
 }
 

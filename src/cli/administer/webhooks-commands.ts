@@ -2,12 +2,12 @@
 import { type Command, Option } from "commander";
 import { DELIVERY_STATES } from "../../contract/webhook.ts";
 import {
-  administered,
+  withAdminOptions,
   examples,
   jsonOption,
   limitOption,
   parseSeconds,
-  repeatable,
+  repeatableOption,
   type Run,
   yesOption,
 } from "../command-kit.ts";
@@ -43,7 +43,7 @@ export function addWebhooks(program: Command, run: Run): void {
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
   addSettings(webhooks, run);
-  administered(
+  withAdminOptions(
     webhooks.command("list").alias("ls").description("List deliveries of the last seven days, newest first."),
   )
     .addOption(new Option("--status <status>", "Only deliveries in this state.").choices(DELIVERY_STATES))
@@ -51,12 +51,12 @@ export function addWebhooks(program: Command, run: Run): void {
     .action((options: DeliveryListOptions) =>
       run.interruptibly(() => listDeliveries(options, run.terminal, run.signal)),
     );
-  administered(
+  withAdminOptions(
     webhooks
       .command("test")
       .description("Send one signed test delivery, now; exit code 7 if the receiver does not take it."),
   ).action((options: AdminOptions) => run.interruptibly(() => testWebhook(options, run.terminal, run.signal)));
-  administered(
+  withAdminOptions(
     webhooks
       .command("redeliver")
       .alias("resend")
@@ -72,7 +72,7 @@ export function addWebhooks(program: Command, run: Run): void {
     .command("verify")
     .description("Check the signature of a delivery; exit code 1 if it is not right. No gateway is asked.")
     .argument("[file]", "The body, byte for byte; stdin unless given.")
-    .addOption(repeatable("-H, --header <header>", "A header as it came, `Name: value`."))
+    .addOption(repeatableOption("-H, --header <header>", "A header as it came, `Name: value`."))
     .addOption(new Option("--secret <secret>", "The signing secret, better given as PATCHBAY_WEBHOOK_SECRET."))
     .addOption(
       new Option("--tolerance <seconds>", "How old the delivery may be; 300 unless given.").argParser(parseSeconds),
@@ -84,10 +84,10 @@ export function addWebhooks(program: Command, run: Run): void {
 }
 
 function addSettings(webhooks: Command, run: Run): void {
-  administered(webhooks.command("show").description("Print where events go, and how that fares.")).action(
+  withAdminOptions(webhooks.command("show").description("Print where events go, and how that fares.")).action(
     (options: AdminOptions) => run.interruptibly(() => showWebhook(options, run.terminal, run.signal)),
   );
-  administered(
+  withAdminOptions(
     webhooks
       .command("set")
       .description("Say where events go; a new signing secret is printed this once, alone on stdout.")
@@ -99,7 +99,7 @@ function addSettings(webhooks: Command, run: Run): void {
     .action((url: string, options: WebhookSetOptions) =>
       run.interruptibly(() => setWebhook(url, options, run.terminal, run.signal)),
     );
-  administered(webhooks.command("remove").description("Remove the webhook; what waits for delivery is given up."))
+  withAdminOptions(webhooks.command("remove").description("Remove the webhook; what waits for delivery is given up."))
     .addOption(yesOption())
     .action((options: WebhookRemoveOptions) =>
       run.interruptibly(() => removeWebhook(options, run.terminal, run.signal)),

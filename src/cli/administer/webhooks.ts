@@ -9,11 +9,11 @@ import {
 } from "../../contract/webhook.ts";
 import { confirm } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
-import { openSession, readDocument, type Session, understood, workspacePath } from "../gateway-session.ts";
+import { openSession, readDocument, type Session, parseReply, workspacePath } from "../gateway-session.ts";
 import type { AdminOptions } from "./keys.ts";
 import { type ListOptions, printList, readList, readPages } from "../lists.ts";
-import { facts, printJson } from "../print.ts";
-import { CliError, say, type Terminal, visible, write } from "../terminal.ts";
+import { formatFields, printJson } from "../print.ts";
+import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../terminal.ts";
 
 export interface WebhookSetOptions extends AdminOptions {
   readonly disable?: boolean;
@@ -41,7 +41,7 @@ export async function showWebhook(options: AdminOptions, terminal: Terminal, sig
   const { session, path } = await open(options, terminal, signal);
   const document = await session.document(path);
   if (options.json === true) return printJson(terminal, document);
-  await write(terminal.stdout, describe(understood(webhookView, document, "webhook")));
+  await write(terminal.stdout, describe(parseReply(webhookView, document, "webhook")));
 }
 
 /** Prints only a newly created secret on stdout, so that it can be captured; it is never shown again. */
@@ -61,13 +61,13 @@ export async function setWebhook(
   // A retry would not return the secret that the first try created.
   const document = await session.document(path, { method: "PUT", json, isRepeatable: false });
   if (options.json === true) return printJson(terminal, document);
-  const webhook = understood(webhookView, document, "webhook");
+  const webhook = parseReply(webhookView, document, "webhook");
   await write(terminal.stderr, describe(webhook));
   if (webhook.secret !== undefined) {
     await write(terminal.stderr, "The signing secret, shown this once:\n");
     await write(terminal.stdout, `${webhook.secret}\n`);
   }
-  await say(terminal, "next: patchbay webhooks test");
+  await printLine(terminal, "next: patchbay webhooks test");
 }
 
 export async function removeWebhook(
@@ -79,7 +79,7 @@ export async function removeWebhook(
   const headers = options.yes === true ? {} : { "if-match": await confirmRemoval(session, path, terminal, signal) };
   const document = await session.document(path, { method: "DELETE", headers });
   if (options.json === true) return printJson(terminal, document);
-  understood(webhookDeleted, document, "answer");
+  parseReply(webhookDeleted, document, "answer");
   await write(terminal.stdout, "removed\n");
 }
 
@@ -91,7 +91,7 @@ async function confirmRemoval(
   signal: AbortSignal,
 ): Promise<string> {
   const reply = await session.call(path);
-  const webhook = understood(webhookView, await readDocument(reply), "webhook");
+  const webhook = parseReply(webhookView, await readDocument(reply), "webhook");
   await confirm(`Remove the webhook to ${webhook.url}? What waits for delivery is given up.`, terminal, signal);
   return reply.headers.get("etag") ?? "*";
 }
@@ -124,7 +124,7 @@ export async function listDeliveries(
 export async function testWebhook(options: AdminOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const { session, path } = await open(options, terminal, signal);
   const document = await session.document(`${path}/test`, { method: "POST", isRepeatable: false });
-  const delivery = understood(deliveryView, document, "delivery");
+  const delivery = parseReply(deliveryView, document, "delivery");
   if (delivery.status !== "delivered") {
     const response = delivery.attempts.at(-1)?.response ?? null;
     throw new CliError(EXIT.upstream, `The receiver did not take it: ${lastOf(delivery) ?? "nothing was sent"}.`, {
@@ -136,7 +136,7 @@ export async function testWebhook(options: AdminOptions, terminal: Terminal, sig
     });
   }
   if (options.json === true) return printJson(terminal, document);
-  await write(terminal.stdout, visible(`delivered: ${lastOf(delivery) ?? ""}\n`));
+  await write(terminal.stdout, stripControlCharacters(`delivered: ${lastOf(delivery) ?? ""}\n`));
 }
 
 export async function redeliver(
@@ -159,11 +159,11 @@ export async function redeliver(
   for (const id of isAll ? await givenUp(session, path, from) : ids) {
     const one = `${path}/deliveries/${encodeURIComponent(id)}/redeliver`;
     const document = await session.document(one, { method: "POST", isRepeatable: false });
-    redelivered.push(understood(deliveryView, document, "delivery"));
-    if (options.json !== true) await write(terminal.stdout, visible(`${id}\n`));
+    redelivered.push(parseReply(deliveryView, document, "delivery"));
+    if (options.json !== true) await write(terminal.stdout, stripControlCharacters(`${id}\n`));
   }
   if (options.json === true) return printJson(terminal, { object: "list", data: redelivered });
-  await say(
+  await printLine(
     terminal,
     redelivered.length === 0 ? "None was given up." : "due now; see how they fare: patchbay webhooks list",
   );
@@ -200,7 +200,7 @@ function lastOf({ attempts }: DeliveryView): string | null {
 
 function describe(webhook: WebhookView): string {
   const { enabled, disabled_reason: reason, disabled_at: at } = webhook;
-  return facts([
+  return formatFields([
     ["url", webhook.url],
     ["state", enabled ? "enabled" : `disabled (${reason ?? "owner"}${at === null ? "" : ` since ${at}`})`],
     ["secret", `ends in ${webhook.secret_last4}`],

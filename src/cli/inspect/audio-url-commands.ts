@@ -1,7 +1,7 @@
 // `patchbay audio-url …`: commands, options and help.
 import type { Command } from "commander";
 import { checkAudioUrl } from "./check-audio-url.ts";
-import { administered, examples, type Run } from "../command-kit.ts";
+import { withAdminOptions, examples, type Run } from "../command-kit.ts";
 import { EXIT_CODE_HELP } from "../exit-codes.ts";
 import type { AdminOptions } from "../administer/keys.ts";
 
@@ -17,7 +17,7 @@ export function addAudioUrl(program: Command, run: Run): void {
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
-  administered(
+  withAdminOptions(
     audioUrl
       .command("check")
       .description(

@@ -1,6 +1,6 @@
 // Prints budgets for people [cli.usage]: a bar for each limit, the amount spent, and the forecast.
 import type { SpentBudget } from "../../contract/usage.ts";
-import { facts } from "../print.ts";
+import { formatFields } from "../print.ts";
 
 /** An app's own budget, or with `compose/app` a budget of one of the workspace's apps. */
 type Shown = SpentBudget & { readonly app?: string };
@@ -16,7 +16,7 @@ interface Limit {
 const BAR_WIDTH = 20;
 
 export function budgetLines(budgets: readonly Shown[]): string {
-  return facts(
+  return formatFields(
     budgets.flatMap((budget) => {
       const limits = limitsOf(budget);
       // With a linear projection, the limit that is exceeded furthest is the first to be met.

@@ -1,10 +1,10 @@
 // `patchbay audio-url check`: reports rule by rule whether an address would be fetched [cli.audio-url].
 import { type AudioUrlCheck, audioUrlCheck } from "../../contract/admin/audio-url-check.ts";
 import { exitCodeOf } from "../exit-codes.ts";
-import { openSession, understood, workspacePath } from "../gateway-session.ts";
+import { openSession, parseReply, workspacePath } from "../gateway-session.ts";
 import type { AdminOptions } from "../administer/keys.ts";
 import { printJson } from "../print.ts";
-import { CliError, type Terminal, visible, write } from "../terminal.ts";
+import { CliError, type Terminal, stripControlCharacters, write } from "../terminal.ts";
 
 export async function checkAudioUrl(
   url: string,
@@ -15,8 +15,8 @@ export async function checkAudioUrl(
   const session = openSession(options, terminal, signal, "operator");
   const path = `${await workspacePath(session, options.workspace)}/audio-url-domains/check`;
   const document = await session.document(path, { method: "POST", json: { url } });
-  const check = understood(audioUrlCheck, document, "check of an address");
-  if (options.json !== true) await write(terminal.stdout, visible(`${linesOf(check).join("\n")}\n`));
+  const check = parseReply(audioUrlCheck, document, "check of an address");
+  if (options.json !== true) await write(terminal.stdout, stripControlCharacters(`${linesOf(check).join("\n")}\n`));
   if (!check.allowed) {
     const message = `An app that sends this address is refused: ${check.reason ?? ""}.`;
     throw new CliError(exitCodeOf("AUDIO_URL_REJECTED", 400), message, { document });

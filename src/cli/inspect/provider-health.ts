@@ -1,11 +1,11 @@
 // `patchbay providers health`: success rates, durations and the latest failures of each account's models [cli.providers-list].
 import type { PauseView } from "../../contract/admin/pauses.ts";
 import { providerHealth, type ProviderHealth, type SeenModel } from "../../contract/admin/provider-health.ts";
-import { type GatewayOptions, openSession, queryOf, type Session, understood } from "../gateway-session.ts";
+import { type GatewayOptions, openSession, queryOf, type Session, parseReply } from "../gateway-session.ts";
 import { adminUrl } from "../gateway-url.ts";
 import { pauseTable } from "../administer/pauses.ts";
 import { printJson, table } from "../print.ts";
-import { say, type Terminal, write } from "../terminal.ts";
+import { printLine, type Terminal, write } from "../terminal.ts";
 
 export interface ProviderHealthOptions extends Omit<GatewayOptions, "url"> {
   readonly adminUrl?: string;
@@ -47,21 +47,21 @@ export async function showProviderHealth(
   if (options.json === true) return printJson(terminal, health);
   const rows = rowsOf(health);
   if (health.pauses.length > 0) await write(terminal.stdout, `paused by hand\n${pauseTable(health.pauses)}\n`);
-  if (rows.length === 0) return say(terminal, `No provider was called since ${health.since}.`);
+  if (rows.length === 0) return printLine(terminal, `No provider was called since ${health.since}.`);
   await write(terminal.stdout, table(HEAD, rows));
   const errors = errorsOf(health);
   if (errors.length > 0) await write(terminal.stdout, `\nlast errors\n${table(ERRORS_HEAD, errors)}`);
   const only = health.sampled ? ", the latest only: more ended than are read at once" : "";
-  await say(
+  await printLine(
     terminal,
     `STATE is that of the process which answered; the rest is what all processes recorded since ${health.since}${only}.`,
   );
-  if (errors.length > 0) await say(terminal, `why one failed: patchbay requests show REQUEST --admin-url ${url}`);
+  if (errors.length > 0) await printLine(terminal, `why one failed: patchbay requests show REQUEST --admin-url ${url}`);
 }
 
 export async function readHealth(session: Session, minutes?: string): Promise<ProviderHealth> {
   const query = queryOf({ minutes });
-  return understood(
+  return parseReply(
     providerHealth,
     await session.document(`/admin/v1/health/providers${query}`),
     "health of providers",

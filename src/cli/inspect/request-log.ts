@@ -5,7 +5,7 @@ import { listedRequest, type ListedRequestView, type RequestOutcome } from "../.
 import { EXIT } from "../exit-codes.ts";
 import { openSession, type PlaceOptions, type Session, workspacePath } from "../gateway-session.ts";
 import { type ListRequest, readList, readPages, USUAL_LINES } from "../lists.ts";
-import { CliError, say, type Terminal, visible, write } from "../terminal.ts";
+import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../terminal.ts";
 
 /** On the admin listener: requests of every workspace. */
 export interface RequestLogOptions extends PlaceOptions {
@@ -44,7 +44,7 @@ export async function tailRequests(options: RequestLogOptions, terminal: Termina
   const first = await readList(openedLog.session, openedLog.log, Math.min(LATEST, options.limit ?? USUAL_LINES));
   const printedIds = new Set<string>();
   let latestMs = await printNew(first.data, printedIds, options, terminal);
-  await say(terminal, "Following the request log. Ctrl-C ends it.");
+  await printLine(terminal, "Following the request log. Ctrl-C ends it.");
   for (;;) {
     await wait(POLL_MS, undefined, { signal });
     const newRecords = await readNew(openedLog, latestMs).catch((error: unknown) => {
@@ -95,7 +95,7 @@ async function openLog(options: RequestLogOptions, terminal: Terminal, signal: A
 }
 
 async function print(request: ListedRequestView, options: RequestLogOptions, terminal: Terminal): Promise<void> {
-  const text = options.json === true ? JSON.stringify(request) : visible(line(request));
+  const text = options.json === true ? JSON.stringify(request) : stripControlCharacters(line(request));
   await write(terminal.stdout, `${text}\n`);
 }
 

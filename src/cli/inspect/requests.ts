@@ -6,8 +6,8 @@ import {
   type RecordedCandidateView,
   type RequestRecordView,
 } from "../../contract/requests.ts";
-import { openPlace, type PlaceOptions, understood } from "../gateway-session.ts";
-import { type Terminal, visible, write } from "../terminal.ts";
+import { openPlace, type PlaceOptions, parseReply } from "../gateway-session.ts";
+import { type Terminal, stripControlCharacters, write } from "../terminal.ts";
 
 export interface RequestOptions extends PlaceOptions {
   readonly json?: boolean;
@@ -25,8 +25,8 @@ export async function showRequest(
     await write(terminal.stdout, `${JSON.stringify(document)}\n`);
     return;
   }
-  const record = understood(requestRecord, document, "record");
-  await write(terminal.stdout, visible(`${lines(record).join("\n")}\n`));
+  const record = parseReply(requestRecord, document, "record");
+  await write(terminal.stdout, stripControlCharacters(`${lines(record).join("\n")}\n`));
 }
 
 function lines(record: RequestRecordView): readonly string[] {

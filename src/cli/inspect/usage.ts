@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { USAGE_GROUPS, type UsageTable, usageReport, workspaceUsage } from "../../contract/usage.ts";
 import { budgetLines } from "./budget-lines.ts";
-import { openPlace, type PlaceOptions, queryOf, understood } from "../gateway-session.ts";
+import { openPlace, type PlaceOptions, queryOf, parseReply } from "../gateway-session.ts";
 import { printJson, printResult, table } from "../print.ts";
 import { readText } from "../read-answer.ts";
-import { say, type Terminal, write } from "../terminal.ts";
+import { printLine, type Terminal, write } from "../terminal.ts";
 
 /** On the admin listener, `workspace` filters by workspace. */
 export interface UsageOptions extends PlaceOptions {
@@ -36,12 +36,12 @@ export async function usage(options: UsageOptions, terminal: Terminal, signal: A
   }
   const document = await session.document(`${place}/usage${query}`);
   if (options.json === true) return printJson(terminal, document, options.output);
-  const found = understood(z.union([usageReport, workspaceUsage]), document, "table of usage");
+  const found = parseReply(z.union([usageReport, workspaceUsage]), document, "table of usage");
   await printResult(terminal, lines(found), options.output);
   if (found.budgets !== undefined) await write(terminal.stderr, budgetLines(found.budgets));
   const { unresolved_chat: unresolved } = found;
   if (unresolved.tokens > 0)
-    await say(
+    await printLine(
       terminal,
       `unresolved chats: ${unresolved.tokens} tokens, ${unresolved.charge_usd} USD, counted as spent`,
     );

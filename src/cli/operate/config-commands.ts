@@ -7,7 +7,7 @@ import { configSchemaJson } from "../../config/json-schema.ts";
 import { printableConfiguration } from "../../config/print-configuration.ts";
 import { configOption, examples, jsonOption, type Run } from "../command-kit.ts";
 import { EXIT } from "../exit-codes.ts";
-import { CliError, say, type Terminal, write } from "../terminal.ts";
+import { CliError, printLine, type Terminal, write } from "../terminal.ts";
 
 interface ConfigOptions {
   readonly config?: string;
@@ -68,11 +68,11 @@ async function printSchema(terminal: Terminal): Promise<void> {
 async function load(options: ConfigOptions, terminal: Terminal) {
   const loaded = loadConfiguration({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });
   if (loaded.ok) {
-    for (const warning of loaded.warnings) await say(terminal, `${formatFault(warning)} (warning)`);
+    for (const warning of loaded.warnings) await printLine(terminal, `${formatFault(warning)} (warning)`);
     return loaded;
   }
   const count = loaded.faults.length === 1 ? "1 fault" : `${loaded.faults.length} faults`;
-  for (const fault of loaded.faults) await say(terminal, formatFault(fault));
+  for (const fault of loaded.faults) await printLine(terminal, formatFault(fault));
   throw new CliError(EXIT.config, `The configuration has ${count}.`, {
     document: { ok: false, faults: loaded.faults },
   });

@@ -7,7 +7,7 @@ import { examples, jsonOption, type Run } from "../command-kit.ts";
 import { EXIT } from "../exit-codes.ts";
 import { CONFIGURATION, CONFIGURATION_NAME, VARIABLES, VARIABLES_NAME } from "./init-files.ts";
 import { printJson } from "../print.ts";
-import { CliError, say, type Terminal, visible, write } from "../terminal.ts";
+import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../terminal.ts";
 
 interface InitOptions {
   readonly json?: boolean;
@@ -53,11 +53,11 @@ async function init(directory: string, options: InitOptions, terminal: Terminal)
     throw new CliError(EXIT.usage, `${at} cannot be written to (${code}).`);
   }
   if (options.json === true) return printJson(terminal, { object: "init", files: createdPaths });
-  await write(terminal.stdout, visible(`${createdPaths.join("\n")}\n`));
+  await write(terminal.stdout, stripControlCharacters(`${createdPaths.join("\n")}\n`));
   const inPlace = at === terminal.cwd ? "" : `cd ${directory} && `;
-  await say(terminal, `next: ${inPlace}cp ${VARIABLES_NAME} .env, give .env its two keys, and`);
-  await say(terminal, "  set -a; . ./.env; set +a; patchbay up");
-  await say(terminal, '  patchbay transcribe --sample --api-key "$PATCHBAY_APP_KEY"');
+  await printLine(terminal, `next: ${inPlace}cp ${VARIABLES_NAME} .env, give .env its two keys, and`);
+  await printLine(terminal, "  set -a; . ./.env; set +a; patchbay up");
+  await printLine(terminal, '  patchbay transcribe --sample --api-key "$PATCHBAY_APP_KEY"');
 }
 
 /** Removes the directories from `at` up to `createdDirectory`, the topmost that was created. */

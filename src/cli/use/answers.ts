@@ -2,7 +2,7 @@
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import { asRecord, asString } from "../../lib/json/json-guards.ts";
 import { readEvents } from "./read-events.ts";
-import { CliError, say, type Terminal, visible, write } from "../terminal.ts";
+import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../terminal.ts";
 
 export interface StreamedAnswer {
   readonly delta: string;
@@ -40,7 +40,7 @@ export async function readAnswerStream(
       const text = asString(asRecord(event.data)[kind.text]);
       if (event.name !== kind.delta || text === null || !printsText) continue;
       printed = true;
-      await write(terminal.stdout, terminal.stdout.isTTY === true ? visible(text) : text);
+      await write(terminal.stdout, terminal.stdout.isTTY === true ? stripControlCharacters(text) : text);
     }
   }
   throw new CliError(EXIT.upstream, "The stream ended before the answer did.");
@@ -63,11 +63,11 @@ export function streamError(document: unknown): CliError {
 export async function reportWarnings(document: unknown, terminal: Terminal): Promise<void> {
   const warnings = asRecord(document)["warnings"];
   for (const warning of Array.isArray(warnings) ? warnings.map(asRecord) : [])
-    await say(terminal, `warning ${asString(warning["code"]) ?? ""}: ${asString(warning["message"]) ?? ""}`);
+    await printLine(terminal, `warning ${asString(warning["code"]) ?? ""}: ${asString(warning["message"]) ?? ""}`);
 }
 
 export function saySimulated(terminal: Terminal, what = "recognised"): Promise<void> {
-  return say(terminal, `simulated: no provider was called, nothing was ${what}`);
+  return printLine(terminal, `simulated: no provider was called, nothing was ${what}`);
 }
 
 /** Prints notes for people in addition to the result. */
@@ -76,7 +76,7 @@ export async function reportAnswer(response: Response, document: unknown, termin
   if (response.headers.get("x-svc-simulated") === "true")
     await saySimulated(terminal, asRecord(document)["object"] === "chat" ? "thought of" : "recognised");
   if (response.headers.get("x-svc-idempotent-replay") === "true")
-    await say(terminal, "replayed: the stored answer of an earlier request with this Idempotency-Key");
+    await printLine(terminal, "replayed: the stored answer of an earlier request with this Idempotency-Key");
   const requestId = response.headers.get("x-request-id");
-  if (requestId !== null) await say(terminal, `request ${requestId}`);
+  if (requestId !== null) await printLine(terminal, `request ${requestId}`);
 }

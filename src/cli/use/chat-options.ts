@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { chatFields } from "../../contract/chat/chat-request.ts";
 import { PROFILES } from "../../contract/features.ts";
-import { repeatable } from "../command-kit.ts";
+import { repeatableOption } from "../command-kit.ts";
 import { descriptionOf } from "./transcription-options.ts";
 
 type ChatField = keyof typeof chatFields.shape;
@@ -52,8 +52,8 @@ export interface ChatFieldOptions {
 export function addChatOptions(command: Command): Command {
   return command
     .addOption(new Option("--system <text>", "Instructions that stand before the conversation."))
-    .addOption(repeatable("--image <file>", "A png, jpeg, webp or gif file sent with the message."))
-    .addOption(repeatable("--audio <file>", "A wav or mp3 file sent with the message."))
+    .addOption(repeatableOption("--image <file>", "A png, jpeg, webp or gif file sent with the message."))
+    .addOption(repeatableOption("--audio <file>", "A wav or mp3 file sent with the message."))
     .addOption(
       new Option("--messages <file>", "The conversation so far: a JSON list of messages, oldest first; `-` for stdin."),
     )
@@ -61,7 +61,7 @@ export function addChatOptions(command: Command): Command {
     .addOption(new Option("--temperature <n>", doc("temperature")).argParser(parseNumber))
     .addOption(new Option("--top-p <n>", doc("top_p")).argParser(parseNumber))
     .addOption(new Option("--seed <n>", doc("seed")).argParser(parseNumber))
-    .addOption(repeatable("--stop <text>", doc("stop")))
+    .addOption(repeatableOption("--stop <text>", doc("stop")))
     .addOption(new Option("--stream", `${doc("stream")} So it is unless --json is given.`))
     .addOption(new Option("--no-stream", "Wait for the whole answer; then sending again is safe."))
     .addOption(new Option("--tools <file>", `${doc("tools")} A JSON list.`))

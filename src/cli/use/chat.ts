@@ -9,7 +9,7 @@ import { type GatewayOptions, openSession, readDocument, type Session } from "..
 import { printResult, requireWritable } from "../print.ts";
 import { readFileArgument, readJsonFile, readTextArgument } from "../read-argument.ts";
 import { sayHowToResume } from "./send-audio.ts";
-import { CliError, say, type Terminal } from "../terminal.ts";
+import { CliError, printLine, type Terminal } from "../terminal.ts";
 
 export interface ChatOptions extends ChatFieldOptions, GatewayOptions {
   readonly json?: boolean;
@@ -166,11 +166,13 @@ async function schemaFormat(file: string, terminal: Terminal): Promise<unknown> 
 async function reportEnd(document: unknown, terminal: Terminal): Promise<void> {
   const answer = asRecord(document);
   const reason = asString(answer["finish_reason"]);
-  if (reason === "length") await say(terminal, "The answer stops at the most tokens that were allowed (--max-tokens).");
-  if (reason === "content_filter") await say(terminal, "The provider's content filter ended the answer.");
+  if (reason === "length")
+    await printLine(terminal, "The answer stops at the most tokens that were allowed (--max-tokens).");
+  if (reason === "content_filter") await printLine(terminal, "The provider's content filter ended the answer.");
   const usage = asRecord(answer["usage"]);
   const { input_tokens: input, output_tokens: output } = usage;
-  if (typeof input === "number" && typeof output === "number") await say(terminal, `tokens ${input} in, ${output} out`);
+  if (typeof input === "number" && typeof output === "number")
+    await printLine(terminal, `tokens ${input} in, ${output} out`);
 }
 
 /** Empty if the stream has printed everything. */

@@ -1,11 +1,11 @@
 // Formats a job for `patchbay jobs`.
 import type { Job } from "../../contract/jobs.ts";
-import { facts } from "../print.ts";
+import { formatFields } from "../print.ts";
 
 export function describeJob(found: Job): string {
   const { error, usage, metadata } = found;
   const purpose = found.svc_requested_purpose;
-  return facts([
+  return formatFields([
     ["job", found.job_id],
     [
       "state",

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { EXPORT_FORMATS, JOB_STATUSES } from "../../contract/jobs.ts";
 import { sendingOptions } from "./client-commands.ts";
-import { connected, examples, jsonOption, limitOption, outputOption, type Run } from "../command-kit.ts";
+import { withConnectionOptions, examples, jsonOption, limitOption, outputOption, type Run } from "../command-kit.ts";
 import { EXIT_CODE_HELP } from "../exit-codes.ts";
 import {
   cancelJob,
@@ -34,7 +34,7 @@ export function addJobs(program: Command, run: Run): void {
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
   addSubmit(jobs, run);
-  connected(jobs.command("list").alias("ls").description("List the app's jobs, newest first."))
+  withConnectionOptions(jobs.command("list").alias("ls").description("List the app's jobs, newest first."))
     .addOption(new Option("--status <status>", "Only jobs in this state.").choices(JOB_STATUSES))
     .addOption(limitOption())
     .action((options: JobListOptions) => run.interruptibly(() => listJobs(options, run.terminal, run.signal)));
@@ -85,5 +85,5 @@ function withResult(command: Command): Command {
 }
 
 function one(command: Command): Command {
-  return connected(command.argument("<id>", "The job's id."));
+  return withConnectionOptions(command.argument("<id>", "The job's id."));
 }

@@ -9,15 +9,15 @@ import {
   queryOf,
   readDocument,
   type Session,
-  understood,
+  parseReply,
 } from "../gateway-session.ts";
 import { audioSeconds, describeJob, markedState, nextOf, stateOf } from "./job-text.ts";
 import { type ListOptions, printList, readList } from "../lists.ts";
 import { printJson, printResult, requireWritable } from "../print.ts";
 import { readText } from "../read-answer.ts";
 import { type AudioOptions, sendAudio } from "./send-audio.ts";
-import { CliError, say, type Terminal, visible, write } from "../terminal.ts";
-import { printed, requestFields } from "./transcribe.ts";
+import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../terminal.ts";
+import { formatDocument, requestFields } from "./transcribe.ts";
 
 const JOBS_PATH = "/v1/transcription/jobs";
 /** Older gateways do not return `simulated`. */
@@ -67,7 +67,7 @@ export async function submitJob(
   if (options.wait === true) return waitForJob(jobId, options, terminal, signal);
   if (options.json === true) return printJson(terminal, document);
   await write(terminal.stdout, `${jobId}\n`);
-  await say(terminal, `next: patchbay jobs wait ${jobId}`);
+  await printLine(terminal, `next: patchbay jobs wait ${jobId}`);
 }
 
 export async function listJobs(options: JobListOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
@@ -90,9 +90,9 @@ export async function showJob(id: string, options: JobOptions, terminal: Termina
   const session = openSession(options, terminal, signal);
   const document = await session.document(jobPath(id));
   if (options.json === true) return printJson(terminal, document);
-  const found = understood(readableJob, document, "job");
+  const found = parseReply(readableJob, document, "job");
   await write(terminal.stdout, describeJob(found));
-  await say(terminal, `next: ${nextOf(found)}`);
+  await printLine(terminal, `next: ${nextOf(found)}`);
 }
 
 /** Waits until the job has ended, then prints its transcript or its error. */
@@ -106,7 +106,10 @@ export async function waitForJob(
   const session = openSession(options, terminal, signal);
   const endedJob = await untilEnded(session, id, terminal, signal).catch(async (error: unknown) => {
     if (signal.aborted)
-      await say(terminal, `The job goes on. Wait again: patchbay jobs wait ${id}; stop it: patchbay jobs cancel ${id}`);
+      await printLine(
+        terminal,
+        `The job goes on. Wait again: patchbay jobs wait ${id}; stop it: patchbay jobs cancel ${id}`,
+      );
     throw error;
   });
   await printEnded(session, endedJob, options, terminal);
@@ -119,7 +122,7 @@ export async function printJobResult(
   signal: AbortSignal,
 ): Promise<void> {
   const session = openSession(options, terminal, signal);
-  const found = understood(readableJob, await session.document(jobPath(id)), "job");
+  const found = parseReply(readableJob, await session.document(jobPath(id)), "job");
   if (found.status === "queued" || found.status === "processing")
     throw new CliError(EXIT.notFound, `The job has no result yet: it is ${stateOf(found)}.`, {
       hints: [`wait for it: patchbay jobs wait ${id}`],
@@ -137,11 +140,11 @@ export async function cancelJob(
   const session = openSession(options, terminal, signal);
   const document = await session.document(jobPath(id), { method: "DELETE" });
   if (options.json === true) return printJson(terminal, document);
-  const found = understood(readableJob, document, "job");
+  const found = parseReply(readableJob, document, "job");
   await write(terminal.stdout, `${found.status}\n`);
   if (found.status === "processing")
-    await say(terminal, `It stops between two of its stages: patchbay jobs wait ${id}`);
-  else if (found.status !== "cancelled") await say(terminal, "It had ended before; nothing was changed.");
+    await printLine(terminal, `It stops between two of its stages: patchbay jobs wait ${id}`);
+  else if (found.status !== "cancelled") await printLine(terminal, "It had ended before; nothing was changed.");
 }
 
 async function untilEnded(session: Session, id: string, terminal: Terminal, signal: AbortSignal): Promise<Job> {
@@ -158,9 +161,9 @@ async function untilEnded(session: Session, id: string, terminal: Terminal, sign
         return null;
       });
     if (document === null) continue;
-    const found = understood(readableJob, document, "job");
+    const found = parseReply(readableJob, document, "job");
     const isOver = found.status !== "queued" && found.status !== "processing";
-    if (shows) terminal.stderr.write(`\r\u001b[K${isOver ? "" : visible(`${stateOf(found)}…`)}`);
+    if (shows) terminal.stderr.write(`\r\u001b[K${isOver ? "" : stripControlCharacters(`${stateOf(found)}…`)}`);
     if (isOver) return found;
     // A stopping gateway answers polls at once.
     if (hold > 0) await wait(Math.max(0, askedAtMs + PAUSE_MS - performance.now()), undefined, { signal });
@@ -201,7 +204,7 @@ async function printEnded(
   const result = format === undefined ? await resultOf(session, endedJob) : endedJob.result;
   await reportWarnings(result, terminal);
   if (result === null && endedJob.simulated) await saySimulated(terminal);
-  const text = format === undefined ? printed(result, false) : await exported(session, id, format);
+  const text = format === undefined ? formatDocument(result, false) : await exported(session, id, format);
   await printResult(terminal, text, options.output);
 }
 

@@ -6,7 +6,7 @@ import { EXIT } from "../exit-codes.ts";
 import { asRecord, asString } from "../../lib/json/json-guards.ts";
 import { openSession, ownWorkspace } from "../gateway-session.ts";
 import { readEvents } from "./read-events.ts";
-import { CliError, say, type Terminal, visible, write } from "../terminal.ts";
+import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../terminal.ts";
 
 export interface ListenOptions {
   readonly forwardTo: string;
@@ -39,7 +39,7 @@ export async function listen(options: ListenOptions, terminal: Terminal, signal:
     });
     if (response !== null) await forwardAll(response, { receiver, workspace, forwarded, options, terminal, signal });
     signal.throwIfAborted();
-    await say(terminal, "The stream ended; connecting again.");
+    await printLine(terminal, "The stream ended; connecting again.");
     await wait(RECONNECT_MS, undefined, { signal });
   }
 }
@@ -69,14 +69,17 @@ async function forwardAll(response: Response, forwarding: Forwarding): Promise<v
     }
   } catch (error) {
     signal.throwIfAborted();
-    await say(terminal, `The connection to the gateway broke: ${error instanceof Error ? error.message : "unknown"}`);
+    await printLine(
+      terminal,
+      `The connection to the gateway broke: ${error instanceof Error ? error.message : "unknown"}`,
+    );
   }
 }
 
 async function greet(data: Readonly<Record<string, unknown>>, { terminal, receiver, workspace }: Forwarding) {
   const secret = asString(data["secret"]);
-  await say(terminal, `Forwarding the events of workspace ${workspace} to ${receiver.href}. Ctrl-C ends it.`);
-  await say(
+  await printLine(terminal, `Forwarding the events of workspace ${workspace} to ${receiver.href}. Ctrl-C ends it.`);
+  await printLine(
     terminal,
     secret === null
       ? `They are signed with the secret of the workspace's webhook (it ends in ${asString(data["secret_last4"]) ?? "?"}).`
@@ -135,7 +138,7 @@ async function report(forwarded: Forwarded, { options, terminal }: Forwarding): 
     options.json === true
       ? JSON.stringify(forwarded)
       : `${new Date().toISOString()}  ${type}  ${jobId}  ${status ?? error ?? ""}  ${latencyMs} ms`;
-  await write(terminal.stdout, `${terminal.stdout.isTTY === true ? visible(line) : line}\n`);
+  await write(terminal.stdout, `${terminal.stdout.isTTY === true ? stripControlCharacters(line) : line}\n`);
 }
 
 function receiverUrl(text: string): URL {

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { apiKeyOption, examples, type Run, urlOption } from "../command-kit.ts";
 import { gatewayUrl } from "../gateway-url.ts";
 import { mcpGateway, type McpOptions } from "./mcp-gateway.ts";
-import { CliError, say } from "../terminal.ts";
+import { CliError, printLine } from "../terminal.ts";
 import { EXIT } from "../exit-codes.ts";
 
 export function addMcp(program: Command, run: Run): void {
@@ -41,7 +41,7 @@ async function serve(options: McpOptions, { terminal, signal }: Run): Promise<vo
   const inputEnd = once(stdin, "end", { signal });
   const connection = serveStdio(() => makeToolServer(gateway, { offersJobs: options.jobs === true }), {
     transport: new StdioServerTransport(stdin, stdout),
-    onerror: (error) => void say(terminal, `mcp: ${error.message}`),
+    onerror: (error) => void printLine(terminal, `mcp: ${error.message}`),
   });
   try {
     await inputEnd;

@@ -1,6 +1,12 @@
 // How the tools of `patchbay mcp` call a gateway: over HTTP with the user's key, like every other command.
 import { resolve } from "node:path";
-import { type Recording, Refused, type ToolAnswer, type ToolCall, type ToolGateway } from "../../mcp/tool-gateway.ts";
+import {
+  type Recording,
+  RefusedToolCall,
+  type ToolAnswer,
+  type ToolCall,
+  type ToolGateway,
+} from "../../mcp/tool-gateway.ts";
 import { openSession, type GatewayOptions } from "../gateway-session.ts";
 import { packageVersion } from "../package-root.ts";
 import { readText } from "../read-answer.ts";
@@ -39,7 +45,7 @@ async function toAnswer(call: () => Promise<Response>): Promise<ToolAnswer> {
     const isSimulated = headers.get("x-svc-simulated") === "true";
     return { text: await readText(response), requestId: headers.get("x-request-id"), isSimulated };
   } catch (error) {
-    if (error instanceof CliError) throw new Refused([error.message, ...error.hints], { cause: error });
+    if (error instanceof CliError) throw new RefusedToolCall([error.message, ...error.hints], { cause: error });
     throw error;
   }
 }

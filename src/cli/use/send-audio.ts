@@ -5,7 +5,7 @@ import { type AudioArgument, findAudio } from "./audio-argument.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openSession } from "../gateway-session.ts";
 import { uploadProgress } from "./progress.ts";
-import { CliError, say, type Terminal, visible } from "../terminal.ts";
+import { CliError, printLine, type Terminal, stripControlCharacters } from "../terminal.ts";
 import { multipartUpload } from "./upload.ts";
 
 /** Options shared by all commands with audio, under commander's names. */
@@ -60,7 +60,7 @@ async function send(sending: AudioSending, audio: AudioArgument): Promise<Respon
       makeBody: () => makeBody(sending, audio, progress.onBytes),
       onRetry(message, delaySeconds) {
         progress.clear();
-        terminal.stderr.write(`${visible(message)} Trying again in ${delaySeconds} s.\n`);
+        terminal.stderr.write(`${stripControlCharacters(message)} Trying again in ${delaySeconds} s.\n`);
       },
     });
   } catch (error) {
@@ -79,7 +79,7 @@ function isStreamed(fields: AudioSending["fields"]): boolean {
 }
 
 export function sayHowToResume(terminal: Terminal, idempotencyKey: string): Promise<void> {
-  return say(
+  return printLine(
     terminal,
     `To fetch the answer if the work was done: the same command with --idempotency-key ${idempotencyKey}`,
   );

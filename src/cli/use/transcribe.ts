@@ -5,7 +5,7 @@ import { asRecord, asString } from "../../lib/json/json-guards.ts";
 import { readDocument } from "../gateway-session.ts";
 import { printResult, requireWritable } from "../print.ts";
 import { type AudioOptions, sendAudio } from "./send-audio.ts";
-import { CliError, say, type Terminal } from "../terminal.ts";
+import { CliError, printLine, type Terminal } from "../terminal.ts";
 import { fieldsOf } from "./transcription-options.ts";
 
 /** Options of the commands in addition to the request's fields, under commander's names. */
@@ -48,13 +48,13 @@ async function run(task: Task, ...[argument, options, terminal, signal]: Paramet
     : { document: await readDocument(response), printed: false };
   await reportAnswer(response, answer.document, terminal);
   if (options.output !== undefined || !answer.printed)
-    await printResult(terminal, printed(answer.document, wantsJson), options.output);
+    await printResult(terminal, formatDocument(answer.document, wantsJson), options.output);
   const jobId = asString(asRecord(answer.document)["job_id"]);
-  if (jobId !== null) await say(terminal, `next: patchbay jobs wait ${jobId}`);
+  if (jobId !== null) await printLine(terminal, `next: patchbay jobs wait ${jobId}`);
   else if (options.sample === true && options.json !== true) {
     const requestId = response.headers.get("x-request-id");
-    if (requestId !== null) await say(terminal, `where it went, and why: patchbay requests show ${requestId}`);
-    await say(terminal, `next: patchbay ${task.command} FILE --format srt -o FILE.srt`);
+    if (requestId !== null) await printLine(terminal, `where it went, and why: patchbay requests show ${requestId}`);
+    await printLine(terminal, `next: patchbay ${task.command} FILE --format srt -o FILE.srt`);
   }
 }
 
@@ -68,7 +68,7 @@ export function requestFields(options: TranscribeOptions, request: Task["request
 }
 
 /** Returns `content`, unless the whole answer is wanted. */
-export function printed(document: unknown, wantsJson: boolean): string {
+export function formatDocument(document: unknown, wantsJson: boolean): string {
   const content = asString(asRecord(document)["content"]);
   // A routing decision or a job has no content and is printed whole.
   if (wantsJson || content === null) return `${JSON.stringify(document, null, 2)}\n`;

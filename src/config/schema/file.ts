@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isPostgresUrl, isReadablePostgresUrl, WRITE_ENCODED } from "../../lib/postgres-url.ts";
 import { PROVIDER_KINDS } from "../../providers/provider.ts";
 import { connectionSection } from "../../contract/set-up/connection.ts";
-import { HTTP_URL, ID, maybe, SECRET_MARK, section, textOrNull } from "../../contract/set-up/kit.ts";
+import { HTTP_URL, ID, optionalOrNull, SECRET_MARK, section, textOrNull } from "../../contract/set-up/kit.ts";
 import { routeSection } from "../../contract/set-up/route.ts";
 import { MONEY } from "../../contract/set-up/app.ts";
 import { CIDR, DOMAINS, PORT } from "./kit.ts";
@@ -19,7 +19,9 @@ const HOST_NAME = z
 
 export const adminListener = section({
   host: HOST.default("127.0.0.1").describe("Address of the admin listener."),
-  port: maybe(PORT).describe("Port of the admin listener; not set: 8081, or a free one where `server.port` is 0."),
+  port: optionalOrNull(PORT).describe(
+    "Port of the admin listener; not set: 8081, or a free one where `server.port` is 0.",
+  ),
   allowed_hosts: z
     .array(HOST_NAME)
     .default([])
@@ -31,7 +33,7 @@ export const adminListener = section({
 export const serverSection = section({
   host: HOST.default("127.0.0.1").describe("Address the gateway listens on; `0.0.0.0` for all."),
   port: PORT.default(8080).describe("Port the gateway listens on; 0 picks a free one."),
-  public_url: maybe(HTTP_URL).describe("How callers reach the gateway; not set: made of host and port."),
+  public_url: optionalOrNull(HTTP_URL).describe("How callers reach the gateway; not set: made of host and port."),
   admin: adminListener.nullable().prefault({}).describe("Listener for metrics and administration; `null` for none."),
   nat64: z
     .boolean()
@@ -52,10 +54,10 @@ const objectsSection = z.discriminatedUnion("kind", [
   section({
     kind: z.literal("s3").describe("Large objects in an S3-compatible store."),
     bucket: z.string().min(1).describe("Bucket."),
-    region: maybe(z.string().min(1)).describe(
+    region: optionalOrNull(z.string().min(1)).describe(
       "Region; not set: the driver's own search, or `us-east-1` where there is an `endpoint`.",
     ),
-    endpoint: maybe(HTTP_URL).describe("Address of the store; not set: Amazon's."),
+    endpoint: optionalOrNull(HTTP_URL).describe("Address of the store; not set: Amazon's."),
     prefix: z.string().default("").describe("Put before every object's name."),
     access_key_id: textOrNull().describe("Access key; not set: the driver's own search."),
     secret_access_key: textOrNull().meta(SECRET_MARK).describe("Secret of the access key."),
@@ -114,16 +116,16 @@ const secretsSection = section({
 const priceSection = section({
   provider: z.enum(PROVIDER_KINDS).describe("Provider kind."),
   model: z.string().min(1).max(200).describe("Model."),
-  usd_per_audio_hour: maybe(MONEY).describe("Price of an hour of audio."),
+  usd_per_audio_hour: optionalOrNull(MONEY).describe("Price of an hour of audio."),
   per_channel: z.boolean().default(false).describe("Whether each channel counts."),
-  usd_per_million_input_tokens: maybe(MONEY).describe("Price of a million input tokens."),
-  usd_per_million_output_tokens: maybe(MONEY).describe("Price of a million output tokens."),
+  usd_per_million_input_tokens: optionalOrNull(MONEY).describe("Price of a million input tokens."),
+  usd_per_million_output_tokens: optionalOrNull(MONEY).describe("Price of a million output tokens."),
   free: z
     .boolean()
     .default(false)
     .describe("Workspaces with a plan may use the model although it has no price. Excludes the prices above."),
-  source: maybe(z.string().min(1)).describe("Where the price was read. Required unless `free`."),
-  as_of: maybe(z.iso.date({ error: "must be a date such as 2026-11-01" })).describe(
+  source: optionalOrNull(z.string().min(1)).describe("Where the price was read. Required unless `free`."),
+  as_of: optionalOrNull(z.iso.date({ error: "must be a date such as 2026-11-01" })).describe(
     "When it was read. Required unless `free`.",
   ),
 });

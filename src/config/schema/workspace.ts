@@ -10,7 +10,7 @@ import {
   roleField,
 } from "../../contract/set-up/app.ts";
 import { connectionSection } from "../../contract/set-up/connection.ts";
-import { ID, maybe, section } from "../../contract/set-up/kit.ts";
+import { ID, optionalOrNull, section } from "../../contract/set-up/kit.ts";
 import { routeSection } from "../../contract/set-up/route.ts";
 import { DOMAINS, SECRET } from "./kit.ts";
 
@@ -52,7 +52,7 @@ export const operatorKeySection = section({
 
 export const workspaceSection = section({
   id: ID.describe("Slug of the workspace."),
-  plan: maybe(ID).describe("Id of its plan; not set: no credit check."),
+  plan: optionalOrNull(ID).describe("Id of its plan; not set: no credit check."),
   connections: z
     .array(connectionSection)
     .default([])

@@ -60,21 +60,21 @@ export const CHANGE_ERRORS = [
   "BODY_TOO_LARGE",
 ] as const satisfies readonly ErrorCode[];
 
-export type EndpointBelow = Omit<EndpointContract, "auth">;
+export type EndpointTemplate = Omit<EndpointContract, "auth">;
 
 /** For the operator only: `path` is relative to `/admin/v1`. */
-export function operatorEndpoint(endpoint: EndpointBelow): EndpointContract {
+export function operatorEndpoint(endpoint: EndpointTemplate): EndpointContract {
   return { ...endpoint, auth: "operator", path: `/admin/v1${endpoint.path}` };
 }
 
 /** The same endpoint for a workspace's administrators, and for the operator on the admin listener. */
-export interface Mirrored {
+export interface WorkspaceEndpoints {
   readonly workspace: EndpointContract;
   readonly operator: EndpointContract;
 }
 
 /** `path` is relative to the workspace. */
-export function mirrored(endpoint: EndpointBelow): Mirrored {
+export function mirrorForOperator(endpoint: EndpointTemplate): WorkspaceEndpoints {
   const { path } = endpoint;
   const errors: readonly ErrorCode[] = [...new Set<ErrorCode>([...endpoint.errors, "NOT_FOUND"])];
   return {

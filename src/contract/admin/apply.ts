@@ -24,13 +24,13 @@ const setUpChange = z.strictObject({
 });
 export type SetUpChangeView = z.infer<typeof setUpChange>;
 
-export const applied = z.strictObject({
+export const applyResult = z.strictObject({
   object: z.literal("configuration_applied"),
   file: z.string(),
   dry_run: z.boolean(),
   changes: z.array(setUpChange),
 });
-export type Applied = z.infer<typeof applied>;
+export type ApplyResult = z.infer<typeof applyResult>;
 
 export const postApplyContract: EndpointContract = operatorEndpoint({
   method: "POST",
@@ -40,6 +40,6 @@ export const postApplyContract: EndpointContract = operatorEndpoint({
   description:
     "Applies connections, routes, purposes, workspaces, apps, keys, budgets, plans and prices of the gateway's own file, as at a start. Other settings, such as listeners and limits, require a restart.",
   requestBody: { json: applyRequest },
-  responses: { 200: json("What differed.", applied) },
+  responses: { 200: json("What differed.", applyResult) },
   errors: ["NOT_FOUND", "CONFLICT", "BODY_TOO_LARGE"],
 });

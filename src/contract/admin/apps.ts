@@ -7,7 +7,7 @@ import {
   jsonWithEtag,
   listOf,
   managedBy,
-  mirrored,
+  mirrorForOperator,
   optionalMatch,
   pageFields,
   requiredMatch,
@@ -60,7 +60,7 @@ export const appQuery = z.object(pageFields);
 const ONE = "/apps/:app_id";
 
 export const APP_CONTRACTS = {
-  list: mirrored({
+  list: mirrorForOperator({
     method: "GET",
     path: "/apps",
     operationId: "listApps",
@@ -69,7 +69,7 @@ export const APP_CONTRACTS = {
     responses: { 200: json("A page of apps.", listOf(appView)) },
     errors: [],
   }),
-  create: mirrored({
+  create: mirrorForOperator({
     method: "POST",
     path: "/apps",
     operationId: "createApp",
@@ -78,7 +78,7 @@ export const APP_CONTRACTS = {
     responses: { 201: jsonWithEtag("The app.", appView) },
     errors: ["CONFLICT", "BODY_TOO_LARGE"],
   }),
-  read: mirrored({
+  read: mirrorForOperator({
     method: "GET",
     path: ONE,
     operationId: "getApp",
@@ -86,7 +86,7 @@ export const APP_CONTRACTS = {
     responses: { 200: jsonWithEtag("The app.", appView) },
     errors: [],
   }),
-  replace: mirrored({
+  replace: mirrorForOperator({
     method: "PUT",
     path: ONE,
     operationId: "replaceApp",
@@ -97,7 +97,7 @@ export const APP_CONTRACTS = {
     responses: { 200: jsonWithEtag("The app.", appView) },
     errors: [...CHANGE_ERRORS, "PRECONDITION_REQUIRED"],
   }),
-  remove: mirrored({
+  remove: mirrorForOperator({
     method: "DELETE",
     path: ONE,
     operationId: "deleteApp",

@@ -1,7 +1,7 @@
 // POST …/audio-url-domains/check: checks rule by rule, without a fetch, whether an address would be accepted as `audio.url`
 // [remote-audio.check-no-side-effects].
 import { z } from "zod";
-import { json, mirrored } from "./admin.ts";
+import { json, mirrorForOperator } from "./admin.ts";
 
 /** In the order in which they are checked. */
 export const AUDIO_URL_RULES = ["scheme", "form", "port", "name", "listed", "not_itself", "public"] as const;
@@ -50,7 +50,7 @@ export const audioUrlCheck = z.strictObject({
 });
 export type AudioUrlCheck = z.infer<typeof audioUrlCheck>;
 
-export const audioUrlCheckContracts = mirrored({
+export const audioUrlCheckContracts = mirrorForOperator({
   method: "POST",
   path: "/audio-url-domains/check",
   operationId: "checkAudioUrl",

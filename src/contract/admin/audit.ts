@@ -1,6 +1,6 @@
 // The audit log for the operator and a workspace's administrators [tenancy.audit-read].
 import { z } from "zod";
-import { json, listOf, mirrored, operatorEndpoint, pageFields, time } from "./admin.ts";
+import { json, listOf, mirrorForOperator, operatorEndpoint, pageFields, time } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";
 import { givenTime } from "../times.ts";
 
@@ -95,7 +95,7 @@ export const verifyAuditContract: EndpointContract = operatorEndpoint({
   errors: ["NOT_FOUND"],
 });
 
-export const workspaceAuditContracts = mirrored({
+export const workspaceAuditContracts = mirrorForOperator({
   method: "GET",
   path: "/audit",
   operationId: "listWorkspaceAudit",

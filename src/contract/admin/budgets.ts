@@ -1,6 +1,6 @@
 // Budgets of an app, for its workspace's administrators and the operator [budgets.administrators].
 import { z } from "zod";
-import { CHANGE_ERRORS, json, jsonWithEtag, managedBy, mirrored, optionalMatch, time } from "./admin.ts";
+import { CHANGE_ERRORS, json, jsonWithEtag, managedBy, mirrorForOperator, optionalMatch, time } from "./admin.ts";
 import { budgetForecast } from "./budget-forecast.ts";
 import { budgetLimits, PERIODS } from "../set-up/app.ts";
 import { deletedView } from "./workspaces.ts";
@@ -44,7 +44,7 @@ const ALL = "/apps/:app_id/budgets";
 const ONE = `${ALL}/:period`;
 
 export const BUDGET_CONTRACTS = {
-  list: mirrored({
+  list: mirrorForOperator({
     method: "GET",
     path: ALL,
     operationId: "listBudgets",
@@ -52,7 +52,7 @@ export const BUDGET_CONTRACTS = {
     responses: { 200: json("The budgets.", budgetList) },
     errors: [],
   }),
-  read: mirrored({
+  read: mirrorForOperator({
     method: "GET",
     path: ONE,
     operationId: "getBudget",
@@ -60,7 +60,7 @@ export const BUDGET_CONTRACTS = {
     responses: { 200: jsonWithEtag("The budget.", budgetView) },
     errors: [],
   }),
-  put: mirrored({
+  put: mirrorForOperator({
     method: "PUT",
     path: ONE,
     operationId: "putBudget",
@@ -75,7 +75,7 @@ export const BUDGET_CONTRACTS = {
     },
     errors: [...CHANGE_ERRORS, "PRECONDITION_REQUIRED"],
   }),
-  remove: mirrored({
+  remove: mirrorForOperator({
     method: "DELETE",
     path: ONE,
     operationId: "deleteBudget",

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { CAPABILITIES } from "../features.ts";
 import { PROVIDER_KINDS } from "../provider-kinds.ts";
-import { everywhere } from "../set-up/everywhere.ts";
+import { mirrorForAllOwners } from "../set-up/everywhere.ts";
 
 /** Only the first one is `ok`. */
 export const TEST_OUTCOMES = [
@@ -61,7 +61,7 @@ export const connectionTest = z.strictObject({
 });
 export type ConnectionTest = z.infer<typeof connectionTest>;
 
-export const testConnectionContracts = everywhere({
+export const testConnectionContracts = mirrorForAllOwners({
   method: "POST",
   path: "/connections/:connection_id/test",
   operationId: "testConnection",

@@ -14,7 +14,7 @@ import {
 import { testConnectionContracts } from "./connection-test.ts";
 import { PROVIDER_KINDS } from "../provider-kinds.ts";
 import { connectionSection } from "../set-up/connection.ts";
-import { everywhere } from "../set-up/everywhere.ts";
+import { mirrorForAllOwners } from "../set-up/everywhere.ts";
 import { deletedView } from "./workspaces.ts";
 
 export const connectionView = z.strictObject({
@@ -47,7 +47,7 @@ const ALL = "/connections";
 const ONE = `${ALL}/:connection_id`;
 const errors = CHANGE_ERRORS;
 
-export const listConnectionsContracts = everywhere({
+export const listConnectionsContracts = mirrorForAllOwners({
   method: "GET",
   path: ALL,
   operationId: "listConnections",
@@ -58,7 +58,7 @@ export const listConnectionsContracts = everywhere({
   errors: [],
 });
 
-export const postConnectionContracts = everywhere({
+export const postConnectionContracts = mirrorForAllOwners({
   method: "POST",
   path: ALL,
   operationId: "createConnection",
@@ -70,7 +70,7 @@ export const postConnectionContracts = everywhere({
   errors: ["CONFLICT", "BODY_TOO_LARGE"],
 });
 
-export const getConnectionContracts = everywhere({
+export const getConnectionContracts = mirrorForAllOwners({
   method: "GET",
   path: ONE,
   operationId: "getConnection",
@@ -79,7 +79,7 @@ export const getConnectionContracts = everywhere({
   errors: ["NOT_FOUND"],
 });
 
-export const putConnectionContracts = everywhere({
+export const putConnectionContracts = mirrorForAllOwners({
   method: "PUT",
   path: ONE,
   operationId: "replaceConnection",
@@ -92,7 +92,7 @@ export const putConnectionContracts = everywhere({
   errors: [...errors, "PRECONDITION_REQUIRED"],
 });
 
-export const rotateCredentialContracts = everywhere({
+export const rotateCredentialContracts = mirrorForAllOwners({
   method: "POST",
   path: `${ONE}/credential`,
   operationId: "rotateConnectionCredential",
@@ -103,7 +103,7 @@ export const rotateCredentialContracts = everywhere({
   errors,
 });
 
-export const deleteConnectionContracts = everywhere({
+export const deleteConnectionContracts = mirrorForAllOwners({
   method: "DELETE",
   path: ONE,
   operationId: "deleteConnection",

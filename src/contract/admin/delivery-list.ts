@@ -1,6 +1,6 @@
 // Webhook deliveries for the operator [admin.deliveries], and a workspace's delivery log for its administrators and the operator [webhooks.log].
 import { z } from "zod";
-import { json, listOf, mirrored, operatorEndpoint, pageFields } from "./admin.ts";
+import { json, listOf, mirrorForOperator, operatorEndpoint, pageFields } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";
 import { attemptView, DELIVERY_STATES, deliveryList, deliveryQuery, deliveryView } from "../webhook.ts";
 
@@ -31,7 +31,7 @@ export const listAllDeliveriesContract: EndpointContract = operatorEndpoint({
   errors: ["NOT_FOUND"],
 });
 
-export const workspaceDeliveriesContracts = mirrored({
+export const workspaceDeliveriesContracts = mirrorForOperator({
   method: "GET",
   path: "/stt-webhook/deliveries",
   operationId: "listSttWebhookDeliveries",

@@ -6,7 +6,7 @@ import {
   jsonWithEtag,
   listOf,
   managedBy,
-  mirrored,
+  mirrorForOperator,
   optionalMatch,
   pageFields,
   requiredMatch,
@@ -82,7 +82,7 @@ const ONE = "/keys/:key_id";
 const BODY_ERRORS = ["CONFLICT", "BODY_TOO_LARGE"] as const;
 
 export const KEY_CONTRACTS = {
-  list: mirrored({
+  list: mirrorForOperator({
     method: "GET",
     path: "/keys",
     operationId: "listKeys",
@@ -91,7 +91,7 @@ export const KEY_CONTRACTS = {
     responses: { 200: json("A page of keys.", listOf(keyView)) },
     errors: [],
   }),
-  create: mirrored({
+  create: mirrorForOperator({
     method: "POST",
     path: "/keys",
     operationId: "createKey",
@@ -101,7 +101,7 @@ export const KEY_CONTRACTS = {
     responses: { 201: jsonWithEtag("The key, with its secret.", keyView) },
     errors: BODY_ERRORS,
   }),
-  read: mirrored({
+  read: mirrorForOperator({
     method: "GET",
     path: ONE,
     operationId: "getKey",
@@ -109,7 +109,7 @@ export const KEY_CONTRACTS = {
     responses: { 200: jsonWithEtag("The key.", keyView) },
     errors: [],
   }),
-  replace: mirrored({
+  replace: mirrorForOperator({
     method: "PUT",
     path: ONE,
     operationId: "replaceKey",
@@ -120,7 +120,7 @@ export const KEY_CONTRACTS = {
     responses: { 200: jsonWithEtag("The key.", keyView) },
     errors: [...CHANGE_ERRORS, "PRECONDITION_REQUIRED"],
   }),
-  rotate: mirrored({
+  rotate: mirrorForOperator({
     method: "POST",
     path: `${ONE}/rotate`,
     operationId: "rotateKey",
@@ -132,7 +132,7 @@ export const KEY_CONTRACTS = {
     responses: { 201: jsonWithEtag("The new key, with its secret.", keyView) },
     errors: CHANGE_ERRORS,
   }),
-  revoke: mirrored({
+  revoke: mirrorForOperator({
     method: "DELETE",
     path: ONE,
     operationId: "revokeKey",

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { MODEL } from "../set-up/kit.ts";
-import { everywhere } from "../set-up/everywhere.ts";
+import { mirrorForAllOwners } from "../set-up/everywhere.ts";
 
 /** A forgotten pause ends after its duration. */
 export const PAUSE_SECONDS = { least: 60, usual: 3_600, most: 604_800 } as const;
@@ -57,7 +57,7 @@ export type Resumption = z.infer<typeof resumption>;
 
 const ONE = "/connections/:connection_id";
 
-export const listPausesContracts = everywhere({
+export const listPausesContracts = mirrorForAllOwners({
   method: "GET",
   path: "/pauses",
   operationId: "listPauses",
@@ -67,7 +67,7 @@ export const listPausesContracts = everywhere({
   errors: [],
 });
 
-export const pauseConnectionContracts = everywhere({
+export const pauseConnectionContracts = mirrorForAllOwners({
   method: "POST",
   path: `${ONE}/pause`,
   operationId: "pauseConnection",
@@ -79,7 +79,7 @@ export const pauseConnectionContracts = everywhere({
   errors: ["NOT_FOUND", "BODY_TOO_LARGE"],
 });
 
-export const resumeConnectionContracts = everywhere({
+export const resumeConnectionContracts = mirrorForAllOwners({
   method: "POST",
   path: `${ONE}/resume`,
   operationId: "resumeConnection",

@@ -6,7 +6,7 @@ import {
   jsonWithEtag,
   listOf,
   managedBy,
-  mirrored,
+  mirrorForOperator,
   operatorEndpoint,
   optionalMatch,
   pageFields,
@@ -115,7 +115,7 @@ export const creditsView = z.strictObject({
 });
 export type CreditsView = z.infer<typeof creditsView>;
 
-export const creditsContracts = mirrored({
+export const creditsContracts = mirrorForOperator({
   method: "GET",
   path: "/credits",
   operationId: "getCredits",

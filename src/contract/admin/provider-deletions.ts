@@ -1,6 +1,6 @@
 // Deletions at providers (`provider_deletion`), for a workspace's administrators and the operator [admin.deletions].
 import { z } from "zod";
-import { json, listOf, mirrored, operatorEndpoint, pageFields, time } from "./admin.ts";
+import { json, listOf, mirrorForOperator, operatorEndpoint, pageFields, time } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";
 
 export const DELETION_STATUSES = ["pending", "done", "failed"] as const;
@@ -55,7 +55,7 @@ export const listDeletionsContract: EndpointContract = operatorEndpoint({
   errors: ["NOT_FOUND"],
 });
 
-export const workspaceDeletionsContracts = mirrored({
+export const workspaceDeletionsContracts = mirrorForOperator({
   ...list,
   operationId: "listWorkspaceProviderDeletions",
   summary: "List deletions of a workspace's recordings at providers",

@@ -1,6 +1,6 @@
 // The request log as the operator and a workspace's administrators list it [requests.list].
 import { z } from "zod";
-import { type EndpointBelow, json, listOf, mirrored, operatorEndpoint, pageFields } from "./admin.ts";
+import { type EndpointTemplate, json, listOf, mirrorForOperator, operatorEndpoint, pageFields } from "./admin.ts";
 import { BILLING_CLASSES } from "../billing-class.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";
 import { requestRecord } from "../requests.ts";
@@ -72,7 +72,7 @@ export const requestsQuery = z.strictObject({
   workspace: id.describe("Slug or id of the workspace.").optional(),
 });
 
-const LIST: Omit<EndpointBelow, "operationId" | "summary" | "query"> = {
+const LIST: Omit<EndpointTemplate, "operationId" | "summary" | "query"> = {
   method: "GET",
   path: "/requests",
   description:
@@ -80,7 +80,7 @@ const LIST: Omit<EndpointBelow, "operationId" | "summary" | "query"> = {
   responses: { 200: json("A page of requests.", listOf(listedRequest)) },
   errors: [],
 };
-const ONE: Omit<EndpointBelow, "operationId" | "summary"> = {
+const ONE: Omit<EndpointTemplate, "operationId" | "summary"> = {
   method: "GET",
   path: "/requests/:request_id",
   description:
@@ -102,13 +102,13 @@ export const getAnyRequestContract: EndpointContract = operatorEndpoint({
   operationId: "getAnyRequest",
   summary: "Get a request of any workspace with its routing",
 });
-export const workspaceRequestsContracts = mirrored({
+export const workspaceRequestsContracts = mirrorForOperator({
   ...LIST,
   operationId: "listWorkspaceRequests",
   summary: "List requests of a workspace",
   query: workspaceRequestsQuery,
 });
-export const workspaceRequestContracts = mirrored({
+export const workspaceRequestContracts = mirrorForOperator({
   ...ONE,
   operationId: "getWorkspaceRequest",
   summary: "Get a request of a workspace with its routing",

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { realtimeStart } from "../realtime.ts";
-import { recordedAsked, recordedPurpose } from "../requests.ts";
-import { everywhere } from "../set-up/everywhere.ts";
+import { recordedOptions, recordedPurpose } from "../requests.ts";
+import { mirrorForAllOwners } from "../set-up/everywhere.ts";
 import { routingDecision } from "../transcription.ts";
 
 export const EXPLAINED_TASKS = ["transcribe", "translate", "realtime", "chat"] as const;
@@ -73,7 +73,7 @@ export type ExplanationRequest = z.infer<typeof explanationRequest>;
 /** Printed by `patchbay route explain`. */
 export const routeTrace = z.strictObject({
   object: z.literal("route_trace"),
-  asked: recordedAsked.nullable(),
+  asked: recordedOptions.nullable(),
   purpose: recordedPurpose.nullable(),
   route: z.string().nullable().describe("Route of the request. Null: its purpose was refused."),
   route_version: z.int().nullable(),
@@ -114,7 +114,7 @@ export const routeExplanation = z.strictObject({
 });
 export type RouteExplanation = z.infer<typeof routeExplanation>;
 
-export const explainContracts = everywhere({
+export const explainContracts = mirrorForAllOwners({
   method: "POST",
   path: "/explain",
   operationId: "explainRequest",

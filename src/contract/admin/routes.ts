@@ -12,7 +12,7 @@ import {
   time,
 } from "./admin.ts";
 import { boundPurpose } from "./apps.ts";
-import { everywhere } from "../set-up/everywhere.ts";
+import { mirrorForAllOwners } from "../set-up/everywhere.ts";
 import { purposeSection, routeSection } from "../set-up/route.ts";
 import { deletedView } from "./workspaces.ts";
 
@@ -78,7 +78,7 @@ const PURPOSES = `${ONE}/purposes`;
 const PURPOSE = `${PURPOSES}/:label`;
 const errors = CHANGE_ERRORS;
 
-export const listRoutesContracts = everywhere({
+export const listRoutesContracts = mirrorForAllOwners({
   method: "GET",
   path: ALL,
   operationId: "listRoutes",
@@ -89,7 +89,7 @@ export const listRoutesContracts = everywhere({
   errors: [],
 });
 
-export const postRouteContracts = everywhere({
+export const postRouteContracts = mirrorForAllOwners({
   method: "POST",
   path: ALL,
   operationId: "createRoute",
@@ -101,7 +101,7 @@ export const postRouteContracts = everywhere({
   errors: ["CONFLICT", "BODY_TOO_LARGE"],
 });
 
-export const getRouteContracts = everywhere({
+export const getRouteContracts = mirrorForAllOwners({
   method: "GET",
   path: ONE,
   operationId: "getRoute",
@@ -110,7 +110,7 @@ export const getRouteContracts = everywhere({
   errors: ["NOT_FOUND"],
 });
 
-export const putRouteContracts = everywhere({
+export const putRouteContracts = mirrorForAllOwners({
   method: "PUT",
   path: ONE,
   operationId: "reviseRoute",
@@ -122,7 +122,7 @@ export const putRouteContracts = everywhere({
   errors: [...errors, "PRECONDITION_REQUIRED"],
 });
 
-export const publishRouteContracts = everywhere({
+export const publishRouteContracts = mirrorForAllOwners({
   method: "POST",
   path: `${ONE}/publish`,
   operationId: "publishRoute",
@@ -135,7 +135,7 @@ export const publishRouteContracts = everywhere({
   errors,
 });
 
-export const rollBackRouteContracts = everywhere({
+export const rollBackRouteContracts = mirrorForAllOwners({
   method: "POST",
   path: `${ONE}/roll-back`,
   operationId: "rollBackRoute",
@@ -146,7 +146,7 @@ export const rollBackRouteContracts = everywhere({
   errors,
 });
 
-export const deleteRouteContracts = everywhere({
+export const deleteRouteContracts = mirrorForAllOwners({
   method: "DELETE",
   path: ONE,
   operationId: "deleteRoute",
@@ -157,7 +157,7 @@ export const deleteRouteContracts = everywhere({
   errors,
 });
 
-export const listRouteVersionsContracts = everywhere({
+export const listRouteVersionsContracts = mirrorForAllOwners({
   method: "GET",
   path: VERSIONS,
   operationId: "listRouteVersions",
@@ -167,7 +167,7 @@ export const listRouteVersionsContracts = everywhere({
   errors: ["NOT_FOUND"],
 });
 
-export const getRouteVersionContracts = everywhere({
+export const getRouteVersionContracts = mirrorForAllOwners({
   method: "GET",
   path: `${VERSIONS}/:version`,
   operationId: "getRouteVersion",
@@ -176,7 +176,7 @@ export const getRouteVersionContracts = everywhere({
   errors: ["NOT_FOUND"],
 });
 
-export const listPurposesContracts = everywhere({
+export const listPurposesContracts = mirrorForAllOwners({
   method: "GET",
   path: PURPOSES,
   operationId: "listPurposes",
@@ -185,7 +185,7 @@ export const listPurposesContracts = everywhere({
   errors: ["NOT_FOUND", "CONFLICT"],
 });
 
-export const putPurposeContracts = everywhere({
+export const putPurposeContracts = mirrorForAllOwners({
   method: "PUT",
   path: PURPOSE,
   operationId: "putPurpose",
@@ -198,7 +198,7 @@ export const putPurposeContracts = everywhere({
   errors,
 });
 
-export const deletePurposeContracts = everywhere({
+export const deletePurposeContracts = mirrorForAllOwners({
   method: "DELETE",
   path: PURPOSE,
   operationId: "deletePurpose",

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { BILLING_CLASSES } from "../billing-class.ts";
 import { CAPABILITIES } from "../features.ts";
-import { type Everywhere, everywhere } from "../set-up/everywhere.ts";
+import { type OwnerEndpoints, mirrorForAllOwners } from "../set-up/everywhere.ts";
 
 const billingClass = z.enum(BILLING_CLASSES).nullable();
 
@@ -52,7 +52,7 @@ export const assignableModels = z.strictObject({
 export type AssignableModels = z.infer<typeof assignableModels>;
 export type AssignableModel = AssignableModels["data"][number];
 
-const listed = everywhere({
+const listed = mirrorForAllOwners({
   method: "GET",
   path: "/models",
   operationId: "getWorkspaceModels",
@@ -62,7 +62,7 @@ const listed = everywhere({
   responses: { 200: { description: "The models.", content: { "application/json": assignableModels } } },
   errors: [],
 });
-export const getModelsContracts: Everywhere = {
+export const getModelsContracts: OwnerEndpoints = {
   ...listed,
   platform: { ...listed.platform, operationId: "getPlatformModels" },
 };

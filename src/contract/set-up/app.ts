@@ -4,7 +4,7 @@ import { MONEY_PATTERN, MONEY_RULE } from "../names.ts";
 import { SCOPES } from "../scopes.ts";
 import { givenTime } from "../times.ts";
 import { PURPOSE_POLICY } from "../transcription.ts";
-import { ID, maybe, PURPOSE_LABEL, section } from "./kit.ts";
+import { ID, optionalOrNull, PURPOSE_LABEL, section } from "./kit.ts";
 import { purposeSection, routeReference } from "./route.ts";
 
 export const ROLES = ["member", "admin"] as const;
@@ -13,7 +13,7 @@ export const MONEY = z
   .string({ error: 'must be a decimal in quotes, such as "50.00" (a bare number loses digits)' })
   .regex(MONEY_PATTERN, MONEY_RULE);
 
-const figure = maybe(z.int().min(1));
+const figure = optionalOrNull(z.int().min(1));
 const time = givenTime('must be a time such as "2027-01-31T00:00:00Z"');
 
 const quotaSection = section({
@@ -26,23 +26,23 @@ const quotaSection = section({
 export const PERIODS = ["day", "month", "total"] as const;
 
 export const budgetLimits = {
-  limit_usd: maybe(MONEY).describe("Maximum money, as a decimal in quotes."),
+  limit_usd: optionalOrNull(MONEY).describe("Maximum money, as a decimal in quotes."),
   limit_audio_seconds: figure.describe("Maximum seconds of audio."),
   limit_tokens: figure.describe("Maximum chat tokens."),
-  soft_limit: maybe(z.number().gt(0).lt(1)).describe(
+  soft_limit: optionalOrNull(z.number().gt(0).lt(1)).describe(
     "Fraction of each limit from which budget reports contain `soft_limit_reached`, with one log entry per period. No request is refused for it.",
   ),
 };
 
-export const nameField = maybe(z.string().min(1).max(100)).describe("Display name.");
-export const expiryField = maybe(time).describe("When the key expires.");
+export const nameField = optionalOrNull(z.string().min(1).max(100)).describe("Display name.");
+export const expiryField = optionalOrNull(time).describe("When the key expires.");
 
 export const appFields = {
   name: nameField,
   route: ID.describe("Route of the app's requests."),
   audio_input_override: routeReference.describe("Route of audio requests, instead of `route`."),
   audio_purpose_policy: PURPOSE_POLICY.default("fallback").describe("What happens if an audio purpose cannot be used."),
-  default_purpose: maybe(PURPOSE_LABEL).describe("Purpose of requests that name none."),
+  default_purpose: optionalOrNull(PURPOSE_LABEL).describe("Purpose of requests that name none."),
   purposes: z.array(purposeSection).default([]).describe("Purposes bound to this app, added to each of its routes."),
   quota: quotaSection.prefault({}).describe("Quota of the whole app."),
 };
@@ -53,7 +53,7 @@ export const keyFields = {
   route: routeReference.describe("Route instead of the app's."),
   audio_input_override: routeReference.describe("Route of audio requests instead of the app's."),
   purposes: z.array(purposeSection).default([]).describe("Purposes bound to this key only."),
-  audio_purpose_policy: maybe(PURPOSE_POLICY).describe(
+  audio_purpose_policy: optionalOrNull(PURPOSE_POLICY).describe(
     "Policy instead of the app's; the stricter of this and the request's applies.",
   ),
   quota: quotaSection.prefault({}).describe("Quota of this key; the smaller of this and the app's applies."),

@@ -4,16 +4,18 @@ import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { LANGUAGE_TAG } from "../transcription.ts";
 import { CAPABILITIES, REDACTION_GROUPS } from "../features.ts";
 import { PROVIDER_KINDS } from "../provider-kinds.ts";
-import { HTTP_URL, ID, maybe, MODEL, SECRET_MARK, section, textOrNull } from "./kit.ts";
+import { HTTP_URL, ID, optionalOrNull, MODEL, SECRET_MARK, section, textOrNull } from "./kit.ts";
 
 /** Null: not declared, so the catalogue's value for the model applies. */
-const flag = maybe(z.boolean());
-const count = maybe(z.int().min(1));
+const flag = optionalOrNull(z.boolean());
+const count = optionalOrNull(z.int().min(1));
 
 const modelFeatures = section({
-  timestamps: maybe(z.array(z.enum(["word", "segment"]))).describe("Time stamps that the model returns."),
+  timestamps: optionalOrNull(z.array(z.enum(["word", "segment"]))).describe("Time stamps that the model returns."),
   diarization: flag.describe("Separates and labels speakers."),
-  redaction: maybe(z.array(z.enum(REDACTION_GROUPS))).describe("Groups of personal data that the model redacts."),
+  redaction: optionalOrNull(z.array(z.enum(REDACTION_GROUPS))).describe(
+    "Groups of personal data that the model redacts.",
+  ),
   keyterms: flag.describe("Accepts terms to recognise."),
   multichannel: flag.describe("Transcribes each channel separately."),
   profanity_filter: flag.describe("Masks profanity."),
@@ -27,7 +29,9 @@ const modelFeatures = section({
   tools: flag.describe("Chat: accepts `tools`."),
   tool_choice: flag.describe("Chat: accepts `tool_choice`."),
   parallel_tool_calls: flag.describe("Chat: accepts `parallel_tool_calls`."),
-  response_format: maybe(z.array(z.enum(["json_object", "json_schema"]))).describe("Chat: JSON modes of the model."),
+  response_format: optionalOrNull(z.array(z.enum(["json_object", "json_schema"]))).describe(
+    "Chat: JSON modes of the model.",
+  ),
   image_parts: flag.describe("Chat: accepts images in messages."),
   audio_parts: flag.describe("Chat: accepts audio in messages."),
 });
@@ -35,11 +39,11 @@ const modelFeatures = section({
 const modelLimits = section({
   max_output_tokens: count.describe("Chat: maximum tokens of one answer."),
   max_bytes: count.describe("Largest audio, in bytes."),
-  max_seconds: maybe(z.number().positive()).describe("Longest audio, in seconds."),
+  max_seconds: optionalOrNull(z.number().positive()).describe("Longest audio, in seconds."),
   max_channels: count.describe("Maximum channels with `multichannel`."),
   max_keyterms: count.describe("Maximum number of key terms."),
   max_keyterm_characters: count.describe("Longest key term, in characters."),
-  formats: maybe(z.array(z.enum(AUDIO_FORMATS)).min(1)).describe("Accepted audio formats; not set: all."),
+  formats: optionalOrNull(z.array(z.enum(AUDIO_FORMATS)).min(1)).describe("Accepted audio formats; not set: all."),
 });
 
 export const modelDeclaration = section({
@@ -48,13 +52,13 @@ export const modelDeclaration = section({
     .prefault({})
     .describe("Features that requests can require; for a model outside the catalogue, undeclared ones are refused."),
   limits: modelLimits.prefault({}).describe("Limits of the model."),
-  languages: maybe(z.union([z.literal("any"), z.array(LANGUAGE_TAG).min(1)])).describe(
+  languages: optionalOrNull(z.union([z.literal("any"), z.array(LANGUAGE_TAG).min(1)])).describe(
     "Supported languages: tags, or `any`.",
   ),
-  default_language: maybe(z.union([z.literal("auto"), LANGUAGE_TAG])).describe(
+  default_language: optionalOrNull(z.union([z.literal("auto"), LANGUAGE_TAG])).describe(
     "Language if none is requested: a tag, or `auto` if the model detects it.",
   ),
-  dialect: maybe(z.string().min(1)).describe(
+  dialect: optionalOrNull(z.string().min(1)).describe(
     "openai-compatible: which server it is; like the target setting `dialect`, which takes precedence.",
   ),
 });
@@ -63,7 +67,7 @@ export const connectionSection = section({
   id: ID.describe("Name by which targets refer to the connection."),
   kind: z.enum(PROVIDER_KINDS).describe("Wire protocol of the provider."),
   api_key: textOrNull().meta(SECRET_MARK).describe("Credential of the provider account."),
-  base_url: maybe(HTTP_URL).describe(
+  base_url: optionalOrNull(HTTP_URL).describe(
     "Address before the provider's documented path: `…/v1` for openai and openai-compatible, the origin for the others.",
   ),
   timeout_seconds: z.int().min(1).max(3_600).default(600).describe("Timeout of one call, including its whole answer."),

@@ -1,17 +1,17 @@
 // Endpoints of objects that are shared or belong to a workspace, such as connections and routes: for the operator, for the operator on behalf of a workspace,
 // and for its administrators [admin.mirrored].
-import { type EndpointBelow, type Mirrored, mirrored, operatorEndpoint } from "../admin/admin.ts";
+import { type EndpointTemplate, type WorkspaceEndpoints, mirrorForOperator, operatorEndpoint } from "../admin/admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";
 
-export interface Everywhere extends Mirrored {
+export interface OwnerEndpoints extends WorkspaceEndpoints {
   readonly platform: EndpointContract;
 }
 
 /** `operationId` begins with its verb; the shared variant inserts the owner after it. */
-export function everywhere(endpoint: EndpointBelow): Everywhere {
+export function mirrorForAllOwners(endpoint: EndpointTemplate): OwnerEndpoints {
   const { operationId, summary } = endpoint;
   return {
-    ...mirrored({ ...endpoint, summary: `${summary} (workspace)` }),
+    ...mirrorForOperator({ ...endpoint, summary: `${summary} (workspace)` }),
     platform: operatorEndpoint({
       ...endpoint,
       operationId: operationId.replace(/^[a-z]+/u, (verb) => `${verb}Platform`),

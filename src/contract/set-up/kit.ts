@@ -24,7 +24,7 @@ export function camelCase(key: string): string {
 }
 
 /** `null` or absent: not set. */
-export function maybe<T extends z.ZodType>(schema: T) {
+export function optionalOrNull<T extends z.ZodType>(schema: T) {
   return schema.nullable().default(null);
 }
 

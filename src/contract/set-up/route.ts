@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { FEATURES, PROFILES } from "../features.ts";
 import { transcriptionFields } from "../transcription.ts";
-import { ID, maybe, MODEL, PURPOSE_LABEL, section } from "./kit.ts";
+import { ID, optionalOrNull, MODEL, PURPOSE_LABEL, section } from "./kit.ts";
 
 const settingsMap = z.record(z.string(), z.unknown());
 
@@ -95,6 +95,6 @@ export const routeSection = section({
 });
 
 /** A reference to an optional route. */
-export const routeReference = maybe(ID);
+export const routeReference = optionalOrNull(ID);
 
 export type ParsedRoute = z.output<typeof routeSection>;

@@ -55,7 +55,7 @@ export function sentAmount(
 }
 
 /** Charges the attempt, and records the provider's figures in addition to our own. */
-export function charged(attemptId: AttemptId, billing: Billing, transcript: ProviderTranscript): Settlement {
+export function chargedSettlement(attemptId: AttemptId, billing: Billing, transcript: ProviderTranscript): Settlement {
   return {
     attemptId,
     outcome: "succeeded",
@@ -70,13 +70,13 @@ export function charged(attemptId: AttemptId, billing: Billing, transcript: Prov
 /** Charges a call that the caller aborted after the provider had received it. */
 export function chargedAsRun(attemptId: AttemptId, billing: Billing): Settlement {
   return {
-    ...uncharged(attemptId, "aborted"),
+    ...unchargedSettlement(attemptId, "aborted"),
     billableAudioMs: billing.billableMs,
     chargeNanoUsd: billing.chargeNanoUsd,
   };
 }
 
-export function uncharged(
+export function unchargedSettlement(
   attemptId: AttemptId,
   outcome: AttemptOutcome,
   failure: ProviderFailure | null = null,

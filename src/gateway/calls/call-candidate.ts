@@ -8,12 +8,19 @@ import { speechReplyBound } from "../../providers/wire/reply-bounds.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { callTarget } from "./attempt.ts";
-import { audioAmount, charged, chargedAsRun, reservationOf, sentAmount, uncharged } from "./call-accounting.ts";
+import {
+  audioAmount,
+  chargedSettlement,
+  chargedAsRun,
+  reservationOf,
+  sentAmount,
+  unchargedSettlement,
+} from "./call-accounting.ts";
 import { joinChannels } from "../transcription/channel-transcripts.ts";
 import { callPieces } from "./call-pieces.ts";
 import { amountsOf, watchCall } from "./call-watch.ts";
 import { type SpentAmounts } from "./observer.ts";
-import type { CandidateRun, Served } from "./candidate-run.ts";
+import type { CandidateRun, ServedOutcome } from "./candidate-run.ts";
 import type { Cutter, Piece } from "./cutter.ts";
 import { type FailedAttempt, failedAttempt } from "./judge-failure.ts";
 import { maskTranscript } from "../transcription/mask-profanity.ts";
@@ -23,7 +30,7 @@ import type { GatewayServices } from "../services.ts";
 import { speechRequest } from "../transcription/speech-request.ts";
 
 type CandidateResult =
-  | { readonly ok: true; readonly served: Served }
+  | { readonly ok: true; readonly served: ServedOutcome }
   | { readonly ok: false; readonly failure: FailedAttempt };
 
 /** Throws a `ProviderError` if the target's account no longer exists. */
@@ -93,7 +100,7 @@ export async function callCandidate(
         isDoneByGateway("multichannel") && pieces === null ? joinChannels([wholePiece]) : result.transcript;
       const transcript = isDoneByGateway("profanity_filter") ? maskTranscript(channelTranscript) : channelTranscript;
       const missedSpeech = "missedSpeech" in result && result.missedSpeech === true;
-      const settlement = charged(attemptId, billing, transcript);
+      const settlement = chargedSettlement(attemptId, billing, transcript);
       run.holds.use(holds.move());
       return {
         ok: true,
@@ -111,7 +118,7 @@ export async function callCandidate(
     spent = sentBilling === null ? null : amountsOf(sentBilling);
     await run.journal.settle(
       sentBilling === null
-        ? uncharged(attemptId, attemptOutcome(failure), result.error.provider)
+        ? unchargedSettlement(attemptId, attemptOutcome(failure), result.error.provider)
         : chargedAsRun(attemptId, sentBilling),
       failedCall,
     );

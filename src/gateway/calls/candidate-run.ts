@@ -67,7 +67,7 @@ export interface CandidateRun {
   readonly hasBegun?: () => boolean;
 }
 
-export interface Served {
+export interface ServedOutcome {
   readonly kind: "served";
   readonly candidate: Candidate;
   readonly transcript: ProviderTranscript;
@@ -81,7 +81,7 @@ export interface Served {
 }
 
 export type RunOutcome =
-  | Served
+  | ServedOutcome
   /** `attemptLimit`: the limit, if it prevented further targets from being called. */
   | { readonly kind: "exhausted"; readonly failures: readonly FailedAttempt[]; readonly attemptLimit: number | null }
   /** A call may have been done and charged. `wasFollowed`: another target was tried after it and failed. */

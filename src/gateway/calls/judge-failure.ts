@@ -47,7 +47,7 @@ type Considered = readonly Pick<Candidate<Missing>, "target" | "verdict">[];
  * The error when every eligible target that could be tried failed definitely. `attemptLimit`: the limit per request, if it prevented further targets from being
  * called.
  */
-export function exhausted(
+export function exhaustedError(
   failures: readonly FailedAttempt[],
   considered: Considered,
   attemptLimit: number | null = null,

@@ -5,9 +5,9 @@ import { ProviderError } from "../../providers/io.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import { attemptOutcome, LEAST_FOR_ANOTHER_MS, logFailedAttempt } from "./attempt-end.ts";
 import { isMoneyRefusal } from "./budget-exceeded.ts";
-import { uncharged } from "./call-accounting.ts";
+import { unchargedSettlement } from "./call-accounting.ts";
 import { callCandidate } from "./call-candidate.ts";
-import type { CandidateRun, RunOutcome, Served } from "./candidate-run.ts";
+import type { CandidateRun, RunOutcome, ServedOutcome } from "./candidate-run.ts";
 import { type Cutter, createCutter } from "./cutter.ts";
 import { createSpeechDetector, EMPTY_TRANSCRIPT, isEmpty } from "../transcription/empty-guard.ts";
 import { certaintyOf, type FailedAttempt, failedAttempt } from "./judge-failure.ts";
@@ -18,7 +18,7 @@ import type { GatewayServices } from "../services.ts";
 export async function runCandidates(services: GatewayServices, run: CandidateRun): Promise<RunOutcome> {
   const { candidates, journal, hasBegun } = run;
   const holdsSpeech = createSpeechDetector(services.decoder, run);
-  const isDoubtful = async ({ transcript, missedSpeech }: Served) =>
+  const isDoubtful = async ({ transcript, missedSpeech }: ServedOutcome) =>
     missedSpeech || (isEmpty(transcript) && (await holdsSpeech()));
   await using cutter = createCutter(services, run);
   const serveFirst = (among: readonly Candidate[]) => serveInOrder(services, run, cutter, among);
@@ -29,7 +29,7 @@ export async function runCandidates(services: GatewayServices, run: CandidateRun
   if (remaining.length === 0 || hasBegun?.() === true || !hasTime(services, run)) return withWarning(first);
 
   await journal.setAside(rejectEmpty(services, run, first));
-  const drop = () => journal.drop(uncharged(first.settlement.attemptId, attemptOutcome("feature_dropped")));
+  const drop = () => journal.drop(unchargedSettlement(first.settlement.attemptId, attemptOutcome("feature_dropped")));
   try {
     const second = await serveFirst(remaining);
     // All others failed definitely, so none of them was paid.
@@ -48,11 +48,15 @@ function hasTime({ now }: GatewayServices, { deadlineAtMs }: CandidateRun): bool
   return deadlineAtMs - now().getTime() >= LEAST_FOR_ANOTHER_MS;
 }
 
-function withWarning(served: Served): Served {
+function withWarning(served: ServedOutcome): ServedOutcome {
   return { ...served, warnings: [...served.warnings, EMPTY_TRANSCRIPT] };
 }
 
-function rejectEmpty(services: GatewayServices, run: CandidateRun, { candidate, settlement }: Served): FailedAttempt {
+function rejectEmpty(
+  services: GatewayServices,
+  run: CandidateRun,
+  { candidate, settlement }: ServedOutcome,
+): FailedAttempt {
   const error = new ProviderError("feature_dropped", { reason: "empty_transcript" });
   logFailedAttempt(services, run.payer, { attemptId: settlement.attemptId, target: candidate.target, error });
   return failedAttempt(candidate.target, error);

@@ -4,7 +4,7 @@ import { isDatabaseUnavailable } from "../../storage/database-faults.ts";
 import { retryUntilDeadline } from "../../storage/retry-until-deadline.ts";
 import type { GatewayServices } from "../services.ts";
 import { resultNotStored } from "./database-unavailable.ts";
-import type { HeldSlot } from "../idempotency/with-slot.ts";
+import type { ClaimedSlot } from "../idempotency/with-slot.ts";
 
 /** A failover takes seconds. Waiting answers are held in memory, so none waits for minutes. */
 const LONGEST_WAIT_MS = 60_000;
@@ -12,7 +12,7 @@ const LONGEST_WAIT_MS = 60_000;
 export interface SettleOptions {
   readonly deadlineAtMs: number;
   /** Burned if the outcome cannot be stored: its key must never run again. */
-  readonly slot: Pick<HeldSlot, "burn"> | null;
+  readonly slot: Pick<ClaimedSlot, "burn"> | null;
 }
 
 /** `write` may be called repeatedly. A result without a promise needs no database. Throws PROVIDER_RESULT_UNKNOWN at the deadline. */

@@ -37,7 +37,7 @@ export function createAnswerParts(): ChatAnswerParts {
           finish = { finishReason: event.reason, ...(event.isUnknown === true ? { isFinishUnknown: true } : {}) };
           return null;
         case "reasoning":
-          reasoning = joined(reasoning, event.reasoning);
+          reasoning = appendReasoning(reasoning, event.reasoning);
           return { kind: "reasoning", reasoning: event.reasoning };
         case "open":
         case "usage":
@@ -56,7 +56,7 @@ export function createAnswerParts(): ChatAnswerParts {
 const MOST_REASONING_CHARACTERS = 2_000_000;
 
 /** Appends reasoning under the field name that came first. */
-export function joined(before: Reasoning | null, { field, text }: Reasoning): Reasoning {
+export function appendReasoning(before: Reasoning | null, { field, text }: Reasoning): Reasoning {
   if (before === null) return { field, text };
   if (before.text.length + text.length > MOST_REASONING_CHARACTERS) return before;
   return { field: before.field, text: before.text + text };

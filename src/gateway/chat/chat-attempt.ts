@@ -2,7 +2,13 @@
 // [chat.reserve-and-settle].
 import { newId } from "../../contract/ids.ts";
 import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
-import type { AttemptOutcome, Settled, Settlement, SlotEnd, TokenUsage } from "../../metering/ledger-entries.ts";
+import type {
+  AttemptOutcome,
+  SettlementResult,
+  Settlement,
+  SlotEnd,
+  TokenUsage,
+} from "../../metering/ledger-entries.ts";
 import type { ChatPlan, ChatProvider, ChatUsage } from "../../providers/chat/chat-provider.ts";
 import { createReplyHold } from "../../providers/wire/reply-hold.ts";
 import { outputCap } from "../../providers/chat/asked-chat-features.ts";
@@ -18,7 +24,7 @@ import { type ChatBilling, chargeNanoUsd, chatQuote, countedTokens } from "./cha
 import { reserveChat } from "./reserve-chat.ts";
 import { resolveAccount } from "../calls/resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
-import type { HeldSlot } from "../idempotency/with-slot.ts";
+import type { ClaimedSlot } from "../idempotency/with-slot.ts";
 import { settleWhenAvailable } from "../calls/settle-when-available.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 import type { DecidedChat, ChatCandidate, ChatCaller } from "./chat-call.ts";
@@ -34,25 +40,29 @@ export interface ChatAttempt {
   readonly billing: ChatBilling;
   readonly io: StreamingIo;
   /** Charges the attempt by its usage, and completes the idempotency slot if there is one. */
-  readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => MaybePromise<Settled>;
+  readonly succeed: (
+    used: TokensUsed,
+    providerRequestId: string | null,
+    slot?: SlotEnd,
+  ) => MaybePromise<SettlementResult>;
   /**
    * Called when no part of the call is running any more. Charged only if the caller aborted it after it was sent. After an internal error the outcome of the
    * call is unknown.
    */
-  readonly endBadly: (error: unknown, used: Used) => Promise<void>;
+  readonly endBadly: (error: unknown, used: TokensUsed) => Promise<void>;
 }
 
 /** The provider's final usage if reported; otherwise the input that it reported and our own estimate of the output. */
-export interface Used {
+export interface TokensUsed {
   readonly reported: ChatUsage | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number;
 }
 
-export const NOTHING_USED: Used = { reported: null, inputTokens: null, outputTokens: 0 };
+export const NOTHING_USED: TokensUsed = { reported: null, inputTokens: null, outputTokens: 0 };
 
 interface AttemptOptions {
-  readonly slot: HeldSlot | null;
+  readonly slot: ClaimedSlot | null;
   /** Absent: the database's ledger with a slot, the leases of this process without one. */
   readonly ledger?: AttemptLedger;
   /** Aborts the call. A `ProviderError` as its reason determines the kind of failure. */
@@ -104,7 +114,11 @@ export async function openAttempt(
     countTokens(usage === null ? 0 : usage.inputTokens + usage.outputTokens);
     callWatch.end(failure, usage === null ? null : spentOn(billing, usage, charged));
   };
-  const settle = (outcome: AttemptOutcome, usage: TokenUsage | null, facts: EndFacts): MaybePromise<Settled> => {
+  const settle = (
+    outcome: AttemptOutcome,
+    usage: TokenUsage | null,
+    facts: EndFacts,
+  ): MaybePromise<SettlementResult> => {
     const settlement = settlementOf(billing, usage, facts);
     return settleWhenAvailable(services, { deadlineAtMs, slot: options.slot }, () =>
       ledger.settle({ attemptId, outcome, ...settlement }),
@@ -184,7 +198,7 @@ function settlementOf(
 }
 
 /** Missing usage is estimated and marked as such [metering.usage-source]. */
-export function usageOf(billing: ChatBilling, { reported, inputTokens, outputTokens }: Used): TokenUsage {
+export function usageOf(billing: ChatBilling, { reported, inputTokens, outputTokens }: TokensUsed): TokenUsage {
   if (reported !== null) return { ...reported, source: "reported" };
   return {
     inputTokens: inputTokens ?? billing.inputTokens,

@@ -14,7 +14,7 @@ import { payloadFingerprint } from "../idempotency/fingerprint.ts";
 import { chatPlanner, type PlanServices } from "./plan-chat.ts";
 import { requireRoute } from "../calls/refuse-route.ts";
 import { type GatewayReply, jsonReply } from "../reply.ts";
-import type { Asked } from "../request-record.ts";
+import type { RequestedOptions } from "../request-record.ts";
 import { type UnavailabilityServices, unavailabilityFor } from "../calls/resolve-account.ts";
 import { routingFacts } from "../routing-facts.ts";
 import { runChat } from "./run-chat.ts";
@@ -67,7 +67,7 @@ export function decideChat(
   return decision;
 }
 
-function askedOf({ fields }: Pick<ChatCall, "fields">, request: ChatRequest): Asked {
+function askedOf({ fields }: Pick<ChatCall, "fields">, request: ChatRequest): RequestedOptions {
   return {
     capability: "chat",
     features: askedChatFeatures(request),

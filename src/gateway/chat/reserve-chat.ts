@@ -7,7 +7,7 @@ import { type ChatBilling, nextFunding, reserveNanoUsd } from "./chat-quote.ts";
 import type { GatewayServices } from "../services.ts";
 import { takenOver } from "../idempotency/taken-over.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
-import type { HeldSlot } from "../idempotency/with-slot.ts";
+import type { ClaimedSlot } from "../idempotency/with-slot.ts";
 
 /** Returns the billing with the funding that pays. Throws BUDGET_EXCEEDED or CREDITS_REQUIRED. */
 export async function reserveChat(
@@ -19,7 +19,7 @@ export async function reserveChat(
     readonly attemptId: AttemptId;
     readonly purpose: string | null;
     readonly timeoutMs: number;
-    readonly slot: HeldSlot | null;
+    readonly slot: ClaimedSlot | null;
     readonly ledger: AttemptLedger;
   },
 ): Promise<ChatBilling> {

@@ -1,7 +1,7 @@
 // Tries the capable chat targets in order until one answers. Unlike audio, chat also falls back after an unknown outcome, as long as no content was received;
 // each attempt is reserved and settled on its own [chat.fallback-after-unknown].
 import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
-import type { Settled, TokenUsage } from "../../metering/ledger-entries.ts";
+import type { SettlementResult, TokenUsage } from "../../metering/ledger-entries.ts";
 import { chatReceipts } from "../../providers/chat/chat-receipts.ts";
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import type { GatewayError } from "../../contract/errors.ts";
@@ -24,14 +24,14 @@ import {
 import type { GatewayReply } from "../reply.ts";
 import { isPausedByNow } from "../calls/resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
-import { type HeldSlot, abortSignalFor } from "../idempotency/with-slot.ts";
+import { type ClaimedSlot, abortSignalFor } from "../idempotency/with-slot.ts";
 
 export interface ServedChat {
   readonly attempt: ChatAttempt;
   readonly content: ChatContent;
   readonly usage: TokenUsage;
   /** Charges the attempt and stores the answer under the idempotency key, in one transaction. */
-  readonly settle: (reply: GatewayReply) => MaybePromise<Settled>;
+  readonly settle: (reply: GatewayReply) => MaybePromise<SettlementResult>;
 }
 
 export interface ChatRunOptions {
@@ -47,7 +47,7 @@ export function runChat(
   services: GatewayServices,
   call: ChatCaller,
   decision: DecidedChat,
-  slot: HeldSlot | null,
+  slot: ClaimedSlot | null,
   options: ChatRunOptions = {},
 ): Promise<ServedChat> {
   const hasTime = () => remainingMs(services, call) >= LEAST_FOR_ANOTHER_MS;
@@ -88,7 +88,7 @@ export async function firstToServe<Served>(
     hasTime,
     allowance = createAttemptAllowance(services.limits.maxAttemptsPerRequest),
   }: {
-    readonly slot: HeldSlot | null;
+    readonly slot: ClaimedSlot | null;
     readonly hasTime: () => boolean;
     readonly allowance?: AttemptAllowance | undefined;
   },

@@ -4,9 +4,9 @@ import { newId } from "../../contract/ids.ts";
 import type { ChatEvent, ChatRequest, ChatUsage, Reasoning } from "../../providers/chat/chat-provider.ts";
 import { ProviderError } from "../../providers/io.ts";
 import { revocationOf } from "../calls/attempt-end.ts";
-import { createAnswerParts, joined } from "./answer-parts.ts";
+import { createAnswerParts, appendReasoning } from "./answer-parts.ts";
 import { attemptWarnings, chatAnswer } from "./chat-answer.ts";
-import { type ChatAttempt, openAttempt, type Used, usageOf } from "./chat-attempt.ts";
+import { type ChatAttempt, openAttempt, type TokensUsed, usageOf } from "./chat-attempt.ts";
 import type { ChatCandidate, DecidedChat, ChatCall, ChatStream, ChatStreamPart } from "./chat-call.ts";
 import { streamBroke } from "../calls/judge-failure.ts";
 import { routingFacts } from "../routing-facts.ts";
@@ -75,7 +75,8 @@ async function openOne(
         const first = reasoning === null ? events : [{ type: "reasoning", reasoning } as const, ...events];
         return { attempt, stopping, source, first };
       }
-      for (const event of events) if (event.type === "reasoning") reasoning = joined(reasoning, event.reasoning);
+      for (const event of events)
+        if (event.type === "reasoning") reasoning = appendReasoning(reasoning, event.reasoning);
     }
   } catch (error) {
     await endBadly({ attempt, stopping }, error, usedOf(source, 0));
@@ -126,13 +127,13 @@ async function* relay(
 }
 
 /** Aborts the call before it settles it. */
-async function endBadly({ attempt, stopping }: Stoppable, error: unknown, used: Used): Promise<void> {
+async function endBadly({ attempt, stopping }: Stoppable, error: unknown, used: TokensUsed): Promise<void> {
   stopping.abort(error);
   await attempt.endBadly(error, used);
 }
 
 /** Usage that a provider reported before it broke off counts for the input. For the output the higher of its figure and our estimate counts. */
-function usedOf(source: Source, producedTokens: number): Used {
+function usedOf(source: Source, producedTokens: number): TokensUsed {
   const usage = source.usage();
   return {
     reported: usage?.isFinal === true ? usage.usage : null,

@@ -1,20 +1,20 @@
 // The call journal of a synchronous request: records the ledger's row, the slot of its idempotency key [idempotency.write-ahead] and the data to delete at the
 // provider [providers.deletion].
-import type { Settled, Settlement } from "../../metering/ledger-entries.ts";
+import type { SettlementResult, Settlement } from "../../metering/ledger-entries.ts";
 import { isServerUnavailable } from "../../storage/database-faults.ts";
 import { budgetExceeded } from "../calls/budget-exceeded.ts";
 import type { CallJournal, Payer } from "../calls/candidate-run.ts";
 import type { GatewayReply } from "../reply.ts";
 import type { GatewayServices } from "../services.ts";
 import { takenOver } from "./taken-over.ts";
-import type { HeldSlot } from "./with-slot.ts";
+import type { ClaimedSlot } from "./with-slot.ts";
 import { settleWhenAvailable } from "../calls/settle-when-available.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 
 export interface SlotJournal extends CallJournal {
   settle(settlement: Settlement): Promise<void>;
   /** Settles a call together with the one that used its answer and ends the slot, in one transaction. Then the provider's data is deleted. */
-  settleTogether(settlements: readonly Settlement[]): Promise<readonly Settled[]>;
+  settleTogether(settlements: readonly Settlement[]): Promise<readonly SettlementResult[]>;
   /** Settles the charge and completes the slot with the answer, in one transaction. Then the provider's data is deleted. */
   finish(settlement: Settlement, reply: GatewayReply): Promise<void>;
 }
@@ -26,7 +26,7 @@ const DELETION_GRACE_SECONDS = 60;
 export function createSlotJournal(
   services: Pick<GatewayServices, "ledger" | "deletions" | "limits" | "now">,
   payer: Payer,
-  slot: HeldSlot | null,
+  slot: ClaimedSlot | null,
   deadlineAtMs: number,
 ): SlotJournal {
   const { ledger, deletions, limits } = services;

@@ -9,7 +9,7 @@ import type { GatewayServices } from "../services.ts";
 import { isDatabaseUnavailable } from "../../storage/database-faults.ts";
 import { databaseUnavailable, resultNotStored, mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 
-export interface HeldSlot {
+export interface ClaimedSlot {
   readonly ref: SlotRef;
   /**
    * Called when the first byte is sent: from then on an internal error burns the slot. A crash burns it from the reservation on, because the exact moment is
@@ -23,7 +23,7 @@ export interface HeldSlot {
 /** With a key the work continues for the caller's retry. Without one it stops when the caller hangs up. */
 export function abortSignalFor(
   { clientGone }: { readonly clientGone: AbortSignal },
-  slot: HeldSlot | null,
+  slot: ClaimedSlot | null,
 ): AbortSignal {
   // A new signal each time, because removing a listener searches all listeners of a signal.
   return slot === null ? clientGone : new AbortController().signal;
@@ -34,7 +34,7 @@ export function withSlot(
   services: Pick<GatewayServices, "idempotency">,
   request: ClaimRequest | null,
   recorder: Pick<Recorder, "keyUsed">,
-  work: (slot: HeldSlot | null) => Promise<GatewayReply>,
+  work: (slot: ClaimedSlot | null) => Promise<GatewayReply>,
 ): Promise<GatewayReply> {
   return request === null ? work(null) : runUnderKey(services, request, recorder, work);
 }
@@ -43,7 +43,7 @@ async function runUnderKey(
   services: Pick<GatewayServices, "idempotency">,
   request: ClaimRequest,
   recorder: Pick<Recorder, "keyUsed">,
-  work: (slot: HeldSlot) => Promise<GatewayReply>,
+  work: (slot: ClaimedSlot) => Promise<GatewayReply>,
 ): Promise<GatewayReply> {
   const claim = await mapDatabaseUnavailable(services.idempotency.claim(request));
   recorder.keyUsed(KEY_USE[claim.kind]);
@@ -79,11 +79,11 @@ const KEY_USE = {
 async function runOwned(
   services: Pick<GatewayServices, "idempotency">,
   ref: SlotRef,
-  work: (slot: HeldSlot) => Promise<GatewayReply>,
+  work: (slot: ClaimedSlot) => Promise<GatewayReply>,
 ): Promise<GatewayReply> {
   let dispatched = false;
   let burned = false;
-  const slot: HeldSlot = {
+  const slot: ClaimedSlot = {
     ref,
     markDispatched: () => {
       dispatched = true;

@@ -9,7 +9,7 @@ import type { ProviderTranscript } from "../../providers/provider.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import { budgetExceeded } from "../calls/budget-exceeded.ts";
 import { quoteFor } from "../calls/quote.ts";
-import { reservationOf, uncharged } from "../calls/call-accounting.ts";
+import { reservationOf, unchargedSettlement } from "../calls/call-accounting.ts";
 import type { Payer } from "../calls/candidate-run.ts";
 import type { GatewayServices } from "../services.ts";
 
@@ -91,7 +91,7 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
     const isCharged = outcome === "succeeded" || outcome === "aborted";
     const billing = quoteFor(services, payer, candidate.target, { audioMs, channels: 1 });
     await services.ledger.settle({
-      ...uncharged(slice.attemptId, outcome, failure),
+      ...unchargedSettlement(slice.attemptId, outcome, failure),
       audioMs,
       ...(isCharged ? { billableAudioMs: billing.billableMs, chargeNanoUsd: billing.chargeNanoUsd } : {}),
       ...(transcript === undefined

@@ -15,13 +15,13 @@ import { callTarget } from "../calls/attempt.ts";
 import { decideFor, payerOf, refuseTooManyKeyterms, type RoutedCall } from "../transcription/audio-call.ts";
 import { isMoneyRefusal } from "../calls/budget-exceeded.ts";
 import { amountsOf, watchCall } from "../calls/call-watch.ts";
-import { certaintyOf, exhausted, type FailedAttempt, failedAttempt, streamBroke } from "../calls/judge-failure.ts";
+import { certaintyOf, exhaustedError, type FailedAttempt, failedAttempt, streamBroke } from "../calls/judge-failure.ts";
 import { createLiveSource, type LiveSource, meteredAudio } from "./live-audio.ts";
 import { createLiveMeter } from "./live-meter.ts";
 import { withCurrentPrices, quoteFor } from "../calls/quote.ts";
 import { requireRoute } from "../calls/refuse-route.ts";
 import { isPausedByNow, unavailabilityFor, resolveAccount } from "../calls/resolve-account.ts";
-import type { Served } from "../calls/candidate-run.ts";
+import type { ServedOutcome } from "../calls/candidate-run.ts";
 import type { GatewayServices } from "../services.ts";
 import { speechRequest } from "../transcription/speech-request.ts";
 import type { TranscriptPart } from "../transcription/stream-transcription.ts";
@@ -91,7 +91,7 @@ interface LiveRun {
   readonly signal: AbortSignal;
 }
 
-type LiveServed = Omit<Served, "kind" | "settlement" | "missedSpeech"> & { readonly audioSeconds: number };
+type LiveServed = Omit<ServedOutcome, "kind" | "settlement" | "missedSpeech"> & { readonly audioSeconds: number };
 
 /** Null: the caller disconnected. */
 async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveServed | null> {
@@ -100,7 +100,7 @@ async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveSer
   let refusal: GatewayError | null = null;
   for (const candidate of run.decision.candidates) {
     if (failures.length > 0 && isPausedByNow(services, candidate.target, run.call.principal)) continue;
-    if (!allowance.take()) throw exhausted(failures, run.decision.considered, allowance.max);
+    if (!allowance.take()) throw exhaustedError(failures, run.decision.considered, allowance.max);
     const { result, hasBegun } = await runOne(services, run, candidate).catch((error: unknown) => {
       if (error instanceof ProviderError) return { result: failedAttempt(candidate.target, error), hasBegun: false };
       throw error;
@@ -115,7 +115,7 @@ async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveSer
     if (hasBegun) throw streamBroke(result.kind, CHARGE);
     failures.push(result);
   }
-  throw refusal ?? exhausted(failures, run.decision.considered);
+  throw refusal ?? exhaustedError(failures, run.decision.considered);
 }
 
 /** False: the call ended before any audio was received. */

@@ -4,7 +4,7 @@ import type { PurposeFields, TranscriptionEnvelope, Warning } from "../../contra
 import type { Requirements } from "../../routing/required-features.ts";
 import { buildEnvelope } from "./envelope.ts";
 import { type FinishedTranscript, finishTranscript } from "./finish-transcript.ts";
-import type { Served } from "../calls/candidate-run.ts";
+import type { ServedOutcome } from "../calls/candidate-run.ts";
 import { droppedPreferences, emulatedFeatures } from "./speech-request.ts";
 
 export interface AnswerInput {
@@ -14,7 +14,7 @@ export interface AnswerInput {
   /** The warnings of the routing decision and of the measurement. */
   readonly warnings: readonly Warning[];
   readonly audioSeconds: number;
-  readonly served: Omit<Served, "kind" | "settlement" | "missedSpeech">;
+  readonly served: Omit<ServedOutcome, "kind" | "settlement" | "missedSpeech">;
 }
 
 export async function answerOf(
@@ -48,7 +48,7 @@ export async function answerOf(
 /** The warnings that are known before the answer is complete. */
 export function callWarnings(
   wanted: Requirements,
-  { candidate, dropped }: Pick<Served, "candidate" | "dropped">,
+  { candidate, dropped }: Pick<ServedOutcome, "candidate" | "dropped">,
 ): readonly Warning[] {
   return [...droppedPreferences(candidate, wanted, dropped), ...emulatedFeatures(candidate)];
 }

@@ -12,12 +12,12 @@ import { type AudioQuestion, decideRoute, type RouteDecision } from "../../routi
 import type { AudioFacts } from "../../routing/judge-target.ts";
 import type { Missing, UnavailabilityOf } from "../../routing/pick-candidates.ts";
 import { mergedKeyterms, requiredFeatures, type Requirements } from "../../routing/required-features.ts";
-import { strictest } from "../../routing/resolve-purpose.ts";
+import { combinePolicies } from "../../routing/resolve-purpose.ts";
 import type { PurposePolicy, RoutingContext } from "../../routing/types.ts";
 import { appOf } from "../account/app-of.ts";
 import { fingerprint } from "../idempotency/fingerprint.ts";
 import type { ClaimRequest } from "../idempotency/idempotency.ts";
-import type { Asked, Recorder } from "../request-record.ts";
+import type { RequestedOptions, Recorder } from "../request-record.ts";
 import type { Payer } from "../calls/candidate-run.ts";
 import type { GatewayServices } from "../services.ts";
 
@@ -116,11 +116,11 @@ export function recordDecision(
 ): void {
   // The length of live audio is known at its end only.
   if (audio !== null && audio.live === undefined) call.recorder.measured(audio.durationSeconds);
-  call.recorder.decided(decision, askedOf(call), strictest(context.audioPurposePolicy, purpose.policy));
+  call.recorder.decided(decision, askedOf(call), combinePolicies(context.audioPurposePolicy, purpose.policy));
 }
 
 /** What the request itself asks for, without the defaults of a purpose, which belong to the operator. */
-function askedOf({ fields, task }: RoutedCall): Asked {
+function askedOf({ fields, task }: RoutedCall): RequestedOptions {
   const { features, preferences } = requiredFeatures(fields, task);
   return {
     capability: "audio_input",

@@ -17,7 +17,7 @@ import { stripToLetters } from "../../lib/text/strip-to-letters.ts";
 import type { ProviderSegment, ProviderTranscript, ProviderWord } from "../../providers/provider.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import { alignPiecesToText } from "./align-text.ts";
-import { byStart, createLabels, createTimeline, needMoving } from "./wire-pieces.ts";
+import { byStart, createLabels, createTimeline, needShift } from "./wire-pieces.ts";
 
 export interface FinishedTranscript {
   readonly content: string;
@@ -43,7 +43,7 @@ export function* finishing(
   wanted: Requirements,
   durationSeconds: number,
 ): CooperativeTask<FinishedTranscript> {
-  const warnings = [provider.words, provider.segments].some((pieces) => needMoving(pieces, durationSeconds))
+  const warnings = [provider.words, provider.segments].some((pieces) => needShift(pieces, durationSeconds))
     ? [TIMES_CLAMPED]
     : [];
   // Words may lack punctuation, so segments that were neither returned nor requested must not replace the provider's text.

@@ -11,11 +11,11 @@ import { createAttemptAllowance } from "../calls/attempt-allowance.ts";
 import type { Execute } from "../calls/attempt.ts";
 import { abortedBy, revocationOf } from "../calls/attempt-end.ts";
 import { decideFor, payerOf, refuseTooManyKeyterms } from "./audio-call.ts";
-import { exhausted, outcomeUnknown, streamBroke, USE_A_JOB } from "../calls/judge-failure.ts";
+import { exhaustedError, outcomeUnknown, streamBroke, USE_A_JOB } from "../calls/judge-failure.ts";
 import type { MeasuredAudio } from "./measure-audio.ts";
 import { requireRoute } from "../calls/refuse-route.ts";
 import { unavailabilityFor } from "../calls/resolve-account.ts";
-import type { RunOutcome, Served } from "../calls/candidate-run.ts";
+import type { RunOutcome, ServedOutcome } from "../calls/candidate-run.ts";
 import { routingFacts } from "../routing-facts.ts";
 import { runCandidates } from "../calls/run-candidates.ts";
 import type { GatewayServices } from "../services.ts";
@@ -104,7 +104,7 @@ interface Run {
   readonly teller: () => Teller;
 }
 
-type Teller = Pick<Served, "candidate" | "dropped">;
+type Teller = Pick<ServedOutcome, "candidate" | "dropped">;
 
 function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio, decision: Decided): Run {
   const stopController = new AbortController();
@@ -215,9 +215,9 @@ async function settleAbandoned({ outcome, journal }: Run): Promise<void> {
   if (ended?.kind === "served") await journal.settle(ended.settlement);
 }
 
-function requireServed(outcome: RunOutcome, { considered }: Decided, clientGone: AbortSignal): Served {
+function requireServed(outcome: RunOutcome, { considered }: Decided, clientGone: AbortSignal): ServedOutcome {
   if (outcome.kind === "served") return outcome;
-  if (outcome.kind === "exhausted") throw exhausted(outcome.failures, considered, outcome.attemptLimit);
+  if (outcome.kind === "exhausted") throw exhaustedError(outcome.failures, considered, outcome.attemptLimit);
   if (outcome.kind === "aborted") throw abortedBy(clientGone);
   throw outcomeUnknown(outcome.how, { advice: USE_A_JOB, wasFollowed: outcome.wasFollowed });
 }

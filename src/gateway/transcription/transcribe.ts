@@ -7,20 +7,20 @@ import type { ByChat } from "../../routing/decide-translation.ts";
 import { answerOf } from "./answer.ts";
 import { type AudioCall, payerOf, refuseTooManyKeyterms, slotRequest } from "./audio-call.ts";
 import { type Delivery, deliver } from "./envelope.ts";
-import { exhausted, outcomeUnknown, USE_A_JOB } from "../calls/judge-failure.ts";
+import { exhaustedError, outcomeUnknown, USE_A_JOB } from "../calls/judge-failure.ts";
 import { callerGone } from "../calls/attempt-end.ts";
 import { explain } from "../dry-run/explain.ts";
 import type { MeasuredAudio } from "./measure-audio.ts";
 import { requireRoute } from "../calls/refuse-route.ts";
 import type { GatewayReply } from "../reply.ts";
 import { type AttemptAllowance, createAttemptAllowance } from "../calls/attempt-allowance.ts";
-import type { CandidateRun, Served } from "../calls/candidate-run.ts";
+import type { CandidateRun, ServedOutcome } from "../calls/candidate-run.ts";
 import { runCandidates } from "../calls/run-candidates.ts";
 import type { GatewayServices } from "../services.ts";
 import { type SlotJournal, createSlotJournal } from "../idempotency/slot-journal.ts";
 import { decideWithChat, type MadeTranscript, translateByChat } from "../translation/translate-by-chat.ts";
 import { type AudioRequest, withAudio } from "./with-audio.ts";
-import { type HeldSlot, abortSignalFor, withSlot } from "../idempotency/with-slot.ts";
+import { type ClaimedSlot, abortSignalFor, withSlot } from "../idempotency/with-slot.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 
 export interface TranscribeCall extends AudioCall {
@@ -51,7 +51,7 @@ async function serve(
   audio: MeasuredAudio,
   decision: Decided,
   byChat: ByChat | null,
-  slot: HeldSlot | null,
+  slot: ClaimedSlot | null,
 ): Promise<GatewayReply> {
   const audioSeconds = audio.speech.durationSeconds;
   await mapDatabaseUnavailable(services.quotas.takeAudio(call.principal, audioSeconds));
@@ -87,7 +87,7 @@ function allowanceOf({ limits }: GatewayServices, byChat: ByChat | null): Attemp
   );
 }
 
-function transcriptOf({ wanted }: Decided, served: Served, journal: SlotJournal): MadeTranscript {
+function transcriptOf({ wanted }: Decided, served: ServedOutcome, journal: SlotJournal): MadeTranscript {
   return {
     wanted,
     served,
@@ -102,9 +102,9 @@ async function callTargets(
   call: TranscribeCall,
   { speech }: MeasuredAudio,
   decision: Decided,
-  slot: HeldSlot | null,
+  slot: ClaimedSlot | null,
   shared: Pick<CandidateRun, "journal" | "allowance" | "holds">,
-): Promise<Served> {
+): Promise<ServedOutcome> {
   const outcome = await runCandidates(services, {
     payer: payerOf(call, decision),
     audio: speech,
@@ -119,7 +119,7 @@ async function callTargets(
     case "served":
       return outcome;
     case "exhausted":
-      throw exhausted(outcome.failures, decision.considered, outcome.attemptLimit);
+      throw exhaustedError(outcome.failures, decision.considered, outcome.attemptLimit);
     case "unknown":
       // Work may have been done under this key: it must never run again.
       await slot?.burn();
@@ -136,7 +136,7 @@ function deadlineOf({ limits }: GatewayServices, { receivedAtMs }: TranscribeCal
   return receivedAtMs + limits.syncTimeoutSeconds * 1000;
 }
 
-function audioRequest({ limits }: GatewayServices, call: TranscribeCall, slot: HeldSlot | null): AudioRequest {
+function audioRequest({ limits }: GatewayServices, call: TranscribeCall, slot: ClaimedSlot | null): AudioRequest {
   return {
     audio: call.audio,
     holders: call.principal,

@@ -20,7 +20,7 @@ export function createTimeline(durationSeconds: number): <P extends ProviderWord
 }
 
 /** Whether the timeline moves any piece by more than rounding. */
-export function needMoving(pieces: readonly ProviderWord[], durationSeconds: number): boolean {
+export function needShift(pieces: readonly ProviderWord[], durationSeconds: number): boolean {
   const latest = new Map<number | null, number>();
   return pieces.some((piece) => {
     const start = startIn(latest, piece, durationSeconds);

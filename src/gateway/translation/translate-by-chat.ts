@@ -28,16 +28,16 @@ import { chatPlanner, type PlanServices } from "../chat/plan-chat.ts";
 import type { GatewayReply } from "../reply.ts";
 import { type UnavailabilityServices, unavailabilityFor } from "../calls/resolve-account.ts";
 import { runChat, type ServedChat } from "../chat/run-chat.ts";
-import type { Served } from "../calls/candidate-run.ts";
+import type { ServedOutcome } from "../calls/candidate-run.ts";
 import type { GatewayServices } from "../services.ts";
 import type { SlotJournal } from "../idempotency/slot-journal.ts";
 import { translationRequest } from "./translation-prompt.ts";
-import type { HeldSlot } from "../idempotency/with-slot.ts";
+import type { ClaimedSlot } from "../idempotency/with-slot.ts";
 
 /** The content of the answer, whether one call or two produced it. */
 export interface MadeTranscript {
   readonly wanted: Requirements;
-  readonly served: Served;
+  readonly served: ServedOutcome;
   readonly warnings: readonly Warning[];
   readonly isSimulated: boolean;
   /** Charges all calls and stores the answer under the idempotency key, in one transaction. */
@@ -107,8 +107,8 @@ interface ToTranslate {
   readonly decision: Extract<RouteDecision, { ok: true }>;
   readonly byChat: ByChat;
   /** Reserved, and not settled yet. */
-  readonly transcribed: Served;
-  readonly slot: HeldSlot | null;
+  readonly transcribed: ServedOutcome;
+  readonly slot: ClaimedSlot | null;
   readonly journal: SlotJournal;
   /** What the transcription has left of the limit. */
   readonly allowance: AttemptAllowance;
@@ -147,7 +147,7 @@ export async function translateByChat(
 }
 
 /** The segments and words of the transcript are in the source language and not part of a translation. */
-function withText(served: Served, text: string): Served {
+function withText(served: ServedOutcome, text: string): ServedOutcome {
   return { ...served, transcript: { ...served.transcript, text, segments: [], words: [] } };
 }
 

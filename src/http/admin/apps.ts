@@ -1,5 +1,5 @@
 // …/apps and …/apps/{app_id}: manages the apps of a workspace, for its administrators and the operator [admin.apps].
-import { createApp, deleteApp, describeApp, listApps, type OfApp, replaceApp } from "../../admin/apps.ts";
+import { createApp, deleteApp, describeApp, listApps, type AppRef, replaceApp } from "../../admin/apps.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { APP_CONTRACTS, appChange, appQuery, appRequest } from "../../contract/admin/apps.ts";
 import type { HandlerContext } from "../server/endpoint.ts";
@@ -47,6 +47,6 @@ export function appEndpoints({ requireAdmin, admin }: AdminEdge): readonly Mirro
   ];
 }
 
-export async function appOf(requireAdmin: RequireAdmin, context: HandlerContext<Principal>): Promise<OfApp> {
+export async function appOf(requireAdmin: RequireAdmin, context: HandlerContext<Principal>): Promise<AppRef> {
   return { ...(await workspaceAdmin(requireAdmin, context)), app: pathParameter(context, "app_id") };
 }

@@ -1,5 +1,5 @@
 // …/apps/{app_id}/budgets and …/budgets/{period}: manages an app's budgets, for a workspace's administrators and the operator [budgets.administrators].
-import { deleteBudget, describeBudget, listBudgets, type OfBudget, putBudget } from "../../admin/money/budgets.ts";
+import { deleteBudget, describeBudget, listBudgets, type BudgetRef, putBudget } from "../../admin/money/budgets.ts";
 import { noSuch } from "../../admin/refusals.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { BUDGET_CONTRACTS, budgetChange } from "../../contract/admin/budgets.ts";
@@ -18,7 +18,7 @@ import {
 } from "./frame.ts";
 
 export function budgetEndpoints({ requireAdmin, admin }: AdminEdge): readonly MirroredEndpoint[] {
-  const budgetOf = async (context: HandlerContext<Principal>): Promise<OfBudget> => {
+  const budgetOf = async (context: HandlerContext<Principal>): Promise<BudgetRef> => {
     const app = await appOf(requireAdmin, context);
     const period = PERIODS.find((candidate) => candidate === pathParameter(context, "period"));
     if (period === undefined) throw noSuch("budget");

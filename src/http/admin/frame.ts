@@ -12,7 +12,7 @@ import { type Precondition, viewEtag } from "../../admin/precondition.ts";
 import type { KeyServices } from "../../admin/keys/keys.ts";
 import type { Page, PageRequest } from "../../admin/services.ts";
 import type { Principal } from "../../auth/principal.ts";
-import type { Mirrored } from "../../contract/admin/admin.ts";
+import type { WorkspaceEndpoints } from "../../contract/admin/admin.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RecordServices } from "../../requests/describe.ts";
 import { decodeCursor, encodeCursor } from "../../lib/cursor.ts";
@@ -43,7 +43,10 @@ export interface MirroredEndpoint {
   readonly operator: Endpoint<Principal>;
 }
 
-export function mirroredEndpoint(contracts: Mirrored, handle: Endpoint<Principal>["handle"]): MirroredEndpoint {
+export function mirroredEndpoint(
+  contracts: WorkspaceEndpoints,
+  handle: Endpoint<Principal>["handle"],
+): MirroredEndpoint {
   return {
     workspace: { contract: contracts.workspace, handle },
     operator: { contract: contracts.operator, handle },

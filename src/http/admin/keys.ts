@@ -1,5 +1,5 @@
 // …/keys and …/keys/{key_id}: manages API keys, for a workspace's administrators and the operator [keys.replace].
-import { createKey, describeKey, type OfKey, replaceKey, revokeKey, rotateKey } from "../../admin/keys/keys.ts";
+import { createKey, describeKey, type KeyRef, replaceKey, revokeKey, rotateKey } from "../../admin/keys/keys.ts";
 import { listKeys } from "../../admin/keys/list-keys.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { KEY_CONTRACTS, keyChange, keyQuery, keyRequest, keyRotation } from "../../contract/admin/keys.ts";
@@ -20,7 +20,7 @@ import {
 const LIST = "keys";
 
 export function keyEndpoints({ requireAdmin, admin }: AdminEdge): readonly MirroredEndpoint[] {
-  const keyOf = async (context: HandlerContext<Principal>): Promise<OfKey> => ({
+  const keyOf = async (context: HandlerContext<Principal>): Promise<KeyRef> => ({
     ...(await workspaceAdmin(requireAdmin, context)),
     key: pathParameter(context, "key_id"),
   });

@@ -1,6 +1,6 @@
 // /admin/v1/plans: manages plans, and grants a workspace credits [budgets.plan-change] [budgets.credits-grant].
 import { describeCredits, grantCredits } from "../../admin/money/credits.ts";
-import { createPlan, deletePlan, describePlan, listPlans, type OfPlan, replacePlan } from "../../admin/money/plans.ts";
+import { createPlan, deletePlan, describePlan, listPlans, type PlanRef, replacePlan } from "../../admin/money/plans.ts";
 import type { Principal } from "../../auth/principal.ts";
 import {
   creditsContracts,
@@ -34,7 +34,7 @@ import {
 const LIST = "plans";
 
 export function planEndpoints({ requireAdmin, admin }: AdminEdge): readonly Endpoint<Principal>[] {
-  const planOf = (context: HandlerContext<Principal>): OfPlan => ({
+  const planOf = (context: HandlerContext<Principal>): PlanRef => ({
     actor: principalOf(context).key.id,
     plan: pathParameter(context, "plan_id"),
   });

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { createFaults, type Faults } from "./validation-issues.ts";
 import { type FieldSchema, judgedFields, textKind } from "./fields.ts";
-import { type KeptBodyBound, readJson } from "./read-json.ts";
+import { type BodyLimit, readJson } from "./read-json.ts";
 
 const MAX_BYTES = 65_536;
 
@@ -24,7 +24,7 @@ export async function readKept(request: FastifyRequest, maxBytes: number, faults
 export async function readPassedOn<S extends FieldSchema>(
   request: FastifyRequest,
   schema: S,
-  bound: KeptBodyBound,
+  bound: BodyLimit,
   isCertain?: (body: object) => body is z.infer<S>,
 ): Promise<z.infer<S>> {
   const body = objectOf(await readBody(request, bound));
@@ -48,7 +48,7 @@ function withNumbers(schema: FieldSchema, values: Readonly<Record<string, unknow
   return { ...values, ...Object.fromEntries(numbers) };
 }
 
-function readBody(request: FastifyRequest, bound: KeptBodyBound): Promise<unknown> {
+function readBody(request: FastifyRequest, bound: BodyLimit): Promise<unknown> {
   return readJson({ headers: request.headers, body: request.raw }, bound);
 }
 

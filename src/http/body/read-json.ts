@@ -11,7 +11,7 @@ import { parseStrictJson } from "./strict-json.ts";
 /** Measured: lists of 2 million numbers, which fit into 4 MiB, take 0.2 s to walk and parse. */
 const LIMITS = { maxDepth: 64, maxKeys: 10_000, maxElements: 100_000 };
 
-export interface KeptBodyBound {
+export interface BodyLimit {
   readonly maxBytes: number;
   /** Called with the number of bytes received so far. An error ends the reading. */
   readonly received?: (receivedBytes: number) => void;
@@ -20,7 +20,7 @@ export interface KeptBodyBound {
 /** The parsed value of any type. The endpoint's schema validates it. */
 export async function readJson(
   request: { readonly headers: IncomingHttpHeaders; readonly body: Readable },
-  bound: KeptBodyBound,
+  bound: BodyLimit,
 ): Promise<unknown> {
   const { maxBytes } = bound;
   readBodyType(request.headers, { multipart: false });
@@ -32,7 +32,7 @@ export async function readJson(
   throw invalidRequest(null, parsed.message);
 }
 
-async function collect(body: Readable, { maxBytes, received }: KeptBodyBound): Promise<Buffer> {
+async function collect(body: Readable, { maxBytes, received }: BodyLimit): Promise<Buffer> {
   const collected = createByteCollector(maxBytes);
   const bound = { maxBytes, tooLarge: (receivedBytes: number) => tooLarge(maxBytes, receivedBytes) };
   let receivedBytes = 0;

@@ -8,10 +8,10 @@ import { languageName } from "./language-name.ts";
 import { purposeOfModel } from "./model-purpose.ts";
 
 /** A translation has fewer fields. */
-export type GivenFields = Partial<AudioTranscriptionFields> & Pick<AudioTranscriptionFields, "model">;
+export type OpenaiFieldsInput = Partial<AudioTranscriptionFields> & Pick<AudioTranscriptionFields, "model">;
 
 /** `temperature` and `chunking_strategy` control OpenAI's own models and are ignored. */
-export function toTranscriptionFields(input: GivenFields): TranslationFields {
+export function toTranscriptionFields(input: OpenaiFieldsInput): TranslationFields {
   const { model, language, prompt, response_format, stream, keywords, timestamp_granularities: granularities } = input;
   const purpose = purposeOfModel(model);
   const timestamps = granularities === undefined ? undefined : granularities.length > 1 ? "both" : granularities[0];

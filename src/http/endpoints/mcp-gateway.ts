@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { errorBody } from "../../contract/error-body.ts";
 import { refusalLines } from "../../contract/refusal-lines.ts";
 import { type JsonParser, parseText } from "../../lib/json/json-parser.ts";
-import { type Recording, Refused, type ToolAnswer, type ToolGateway } from "../../mcp/tool-gateway.ts";
+import { type Recording, RefusedToolCall, type ToolAnswer, type ToolGateway } from "../../mcp/tool-gateway.ts";
 import { internalError } from "../reply/error-reply.ts";
 import { askOwnServer, type OwnAnswer, type OwnRequest } from "../server/in-process-connection.ts";
 
@@ -29,7 +29,7 @@ export function mcpGateway(
   const ask = async (ownRequest: OwnRequest): Promise<ToolAnswer> => {
     const allHeaders = { ...pickHeaders(headers, OF_THE_CALLER), ...ownRequest.headers };
     const answer = await askOwnServer(server(), { ...ownRequest, headers: allHeaders }).catch((cause: unknown) => {
-      throw new Refused(["The gateway is shutting down. Ask again: another process will answer."], { cause });
+      throw new RefusedToolCall(["The gateway is shutting down. Ask again: another process will answer."], { cause });
     });
     if (answer.status >= 400) throw refusalOf(answer);
     const isSimulated = answer.headers["x-svc-simulated"] === "true";
@@ -60,10 +60,10 @@ export function mcpGateway(
   };
 }
 
-function refusalOf(answer: OwnAnswer): Refused {
+function refusalOf(answer: OwnAnswer): RefusedToolCall {
   const { code, message, details, doc_url: docUrl } = errorBody.parse(JSON.parse(answer.text)).error;
   const retryAfter = answer.headers["retry-after"];
-  return new Refused([
+  return new RefusedToolCall([
     `${code}: ${message}`,
     ...(retryAfter === undefined ? [] : [`it may succeed in ${retryAfter} s`]),
     ...refusalLines({ details, docUrl, requestId: requestIdOf(answer) }),

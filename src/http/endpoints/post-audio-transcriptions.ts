@@ -8,7 +8,7 @@ import { audioTranscriptionFields, audioTranslationFields } from "../../contract
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import {
   deliveryOf,
-  type GivenFields,
+  type OpenaiFieldsInput,
   toAudioAnswer,
   toAudioEvents,
   toTranscriptionFields,
@@ -35,7 +35,7 @@ export function postAudioTranslations(edge: TranscriptionEdge): Endpoint<Princip
 }
 
 /** The fields decide the format, because these clients always send `Accept: application/json`. */
-function openAiWording(input: GivenFields): WordedSpeech {
+function openAiWording(input: OpenaiFieldsInput): WordedSpeech {
   if (input.stream === true && (input.response_format === "srt" || input.response_format === "vtt")) {
     const message =
       "is made of the whole transcript and cannot be streamed: leave `stream` out, or ask for json or text.";

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from "node:http";
 import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 import { JOB_ONLY_ERRORS } from "../../contract/jobs.ts";
-import { breakable, escapeHtml, htmlPage, prose } from "./html-page.ts";
+import { insertWordBreaks, escapeHtml, htmlPage, prose } from "./html-page.ts";
 
 const INTRO =
   "Every error of every endpoint has the same body. `code` is for programs and never changes its meaning; `message` is for people. `retryable`, the header `X-Should-Retry` and the presence of `Retry-After` always say the same. Quote `request_id` when you report one.";
@@ -48,7 +48,7 @@ export function errorsHtml(): string {
   );
   const sections = all.map(
     ({ code, status, type, retryable, doc }) => `<section id="${code}">
-<h2><a href="#${code}"><code>${breakable(code)}</code></a></h2>
+<h2><a href="#${code}"><code>${insertWordBreaks(code)}</code></a></h2>
 <p class="facts"><span class="status s${Math.floor(status / 100)}">${status} ${escapeHtml(STATUS_CODES[status] ?? "")}</span>
 <span>${type}</span> <span>retryable: ${retryable}</span></p>
 <p>${prose(doc)}</p>
@@ -57,7 +57,7 @@ export function errorsHtml(): string {
   for (const [code, doc] of Object.entries(JOB_ONLY_ERRORS)) {
     index.push(`<li><a href="#${code}"><span>job</span> <code>${code}</code></a></li>`);
     sections.push(`<section id="${code}">
-<h2><a href="#${code}"><code>${breakable(code)}</code></a></h2>
+<h2><a href="#${code}"><code>${insertWordBreaks(code)}</code></a></h2>
 <p class="facts">${prose(OF_JOBS)}</p>
 <p>${prose(doc)}</p>
 </section>`);

@@ -75,7 +75,7 @@ export function prose(text: string): string {
 }
 
 /** Lets long codes wrap at underscores on narrow screens. */
-export function breakable(code: string): string {
+export function insertWordBreaks(code: string): string {
   return code.replaceAll("_", "_<wbr>");
 }
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 /** Null: the address is free. Otherwise the system's error code, such as EADDRINUSE. */
-export async function whyNotListen(host: string, port: number): Promise<string | null> {
+export async function listenProblem(host: string, port: number): Promise<string | null> {
   const server = createServer();
   try {
     server.listen({ host, port, exclusive: true });

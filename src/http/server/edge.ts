@@ -11,7 +11,7 @@ import type { EdgeLimits } from "./limits.ts";
 import type { UnreadBudget } from "../reply/unread-budget.ts";
 import type { Upgrades } from "../socket/upgrade.ts";
 
-export interface ExchangeSeen {
+export interface ObservedExchange {
   readonly requestId: string;
   readonly method: string;
   /** The endpoint's path as in its contract. Null: no endpoint matched. */
@@ -24,7 +24,7 @@ export interface ExchangeSeen {
 export interface ExchangeWatch {
   /** `traceparent` is the client's own header, unchanged. */
   readonly arrived: (requestId: string, traceparent: string | undefined) => void;
-  readonly exchanged: (seen: ExchangeSeen) => void;
+  readonly exchanged: (seen: ObservedExchange) => void;
   /** Returns the id of the trace that a request belongs to, the client's or a new one. Null: tracing is off. */
   readonly traceIdOf: ((requestId: string) => string) | null;
   /** Counts input that was refused before it could be parsed as a request. It has no endpoint, no key and no record. */

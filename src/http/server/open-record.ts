@@ -5,7 +5,7 @@ import { brand } from "../../contract/ids.ts";
 import { type EndpointContract, endpointName } from "../../contract/endpoints/endpoint.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal } from "./endpoint.ts";
-import { type Recorded, recordUntilEnd } from "./record-until-end.ts";
+import { type RecordedExchange, recordUntilEnd } from "./record-until-end.ts";
 import type { Frame } from "./frame.ts";
 
 /** As proxies log it. Never sent, because the client has disconnected. */
@@ -24,7 +24,7 @@ export function openRecord<P extends EdgePrincipal>(
   contract: EndpointContract,
   frame: Pick<Frame<P>, "openRecord">,
   opening: Opening<P>,
-): Recorded | null {
+): RecordedExchange | null {
   return contract.isRouted === true ? open(edge, frame, opening) : null;
 }
 
@@ -52,7 +52,7 @@ function open<P extends EdgePrincipal>(
   edge: Edge,
   frame: Pick<Frame<P>, "openRecord">,
   { endpoint, request, reply, principal }: Opening<P>,
-): Recorded | null {
+): RecordedExchange | null {
   const exchange = edge.exchanges.get(request.raw);
   if (frame.openRecord === undefined || exchange === undefined) return null;
   const record = frame.openRecord({

@@ -3,13 +3,13 @@
 import type { OpenRecord } from "../../gateway/request-record.ts";
 import type { Exchange } from "./exchange.ts";
 
-export interface Recorded extends Pick<OpenRecord, "recorder"> {
+export interface RecordedExchange extends Pick<OpenRecord, "recorder"> {
   /** The record stays open until this promise settles. */
   during(work: Promise<unknown>): void;
 }
 
 /** `statusOf` is called when the reply has ended. */
-export function recordUntilEnd(record: OpenRecord, exchange: Exchange, statusOf: () => number): Recorded {
+export function recordUntilEnd(record: OpenRecord, exchange: Exchange, statusOf: () => number): RecordedExchange {
   /** The reply and each piece of work. */
   let pendingCount = 1;
   let status = 0;

@@ -15,7 +15,7 @@ import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken, TokenCaller } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";
 import { openRecord } from "./open-record.ts";
-import type { Recorded } from "./record-until-end.ts";
+import type { RecordedExchange } from "./record-until-end.ts";
 import { requireOperator, requireScope } from "./require-scope.ts";
 import { refuseAnyQuery } from "../body/refuse-query.ts";
 import { sendReply } from "../reply/send.ts";
@@ -23,7 +23,7 @@ import type { Frame } from "./frame.ts";
 
 interface Admitted<P> {
   readonly principal: P;
-  readonly recorded: Recorded | null;
+  readonly recorded: RecordedExchange | null;
   /** Re-authenticates the caller, for long-lived responses. */
   readonly authenticate: () => MaybePromise<P>;
 }

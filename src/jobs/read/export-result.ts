@@ -11,13 +11,13 @@ import type { ExportFormat } from "../../contract/jobs.ts";
 import { DELIVERY_TYPES, factsOf, markOf } from "../../gateway/transcription/envelope.ts";
 import { type GatewayReply, textReply, transcriptReply } from "../../gateway/reply.ts";
 import { type JobOwner, readJobOfWorkspace } from "../store/jobs.ts";
-import { awaitEnd, type Waiting } from "./read-job.ts";
+import { awaitEnd, type PollOptions } from "./read-job.ts";
 import { type JobResult, loadEnvelope, withResult } from "./result.ts";
 import type { JobServices } from "../services.ts";
 
 export interface ExportRequest {
   readonly format: ExportFormat;
-  readonly waiting: Waiting;
+  readonly waiting: PollOptions;
 }
 
 export async function exportJob(

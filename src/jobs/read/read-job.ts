@@ -31,7 +31,7 @@ export async function findJob(
   return row;
 }
 
-export interface Waiting {
+export interface PollOptions {
   readonly milliseconds: number;
   /** Aborts when the caller no longer waits. */
   readonly signal: AbortSignal;
@@ -39,7 +39,12 @@ export interface Waiting {
 }
 
 /** Returns the job when it has ended or the time is up. */
-export async function pollJob(services: JobServices, owner: JobOwner, id: string, waiting: Waiting): Promise<JobView> {
+export async function pollJob(
+  services: JobServices,
+  owner: JobOwner,
+  id: string,
+  waiting: PollOptions,
+): Promise<JobView> {
   return awaitEnd(services, owner, id, waiting, (row) => describeJob(services, row, waiting.room));
 }
 
@@ -48,7 +53,7 @@ export async function awaitEnd<T>(
   services: Pick<JobServices, "database" | "queue">,
   owner: JobOwner,
   id: string,
-  waiting: Waiting,
+  waiting: PollOptions,
   read: (row: VisibleJob) => Promise<T>,
 ): Promise<T> {
   const endsAtMs = performance.now() + waiting.milliseconds;
@@ -70,7 +75,7 @@ export async function* watchJob(
   services: JobServices,
   owner: JobOwner,
   id: string,
-  { signal, room }: Omit<Waiting, "milliseconds">,
+  { signal, room }: Omit<PollOptions, "milliseconds">,
 ): AsyncGenerator<JobView> {
   const updates = newsOf(services.queue, jobTopic(id));
   let previous = "";

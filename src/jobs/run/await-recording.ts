@@ -9,7 +9,7 @@ import { type OpenJob, openJob } from "../job-request.ts";
 import type { ReadyAudio } from "./open-audio.ts";
 import type { Recording, RecordingFault } from "./recording.ts";
 import type { WorkerServices } from "../services.ts";
-import { JobStop } from "../stop.ts";
+import { LeaseLostError, WorkerStoppingError } from "../interruptions.ts";
 
 const MIN_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 15_000;
@@ -26,14 +26,14 @@ export async function awaitRecording(
   const retryPolicy = retryPolicyFor(job, services, signal);
   gateway.logger.warn({ job_id: job.id, err: first.error.cause, event: "job.recording_unreadable" });
   const withdrawnRow = await retryUntilDeadline(retryPolicy, () => withdrawCall(bypassRls(database, "claim").db, job));
-  if (withdrawnRow === null) throw new JobStop("lost");
+  if (withdrawnRow === null) throw new LeaseLostError();
   const stopSignal = AbortSignal.any([signal, stopping]);
   let fault: RecordingFault | null = first;
   for (let pauseMs = MIN_PAUSE_MS; fault !== null; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     if (!fault.mayPass || gateway.now() >= job.deadlineAt) throw fault.error;
     await wait(pauseMs, undefined, { signal: stopSignal, ref: false }).catch(() => undefined);
-    if (stopping.aborted) throw new JobStop("handed_back");
-    if (signal.aborted) throw new JobStop("lost");
+    if (stopping.aborted) throw new WorkerStoppingError();
+    if (signal.aborted) throw new LeaseLostError();
     await retryUntilDeadline(retryPolicy, () => enterStage(services, job, { stage: "transcribing", fraction: null }));
     fault = await findFault(reopen());
   }

@@ -1,7 +1,7 @@
 // Records a job's provider calls in the job's row: the reservation, the announcement before the first paid byte, the provider's run before its first poll,
 // and a failure before the next target is tried. A successor reads it and never calls twice [jobs.resume].
 import { budgetExceeded } from "../../gateway/calls/budget-exceeded.ts";
-import { uncharged } from "../../gateway/calls/call-accounting.ts";
+import { unchargedSettlement } from "../../gateway/calls/call-accounting.ts";
 import type { CallJournal } from "../../gateway/calls/candidate-run.ts";
 import { brand } from "../../contract/ids.ts";
 import type { Reservation } from "../../metering/ledger-entries.ts";
@@ -10,7 +10,7 @@ import type { Transacting } from "../../storage/database.ts";
 import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import type { OpenJob } from "../job-request.ts";
 import type { JobServices } from "../services.ts";
-import { JobStop } from "../stop.ts";
+import { JobCancelledError, type JobInterruption, LeaseLostError } from "../interruptions.ts";
 import { withAppMutex } from "./app-mutex.ts";
 import { retryAfterReclaim } from "./retry-after-reclaim.ts";
 import { bypassRls } from "../../storage/system.ts";
@@ -33,9 +33,9 @@ export function createJobCallJournal(
   const replaceReservation = (next: JobCall, reservation: Reservation): Promise<void> =>
     retryAfterReclaim(services, job, () =>
       withAppMutex(services, job.appId, async (tx) => {
-        if (!(await writeCall(tx, job, next))) throw await stopReasonOf(tx, job);
+        if (!(await writeCall(tx, job, next))) throw await interruptionOf(tx, job);
         if (call !== null) {
-          const unusedSettlement = uncharged(brand("attempt", call.attemptId), "failed:not_called");
+          const unusedSettlement = unchargedSettlement(brand("attempt", call.attemptId), "failed:not_called");
           await gateway.ledger.settleIn(tx, unusedSettlement);
         }
         const maximum = await gateway.ledger.reserveIn(tx, { ...reservation, reserveNanoUsd: maxChargeNanoUsd });
@@ -63,7 +63,7 @@ export function createJobCallJournal(
       // An announcement whose commit is unknown is retried, because a successor would read it as a call that may have been made.
       await retryUntilDeadline(retryPolicy, async () => {
         if (!(await writeCall(bypassRls(database, "claim").db, job, next)))
-          throw await stopReasonOf(bypassRls(database, "claim").db, job);
+          throw await interruptionOf(bypassRls(database, "claim").db, job);
       });
       call = next;
     },
@@ -74,7 +74,7 @@ export function createJobCallJournal(
       const isPolled = part === "whole" && gateway.providers.get(candidate.target.provider)?.remote !== undefined;
       const next: JobCall = isPolled ? { ...call, state: "submitted" } : call;
       await writeWithRetry(async (tx) => {
-        if (isPolled && !(await writeCall(tx, job, next, run))) throw new JobStop("lost");
+        if (isPolled && !(await writeCall(tx, job, next, run))) throw new LeaseLostError();
         await gateway.deletions.owe(
           {
             workspaceId: job.workspaceId,
@@ -93,16 +93,16 @@ export function createJobCallJournal(
     },
     settle: async (settlement, failure) => {
       // This process aborted the call, not the provider: the successor finds the row unchanged and decides.
-      if (failure.kind === "aborted") throw new JobStop("lost");
+      if (failure.kind === "aborted") throw new LeaseLostError();
       await writeWithRetry(async (tx) => {
-        if (!(await writeFailure(tx, job, failure))) throw new JobStop("lost");
+        if (!(await writeFailure(tx, job, failure))) throw new LeaseLostError();
         await gateway.ledger.settleIn(tx, settlement);
       });
       call = null;
     },
     setAside: async (failure) => {
       await writeWithRetry(async (tx) => {
-        if (!(await writeFailure(tx, job, failure))) throw new JobStop("lost");
+        if (!(await writeFailure(tx, job, failure))) throw new LeaseLostError();
       });
       call = null;
     },
@@ -113,7 +113,7 @@ export function createJobCallJournal(
 /** The job's end releases the deletion long before. This grace period covers jobs that never end. */
 const DUE_GRACE_SECONDS = 3_600;
 
-async function stopReasonOf(db: Parameters<typeof writeCall>[0], job: OpenJob): Promise<JobStop> {
+async function interruptionOf(db: Parameters<typeof writeCall>[0], job: OpenJob): Promise<JobInterruption> {
   const row = await db
     .selectFrom("jobs")
     .select(["cancel_requested"])
@@ -121,5 +121,5 @@ async function stopReasonOf(db: Parameters<typeof writeCall>[0], job: OpenJob): 
     .where("attempt", "=", job.attempt)
     .where("status", "=", "processing")
     .executeTakeFirst();
-  return new JobStop(row?.cancel_requested === true ? "cancelled" : "lost");
+  return row?.cancel_requested === true ? new JobCancelledError() : new LeaseLostError();
 }

@@ -5,7 +5,7 @@ import { createAttemptAllowance } from "../../gateway/calls/attempt-allowance.ts
 import { quoteFor } from "../../gateway/calls/quote.ts";
 import { recordCandidates } from "../../gateway/request-record.ts";
 import { audioAmount } from "../../gateway/calls/call-accounting.ts";
-import type { CandidateRun, Served } from "../../gateway/calls/candidate-run.ts";
+import type { CandidateRun, ServedOutcome } from "../../gateway/calls/candidate-run.ts";
 import { runCandidates } from "../../gateway/calls/run-candidates.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import { allFailed, chooseTargets, judgeTargets, requestWithTimes, waitsForPaused } from "./choose-targets.ts";
@@ -18,7 +18,7 @@ import type { Lease } from "../leases.ts";
 import type { ReadyAudio } from "./open-audio.ts";
 import { followRun } from "./poll-run.ts";
 import { cancelTopic, type WorkerServices } from "../services.ts";
-import { JobStop } from "../stop.ts";
+import { LeaseLostError, TargetsPausedError, WorkerStoppingError } from "../interruptions.ts";
 import { newsOf } from "../read/wait.ts";
 
 export async function callTargets(
@@ -27,7 +27,7 @@ export async function callTargets(
   { speech, measured }: ReadyAudio,
   lease: Lease,
   { signal, holds }: Pick<CandidateRun, "signal" | "holds">,
-): Promise<Served> {
+): Promise<ServedOutcome> {
   const gateway = atPricesOf(job, services.gateway);
   const { request, payer, deadlineAt, failures } = job;
   const evaluated = judgeTargets(gateway, job, measured);
@@ -68,7 +68,7 @@ export async function callTargets(
       if (gateway.now() >= deadlineAt) throw deadlinePassed(null);
       const allFailures = [...failures, ...outcome.failures];
       if (outcome.attemptLimit === null && waitsForPaused(gateway, payer, evaluated, allFailures))
-        throw new JobStop("paused");
+        throw new TargetsPausedError();
       throw allFailed(gateway, allFailures, evaluated, outcome.attemptLimit);
     }
     case "unknown":
@@ -76,7 +76,7 @@ export async function callTargets(
         ? deadlinePassed("submitted")
         : jobOutcomeUnknown(outcome.how, outcome.wasFollowed);
     case "aborted":
-      throw new JobStop("lost");
+      throw new LeaseLostError();
     default:
       return assertNever(outcome);
   }
@@ -111,7 +111,7 @@ function executeFor(services: WorkerServices, job: OpenJob, lease: Lease): Execu
         nowMs: () => services.gateway.now().getTime(),
         onPoll: async (fraction) => {
           await enterStage(services, job, { stage: "transcribing", fraction });
-          if (services.stopping.aborted) throw new JobStop("handed_back");
+          if (services.stopping.aborted) throw new WorkerStoppingError();
         },
         pause: (milliseconds) => updates.next(milliseconds, stopSignal),
       });

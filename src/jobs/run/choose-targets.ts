@@ -2,7 +2,7 @@
 // a target supports them, so that a result can be exported in every format [jobs.export].
 import type { GatewayError } from "../../contract/errors.ts";
 import { audioFacts } from "../../gateway/transcription/audio-call.ts";
-import { type FailedAttempt, exhausted, outcomeUnknown } from "../../gateway/calls/judge-failure.ts";
+import { type FailedAttempt, exhaustedError, outcomeUnknown } from "../../gateway/calls/judge-failure.ts";
 import { refusalError } from "../../gateway/calls/refuse-route.ts";
 import {
   hasAccount,
@@ -19,7 +19,7 @@ import { judgeTarget } from "../../routing/judge-target.ts";
 import { type Candidate, lacksPriceAlone, pickCandidates } from "../../routing/pick-candidates.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import type { JobAudio, OpenJob } from "../job-request.ts";
-import { JobStop } from "../stop.ts";
+import { TargetsPausedError } from "../interruptions.ts";
 
 export function judgeTargets(
   services: UnavailabilityServices & Pick<GatewayServices, "decoder">,
@@ -56,7 +56,7 @@ export function chooseTargets(
   const healthy = callable.filter(({ rest }) => rest === null);
   const chosen = healthy.length > 0 ? healthy : callable;
   if (chosen.length === 0 && inProgress.length === 0)
-    throw remaining.length > 0 ? new JobStop("paused") : allFailed(services, failures, candidates);
+    throw remaining.length > 0 ? new TargetsPausedError() : allFailed(services, failures, candidates);
   return [...inProgress, ...chosen.filter((candidate) => !inProgress.includes(candidate))];
 }
 
@@ -98,7 +98,7 @@ export function allFailed(
     const wasFollowed = failures.at(-1)?.kind !== unknown;
     return outcomeUnknown(unknown, { wasFollowed });
   }
-  return exhausted(
+  return exhaustedError(
     failures,
     considered.filter(({ target }) => hasAccount(services, target)),
     attemptLimit,

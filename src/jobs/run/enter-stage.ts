@@ -5,9 +5,9 @@ import { type Progress, writeProgress } from "../store/job-work.ts";
 import { bypassRls } from "../../storage/system.ts";
 import type { OpenJob } from "../job-request.ts";
 import { type JobServices, jobTopic } from "../services.ts";
-import { JobStop } from "../stop.ts";
+import { JobCancelledError, LeaseLostError } from "../interruptions.ts";
 
-/** Throws `JobStop` if the job was cancelled or is another worker's. */
+/** Throws an interruption if the job was cancelled or is another worker's. */
 export async function enterStage(
   services: JobServices,
   job: OpenJob,
@@ -15,7 +15,7 @@ export async function enterStage(
   candidates?: readonly RecordedCandidate[],
 ): Promise<void> {
   const written = await writeProgress(bypassRls(services.database, "claim").db, job, progress, candidates);
-  if (written === null) throw new JobStop("lost");
-  if (written.cancelRequested) throw new JobStop("cancelled");
+  if (written === null) throw new LeaseLostError();
+  if (written.cancelRequested) throw new JobCancelledError();
   await services.queue.publish(jobTopic(job.id));
 }

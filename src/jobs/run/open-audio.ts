@@ -10,7 +10,7 @@ import { type JobAudio, jobAudio, type OpenJob } from "../job-request.ts";
 import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import { openRecording, type Recording } from "./recording.ts";
 import type { JobServices } from "../services.ts";
-import { JobStop } from "../stop.ts";
+import { FetchLimitError, LeaseLostError } from "../interruptions.ts";
 import { bypassRls } from "../../storage/system.ts";
 
 export interface ReadyAudio {
@@ -34,7 +34,7 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   const { spooled, mediaType } = await services.gateway.remoteAudio
     .download({ workspaceId, url, maxBytes, signal })
     .catch((error: unknown) => {
-      throw signal.aborted ? new JobStop("lost") : error;
+      throw signal.aborted ? new LeaseLostError() : error;
     });
   cleanup.defer(() => spooled.dispose());
   await enterStage(services, job, { stage: "measuring", fraction: null });
@@ -51,7 +51,7 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
       workspaceId,
       signal,
     }).catch((error: unknown) => {
-      throw signal.aborted ? new JobStop("lost") : error;
+      throw signal.aborted ? new LeaseLostError() : error;
     }),
     await spooled.sha256(),
   );
@@ -67,7 +67,7 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   const isWritten = await retryUntilDeadline(retryPolicy, () =>
     writeAudio(bypassRls(services.database, "claim").db, job, audio, audioKey),
   );
-  if (!isWritten) throw new JobStop("lost");
+  if (!isWritten) throw new LeaseLostError();
   return readyAudio(services, audio, audioKey);
 }
 
@@ -80,7 +80,7 @@ async function takeFetch(
     await gateway.quotas.takeUrlFetch(holders);
   } catch (error) {
     if (error instanceof GatewayError && error.code === "RATE_LIMITED")
-      throw new JobStop("url_fetches", error.retryAfterSeconds ?? 1);
+      throw new FetchLimitError(error.retryAfterSeconds ?? 1);
     throw error;
   }
 }

@@ -5,9 +5,9 @@ import { GatewayError } from "../../contract/errors.ts";
 import { answerOf } from "../../gateway/transcription/answer.ts";
 import { finishTranscript } from "../../gateway/transcription/finish-transcript.ts";
 import type { FailedAttempt } from "../../gateway/calls/judge-failure.ts";
-import { uncharged } from "../../gateway/calls/call-accounting.ts";
+import { unchargedSettlement } from "../../gateway/calls/call-accounting.ts";
 import { hasAccount } from "../../gateway/calls/resolve-account.ts";
-import type { Served } from "../../gateway/calls/candidate-run.ts";
+import type { ServedOutcome } from "../../gateway/calls/candidate-run.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import {
   claimJob,
@@ -30,8 +30,14 @@ import { openAudio, type ReadyAudio } from "./open-audio.ts";
 import type { RecordingFault } from "./recording.ts";
 import { type JobResult, storeResult } from "../read/result.ts";
 import { enqueueJob, type WorkerServices } from "../services.ts";
-import { cancelled, cancelledEnd, failedEnd } from "./settle-open.ts";
-import { JobStop, type StopReason } from "../stop.ts";
+import { cancelledAsServed, cancelledEnd, failedEnd } from "./settle-open.ts";
+import {
+  isJobInterruption,
+  JobCancelledError,
+  type JobInterruption,
+  LeaseLostError,
+  WorkerStoppingError,
+} from "../interruptions.ts";
 import { withAppMutex } from "./app-mutex.ts";
 import { bypassRls } from "../../storage/system.ts";
 
@@ -53,7 +59,7 @@ export async function runJob(services: WorkerServices, jobId: string, graceOver:
   try {
     await work(services, job, lease, signal);
   } catch (error) {
-    if (error instanceof JobStop) await stopJob(services, job, error, reasonOf(error, lease, graceOver), signal);
+    if (isJobInterruption(error)) await interruptJob(services, job, causeOf(error, lease, graceOver), signal);
     else if (isFinalError(error)) {
       if (error.code === "INTERNAL")
         services.gateway.logger.error({ job_id: job.id, err: error.cause, ...error.details, event: "job.fault" });
@@ -89,7 +95,7 @@ async function workOnce(
   lease: Lease,
   signal: AbortSignal,
 ): Promise<"ended" | UnreadableRecording> {
-  if (claimed.cancelRequested) throw new JobStop("cancelled");
+  if (claimed.cancelRequested) throw new JobCancelledError();
   failIfAttemptsExhausted(services, claimed);
   const job = await resolveOrphanedCall(services, claimed);
   const audio = await openAudio(services, job, signal);
@@ -130,8 +136,8 @@ async function resolveOrphanedCall(services: WorkerServices, claimed: OpenJob): 
   if (call !== null && isUnresolvable(services, claimed, call)) {
     const failure: FailedAttempt = { position: call.position, kind: "unknown", retryAfterSeconds: null };
     await withAppMutex(services, job.appId, async (tx) => {
-      if (!(await writeFailure(tx, job, failure))) throw new JobStop("lost");
-      await services.gateway.ledger.settleIn(tx, uncharged(brand("attempt", call.attemptId), "unknown"));
+      if (!(await writeFailure(tx, job, failure))) throw new LeaseLostError();
+      await services.gateway.ledger.settleIn(tx, unchargedSettlement(brand("attempt", call.attemptId), "unknown"));
     });
     job = { ...job, call: null, failures: [...job.failures, failure] };
   }
@@ -150,7 +156,7 @@ async function storeSuccess(
   services: WorkerServices,
   job: OpenJob,
   audio: ReadyAudio,
-  served: Served,
+  served: ServedOutcome,
   signal: AbortSignal,
 ): Promise<void> {
   const { wanted, purpose, warnings } = job.request;
@@ -174,24 +180,25 @@ async function storeSuccess(
   await retryUntilDeadline(retryPolicy, () =>
     endJob(services, job, (locked) =>
       locked.cancel_requested
-        ? cancelled(served.settlement.attemptId, served.billing)
+        ? cancelledAsServed(served.settlement.attemptId, served.billing)
         : { status: "succeeded", stored, usage: envelope.usage, settlement: served.settlement },
     ),
   );
 }
 
 /** A call that this process aborted at its shutdown is released to another worker, not lost. */
-function reasonOf({ reason }: JobStop, lease: Lease, graceOver: AbortSignal): StopReason {
-  return reason === "lost" && graceOver.aborted && !lease.lost.aborted ? "handed_back" : reason;
+function causeOf(error: JobInterruption, lease: Lease, graceOver: AbortSignal): JobInterruption {
+  const isStopping = error.reason === "lost" && graceOver.aborted && !lease.lost.aborted;
+  return isStopping ? new WorkerStoppingError() : error;
 }
 
-async function stopJob(
+async function interruptJob(
   services: WorkerServices,
   job: OpenJob,
-  { waitSeconds }: JobStop,
-  reason: StopReason,
+  interruption: JobInterruption,
   signal: AbortSignal,
 ): Promise<void> {
+  const { reason } = interruption;
   services.gateway.logger.info({ job_id: job.id, attempt: job.attempt, reason, event: "job.left" });
   switch (reason) {
     case "lost":
@@ -202,7 +209,7 @@ async function stopJob(
     case "paused":
       return parkJob(bypassRls(services.database, "claim").db, job);
     case "url_fetches":
-      return postpone(bypassRls(services.database, "claim").db, job, waitSeconds + spreadSeconds(job));
+      return postpone(bypassRls(services.database, "claim").db, job, interruption.waitSeconds + spreadSeconds(job));
     case "cancelled":
       await retryUntilDeadline(retryPolicyFor(job, services, signal), () =>
         endJob(services, job, (locked) => cancelledEnd(services, locked)),

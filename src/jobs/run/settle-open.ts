@@ -3,7 +3,7 @@ import { brand } from "../../contract/ids.ts";
 import type { JobError } from "../../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../../contract/transcription.ts";
 import { type Billing, quoteFor } from "../../gateway/calls/quote.ts";
-import { audioAmount, chargedAsRun, uncharged } from "../../gateway/calls/call-accounting.ts";
+import { audioAmount, chargedAsRun, unchargedSettlement } from "../../gateway/calls/call-accounting.ts";
 import type { Settlement } from "../../metering/ledger-entries.ts";
 import type { Seal } from "../../storage/secrets/seal.ts";
 import type { JobRow } from "../../storage/schema/tables.ts";
@@ -18,7 +18,7 @@ export function openSettlement(
   unusedOutcome: "failed:cancelled" | "failed:not_called",
 ): Settlement | null {
   if (attemptId === null) return null;
-  return uncharged(brand("attempt", attemptId), state === "reserved" ? unusedOutcome : "unknown");
+  return unchargedSettlement(brand("attempt", attemptId), state === "reserved" ? unusedOutcome : "unknown");
 }
 
 /** A call that a provider accepted is charged as executed. A reservation without a call is released [jobs.cancel-charge]. */
@@ -26,7 +26,7 @@ export function cancelledEnd(services: JobServices, locked: JobRow): JobEnd {
   const settlement = openSettlement(locked, "failed:cancelled");
   if (settlement === null || locked.call_state !== "submitted") return { status: "cancelled", settlement };
   const billing = billingOf(services, locked);
-  return billing === null ? { status: "cancelled", settlement } : cancelled(settlement.attemptId, billing);
+  return billing === null ? { status: "cancelled", settlement } : cancelledAsServed(settlement.attemptId, billing);
 }
 
 /** The end of a job without a result. A cancellation flag that was set earlier wins over any failure, as over a success [jobs.cancel-processing]. */
@@ -53,7 +53,7 @@ function openJobOrNull(seal: Seal, locked: JobRow): OpenJob | null {
   }
 }
 
-export function cancelled(attemptId: Settlement["attemptId"], billing: Billing): JobEnd {
+export function cancelledAsServed(attemptId: Settlement["attemptId"], billing: Billing): JobEnd {
   return { status: "cancelled", usage: usageOf(billing), settlement: chargedAsRun(attemptId, billing) };
 }
 

@@ -1,14 +1,14 @@
 // Round-robin by owner: the waiter whose owner was served longest ago is next, so that one owner's backlog delays no other.
 
-export interface Waiting {
+export interface Waiter {
   readonly owner: string;
 }
 
 export interface RoundRobin {
   /** Picks from waiters in order of arrival and marks the owner as served. Undefined if there is none. */
-  next<W extends Waiting>(waiting: readonly W[]): W | undefined;
+  next<W extends Waiter>(waiting: readonly W[]): W | undefined;
   /** Picks without marking. */
-  peek<W extends Waiting>(waiting: readonly W[]): W | undefined;
+  peek<W extends Waiter>(waiting: readonly W[]): W | undefined;
   /** For an owner that was served without waiting. */
   markServed(owner: string): void;
 }
@@ -25,7 +25,7 @@ export function createRoundRobin(): RoundRobin {
     served.set(owner, ++latest);
     if (served.size > MAX_REMEMBERED) served.delete(served.keys().next().value ?? "");
   };
-  const peek = <W extends Waiting>(waiting: readonly W[]): W | undefined => {
+  const peek = <W extends Waiter>(waiting: readonly W[]): W | undefined => {
     let [next] = waiting;
     for (const each of waiting) {
       if (next !== undefined && (served.get(each.owner) ?? 0) < (served.get(next.owner) ?? 0)) next = each;

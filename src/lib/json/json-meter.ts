@@ -86,7 +86,7 @@ const SHORT_CHARACTERS = 4_096;
 export type JsonWeight = "light" | "too_many_values" | "too_deep";
 
 /** For text that is parsed on the event loop. */
-export function weigh(text: string, maxValues: number): JsonWeight {
+export function measureJson(text: string, maxValues: number): JsonWeight {
   if (text.length <= SHORT_CHARACTERS) return "light";
   const meter = new JsonMeter();
   meter.add(Buffer.from(text));

@@ -1,9 +1,9 @@
 // Parses large foreign JSON in a worker thread with a limited heap, one text at a time, round-robin by owner. The result is transferred in pieces of a few
 // milliseconds, so that hostile JSON can hurt neither the event loop nor the heap of the process.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
-import { createRoundRobin, type Waiting } from "../concurrency/round-robin.ts";
+import { createRoundRobin, type Waiter } from "../concurrency/round-robin.ts";
 import { yieldToEventLoop } from "../concurrency/run-cooperatively.ts";
-import { weigh } from "./json-meter.ts";
+import { measureJson } from "./json-meter.ts";
 import { createJsonJoiner, type JsonPiece } from "./json-pieces.ts";
 import { threadUrl } from "../thread-url.ts";
 
@@ -47,7 +47,7 @@ const IDLE_MS = 5_000;
 const TURN_MS = 8;
 const THREAD_URL = threadUrl(import.meta.url, "json-parser-thread");
 
-interface Job extends Waiting {
+interface Job extends Waiter {
   readonly blocks: readonly Uint8Array<ArrayBuffer>[];
   readonly result: PromiseWithResolvers<{ readonly body: unknown }>;
 }
@@ -153,7 +153,7 @@ const LIGHT_VALUES = 20_000;
 
 /** Parses short text on this thread. Throws if it is not JSON. */
 export async function parseText(parser: JsonParser, text: string, options: ParseOptions): Promise<unknown> {
-  if (text.length <= LIGHT_CHARACTERS && weigh(text, LIGHT_VALUES) === "light") return JSON.parse(text);
+  if (text.length <= LIGHT_CHARACTERS && measureJson(text, LIGHT_VALUES) === "light") return JSON.parse(text);
   const { body } = await parser.parse([new Uint8Array(Buffer.from(text))], options);
   if (body === undefined) throw new SyntaxError("the text is not JSON");
   return body;

@@ -52,14 +52,14 @@ export async function insertLease(tx: Handle, lease: NewLease): Promise<void> {
 }
 
 /** Whether other processes hold unsettled amounts of this workspace's budgets. Part of it may be for calls in progress. */
-export async function isHeldElsewhere(tx: Handle, workspaceId: WorkspaceId, holder: string): Promise<boolean> {
+export async function isLeasedElsewhere(tx: Handle, workspaceId: WorkspaceId, holder: string): Promise<boolean> {
   const { rows } = await sql<{ is: boolean }>`select exists (select from budget_leases
     where workspace_id = ${workspaceId} and holder <> ${holder} and state = 'open'
       and (granted_nano_usd > settled_nano_usd or granted_tokens > settled_tokens)) as is`.execute(tx);
   return rows[0]?.is === true;
 }
 
-export interface HeldSum {
+export interface LeasedSum {
   readonly budget_id: string;
   readonly window_start: Date;
   readonly nano_usd: bigint;
@@ -67,8 +67,8 @@ export interface HeldSum {
 }
 
 /** The unsettled amounts that open leases of a workspace hold, per budget window. */
-export async function sumHeld(db: Handle, workspaceId: WorkspaceId): Promise<readonly HeldSum[]> {
-  const { rows } = await sql<HeldSum>`
+export async function sumLeased(db: Handle, workspaceId: WorkspaceId): Promise<readonly LeasedSum[]> {
+  const { rows } = await sql<LeasedSum>`
     select held.window_of ->> 'budget_id' as budget_id, (held.window_of ->> 'window_start')::timestamptz as window_start,
       sum(l.granted_nano_usd - l.settled_nano_usd)::bigint as nano_usd, sum(l.granted_tokens - l.settled_tokens)::bigint as tokens
     from budget_leases l, jsonb_array_elements(l.windows) as held (window_of)

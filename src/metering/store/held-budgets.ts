@@ -8,7 +8,7 @@ import type { Tables } from "../../storage/schema/tables.ts";
 type Handle = Kysely<Tables>;
 
 /** Locked budgets and their current windows. */
-export interface HeldWindows {
+export interface LockedWindows {
   readonly rows: readonly BudgetRow[];
   readonly windows: readonly WindowRow[];
 }
@@ -17,18 +17,18 @@ export interface HeldWindows {
  * Locks what `lockBudgetsOf` locks, and returns the current windows. Waits for other transactions that are changing these windows. Null: one of
  * the budgets has no window yet, so the result is incomplete.
  */
-export async function holdBudgets(tx: Handle, apps: readonly AppOf[]): Promise<HeldWindows | null> {
-  const { rows } = await sql<HeldRow>`${PREPARED} with ${holding(apps)}
-    select ${HELD} from ${COUNTED} left join held on true order by held.id`.execute(tx);
-  return allHeld(rows);
+export async function lockBudgetWindows(tx: Handle, apps: readonly AppOf[]): Promise<LockedWindows | null> {
+  const { rows } = await sql<LockedRow>`${PREPARED} with ${lockingQueries(apps)}
+    select ${LOCKED_COLUMNS} from ${WANTED_COUNT} left join held on true order by held.id`.execute(tx);
+  return lockedWindowsOf(rows);
 }
 
 /** A row per locked budget, or a single row with only the number of `wanted` budgets. */
-export type HeldRow = { readonly wanted: bigint } & (BudgetAndWindow | { readonly id: null });
+export type LockedRow = { readonly wanted: bigint } & (BudgetAndWindow | { readonly id: null });
 type BudgetAndWindow = BudgetRow & WindowRow;
 
 /** Parts of a `with` clause: `asked`, the budgets of these apps and those that `more` selects, and `held`, those of them with a window. */
-export function holding(apps: readonly AppOf[], more: RawBuilder<unknown> | null = null): RawBuilder<unknown> {
+export function lockingQueries(apps: readonly AppOf[], more: RawBuilder<unknown> | null = null): RawBuilder<unknown> {
   const queries = [...waysTo(apps, []), ...(more === null ? [] : [more])];
   return sql`asked as materialized (${sql.join(queries, sql` union all `)}),
       held as materialized (select ${BUDGET_COLUMNS}, ${WINDOW_COLUMNS}
@@ -40,10 +40,10 @@ export function holding(apps: readonly AppOf[], more: RawBuilder<unknown> | null
 const ASKED = sql.raw("array(select id from asked)");
 
 /** For statements with the `holding` parts. */
-export const COUNTED = sql`(select count(*) as wanted from budgets where id = any(${ASKED})) as counted`;
-export const HELD = sql`counted.wanted, held.*`;
+export const WANTED_COUNT = sql`(select count(*) as wanted from budgets where id = any(${ASKED})) as counted`;
+export const LOCKED_COLUMNS = sql`counted.wanted, held.*`;
 
-export function allHeld(rows: readonly HeldRow[]): HeldWindows | null {
+export function lockedWindowsOf(rows: readonly LockedRow[]): LockedWindows | null {
   const held = rows.filter((row) => row.id !== null);
   return BigInt(held.length) === rows[0]?.wanted ? { rows: held, windows: held } : null;
 }

@@ -6,7 +6,7 @@ import { dirname, join, resolve, sep } from "node:path";
 import type { BackupOptions } from "../../cli/operate/operations-commands.ts";
 import { EXIT } from "../../cli/exit-codes.ts";
 import { packageVersion } from "../../cli/package-root.ts";
-import { CliError, say, type Terminal, write } from "../../cli/terminal.ts";
+import { CliError, printLine, type Terminal, write } from "../../cli/terminal.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { openSecrets } from "../../storage/secrets/open-secrets.ts";
 import { readSecret } from "../../storage/secrets/secrets.ts";
@@ -113,7 +113,7 @@ async function reportLeftovers(folder: string, terminal: Terminal): Promise<void
   // The folder may be writable but not readable.
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => LEFTOVER.test(each)))
-    await say(
+    await printLine(
       terminal,
       `${join(folder, name)} is what a backup that never ended left behind; unless another is being made there now, remove it.`,
     );
@@ -164,14 +164,14 @@ async function report(file: string, manifest: Manifest, options: ReportOptions, 
     return;
   }
   await write(terminal.stdout, `${file}\n`);
-  await say(terminal, `${rows} rows, ${manifest.entries.length} files, ${size} bytes, read back and compared.`);
+  await printLine(terminal, `${rows} rows, ${manifest.entries.length} files, ${size} bytes, read back and compared.`);
   const { configured, faults } = options;
-  await say(
+  await printLine(
     terminal,
     faults.length === 0 || !manifest.has_secrets
       ? secretsIn(manifest, configured)
       : `The secrets have faults, which the backup does not fix: ${faults.join("; ")}.`,
   );
   if (manifest.objects === "elsewhere")
-    await say(terminal, "Objects are kept in S3 and are not in it: version or copy the bucket beside it.");
+    await printLine(terminal, "Objects are kept in S3 and are not in it: version or copy the bucket beside it.");
 }

@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { RestoreOptions } from "../../cli/operate/operations-commands.ts";
 import { EXIT } from "../../cli/exit-codes.ts";
-import { CliError, say, type Terminal, write } from "../../cli/terminal.ts";
+import { CliError, printLine, type Terminal, write } from "../../cli/terminal.ts";
 import { loadTables } from "../store/dump-tables.ts";
 import { LOCK_FILE } from "../../storage/embedded/installation-lock.ts";
 import { allowPassage, movePointer, readPlacement } from "../../storage/embedded/placement.ts";
@@ -96,7 +96,7 @@ async function tidyUp(dataDir: string, terminal: Terminal): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (name.startsWith(STAGED)) await removeStaged(join(dataDir, name));
     if (name.startsWith(REPLACED))
-      await say(
+      await printLine(
         terminal,
         `${join(dataDir, name)} is what a restore that never ended was replacing; remove it once nothing of it is missed.`,
       );
@@ -194,9 +194,9 @@ async function report(dataDir: string, manifest: Manifest, options: RestoreOptio
     );
   const missing = missingSecrets(manifest);
   if (missing.length > 0)
-    await say(
+    await printLine(
       terminal,
       `The backup holds no ${has_secrets ? missing.join(" and no ") : "secrets"}: before the next start put ${missing.join(" and ")} of that installation into the data directory, or set them in the configuration.`,
     );
-  await say(terminal, "Next: patchbay doctor, then patchbay up");
+  await printLine(terminal, "Next: patchbay doctor, then patchbay up");
 }

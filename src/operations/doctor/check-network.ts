@@ -3,7 +3,7 @@ import type { Configuration, ConnectionConfiguration } from "../../config/config
 import type { RunningGateway } from "../../config/running-gateway.ts";
 import { needsCredential } from "../../contract/provider-kinds.ts";
 import { isLoopbackHost } from "../../lib/loopback-host.ts";
-import { whyNotListen } from "../../http/server/check-port.ts";
+import { listenProblem } from "../../http/server/check-port.ts";
 import { chatProviders, providers } from "../../providers/registry.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
@@ -36,7 +36,7 @@ async function checkPort(
   { host, port }: { readonly host: string; readonly port: number },
   { isHeld }: PortsOwner,
 ): Promise<Finding> {
-  const code = port === 0 ? null : await whyNotListen(host, port);
+  const code = port === 0 ? null : await listenProblem(host, port);
   const address = `${host}:${port}`;
   if (code === null) return ok("ports", `${address} is free (${name})`);
   if (code !== "EADDRINUSE")

@@ -5,7 +5,7 @@ import { readDataKeys } from "../../storage/secrets/data-keys.ts";
 import type { Seal } from "../../storage/secrets/seal.ts";
 import { webhookSecretPlace } from "../../storage/secrets/secret-places.ts";
 import type { Handle } from "../../storage/system.ts";
-import type { Reached } from "../../webhooks/receivers.ts";
+import type { ReachOutcome } from "../../webhooks/receivers.ts";
 import type { DoctorNetwork } from "./doctor-network.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
@@ -73,7 +73,7 @@ async function reachAll(
   ];
 }
 
-function describe({ workspace, url }: Receiver, result: Reached): Finding {
+function describe({ workspace, url }: Receiver, result: ReachOutcome): Finding {
   const about = `${workspace}: ${new URL(url).origin}`;
   const because = "detail" in result && result.detail !== null ? ` (${result.detail})` : "";
   switch (result.kind) {

@@ -2,7 +2,7 @@
 // 1 for any other failure, 0 otherwise, with or without warnings.
 import { EXIT } from "../../cli/exit-codes.ts";
 import type { DoctorOptions } from "../../cli/operate/operations-commands.ts";
-import { shown, type Terminal, visible, write } from "../../cli/terminal.ts";
+import { withCommandName, type Terminal, stripControlCharacters, write } from "../../cli/terminal.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { formatFault } from "../../config/fault.ts";
 import { loadConfiguration } from "../../config/load-configuration.ts";
@@ -30,7 +30,9 @@ export async function doctor(options: DoctorOptions, terminal: Terminal, openNet
     terminal.stdout,
     options.json === true
       ? `${JSON.stringify({ ok: failed.length === 0, findings })}\n`
-      : visible(shown(terminal, `${findings.flatMap(lines).join("\n")}\n${summary(findings)}\n`)),
+      : stripControlCharacters(
+          withCommandName(terminal, `${findings.flatMap(lines).join("\n")}\n${summary(findings)}\n`),
+        ),
   );
   if (failed.length === 0) return EXIT.ok;
   return failed.some(({ check }) => check === "configuration" || check === "secrets") ? EXIT.config : EXIT.unexpected;

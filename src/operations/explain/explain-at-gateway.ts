@@ -1,7 +1,7 @@
 // Dry run of a request at a running gateway, which knows the health and the budgets of the moment [cli.route-explain].
 import { findApiKey, OPERATOR_KEY_FILE } from "../../cli/api-key.ts";
 import { EXIT } from "../../cli/exit-codes.ts";
-import { openPlace, openSession, type Session, understood } from "../../cli/gateway-session.ts";
+import { openPlace, openSession, type Session, parseReply } from "../../cli/gateway-session.ts";
 import type { ExplainOptions } from "../../cli/inspect/route-commands.ts";
 import { CliError, type Terminal } from "../../cli/terminal.ts";
 import type { Configuration } from "../../config/configuration.ts";
@@ -80,7 +80,7 @@ async function idOfKey(
   const { apiKey } = options;
   const url = ownPublicUrl(configuration, options, terminal);
   const session = openSession({ url, ...(apiKey === undefined ? {} : { apiKey }) }, terminal, signal);
-  return understood(keyDescription, await session.document("/v1/me"), "description of a key").key.id;
+  return parseReply(keyDescription, await session.document("/v1/me"), "description of a key").key.id;
 }
 
 export async function explainThere({ session, place, whose }: Place, question: Question): Promise<RouteTraceView> {
@@ -94,7 +94,7 @@ export async function explainThere({ session, place, whose }: Place, question: Q
     ...(typeof version === "number" ? { version } : {}),
   };
   const document = await session.document(`${place}/explain`, { method: "POST", json });
-  const { live, draft } = understood(routeExplanation, document, "explanation");
+  const { live, draft } = parseReply(routeExplanation, document, "explanation");
   if (version === null) return live.trace;
   if (draft === null) throw noDraft();
   return draft.trace;
@@ -103,7 +103,7 @@ export async function explainThere({ session, place, whose }: Place, question: Q
 /** The recorded decision of an earlier request. */
 export async function recordedThere({ session, place }: Place, id: string): Promise<RouteTraceView> {
   const document = await session.document(`${place}/requests/${encodeURIComponent(id)}`);
-  const record = understood(requestRecord, document, "record");
+  const record = parseReply(requestRecord, document, "record");
   const { asked, purpose, decision, route = null, route_version: version = null, candidates } = record;
   return {
     object: "route_trace",

@@ -1,7 +1,7 @@
 // `patchbay route explain`: dry run of a request from stored state, or at a running gateway if one is named or has the database open.
 import type { ExplainOptions } from "../../cli/inspect/route-commands.ts";
 import { EXIT } from "../../cli/exit-codes.ts";
-import { CliError, type Terminal, visible, write } from "../../cli/terminal.ts";
+import { CliError, type Terminal, stripControlCharacters, write } from "../../cli/terminal.ts";
 import type { RouteTraceView } from "../../contract/admin/route-explanation.ts";
 import { explainHere, recordedHere } from "./explain-here.ts";
 import { questionOf } from "./explain-question.ts";
@@ -17,7 +17,7 @@ export async function explainRoute(
   signal: AbortSignal,
 ): Promise<number> {
   const trace = await traceOf(file, options, terminal, signal);
-  const text = options.json === true ? JSON.stringify(trace) : visible(traceLines(trace).join("\n"));
+  const text = options.json === true ? JSON.stringify(trace) : stripControlCharacters(traceLines(trace).join("\n"));
   await write(terminal.stdout, `${text}\n`);
   return EXIT.ok;
 }

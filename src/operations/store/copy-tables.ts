@@ -23,7 +23,7 @@ export async function copyTables<T>(from: Transaction<T>, to: Transaction<T>): P
     const shape = targetShapes.get(table.name);
     if (shape === undefined || JSON.stringify(shape.columns) !== JSON.stringify(table.columns))
       throw new Error(`the table ${table.name} is not the same on the server`);
-    await isolated(to, shape, async () => {
+    await withoutTriggers(to, shape, async () => {
       await sql`delete from ${sql.table(table.name)}`.execute(to);
       await copyRows(from, to, table);
       results.push(await compare(from, to, table));
@@ -48,7 +48,7 @@ export async function tablesInUse<T>(db: Kysely<T>): Promise<readonly string[]> 
 }
 
 /** Disables the triggers, which enforce state transitions, because rows are copied in their final state. Enabled again before the commit. */
-export async function isolated<T>(
+export async function withoutTriggers<T>(
   to: Transaction<T>,
   { name, isForced }: TableShape,
   work: () => Promise<void>,

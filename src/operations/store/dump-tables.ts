@@ -6,7 +6,15 @@ import { createInterface } from "node:readline";
 import { sql, type Transaction } from "kysely";
 import { z } from "zod";
 import { listTables, type TableShape } from "./catalogue.ts";
-import { insertRows, isolated, readRows, readSequence, sumUp, type TextRow, writeSequence } from "./copy-tables.ts";
+import {
+  insertRows,
+  withoutTriggers,
+  readRows,
+  readSequence,
+  sumUp,
+  type TextRow,
+  writeSequence,
+} from "./copy-tables.ts";
 
 export interface DumpedTable {
   readonly table: string;
@@ -55,7 +63,7 @@ export async function loadTables<T>(
     const dump = expected.get(table.name);
     if (dump === undefined) throw new Error(`the backup has no table ${table.name}`);
     expected.delete(table.name);
-    await isolated(tx, table, async () => {
+    await withoutTriggers(tx, table, async () => {
       await sql`delete from ${sql.table(table.name)}`.execute(tx);
       await loadTable(tx, table, join(directory, fileOf(table.name)));
       const { rows, digest } = await sumUp(tx, table);

@@ -3,7 +3,7 @@
 import { gapBetween, joinWords } from "../../lib/text/join-words.ts";
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
-import { takes, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../asked-features.ts";
 import { ProviderError, type StreamingIo } from "../io.ts";
 import { type LiveReader, streamOverSocket } from "../wire/live-wire.ts";
 import {
@@ -36,7 +36,7 @@ const SENDABLE: ReadonlySet<Feature> = new Set([
 export function planAssemblyAiStream(request: SpeechRequest, target: SpeechTarget): PlanResult {
   const missing = unmetFeatures(request, target.speech, (feature) => SENDABLE.has(feature));
   if (missing.length > 0) return { ok: false, missing };
-  const detects = request.language.kind === "detect" && takes(target, "detect_language");
+  const detects = request.language.kind === "detect" && supportsPreference(target, "detect_language");
   const query: [string, string][] = [
     ["speech_model", target.model],
     ["encoding", "pcm_s16le"],

@@ -8,7 +8,7 @@ import { type WireReply } from "../wire/wire-reply.ts";
 import type { RemotePoll, RemoteSpeech, SpeechAudio, SpeechPlan } from "../provider.ts";
 import { providerFailure } from "../wire/provider-failure.ts";
 import { failedReply, parsedReply, readJsonReply, retryAfterSeconds, sizeOf } from "../wire/read-reply.ts";
-import { nothingBegun, saysNothing } from "../wire/run-remote.ts";
+import { nothingBegun, tagUnknownOutcome } from "../wire/run-remote.ts";
 
 export const assemblyaiRemote: RemoteSpeech = { submit, poll, remove };
 
@@ -111,7 +111,7 @@ async function sendAbout(run: RemoteRun, method: "GET" | "DELETE", io: Io): Prom
   try {
     return await io.send(request);
   } catch (error) {
-    throw saysNothing(error);
+    throw tagUnknownOutcome(error);
   }
 }
 

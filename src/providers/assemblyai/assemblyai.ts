@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
-import { takes, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../asked-features.ts";
 import { planAssemblyAiStream, streamAssemblyAi } from "./assemblyai-live.ts";
 import { ASSEMBLYAI_MODELS } from "./assemblyai-models.ts";
 import { REDACTION_POLICIES } from "./assemblyai-redaction.ts";
@@ -70,7 +70,7 @@ function languageOption(language: LanguageInForce, target: SpeechTarget, dropped
     case "default":
       return { language_code: languageCode(language.tag) };
     case "detect":
-      if (takes(target, "detect_language")) return { language_detection: true };
+      if (supportsPreference(target, "detect_language")) return { language_detection: true };
       dropped.push("detect_language");
       return {};
     case "auto":
@@ -89,9 +89,10 @@ function languageCode(tag: string): string {
 /** A hint is sent as an upper bound: a wrong exact count spoils the labels. */
 function speakerOptions(request: SpeechRequest, target: SpeechTarget, dropped: Preference[]): object {
   const { diarization, speakerCountHint } = request;
-  if (speakerCountHint !== null && !takes(target, "speaker_count_hint")) dropped.push("speaker_count_hint");
+  if (speakerCountHint !== null && !supportsPreference(target, "speaker_count_hint"))
+    dropped.push("speaker_count_hint");
   if (!diarization) return {};
-  const hasHint = speakerCountHint !== null && takes(target, "speaker_count_hint");
+  const hasHint = speakerCountHint !== null && supportsPreference(target, "speaker_count_hint");
   return {
     speaker_labels: true,
     ...(hasHint ? { speaker_options: { max_speakers_expected: speakerCountHint } } : {}),
@@ -105,7 +106,7 @@ function vocabularyOptions(request: SpeechRequest, target: SpeechTarget, dropped
   const { keyterms, prompt } = request;
   const fits =
     prompt !== null &&
-    takes(target, "prompt") &&
+    supportsPreference(target, "prompt") &&
     keyterms.length === 0 &&
     prompt.trim().split(/\s+/u).length <= MAX_PROMPT_WORDS;
   if (prompt !== null && !fits) dropped.push("prompt");
@@ -118,7 +119,7 @@ function formattingOptions(request: SpeechRequest, target: SpeechTarget, dropped
   const { smartFormatting, redaction } = request;
   if (smartFormatting === null) return {};
   const free = smartFormatting || redaction.length === 0;
-  if (!takes(target, "smart_formatting") || !free) {
+  if (!supportsPreference(target, "smart_formatting") || !free) {
     dropped.push("smart_formatting");
     return {};
   }
@@ -150,7 +151,7 @@ function normaliseAssemblyAi(
         ? { wasSent: (feature: Feature) => wasSent(feature, request, target) }
         : { grade: "echoed", wasSent: (feature: Feature) => wasEchoed(feature, request, reply.echo) }),
     },
-    takes(target, "detect_language"),
+    supportsPreference(target, "detect_language"),
   );
   return {
     text: reply.text,

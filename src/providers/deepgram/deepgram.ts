@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { accountProbe, withoutModels } from "../account-probe.ts";
-import { takes, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../asked-features.ts";
 import { streamDeepgram } from "./deepgram-live.ts";
 import { DEEPGRAM_MODELS, deepgramLanguage } from "./deepgram-models.ts";
 import { type DeepgramReply, readDeepgramReply } from "./deepgram-reply.ts";
@@ -81,7 +81,7 @@ function languageParameter(request: SpeechRequest, target: SpeechTarget): [strin
 
 /** Language detection exists only for files. */
 function detects(request: SpeechRequest, target: SpeechTarget): boolean {
-  return !request.stream && takes(target, "detect_language");
+  return !request.stream && supportsPreference(target, "detect_language");
 }
 
 /** `keyterm` exists only on nova-3, `keywords` only on older models, where a colon would be parsed as a boost. */

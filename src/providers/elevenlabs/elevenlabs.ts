@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
 import { accountProbe, withoutModels } from "../account-probe.ts";
-import { takes, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../asked-features.ts";
 import { ELEVENLABS_MODELS } from "./elevenlabs-models.ts";
 import { readElevenLabsReply } from "./elevenlabs-reply.ts";
 import type { Io, RemoteRun } from "../io.ts";
@@ -55,11 +55,11 @@ function planElevenLabs(request: SpeechRequest, target: SpeechTarget): PlanResul
     ["tag_audio_events", "false"],
   ];
   const { language } = request;
-  if ((language.kind === "asked" && takes(target, "language")) || language.kind === "default") {
+  if ((language.kind === "asked" && supportsPreference(target, "language")) || language.kind === "default") {
     fields.push(["language_code", primarySubtag(language.tag)]);
   }
   if (request.diarization) fields.push(["diarize", "true"]);
-  if (request.diarization && request.speakerCountHint !== null && takes(target, "speaker_count_hint")) {
+  if (request.diarization && request.speakerCountHint !== null && supportsPreference(target, "speaker_count_hint")) {
     fields.push(["num_speakers", String(request.speakerCountHint)]);
   }
   if (request.multichannel) fields.push(["use_multi_channel", "true"]);
@@ -84,11 +84,12 @@ function entityFields(request: SpeechRequest): readonly [string, string][] {
 function droppedPreferences(request: SpeechRequest, target: SpeechTarget): readonly Preference[] {
   const { language, smartFormatting } = request;
   const dropped: Preference[] = [];
-  if (language.kind === "detect" && !takes(target, "detect_language")) dropped.push("detect_language");
-  if (language.kind === "asked" && !takes(target, "language")) dropped.push("language");
-  if (request.speakerCountHint !== null && !takes(target, "speaker_count_hint")) dropped.push("speaker_count_hint");
+  if (language.kind === "detect" && !supportsPreference(target, "detect_language")) dropped.push("detect_language");
+  if (language.kind === "asked" && !supportsPreference(target, "language")) dropped.push("language");
+  if (request.speakerCountHint !== null && !supportsPreference(target, "speaker_count_hint"))
+    dropped.push("speaker_count_hint");
   // Output is always formatted: only turning that off is ignored.
-  if (smartFormatting === false || (smartFormatting === true && !takes(target, "smart_formatting"))) {
+  if (smartFormatting === false || (smartFormatting === true && !supportsPreference(target, "smart_formatting"))) {
     dropped.push("smart_formatting");
   }
   if (request.prompt !== null) dropped.push("prompt");
@@ -158,7 +159,7 @@ function normaliseElevenLabs(
     audio,
     // An answer has no segments, so the gateway builds them from the words.
     { ...reply, words, segments: words, wasSent: (feature) => wasSent(feature, fields) },
-    takes(target, "detect_language"),
+    supportsPreference(target, "detect_language"),
   );
   return {
     text: reply.text,

@@ -2,7 +2,7 @@
 // model is asked only for text, because anything else would be an unverified claim.
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
-import { takes, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../asked-features.ts";
 import { GEMINI_AUDIO_MODELS, GENERAL } from "./gemini-audio-models.ts";
 import { readGenerated, readInteraction } from "./gemini-audio-reply.ts";
 import type { Io } from "../io.ts";
@@ -53,7 +53,8 @@ function planGeminiAudio(request: SpeechRequest, target: SpeechTarget): PlanResu
 
 function interactionPlan(request: SpeechRequest, target: SpeechTarget): SpeechPlan {
   const { language } = request;
-  const hasLanguage = language.kind === "default" || (language.kind === "asked" && takes(target, "language"));
+  const hasLanguage =
+    language.kind === "default" || (language.kind === "asked" && supportsPreference(target, "language"));
   // Segments and speakers are placed by the times of their words, as Gemini returns no others.
   const timed = request.words || request.segments || request.diarization;
   const mode = {
@@ -95,7 +96,7 @@ function instructions(request: SpeechRequest, target: SpeechTarget): readonly st
   const lines = [request.toLanguage === null ? VERBATIM : translateInto(request.toLanguage)];
   if (request.keyterms.length > 0) lines.push(`${TERMS} ${request.keyterms.join(", ")}`);
   if (request.profanityFilter) lines.push(MASK);
-  if (request.prompt !== null && takes(target, "prompt")) lines.push(`About the audio: ${request.prompt}`);
+  if (request.prompt !== null && supportsPreference(target, "prompt")) lines.push(`About the audio: ${request.prompt}`);
   return lines;
 }
 
@@ -109,10 +110,11 @@ function translateInto(tag: string): string {
 function droppedPreferences(request: SpeechRequest, target: SpeechTarget): readonly Preference[] {
   const list: Preference[] = [];
   if (request.language.kind === "detect") list.push("detect_language");
-  if (request.language.kind === "asked" && !(takes(target, "language") && isTranscriber(target))) list.push("language");
+  if (request.language.kind === "asked" && !(supportsPreference(target, "language") && isTranscriber(target)))
+    list.push("language");
   if (request.speakerCountHint !== null) list.push("speaker_count_hint");
   if (request.smartFormatting !== null) list.push("smart_formatting");
-  if (request.prompt !== null && (isTranscriber(target) || !takes(target, "prompt"))) list.push("prompt");
+  if (request.prompt !== null && (isTranscriber(target) || !supportsPreference(target, "prompt"))) list.push("prompt");
   return list;
 }
 

@@ -10,7 +10,7 @@ import { type WireReply } from "../wire/wire-reply.ts";
 import { jsonWithAudio } from "../wire/json-audio.ts";
 import type { RawTranscript, RemotePoll, RemoteSpeech, SpeechAudio, SpeechPlan } from "../provider.ts";
 import { parsedReply, readJsonReply, retryAfterSeconds, sizeOf } from "../wire/read-reply.ts";
-import { nothingBegun, saysNothing } from "../wire/run-remote.ts";
+import { nothingBegun, tagUnknownOutcome } from "../wire/run-remote.ts";
 
 type JsonPlan = Extract<SpeechPlan, { kind: "json" }>;
 
@@ -107,7 +107,7 @@ const operation = z.object({
 async function poll(run: RemoteRun, io: Io): Promise<RemotePoll> {
   const question: WireRequest = { method: "GET", path: operationPath(run), headers: {}, isFree: true };
   const reply = await sendToSpeech(io, question).catch((error: unknown) => {
-    throw saysNothing(error);
+    throw tagUnknownOutcome(error);
   });
   const parsed = operation.safeParse(reply.status === 200 ? parsedReply(reply) : undefined);
   if (!parsed.success) {

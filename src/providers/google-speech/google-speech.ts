@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { accountProbe } from "../account-probe.ts";
-import { takes, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../asked-features.ts";
 import { GOOGLE_SPEECH_MODELS, googleLocale, withBucket } from "./google-speech-models.ts";
 import { readGoogleReply } from "./google-speech-reply.ts";
 import { forgetGoogleToken, isServiceAccountOrToken } from "./google-token.ts";
@@ -151,7 +151,7 @@ function languageCodes(language: LanguageInForce, target: SpeechTarget): readonl
     case "auto":
       return ["auto"];
     case "detect":
-      return [takes(target, "detect_language") ? "auto" : "en-US"];
+      return [supportsPreference(target, "detect_language") ? "auto" : "en-US"];
   }
 }
 
@@ -166,7 +166,7 @@ function features(request: SpeechRequest, target: SpeechTarget): object {
     ...(request.diarization ? { diarizationConfig: {} } : {}),
     ...(request.multichannel ? { multiChannelMode: "SEPARATE_RECOGNITION_PER_CHANNEL" } : {}),
     ...(request.profanityFilter ? { profanityFilter: true } : {}),
-    ...(request.prompt !== null && takes(target, "prompt")
+    ...(request.prompt !== null && supportsPreference(target, "prompt")
       ? { customPromptConfig: { customPrompt: request.prompt } }
       : {}),
   };
@@ -178,9 +178,10 @@ function adaptation(terms: readonly string[]): object {
 
 function droppedPreferences(request: SpeechRequest, target: SpeechTarget): readonly Preference[] {
   const list: Preference[] = [];
-  if (request.language.kind === "detect" && !takes(target, "detect_language")) list.push("detect_language");
+  if (request.language.kind === "detect" && !supportsPreference(target, "detect_language"))
+    list.push("detect_language");
   if (request.speakerCountHint !== null) list.push("speaker_count_hint");
-  if (request.prompt !== null && !takes(target, "prompt")) list.push("prompt");
+  if (request.prompt !== null && !supportsPreference(target, "prompt")) list.push("prompt");
   return list;
 }
 
@@ -208,7 +209,7 @@ function normaliseGoogleSpeech(
       request,
       audio,
       { text, words, segments, channels, language, wasSent: (feature) => wasSent(feature, requestBody) },
-      takes(target, "detect_language"),
+      supportsPreference(target, "detect_language"),
     ),
   };
 }

@@ -5,7 +5,7 @@ import { createPrivateKey } from "node:crypto";
 import { SignJWT } from "jose";
 import { z } from "zod";
 import { type FailureKind, type Io, ProviderError, type WireRequest } from "../io.ts";
-import type { Remembered } from "../memory.ts";
+import type { CachedValue } from "../memory.ts";
 import { parsedReply, retryAfterSeconds } from "../wire/read-reply.ts";
 import { nothingBegun } from "../wire/run-remote.ts";
 
@@ -55,7 +55,7 @@ export function forgetGoogleToken(io: Io): void {
 
 const token = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
-async function exchange(account: ServiceAccount, io: Io): Promise<Remembered> {
+async function exchange(account: ServiceAccount, io: Io): Promise<CachedValue> {
   const form = new URLSearchParams({
     grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
     assertion: await assertionOf(account, Math.floor(io.nowMs() / 1000)),

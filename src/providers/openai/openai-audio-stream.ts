@@ -5,7 +5,7 @@ import { ProviderError, type StreamingIo } from "../io.ts";
 import { audioRequest } from "./openai-audio.ts";
 import type { ProviderSegment, SpeechAudio, SpeechEvent, SpeechPlan } from "../provider.ts";
 import { readEvents } from "../wire/read-events.ts";
-import { eventBody, kindOfUnended } from "../wire/read-reply.ts";
+import { eventBody, incompleteReplyKind } from "../wire/read-reply.ts";
 import { readFraming, refuseStatus } from "../wire/stream-framing.ts";
 
 const delta = z.object({ type: z.literal("transcript.text.delta"), delta: z.string() });
@@ -43,7 +43,7 @@ export async function* streamAudio(plan: SpeechPlan, audio: SpeechAudio, io: Str
     }
   }
   // A text without its end is incomplete.
-  if (end === null) throw new ProviderError(kindOfUnended(reply), { reason: "no_finish" });
+  if (end === null) throw new ProviderError(incompleteReplyKind(reply), { reason: "no_finish" });
   const body = segments.length === 0 ? end : { ...end, segments };
   yield { type: "end", raw: { body, headers: reply.headers } };
 }

@@ -2,7 +2,7 @@
 // `Dialect`, and no code depends on the server.
 import type { Feature, Lack, Preference } from "../../contract/features.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
-import { takes, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../asked-features.ts";
 import type { Io, WireRequest } from "../io.ts";
 import { multipartBody } from "../wire/multipart.ts";
 import { readOpenAiReply } from "./openai-audio-reply.ts";
@@ -87,7 +87,11 @@ function responseFormat(request: SpeechRequest, target: SpeechTarget, dialect: D
 
 /** A translation endpoint reports the language of its answer, not the spoken one. */
 function detects(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): boolean {
-  return request.language.kind === "detect" && takes(target, "detect_language") && saysSpokenLanguage(request, dialect);
+  return (
+    request.language.kind === "detect" &&
+    supportsPreference(target, "detect_language") &&
+    saysSpokenLanguage(request, dialect)
+  );
 }
 
 /** OpenAI's translation endpoint has no `language` parameter. A server that translates by a field on the same path has one. */
@@ -104,7 +108,7 @@ function languageFields(request: SpeechRequest, target: SpeechTarget, dialect: D
   const { language } = request;
   switch (language.kind) {
     case "asked":
-      return takes(target, "language") ? [[dialect.languageField, primarySubtag(language.tag)]] : [];
+      return supportsPreference(target, "language") ? [[dialect.languageField, primarySubtag(language.tag)]] : [];
     case "default":
       return [[dialect.languageField, primarySubtag(language.tag)]];
     case "detect":
@@ -118,7 +122,8 @@ function languageFields(request: SpeechRequest, target: SpeechTarget, dialect: D
 
 function vocabularyFields(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): Fields {
   const fields: Fields = [];
-  const prompt = request.prompt !== null && dialect.takesPrompt && takes(target, "prompt") ? [request.prompt] : [];
+  const prompt =
+    request.prompt !== null && dialect.takesPrompt && supportsPreference(target, "prompt") ? [request.prompt] : [];
   const terms = request.keyterms.length > 0 ? [request.keyterms.join(", ")] : [];
   if (dialect.keyterms === "context_bias") {
     // Spaces and commas are not accepted. An underscore joins the words of one term.
@@ -141,11 +146,14 @@ function droppedPreferences(request: SpeechRequest, target: SpeechTarget, dialec
   if (request.speakerCountHint !== null) list.push("speaker_count_hint");
   // These models always punctuate and format: only turning that off is ignored.
   const { smartFormatting } = request;
-  if (smartFormatting === false || (smartFormatting === true && !takes(target, "smart_formatting"))) {
+  if (smartFormatting === false || (smartFormatting === true && !supportsPreference(target, "smart_formatting"))) {
     list.push("smart_formatting");
   }
-  if (request.prompt !== null && !(dialect.takesPrompt && takes(target, "prompt"))) list.push("prompt");
-  if (request.language.kind === "asked" && !(takes(target, "language") && takesLanguage(request, dialect))) {
+  if (request.prompt !== null && !(dialect.takesPrompt && supportsPreference(target, "prompt"))) list.push("prompt");
+  if (
+    request.language.kind === "asked" &&
+    !(supportsPreference(target, "language") && takesLanguage(request, dialect))
+  ) {
     list.push("language");
   }
   return list;

@@ -5,7 +5,14 @@ import type { ChatEvent, ChatPlan } from "../chat/chat-provider.ts";
 import type { ChatEnding } from "../chat/finish-reasons.ts";
 import { ProviderError, type StreamingIo, type WireRequest } from "../io.ts";
 import { type Messages, readEvents } from "./read-events.ts";
-import { eventBody, eventFailure, type JsonReply, kindOfUnended, readJsonReply, requestIdOf } from "./read-reply.ts";
+import {
+  eventBody,
+  eventFailure,
+  type JsonReply,
+  incompleteReplyKind,
+  readJsonReply,
+  requestIdOf,
+} from "./read-reply.ts";
 import { readFraming, refuseStatus } from "./stream-framing.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -66,7 +73,7 @@ export async function* streamChat(
     }
   }
   const end = reader.end(isMarked);
-  if (end === null) throw new ProviderError(kindOfUnended(stream), { reason: "no_finish" });
+  if (end === null) throw new ProviderError(incompleteReplyKind(stream), { reason: "no_finish" });
   const { reason, isUnknown } = end.ending;
   yield [...end.rest, { type: "finish", reason, ...(isUnknown ? { isUnknown } : {}) }];
 }

@@ -4,7 +4,7 @@ import { TextDecoder } from "node:util";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { yieldToEventLoop } from "../../lib/concurrency/run-cooperatively.ts";
 import { type FailureKind, ProviderError, type WireStream } from "../io.ts";
-import { kindOfUnended } from "./read-reply.ts";
+import { incompleteReplyKind } from "./read-reply.ts";
 
 /**
  * An event is parsed in one step, which took 60 ms at this length and half a second at eight times it. The longest legitimate ones contain a whole answer of
@@ -64,7 +64,7 @@ export async function* readEvents(stream: WireStream): AsyncGenerator<Messages> 
     }
     if (ready.length > 0) yield take();
   }
-  const broken = kindOfUnended(stream);
+  const broken = incompleteReplyKind(stream);
   try {
     // Some servers omit the empty line after the last event.
     feed(`${decodeOrFail(broken, () => decoder.decode())}\n\n`);

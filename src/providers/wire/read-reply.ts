@@ -1,7 +1,7 @@
 // Maps an HTTP reply to parsed JSON or to a kind of failure, for every provider [providers.failure-kinds]. Of the provider's error text only recognisable error
 // codes are kept [providers.failure-message].
 import { isEncoded } from "../../lib/is-encoded.ts";
-import { weigh } from "../../lib/json/json-meter.ts";
+import { measureJson } from "../../lib/json/json-meter.ts";
 import { ProviderError, type FailureKind } from "../io.ts";
 import { type WireReply } from "./wire-reply.ts";
 import { plainId } from "./plain-id.ts";
@@ -24,7 +24,7 @@ export function readJsonReply(reply: WireReply, credential: string | null): Json
   const body = parsedReply(reply);
   if (body === undefined) {
     if (reply.parsed === undefined) refuseHeavy(reply.text);
-    const kind = BEGINNING_OF_JSON.test(reply.text) ? kindOfUnended(reply) : "bad_reply";
+    const kind = BEGINNING_OF_JSON.test(reply.text) ? incompleteReplyKind(reply) : "bad_reply";
     throw new ProviderError(kind, { status: reply.status, reason: "not_json" });
   }
   if (isErrorBody(body)) {
@@ -49,7 +49,10 @@ const BEGINNING_OF_JSON = /^\s*(?:[[{]|$)/u;
  * For a success without its end. If only the end of the connection ends a reply (RFC 9112, 6.3), HTTP cannot distinguish truncation from the end: the work may
  * have been done and billed.
  */
-export function kindOfUnended({ status, headers }: Pick<WireReply, "status" | "headers">): "unknown" | "bad_reply" {
+export function incompleteReplyKind({
+  status,
+  headers,
+}: Pick<WireReply, "status" | "headers">): "unknown" | "bad_reply" {
   // A 204 has no body.
   const isFramed =
     status === 204 || headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
@@ -233,14 +236,14 @@ const MAX_LIGHT_VALUES = 20_000;
 
 /** For text that `parsedReply` did not parse: throws if it has too many values. */
 export function refuseHeavy(text: string): void {
-  const weight = weigh(text, MAX_LIGHT_VALUES);
+  const weight = measureJson(text, MAX_LIGHT_VALUES);
   if (weight !== "light") throw new ProviderError("bad_reply", { reason: weight });
 }
 
 /** Undefined: not JSON, or too many values. */
 export function parsedReply({ text, parsed }: Pick<WireReply, "text" | "parsed">): unknown {
   if (parsed !== undefined) return parsed.body;
-  if (weigh(text, MAX_LIGHT_VALUES) !== "light") return undefined;
+  if (measureJson(text, MAX_LIGHT_VALUES) !== "light") return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {

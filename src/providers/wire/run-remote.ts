@@ -31,7 +31,7 @@ export async function removeKept(provider: SpeechProvider, run: RemoteRun, io: I
  * For a request about a run: its failure proves nothing about the run, which continues and may be billed. An answer that is too long is definite, as a retry
  * would be as long.
  */
-export function saysNothing(error: unknown): unknown {
+export function tagUnknownOutcome(error: unknown): unknown {
   return error instanceof ProviderError && !SAYS_ENOUGH.has(error.kind) ? asKind(error, "unknown") : error;
 }
 

@@ -1,7 +1,7 @@
 // Detects the framing of a streamed reply by its first byte, whatever its content type: events, JSON, or an HTML page.
 import { isEncoded } from "../../lib/is-encoded.ts";
 import { ProviderError, type WireStream } from "../io.ts";
-import { failedReply, isErrorBody, kindOfUnended, parsedReply, readJsonReply } from "./read-reply.ts";
+import { failedReply, isErrorBody, incompleteReplyKind, parsedReply, readJsonReply } from "./read-reply.ts";
 
 export type FramedReply =
   | { readonly framing: "events"; readonly stream: WireStream }
@@ -55,7 +55,7 @@ function jsonValues(
   if (lines.length > 1) {
     const isMarked = lines.at(-1) === "[DONE]";
     const values = (isMarked ? lines.slice(0, -1) : lines).map((text) => parsedReply({ text }));
-    if (values.includes(undefined)) throw new ProviderError(kindOfUnended(reply), { reason: "not_json" });
+    if (values.includes(undefined)) throw new ProviderError(incompleteReplyKind(reply), { reason: "not_json" });
     return { values, isMarked };
   }
   if (Array.isArray(body) && !body.some(isErrorBody)) return { values: body, isMarked: false };

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../../contract/ids.ts";
 import { PREPARED } from "../../storage/connection/prepared.ts";
-import { columnsBut, insertDeduplicated, type SharingRow, timedBy } from "../../storage/insert-deduplicated.ts";
+import { columnsBut, insertDeduplicated, type SharingRow, coarseTimestamp } from "../../storage/insert-deduplicated.ts";
 import type { AttemptRow, JobRow, RequestRow, Tables } from "../../storage/schema/tables.ts";
 
 export interface RequestOwner {
@@ -69,7 +69,7 @@ export async function insertRequests(
 ): Promise<void> {
   if (rows.length === 0) return;
   await sql`${PREPARED} insert into requests (${COLUMNS}, at)
-    select ${COLUMNS}, ${timedBy(nowMs, "received_at_ms")} from ${insertDeduplicated(rows, OWN, SHARED)}
+    select ${COLUMNS}, ${coarseTimestamp(nowMs, "received_at_ms")} from ${insertDeduplicated(rows, OWN, SHARED)}
     ${sql.raw(mayBeThere ? "on conflict (id) do nothing" : "")}`.execute(db);
 }
 

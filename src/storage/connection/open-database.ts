@@ -60,7 +60,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
   const urls = { databaseUrl, migrateUrl, listenUrl: listenUrl ?? databaseUrl };
   const direct = { ...urls, pooling, place };
-  return migrated({ db, direct }, prepare, () => db.destroy());
+  return prepareDatabase({ db, direct }, prepare, () => db.destroy());
 }
 
 /** Null: not set, or equal to the database's URL. */
@@ -108,7 +108,7 @@ export function int8As(read: (text: string) => bigint | number): CustomTypesConf
   };
 }
 
-export async function migrated(
+export async function prepareDatabase(
   { db, direct }: { readonly db: Kysely<Tables>; readonly direct: SystemAccess["direct"] },
   prepare: () => Promise<TenantRole | undefined>,
   end: () => Promise<void>,
@@ -129,7 +129,7 @@ export async function migrated(
     inWorkspace: (workspaceId, work) =>
       transact({ transaction }, async (tx) => {
         if (role === undefined) throw new Error("a database opened as it is cannot be bound to a workspace");
-        await bind(tx, workspaceId, role);
+        await bindToWorkspace(tx, workspaceId, role);
         return work(tx);
       }),
     ping: async () => {
@@ -143,7 +143,7 @@ export async function migrated(
 }
 
 /** Lasts until the transaction ends, whether it commits or not. */
-export async function bind(tx: Transacting, workspaceId: WorkspaceId, role: TenantRole): Promise<void> {
+export async function bindToWorkspace(tx: Transacting, workspaceId: WorkspaceId, role: TenantRole): Promise<void> {
   const binding = sql`set_config('patchbay.workspace', ${workspaceId}, true)`;
   await (role === null ? sql`select ${binding}` : sql`select ${binding}, set_config('role', ${role}, true)`).execute(
     tx,

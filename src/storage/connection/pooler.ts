@@ -8,7 +8,7 @@ import { serverFault } from "./server-fault.ts";
 /** `transaction`: each transaction may run in another session of the server. `session`: a connection keeps its session. */
 export type Pooling = "none" | "session" | "transaction";
 
-export interface Reached {
+export interface ServerReached {
   /** The role of this process on the server. */
   readonly login: string;
   readonly pooling: Pooling;
@@ -17,7 +17,7 @@ export interface Reached {
 }
 
 /** A text for after the server's name. Empty without a pooler. */
-export function describePooling({ pooling, place }: Pick<Reached, "pooling" | "place">): string {
+export function describePooling({ pooling, place }: Pick<ServerReached, "pooling" | "place">): string {
   if (pooling === "none") return "";
   return pooling === "session"
     ? `through a session pooler at ${place}`
@@ -41,7 +41,7 @@ const ANSWER_MS = 5_000;
 const ROUNDS = 10;
 
 /** An error names the server that cannot be reached (server-fault.ts). */
-export async function reachServer(connectionString: string): Promise<Reached> {
+export async function reachServer(connectionString: string): Promise<ServerReached> {
   try {
     await using one = await connect(connectionString);
     const { pid, login } = await sessionOf(one.client);
@@ -77,7 +77,7 @@ export interface Addresses {
 
 /** Requires that notifications sent over the pooled connection arrive over the direct one. Nothing to check without pooler and listen URL. */
 export async function requireListening(
-  { pooling, place }: Pick<Reached, "pooling" | "place">,
+  { pooling, place }: Pick<ServerReached, "pooling" | "place">,
   { databaseUrl, listenUrl }: Addresses,
 ) {
   if (listenUrl === null) {

@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { errorCode } from "../../lib/error-code.ts";
 import type { Account } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
-import { makeOwned } from "./placement.ts";
+import { createOwnedDirectory } from "./placement.ts";
 import { runInitdb } from "./run-initdb.ts";
 
 /** A file in the data directory with mode 0600. */
@@ -31,7 +31,7 @@ export async function initialize(
 ): Promise<void> {
   await removeUnfinished(data);
   const unfinished = `${data}${UNFINISHED}${randomUUID()}`;
-  await makeOwned(unfinished, account);
+  await createOwnedDirectory(unfinished, account);
   const passwordFile = `${unfinished}.password`;
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600, flag: "wx" });
   try {

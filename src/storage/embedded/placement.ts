@@ -45,7 +45,7 @@ export async function preparePlacement(dataDir: string, account: Account | null)
     await makeDirectory(dirname(placement.home)).then(() => chmod(dirname(placement.home), 0o711));
   await makeDirectory(placement.home);
   if (placement.isRelocated) await chmod(placement.home, 0o711);
-  await makeOwned(placement.sockets, account);
+  await createOwnedDirectory(placement.sockets, account);
   return placement;
 }
 
@@ -55,7 +55,7 @@ export async function allowPassage(dataDir: string): Promise<void> {
 }
 
 /** Ensures what PostgreSQL requires: a directory owned by its account that others cannot enter. */
-export async function makeOwned(path: string, account: Account | null): Promise<void> {
+export async function createOwnedDirectory(path: string, account: Account | null): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
     if (account !== null) await chown(path, account.uid, account.gid);
